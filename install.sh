@@ -1,9 +1,29 @@
 #!/bin/sh
-# Installs tau for the person who runs this, without root: from npm, or from an archive of `node scripts/pack-cli.mjs`.
-#   sh install.sh [ARCHIVE]
-# The program goes to $TAU_HOME (default ~/.local/share/tau), a link to it to $TAU_BIN (default ~/.local/bin).
 set -eu
 
+usage() {
+  cat <<'END'
+Usage: sh install.sh [ARCHIVE]
+
+Installs tau for you, without root: from npm, or from an archive of `node scripts/pack-cli.mjs`. Run it again to update.
+
+  TAU_HOME  Where the program goes (default ~/.local/share/tau)
+  TAU_BIN   Where a link to it goes (default ~/.local/bin)
+
+To remove tau, delete both. Your settings and sessions are in ~/.tau.
+END
+}
+
+case ${1:-} in
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  -*)
+    echo "install.sh: there is no option $1. See sh install.sh --help." >&2
+    exit 2
+    ;;
+esac
 what=${1:-@tau/cli}
 home=${TAU_HOME:-$HOME/.local/share/tau}
 bin=${TAU_BIN:-$HOME/.local/bin}
@@ -13,10 +33,19 @@ fail() {
   exit 1
 }
 
+need_node() { # Ends the script unless Node is new enough.
+  version=$(node --version 2>/dev/null || echo v0.0.0)
+  minor=${version#*.}
+  minor=${minor%%.*}
+  major=${version%%.*}
+  major=${major#v}
+  [ "$major" -gt 20 ] || { [ "$major" -eq 20 ] && [ "$minor" -ge 19 ]; } ||
+    fail "Node.js 20.19 or newer is needed; this is ${version#v}."
+}
+
 command -v node >/dev/null 2>&1 || fail "node was not found. Install Node.js 20.19 or newer, and run this again."
 command -v npm >/dev/null 2>&1 || fail "npm was not found. It comes with Node.js; install Node.js 20.19 or newer, and run this again."
-node -e 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' ||
-  fail "Node.js 20.19 or newer is needed; this is $(node --version)."
+need_node
 case $what in
   *.tgz)
     [ -f "$what" ] || fail "there is no archive $what."

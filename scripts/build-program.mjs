@@ -1,11 +1,11 @@
 /**
  * Builds the program `tau` to `packages/cli/dist/`: `tau.cjs`, the small first stage; `program.cjs`, our code and its
- * dependencies in one CommonJS file; a few parts that most runs do without; and the catalogue of models.
+ * dependencies in one CommonJS file, with a source map; a few parts that most runs do without; and the catalogue of models.
  * Why: docs/decisions/0011-how-the-program-starts.md.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { build } from "esbuild";
 import { directImports } from "./direct-imports.mjs";
 import { linkChunks } from "./link-chunks.mjs";
@@ -53,7 +53,7 @@ const parts = {
 
 /** Returns the paths of all files that went into the program. */
 export async function buildProgram(outdir = join(directory, "dist")) {
-  const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  const { version, engines } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   mkdirSync(outdir, { recursive: true });
   const hashes = {};
   const write = (name, text) => {
@@ -62,6 +62,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   };
   const program = await buildChunks("packages/cli/src/bin.ts");
   write("program", program.text);
+  writeFileSync(join(outdir, "program.cjs.map"), program.map);
   const inputs = [...program.inputs];
   for (const [name, entry] of Object.entries(parts)) {
     const part = await buildPart(entry);
@@ -72,7 +73,9 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   const start = await build({
     ...shared,
     entryPoints: [join(directory, "src", "start.ts")],
-    banner: { js: "#!/usr/bin/env node" },
+    // Every Node must be able to parse the file that refuses old ones.
+    target: "es2015",
+    banner: { js: `#!/usr/bin/env node\n${refuseOldNode(engines.node)}` },
     define: {
       tauHelpText: JSON.stringify(text),
       tauCommands: JSON.stringify(commands),
@@ -87,6 +90,16 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   return inputs;
 }
 
+/** Code that runs before anything is loaded, because old versions of Node do not have every module. */
+function refuseOldNode(range) {
+  const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(range);
+  return [
+    "var tauNode=process.versions.node.split('.').map(Number);",
+    `if(tauNode[0]<${major}||(tauNode[0]===${major}&&tauNode[1]<${minor})){`,
+    `console.error('tau: Node.js ${major}.${minor} or newer is needed; this is '+process.versions.node+'.');process.exit(1)}`,
+  ].join("");
+}
+
 /** Builds a file whose dynamic imports are loaded when they are reached. */
 async function buildChunks(entry) {
   const built = await build({
@@ -97,8 +110,11 @@ async function buildChunks(entry) {
     splitting: true,
     format: "esm",
     plugins: [otherFiles, directImports, lateBuiltIns],
+    sourcemap: "external",
+    sourcesContent: false,
   });
-  return { text: wrap(linkChunks(built, entry)), inputs: Object.keys(built.metafile.inputs) };
+  const { text, map } = linkChunks(built, entry, (source) => posix.join("packages/cli", source));
+  return { text: wrap(text), map, inputs: Object.keys(built.metafile.inputs) };
 }
 
 /** Builds a file that is loaded as a whole. */
@@ -154,7 +170,7 @@ async function commandTable() {
     ...shared,
     format: "esm",
     stdin: {
-      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./help.ts"; export const text = helpText(commands), names = commands.map(({ name }) => name);`,
+      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./help.ts"; export const text = helpText(commands), names = [...commands.map(({ name }) => name), "__complete"];`,
       resolveDir: join(directory, "src"),
     },
     packages: "external",

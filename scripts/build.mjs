@@ -3,7 +3,7 @@
  * Users get few files: each entry with what it needs at start, and a chunk for everything that is loaded later.
  */
 import { spawnSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { buildProgram } from "./build-program.mjs";
@@ -66,8 +66,13 @@ for (const { name, entries, core, commonjs = [] } of packages) {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: "none",
+    // For readable stacks. The sources are not published, so the maps carry them.
+    sourcemap: true,
     logLevel: "warning",
   };
+  // The declarations are published, but not what `tsc` remembers of them.
+  mkdirSync(outdir, { recursive: true });
+  writeFileSync(join(outdir, ".npmignore"), ".tsbuildinfo\n");
   // Chunks carry hashes in their names and would pile up; declarations stay, since `tsc` keeps track of its own.
   rmSync(join(outdir, "chunks"), { recursive: true, force: true });
   await build({

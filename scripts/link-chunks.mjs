@@ -4,54 +4,74 @@
  * ES modules, for which Node takes no code cache.
  */
 import { basename } from "node:path";
+import { joinSourceMaps } from "./source-map.mjs";
 
-/** Takes esbuild's result for one entry with `splitting`, `minify` and `metafile`; returns the text of the file. */
-export function linkChunks({ outputFiles, metafile }, entry) {
+/**
+ * Takes esbuild's result for one entry with `splitting`, `minify`, `metafile` and external source maps; returns the text of
+ * the file and its source map. `toSource` names a source in it.
+ */
+export function linkChunks({ outputFiles, metafile }, entry, toSource) {
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
-  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ ...output, name: basename(path) }));
+  const outputs = Object.entries(metafile.outputs)
+    .map(([path, output]) => ({ ...output, name: basename(path) }))
+    .filter(({ name }) => !name.endsWith(".map"));
   const indexes = new Map(outputs.map(({ name }, index) => [name, index]));
   const main = outputs.find(({ entryPoint }) => entryPoint === entry);
-  return [
+  const head = [
     // The code cache must know which chunks were loaded.
     "const tauLoad=chunk=>tauLoaded[chunk]??=(globalThis.tauLoadedChunks?.add(String(chunk)),tauChunks[chunk]()),tauLoaded=[];",
     "const tauLoadLate=async load=>load(),tauChunks=[",
-    ...outputs.map(({ name, imports }) => `${toFunction(texts.get(name), imports, indexes)},`),
-    `];tauLoad(${indexes.get(main.name)});`,
-  ].join("\n");
+  ];
+  let firstLine = head.length;
+  const chunks = outputs.map(({ name, imports }) => {
+    const { text, move } = toFunction(texts.get(name), imports, indexes);
+    const chunk = { text: `${text},`, move, firstLine, map: JSON.parse(texts.get(`${name}.map`)) };
+    firstLine += text.split("\n").length;
+    return chunk;
+  });
+  const text = [...head, ...chunks.map((chunk) => chunk.text), `];tauLoad(${indexes.get(main.name)});`].join("\n");
+  return { text, map: joinSourceMaps(chunks, toSource) };
 }
 
 /** These match esbuild's minified output only: an import has no optional blanks, and the exports are the last statement. */
-const importStatement =
-  /\bimport(?: (?<whole>[\w$]+) from|\*as (?<all>[\w$]+) from|\{(?<names>[^{}]*)\}from)?"(?<from>[^"]+)";/g;
-const lateImport = /\bimport\("(?<from>[^"]+)"\)/g;
+const anyImport =
+  /\bimport(?:(?: (?<whole>[\w$]+) from|\*as (?<all>[\w$]+) from|\{(?<names>[^{}]*)\}from)?"(?<from>[^"]+)";|\("(?<late>[^"]+)"\))/g;
 const exportStatement = /export\{(?<names>[^{}]*)\};$/;
 
 /**
  * Imports become constants of the function, and exports its result. An exported variable must not be assigned again later;
- * the linter forbids it. Throws if the number of imports is not the one that esbuild reports.
+ * the linter forbids it. Throws if the number of imports is not the one that esbuild reports. `move` says where a column of
+ * a line of the chunk is in the function.
  */
 function toFunction(text, imports, indexes) {
   const load = (from) =>
     indexes.has(basename(from)) ? `tauLoad(${indexes.get(basename(from))})` : `require("${from}")`;
-  let [head, count] = ["", 0];
-  const exported = exportStatement.exec(text.trim())?.groups.names ?? "";
-  const body = text
-    .trim()
-    .replace(exportStatement, "")
-    .replaceAll(importStatement, (...match) => {
-      const { whole, all, names, from } = match.at(-1);
-      const binding = whole ?? all ?? (names && `{${names.replaceAll(" as ", ":")}}`);
-      head += binding === undefined ? `${load(from)};` : `const ${binding}=${load(from)};`;
-      count++;
-      return "";
-    })
-    .replaceAll(lateImport, (...match) => {
-      count++;
-      return `tauLoadLate(()=>${load(match.at(-1).from)})`;
-    });
+  let [head, count] = ['()=>{"use strict";', 0];
+  const source = text.trim();
+  const exported = exportStatement.exec(source)?.groups.names ?? "";
+  /** Where the length of the text changed, and by how much. No replaced text has a line break in it. */
+  const changes = [];
+  const replace = (match, replacement) => {
+    count++;
+    changes.push({ index: match.at(-3), step: replacement.length - match[0].length });
+    return replacement;
+  };
+  const body = source.replace(exportStatement, "").replaceAll(anyImport, (...match) => {
+    const { whole, all, names, from, late } = match.at(-1);
+    if (late !== undefined) return replace(match, `tauLoadLate(()=>${load(late)})`);
+    const binding = whole ?? all ?? (names && `{${names.replaceAll(" as ", ":")}}`);
+    head += binding === undefined ? `${load(from)};` : `const ${binding}=${load(from)};`;
+    return replace(match, "");
+  });
   const expected = imports.filter(({ kind }) => kind === "import-statement" || kind === "dynamic-import").length;
   if (count !== expected) {
     throw new Error(`esbuild reports ${expected} imports, but ${count} were found: ${body.slice(0, 200)}`);
   }
-  return `()=>{"use strict";${head}${body};return{${exported.replaceAll(/([\w$]+) as ([\w$]+)/g, "$2:$1")}}}`;
+  const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  const move = (line, column) => {
+    const start = lineStarts[line] ?? 0;
+    const before = changes.filter(({ index }) => index >= start && index < start + column);
+    return before.reduce((sum, { step }) => sum + step, column + (line === 0 ? head.length : 0));
+  };
+  return { text: `${head}${body};return{${exported.replaceAll(/([\w$]+) as ([\w$]+)/g, "$2:$1")}}}`, move };
 }

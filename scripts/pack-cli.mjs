@@ -52,24 +52,26 @@ function packedManifest({ name, version, description, license, bin, type, import
     dependencies: Object.fromEntries(
       nativeDependencies.map((dependency) => [dependency, tools.dependencies[dependency]]),
     ),
+    // For the key chain of the operating system, which few installations need.
+    optionalDependencies: readJson(join(root, "packages", "harness", "package.json")).optionalDependencies,
     engines,
   };
 }
 
 /** The dependencies and theirs, as our lock file pins them. It names no registry, so npm asks the configured one. */
-function shrinkwrap({ name, version, license, bin, dependencies, engines }) {
+function shrinkwrap({ name, version, license, bin, dependencies, optionalDependencies, engines }) {
   const locked = readJson(join(root, "package-lock.json")).packages;
   const wanted = new Map();
   const add = (dependency) => {
     const path = `node_modules/${dependency}`;
-    const entry = locked[path];
-    if (!entry) throw new Error(`package-lock.json has no ${dependency} at its root: install, and pack again`);
+    const { funding: _funding, ...entry } = locked[path] ?? {};
+    if (!entry.version) throw new Error(`package-lock.json has no ${dependency} at its root: install, and pack again`);
     if (wanted.has(path)) return;
     wanted.set(path, entry);
     for (const next of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) add(next);
   };
-  for (const dependency of Object.keys(dependencies)) add(dependency);
-  const own = { name, version, license, dependencies, bin, engines };
+  for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) add(dependency);
+  const own = { name, version, license, dependencies, optionalDependencies, bin, engines };
   const entries = [...wanted].sort(([a], [b]) => (a < b ? -1 : 1));
   return { name, version, lockfileVersion: 3, requires: true, packages: Object.fromEntries([["", own], ...entries]) };
 }

@@ -22,7 +22,8 @@ export type Failure =
   | ({ kind: "invalid_request" } & FailureFacts)
   | ({ kind: "refused" } & FailureFacts)
   | ({ kind: "network" } & FailureFacts)
-  | ({ kind: "idle_timeout" } & FailureFacts)
+  /** `limitMs`: the time limit that expired, if it was one of ours. */
+  | ({ kind: "idle_timeout"; limitMs?: number } & FailureFacts)
   | ({ kind: "aborted" } & FailureFacts)
   | ({ kind: "unknown" } & FailureFacts);
 

@@ -351,7 +351,7 @@ test("an unknown API, and a provider that throws, are errors in a stream", async
 test("without a key nothing is sent, and the person learns which variable to set", async () => {
   const { requests, message } = await ask([raw(begin, ...end)], {
     apiKey: "",
-    env: { ANTHROPIC_API_KEY: "", ANTHROPIC_OAUTH_TOKEN: "" },
+    env: { ANTHROPIC_API_KEY: "", ANTHROPIC_OAUTH_TOKEN: "", ANTHROPIC_AUTH_TOKEN: "" },
   });
   expect(requests).toEqual([]);
   expect(message.failure?.kind).toBe("auth");

@@ -3,4 +3,13 @@ import { defaultAgentDir } from "@tau/harness/settings";
 import type { Io } from "./command.ts";
 
 /** The directory with the user's settings, credentials, models and sessions. */
-export const getAgentDir = ({ cwd, env }: Io): string => resolve(cwd, env["TAU_DIR"] || defaultAgentDir());
+export const getAgentDir = ({ cwd, env }: Io): string => resolve(cwd, defaultAgentDir(env));
+
+/** The directory of sessions: that of the flag, else of the settings, else of pi's variable, else the default. */
+export function getSessionDir({ cwd, env }: Io, flag: string | undefined, setting: string | undefined) {
+  const directory = flag ?? setting ?? (env["PI_CODING_AGENT_SESSION_DIR"] || undefined);
+  return directory === undefined ? undefined : resolve(cwd, directory);
+}
+
+/** Whether pi's variable says that no server is contacted unasked. */
+export const isOffline = ({ env }: Io): boolean => /^(1|true|yes)$/i.test(env["PI_OFFLINE"] ?? "");

@@ -5,7 +5,8 @@ import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";
 /** What the flags say. Names are those of the flags, in camel case. */
 export interface SessionOptions {
   print: boolean;
-  mode: "text" | "json" | "rpc";
+  /** `result` is `--output-format json`: only the line that ends the events of `json`. */
+  mode: "text" | "json" | "result" | "rpc";
   quiet: boolean;
   verbose: boolean;
   offline: boolean;
@@ -28,11 +29,16 @@ export interface SessionOptions {
   sessionDir?: string;
   noSession: boolean;
   name?: string;
+  agent?: string;
   tools?: readonly string[];
   excludeTools?: readonly string[];
   noTools: boolean;
   sequentialTools: boolean;
   noBuiltinTools: boolean;
+  /** Directories in which tools may work besides the working directory. */
+  addDir: readonly string[];
+  /** Whether the project is trusted in this process, whatever is stored. */
+  approve?: boolean;
   systemPrompt?: string;
   appendSystemPrompt: readonly string[];
   skills: readonly string[];
@@ -40,8 +46,12 @@ export interface SessionOptions {
   promptTemplates: readonly string[];
   noPromptTemplates: boolean;
   noContextFiles: boolean;
-  /** What is said, in order. */
-  messages: readonly string[];
+  /** Where to run, if not in the working directory. */
+  directory?: string;
+  /** The session to write as HTML. Then the message is the file to write; without one, a name is made. */
+  export?: string;
+  /** The prompt: all arguments that are neither options nor files, with blanks between them. Empty without any. */
+  message: string;
   /** What `@file` names, without the sign. */
   files: readonly string[];
 }
@@ -69,7 +79,6 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
     const value = getValue(flag, token, args, taken);
     const mistake = findValueProblem(flag, { ...token, value } as OptionToken);
     if (mistake !== undefined) return { kind: "mistake", message: mistake };
-    if (!flag.many && given.has(flag.name)) return { kind: "mistake", message: `${token.rawName} is given twice` };
     given.set(flag.name, [...(given.get(flag.name) ?? []), value ?? true]);
   }
   if (given.has("help")) return { kind: "help" };
@@ -86,22 +95,34 @@ function getValue(flag: Flag, token: OptionToken, args: readonly string[], taken
   return next;
 }
 
+/** The modes of `--output-format`, whose names other agents have made known. */
+const modes: Readonly<Record<string, SessionOptions["mode"]>> = { text: "text", json: "result", "stream-json": "json" };
+
 function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, positionals: readonly string[]): Parsed {
   const has = (name: string) => given.has(name);
   const text = (name: string) => given.get(name)?.at(-1) as string | undefined;
   const all = (name: string) => (given.get(name) ?? []) as readonly string[];
   const list = (name: string) =>
-    text(name)
-      ?.split(",")
+    given
+      .get(name)
+      ?.flatMap((value) => String(value).split(","))
       .map((one) => one.trim())
       .filter((one) => one !== "");
   const number = (name: string) => (has(name) ? Number(text(name)) : undefined);
   const chosen = ["continue", "resume", "session", "session-id", "fork", "no-session"].filter(has);
   if (chosen.length > 1) return { kind: "mistake", message: `--${chosen[0]} and --${chosen[1]} do not go together` };
   if (has("tools") && has("no-tools")) return { kind: "mistake", message: "--tools and --no-tools do not go together" };
+  if (has("approve") && has("no-approve")) {
+    return { kind: "mistake", message: "--approve and --no-approve do not go together" };
+  }
+  const format = text("output-format");
+  const mode = format === undefined ? (text("mode") ?? "text") : modes[format];
+  if (has("mode") && mode !== text("mode")) {
+    return { kind: "mistake", message: `--mode ${text("mode")} and --output-format ${format} do not go together` };
+  }
   const options: Required<Record<keyof SessionOptions, unknown>> = {
-    print: has("print"),
-    mode: text("mode") ?? "text",
+    print: has("print") || format !== undefined,
+    mode,
     quiet: has("quiet"),
     verbose: has("verbose"),
     offline: has("offline"),
@@ -122,11 +143,14 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     sessionDir: text("session-dir"),
     noSession: has("no-session"),
     name: text("name"),
+    agent: text("agent"),
     tools: list("tools"),
     excludeTools: list("exclude-tools"),
     noTools: has("no-tools"),
     sequentialTools: has("sequential-tools"),
     noBuiltinTools: has("no-builtin-tools"),
+    addDir: all("add-dir"),
+    approve: has("approve") || (has("no-approve") ? false : undefined),
     systemPrompt: text("system-prompt"),
     appendSystemPrompt: all("append-system-prompt"),
     skills: all("skill"),
@@ -134,7 +158,10 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     promptTemplates: all("prompt-template"),
     noPromptTemplates: has("no-prompt-templates"),
     noContextFiles: has("no-context-files"),
-    messages: positionals.filter((one) => !isFile(one)),
+    directory: text("directory"),
+    export: text("export"),
+    // An empty argument may come from an unset variable in a script.
+    message: positionals.filter((one) => !isFile(one) && one.trim() !== "").join(" "),
     files: positionals.filter(isFile).map((one) => one.slice(1)),
   };
   const known = Object.entries(options).filter(([, value]) => value !== undefined);

@@ -1,9 +1,15 @@
 /** The second stage: the whole program, as one file. */
+import { reportCrash } from "./errors.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { main } from "./main.ts";
 import { processIo } from "./process-io.ts";
 
 const { io, finish } = processIo(process);
-void main(process.argv.slice(2), io)
-  .catch(() => exitCodes.failed)
-  .then(finish);
+const args = process.argv.slice(2);
+const crash = async (error: unknown) => {
+  await reportCrash(error, args, io);
+  finish(exitCodes.failed);
+};
+// Also for rejected promises that nobody waits for. Node would show a line of the program, which is very long.
+process.on("uncaughtException", (error) => void crash(error));
+void main(args, io).then(finish, crash);

@@ -1,4 +1,4 @@
-import type { OAuthProvider } from "@tau/harness/auth";
+import type { KeyChain, OAuthProvider } from "@tau/harness/auth";
 import type { Readable } from "node:stream";
 
 /** The streams and the environment of the program; tests pass their own. */
@@ -22,6 +22,8 @@ export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   /** Default: the providers that tau knows. No file and no variable can change them, because tokens are sent to them. */
   oauthProviders?: readonly OAuthProvider[];
+  /** Default: that of the operating system. */
+  keyChain?: KeyChain;
 }
 
 /** One row of the command table. */

@@ -3,7 +3,7 @@
 import type { FlagSpec } from "./tokens.ts";
 
 export interface Flag extends FlagSpec {
-  /** Whether the flag may be repeated. */
+  /** Whether the flag may be repeated, and every value counts. Default: the last one counts. */
   many?: true;
   summary: string;
 }
@@ -21,12 +21,19 @@ export const flagGroups: readonly FlagGroup[] = [
     flags: [
       { name: "print", short: "p", summary: "Print only the answer to standard output, and exit" },
       { name: "mode", value: "MODE", choices: ["text", "json", "rpc"], summary: "text, json (events as lines) or rpc" },
+      {
+        name: "output-format",
+        value: "FORMAT",
+        choices: ["text", "json", "stream-json"],
+        summary: "The answer as text, one result as JSON, or --mode json; implies -p",
+      },
       { name: "quiet", summary: "Show no progress on standard error" },
       { name: "verbose", summary: "Show tool calls on standard error" },
       { name: "max-turns", value: "N", number: "whole", summary: "Stop after N turns" },
       { name: "max-cost", value: "USD", number: "any", summary: "Stop before the run costs more" },
       { name: "timeout", value: "SECONDS", number: "any", summary: "Stop after this many seconds" },
       { name: "offline", summary: "Skip network checks at startup" },
+      { name: "directory", short: "C", value: "DIR", summary: "Run as if tau was started in DIR" },
     ],
   },
   {
@@ -36,7 +43,7 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "provider", value: "NAME", summary: "Only models of this provider; without MODEL its default" },
       { name: "thinking", value: "LEVEL", choices: thinkingLevels, summary: thinkingLevels.join(", ") },
       { name: "api-key", value: "KEY", summary: "A key for this run only" },
-      { name: "models", value: "PATTERNS", summary: "The models to choose from, separated by commas" },
+      { name: "models", value: "PATTERNS", many: true, summary: "The models to choose from, separated by commas" },
       { name: "list-models", value: "SEARCH", optional: true, summary: "List models and exit" },
     ],
   },
@@ -51,22 +58,28 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "session-dir", value: "DIR", summary: "Directory of the session files" },
       { name: "no-session", summary: "Do not save the session" },
       { name: "name", short: "n", value: "NAME", summary: "Name of the session" },
+      { name: "export", value: "PATH|ID", summary: "Write the session as HTML to the next argument, and exit" },
     ],
   },
   {
     title: "Tools and prompt",
     flags: [
+      { name: "agent", value: "NAME", summary: "Use the agent agents/NAME of the agent directory" },
       {
         name: "tools",
         short: "t",
         value: "NAMES",
         mayBeEmpty: true,
-        summary: "Use only these tools (comma-separated)",
+        many: true,
+        summary: "Use only these tools (comma-separated; * stands for any text)",
       },
-      { name: "exclude-tools", short: "xt", value: "NAMES", summary: "Do not use these tools" },
+      { name: "exclude-tools", short: "xt", value: "NAMES", many: true, summary: "Do not use these tools" },
       { name: "no-tools", short: "nt", summary: "Use no tools" },
       { name: "no-builtin-tools", short: "nbt", summary: "Use no built-in tools, unless --tools names them" },
       { name: "sequential-tools", summary: "Run the tool calls of an answer one at a time" },
+      { name: "add-dir", value: "DIR", many: true, summary: "Let tools read and write in this directory too" },
+      { name: "approve", short: "a", summary: "Trust the project for this run; nothing is stored" },
+      { name: "no-approve", short: "na", summary: "Do not trust the project in this run" },
       { name: "system-prompt", value: "TEXT|FILE", mayBeEmpty: true, summary: "Replace the system prompt" },
       {
         name: "append-system-prompt",
@@ -96,8 +109,6 @@ export const flags: readonly Flag[] = flagGroups.flatMap((group) => group.flags)
 
 /** Flags of pi for what tau cannot do yet. They are refused by name, and neither listed nor suggested. */
 export const futureFlags: readonly Flag[] = [
-  { name: "approve", short: "a", summary: "trusting a project for one run" },
-  { name: "no-approve", short: "na", summary: "distrusting a project for one run" },
   { name: "extension", short: "e", value: "PATH", summary: "loading an extension" },
   { name: "theme", value: "PATH", summary: "loading a theme" },
   { name: "tui-mode", value: "MODE", summary: "the interactive terminal" },

@@ -1,18 +1,48 @@
-/** JSON mode: the header of the session, then every event, one JSON object per line. */
+/**
+ * JSON mode: the header of the session, every event, and the result, one JSON object per line. With `--output-format json`,
+ * only the result.
+ */
+import type { SessionStats } from "@tau/harness";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { jsonLine } from "./json-line.ts";
-import { runPrompts } from "./run-prompts.ts";
+import { getAnswer, runPrompts } from "./run-prompts.ts";
 
 export const runJson = (options: SessionOptions, io: Io): Promise<ExitCode> =>
-  runPrompts(options, io, (hosted) => {
-    io.out(jsonLine(hosted.session.sessionManager.getHeader()));
+  runPrompts(options, io, async (hosted) => {
+    const { session } = hosted;
+    const isStream = options.mode === "json";
+    if (isStream) io.out(jsonLine(session.sessionManager.getHeader()));
+    const before = await session.stats();
+    let turns = 0;
     hosted.subscribe((item) => {
-      if (item.kind === "event") return io.out(jsonLine(item.event));
-      for (const notice of item.view.live.notices) io.out(jsonLine({ type: "notice", ...notice }));
+      if (item.kind === "event") {
+        if (item.event.type === "turn_start") turns++;
+        if (isStream) io.out(jsonLine(item.event));
+      } else if (isStream) for (const notice of item.view.live.notices) io.out(jsonLine({ type: "notice", ...notice }));
     });
-    return (_outcome, reason) => {
+    return async (outcome, reason) => {
       if (reason !== undefined && !options.quiet) io.err(`tau: ${reason}\n`);
+      const { terminationReason, detail = null, failure } = outcome;
+      const { id: sessionId } = session.sessionManager;
+      const sessionFile = session.sessionManager.getSessionFile() ?? null;
+      const result = { sessionId, sessionFile, terminationReason, detail, turns };
+      const spent = subtract(await session.stats(), before);
+      const error = failure && { kind: failure.kind, message: failure.message };
+      io.out(jsonLine({ type: "result", answer: getAnswer(outcome), ...result, ...spent, error }));
     };
   });
+
+/** What the run used: the session may have been there before. Pure. */
+function subtract(after: SessionStats, before: SessionStats): { usage: SessionStats["tokens"]; cost: number } {
+  const difference = (name: keyof SessionStats["tokens"]) => after.tokens[name] - before.tokens[name];
+  const usage = {
+    input: difference("input"),
+    output: difference("output"),
+    cacheRead: difference("cacheRead"),
+    cacheWrite: difference("cacheWrite"),
+    total: difference("total"),
+  };
+  return { usage, cost: after.cost - before.cost };
+}

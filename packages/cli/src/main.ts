@@ -1,23 +1,44 @@
+import { resolve } from "node:path";
 import type { SessionOptions } from "./args.ts";
+import { checkCommandWords } from "./command-words.ts";
 import type { Io } from "./command.ts";
 import { commands } from "./commands/index.ts";
-import { getErrorExitCode, UsageError } from "./errors.ts";
+import { getAdvice, getDetails, getErrorExitCode, UsageError } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
 import { version } from "./version.ts";
 
+/** A command that only the scripts of `tau completion` use. */
+const completeCommand = "__complete";
+
 /** Runs tau with the arguments of the command line. Reports errors as a line on standard error, and never throws. */
 export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
-  const name = commands.find((command) => command.name === args[0])?.name;
+  if (args[0] === completeCommand) {
+    await (await import("./commands/complete.ts")).runComplete(args.slice(1), io);
+    return exitCodes.done;
+  }
+  // A command takes only `-C`, and before its name.
+  const skipped = args[0] === "-C" && commands.some(({ name }) => name === args[2]) ? 2 : 0;
+  const name = commands.find((command) => command.name === args[skipped])?.name;
+  const topic = name ?? (args.includes("--export") ? "sessions" : undefined);
   try {
-    const code = name === undefined ? await runSession(args, io) : await runCommand(name, args.slice(1), io);
-    return code ?? exitCodes.done;
+    if (name === undefined) return (await runSession(args, io)) ?? exitCodes.done;
+    return (await runCommand(name, args.slice(skipped + 1), await enter(args[skipped - 1], io))) ?? exitCodes.done;
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
-    const hint = error instanceof UsageError ? ` See tau ${name === undefined ? "--help" : `help ${name}`}.` : "";
-    io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${hint}\n`);
+    io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${getAdvice(error, topic)}\n`);
+    io.err(await getDetails(error, args, io));
     return getErrorExitCode(error);
   }
+}
+
+/** The program as if it was started in `directory`. */
+async function enter(directory: string | undefined, io: Io): Promise<Io> {
+  if (directory === undefined) return io;
+  const { stat } = await import("node:fs/promises");
+  const cwd = resolve(io.cwd, directory);
+  if ((await stat(cwd).catch(() => undefined))?.isDirectory()) return { ...io, cwd };
+  throw new UsageError(`-C: there is no directory ${cwd}.`);
 }
 
 const runCommand = async (name: string, args: readonly string[], io: Io): Promise<ExitCode | void> =>
@@ -32,7 +53,7 @@ function formatError(error: unknown): string {
 }
 
 async function runSession(args: readonly string[], io: Io): Promise<ExitCode | void> {
-  await checkMisspelledCommand(args);
+  await checkCommandWords(args);
   const { parseSessionArgs } = await import("./args.ts");
   const [first = ""] = args;
   // At the first position these flags win over any mistake after them.
@@ -45,39 +66,25 @@ async function runSession(args: readonly string[], io: Io): Promise<ExitCode | v
     case "mistake":
       throw new UsageError(`${parsed.message}.${await suggestFlag(parsed.unknown)}`);
     case "session":
-      return await runMode(parsed.options, io);
+      return await runMode(parsed.options, await enter(parsed.options.directory, io));
   }
 }
 
 async function runMode(options: SessionOptions, io: Io): Promise<ExitCode | void> {
-  const { listModels: search, messages, files } = options;
+  const { listModels: search, message, files } = options;
   if (search !== undefined) {
     const args = [...(search === true ? [] : [search]), ...(options.offline ? ["--offline"] : [])];
     return await runCommand("models", args, io);
   }
+  if (options.export !== undefined) {
+    const { exportAsHtml } = await import("./commands/sessions-export.ts");
+    return await exportAsHtml(options.export, message, io);
+  }
   if (options.mode === "rpc") return await (await import("./rpc/rpc.ts")).runRpc(options, io);
-  const hasPrompt = messages.length > 0 || files.length > 0 || !io.terminal.input;
-  if (!hasPrompt && !options.resume) return io.out(helpText(commands));
-  if (options.mode === "json") return await (await import("./json.ts")).runJson(options, io);
+  const hasPrompt = message !== "" || files.length > 0 || !io.terminal.input;
+  if (!hasPrompt && !options.resume && !options.print) return io.out(helpText(commands));
+  if (options.mode !== "text") return await (await import("./json.ts")).runJson(options, io);
   return await (await import("./print.ts")).runPrint(options, io);
-}
-
-/**
- * Throws if the first word looks like a misspelled command. A word alone may differ from a command by one edit only,
- * because `tau hello` is a prompt; before a subcommand it may differ by more.
- */
-async function checkMisspelledCommand([word = "", subcommand, ...rest]: readonly string[]): Promise<void> {
-  const candidates = commands.filter(({ name, usage }) =>
-    subcommand === undefined ? true : usage.some((line) => line.startsWith(`tau ${name} ${subcommand} `)),
-  );
-  if (candidates.length === 0 || !/^[a-z]+$/.test(word)) return;
-  const names = candidates.map(({ name }) => name);
-  const { nearestNames } = await import("@tau/ai/internal");
-  const [nearest] = nearestNames(word, names, subcommand === undefined ? 1 : undefined);
-  if (nearest === undefined) return;
-  const prompt = [word, subcommand, ...rest].filter((part) => part !== undefined).join(" ");
-  const advice = `To send it to the model, use tau -p "${prompt}".`;
-  throw new UsageError(`there is no command ${word}. Did you mean ${nearest}? ${advice}`);
 }
 
 async function suggestFlag(unknown: string | undefined): Promise<string> {

@@ -1,21 +1,14 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { didYouMean } from "@tau/ai/internal";
-import {
-  type AgentSession,
-  type AskChoice,
-  createResourceLoader,
-  HarnessError,
-  SessionManager,
-  SettingsManager,
-} from "@tau/harness";
+import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
-import { isProjectTrusted } from "@tau/harness/policy";
+import { findUnknownTools, openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
 import type { Settings } from "@tau/harness/settings";
-import { getAgentDir } from "./agent-dir.ts";
+import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
+import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
 
 /** `ask` says who answers the questions of the policy. Default: they are denied. Throws `HarnessError` for usage errors. */
@@ -27,9 +20,17 @@ export async function openHost(
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc";
-  const openSettings = async (directory: string) => {
-    const projectTrusted = await isProjectTrusted({ agentDir, cwd: directory });
-    const manager = await SettingsManager.create(directory, agentDir, { watch, projectTrusted });
+  const openSettingsOf = async (directory: string) => {
+    const manager = await openSettings({
+      cwd: directory,
+      agentDir,
+      watch,
+      ...(options.approve !== undefined && { projectTrusted: options.approve }),
+      ...(canAnswer(options, io) && {
+        askTrust: async (waiting) =>
+          (await import("./ask-trust.ts")).askTrust(io, { cwd: directory, agentDir, waiting }),
+      }),
+    });
     manager.mustBeWhole();
     return manager;
   };
@@ -39,29 +40,40 @@ export async function openHost(
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
     }
   }
-  const here = await openSettings(io.cwd);
+  for (const path of options.addDir) {
+    if (!(await findStats(toPath(path)))?.isDirectory()) {
+      throw new HarnessError("invalid_input", `There is no directory ${path}, which --add-dir names.`);
+    }
+  }
+  const systemPrompt =
+    options.systemPrompt === undefined ? undefined : await readTextOrFile(io.cwd, options.systemPrompt);
+  const appendSystemPrompt = await Promise.all(
+    options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
+  );
+  const here = await openSettingsOf(io.cwd);
   const sessionManager = await openSession(options, io, here.get());
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
-  const settingsManager = cwd === io.cwd ? here : await openSettings(cwd);
+  const settingsManager = cwd === io.cwd ? here : await openSettingsOf(cwd);
   if (settingsManager !== here) await here.close();
-  const settings = settingsManager.get();
-  const resourceLoader = await createResourceLoader({
-    cwd,
-    agentDir,
-    skillPaths: [...options.skills.map(toPath), ...(options.noSkills ? [] : settings.skills)],
+  const resources: HostOptions["params"]["resources"] = {
+    lists: () => {
+      const { skills, prompts } = settingsManager.get();
+      return { skills: options.noSkills ? [] : skills, prompts: options.noPromptTemplates ? [] : prompts };
+    },
+    skillPaths: options.skills.map(toPath),
     discoverSkills: !options.noSkills,
-    promptPaths: [...options.promptTemplates.map(toPath), ...(options.noPromptTemplates ? [] : settings.prompts)],
+    promptPaths: options.promptTemplates.map(toPath),
     discoverPrompts: !options.noPromptTemplates,
-    isProjectTrusted: () => settingsManager.isProjectTrusted,
     ...(options.noContextFiles && { contextFiles: "none" }),
-  });
+  };
   const { provider, model } = options;
   const params: HostOptions["params"] = {
     cwd,
     agentDir,
     settingsManager,
-    resourceLoader,
+    resources,
     watch,
+    ...(options.agent !== undefined && { agentName: options.agent }),
     ...(model !== undefined && { model }),
     ...(provider !== undefined && { provider }),
     ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
@@ -69,9 +81,10 @@ export async function openHost(
     ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
     ...(options.noTools && { tools: [], allowedTools: [] }),
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
+    additionalDirectories: options.addDir.map(toPath),
     ...(options.sequentialTools && { toolExecution: "sequential" }),
-    ...(options.systemPrompt !== undefined && { systemPrompt: await readTextOrFile(io.cwd, options.systemPrompt) }),
-    appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value))),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    appendSystemPrompt,
     ...(ask && { ask }),
     abortSignal: io.signal,
   };
@@ -95,6 +108,9 @@ export async function openHost(
   }
 }
 
+/** Whether a person can answer questions: the other modes are for programs. */
+export const canAnswer = ({ mode }: SessionOptions, io: Io): boolean => mode === "text" && isInteractive(io);
+
 /** `--api-key` is for the provider of the first session's model, in every session of this process. */
 function createPrepare({ apiKey }: SessionOptions): (session: AgentSession) => void {
   let keyOwner: { provider: string; baseUrl: string } | undefined;
@@ -111,12 +127,8 @@ async function checkNames(session: AgentSession, { excludeTools, models }: Sessi
   if (excludeTools) {
     const { toolNames } = await import("@tau/tools");
     const tools = [...session.tools, ...session.droppedTools].map(({ name }) => name);
-    const known = [...new Set<string>([...toolNames, ...tools])];
-    const unknown = excludeTools.find((name) => !known.includes(name));
-    if (unknown !== undefined) {
-      const hint = didYouMean(unknown, known);
-      throw new HarnessError("invalid_input", `There is no tool ${JSON.stringify(unknown)}.${hint}`);
-    }
+    const [problem] = findUnknownTools(excludeTools, [...toolNames, ...tools]);
+    if (problem !== undefined) throw new HarnessError("invalid_input", problem);
   }
   const scope = models && session.modelRegistry.scope(models);
   const [problem] = scope?.models.length === 0 ? scope.problems : [];
@@ -133,7 +145,7 @@ const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
 async function openSession(options: SessionOptions, io: Io, { durability, sessionDir }: Settings) {
   const { cwd } = io;
   const agentDir = getAgentDir(io);
-  const directory = options.sessionDir === undefined ? sessionDir : resolve(cwd, options.sessionDir);
+  const directory = getSessionDir(io, options.sessionDir, sessionDir);
   const lookup = { cwd, agentDir, directory };
   const storage = { agentDir, durability };
   if (options.noSession) return await SessionManager.inMemory(cwd, storage);
@@ -145,7 +157,11 @@ async function openSession(options: SessionOptions, io: Io, { durability, sessio
   if (options.session !== undefined)
     return await SessionManager.open(await findSession(options.session, lookup), storage);
   if (options.fork !== undefined) {
-    return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, storage);
+    const { agent } = options;
+    // Before the copy is written.
+    if (agent !== undefined) await loadNamedAgent(agentDir, agent);
+    const fields = { ...storage, ...(agent !== undefined && { agentName: agent }) };
+    return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, fields);
   }
   if (options.sessionId !== undefined) {
     const existing = await SessionManager.findById(cwd, options.sessionId, directory, storage);
@@ -162,5 +178,10 @@ async function readTextOrFile(cwd: string, value: string): Promise<string> {
   if (value.length >= 4_096 || value.includes("\n")) return value;
   const path = resolve(cwd, value);
   const stats = await findStats(path);
-  return stats?.isFile() || stats?.isFIFO() ? await readFile(path, "utf8") : value;
+  if (stats?.isFile() || stats?.isFIFO()) return await readFile(path, "utf8");
+  if (!looksLikeFile(value)) return value;
+  throw new HarnessError("invalid_input", `There is no file ${path}. A text must not look like the path of one.`);
 }
+
+/** A misspelled path must not become the prompt. */
+const looksLikeFile = (value: string): boolean => /\.(md|txt)$/i.test(value) || /^[^\s]*\/[^\s]*$/.test(value);

@@ -22,6 +22,8 @@ export function showProgress(hosted: HostedSession, { quiet, verbose }: SessionO
   let since = systemClock.monotonic();
   let frame = 0;
   const draw = () => {
+    // The user is reading a question, or typing the answer.
+    if (hosted.view.live.approvals.length > 0) return;
     const seconds = Math.floor((systemClock.monotonic() - since) / 1_000);
     io.err(`${clearLine()}${frames[frame++ % frames.length]} ${activity}${seconds > 0 ? ` ${seconds} s` : ""}`);
   };

@@ -1,70 +1,57 @@
-/** Print and JSON mode: sends all prompts of the command line, then ends the program. */
+/** Print and JSON mode: sends the prompt of the command line, then ends the program. */
 import { resolve } from "node:path";
 import type { Model } from "@tau/ai";
-import { HarnessError, type RunOutcome } from "@tau/harness";
+import { HarnessError, isSilent, type RunOutcome } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
+import { logAdvice } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { defaultRunMs, formatLimit } from "@tau/protocol";
 import { firstRunText } from "./first-run.ts";
-import { openHost } from "./open-host.ts";
+import { canAnswer, openHost } from "./open-host.ts";
 import { readInput } from "./read-input.ts";
 
-/** Called after the last prompt. `reason` says in one line why the run ended, unless the answer is all there is to say. */
-export type ShowEnd = (outcome: RunOutcome, reason: string | undefined) => void;
+/** Called when the run has ended. `reason` says why, unless the answer is all there is to say. */
+export type ShowEnd = (outcome: RunOutcome, reason: string | undefined) => Promise<void> | void;
 
-/** `show` starts to show the session, before the first prompt. */
+/** `show` starts to show the session, before the prompt. */
 export async function runPrompts(
   options: SessionOptions,
   io: Io,
-  show: (hosted: HostedSession) => ShowEnd,
+  show: (hosted: HostedSession) => Promise<ShowEnd> | ShowEnd,
 ): Promise<ExitCode> {
   const input = await readInput(io);
-  const { messages, files } = options;
-  if (input === undefined && files.length === 0 && messages.every((message) => message.trim() === "")) {
+  const { message, files } = options;
+  if (input === undefined && files.length === 0 && message === "") {
     throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
   }
-  const { host, sessionId } = await openHost(options, io);
+  const isAttended = canAnswer(options, io);
+  const { host, sessionId } = await openHost(options, io, { ask: { isAttended: () => isAttended } });
   try {
     const hosted = host.get(sessionId);
     const { model, modelProblem } = hosted.session;
     if (!model) {
+      for (const { message } of hosted.view.live.notices) io.err(`tau: ${message}\n`);
       io.err(modelProblem === undefined ? firstRunText : `tau: ${modelProblem}\n`);
       return exitCodes.failed;
     }
-    const showEnd = show(hosted);
-    let denied = 0;
+    const showEnd = await show(hosted);
+    if (isAttended) (await import("./answer-approvals.ts")).answerApprovals(hosted, io);
+    const denied: string[] = [];
     hosted.subscribe((item) => {
-      if (item.kind === "event" && item.event.type === "tool_denied") denied++;
+      if (item.kind === "event" && item.event.type === "tool_denied") denied.push(item.event.advice);
     });
     // What the user names is where the user is, also if the session works elsewhere.
     const isElsewhere = hosted.session.cwd !== io.cwd;
     const paths = isElsewhere ? files.map((path) => (path.startsWith("~") ? path : resolve(io.cwd, path))) : files;
-    const outcome = await sendAll(hosted, { messages, files: paths }, input);
+    const outcome = await hosted.run(message, { files: paths, ...(input !== undefined && { input }) });
     // If the reader of the output has closed it, as `head` does, that is no interruption to report.
-    showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied, model));
-    return toExitCode(outcome, denied);
+    await showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied, model));
+    return toExitCode(outcome, denied.length);
   } finally {
     await host.dispose();
   }
-}
-
-/**
- * Sends each message when the one before it is answered. Files and standard input belong to the first. Blank messages, for
- * example from an unset variable in a script, are left out.
- */
-async function sendAll(
-  hosted: HostedSession,
-  { messages, files }: Pick<SessionOptions, "messages" | "files">,
-  input: string | undefined,
-): Promise<RunOutcome> {
-  const [first = "", ...others] = messages.filter((message) => message.trim() !== "");
-  let outcome = await hosted.run(first, { files, ...(input !== undefined && { input }) });
-  for (const message of others) {
-    if (toExitCode(outcome, 0) !== exitCodes.done) break;
-    outcome = await hosted.run(message, {});
-  }
-  return outcome;
 }
 
 /** `denied` is the number of denied tool calls. A run that a limit ended has failed. Pure. */
@@ -87,29 +74,49 @@ export function toExitCode({ end }: RunOutcome, denied: number): ExitCode {
   }
 }
 
-/** Why the run ended; undefined if it is done. Pure. */
-function formatEnd({ end }: RunOutcome, denied: number, { provider }: Pick<Model, "provider">): string | undefined {
+/** What is printed of a run. Empty if it was interrupted or failed: text before a tool call is not an answer. Pure. */
+export function getAnswer({ end, answer }: RunOutcome): string {
+  const isOver = end.kind === "done" || end.kind === "stopped" || end.kind === "length" || end.kind === "budget";
+  if (!isOver || !answer || isSilent(answer)) return "";
+  if (answer.content.some(({ type }) => type === "toolCall")) return "";
+  return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+/** Why the run ended; undefined if it is done and has an answer. `denied` has the advice about each denied call. Pure. */
+function formatEnd(outcome: RunOutcome, denied: readonly string[], { provider }: Pick<Model, "provider">) {
+  const { end } = outcome;
   switch (end.kind) {
     case "done":
     case "stopped": {
-      const calls = denied === 1 ? "1 tool call" : `${denied} tool calls`;
-      return denied === 0 ? undefined : `the policy denied ${calls}. Allow them in the settings, or run tau elsewhere.`;
+      if (denied.length > 0) return formatDenied(denied);
+      const isEmpty = outcome.answer && !isSilent(outcome.answer) && getAnswer(outcome).trim() === "";
+      return end.kind === "done" && isEmpty ? "the answer is empty." : undefined;
     }
     case "length":
       return "the answer reached its length limit.";
     case "budget":
       return `the run reached its limit of ${end.limit}.`;
     case "timeout":
-      return "the run was stopped after 48 hours.";
+      return `the run was stopped after ${formatLimit(end.limitMs ?? defaultRunMs)}.`;
     case "aborted":
     case "disconnected":
       return "interrupted.";
     case "idle":
     case "failed":
+      if (end.kind === "failed" && end.cause === "log") return `${end.failure.message} ${logAdvice}`;
       return end.failure.kind === "auth" ? withLogin(end.failure.message, provider) : end.failure.message;
     default:
       return end satisfies never;
   }
+}
+
+const maxAdvice = 5;
+
+function formatDenied(denied: readonly string[]): string {
+  const advice = [...new Set(denied)];
+  const more = advice.length > maxAdvice ? `\n  and ${advice.length - maxAdvice} more` : "";
+  const lines = advice.slice(0, maxAdvice).map((line) => `\n  ${line}`);
+  return `${denied.length === 1 ? "a tool call was" : `${denied.length} tool calls were`} denied:${lines.join("")}${more}`;
 }
 
 /** Most messages name no command, because they are also for other programs. */

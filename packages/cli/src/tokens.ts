@@ -43,14 +43,23 @@ function readNodeTokens(args: readonly string[], flags: readonly FlagSpec[]) {
   // Node knows only single letters, and would read `-nt` as `-n t`.
   const longNames = new Map(flags.flatMap(({ name, short = "" }) => (short[1] ? [[`-${short}`, `--${name}`]] : [])));
   const end = args.includes("--") ? args.indexOf("--") : args.length;
-  return parseArgs({
-    args: args.map((arg, index) => (index < end && longNames.get(arg)) || arg),
+  const { tokens } = parseArgs({
+    args: args.map((arg, index) => (index < end && (longNames.get(arg) ?? hideNumber(arg))) || arg),
     options: Object.fromEntries(specs) as Record<string, { type: "string" | "boolean"; short?: string }>,
     strict: false,
     allowPositionals: true,
     tokens: true,
-  }).tokens;
+  });
+  return tokens.map((token) => {
+    const value = "value" in token ? token.value : undefined;
+    return value?.startsWith(numberMark) ? ({ ...token, value: value.slice(1) } as typeof token) : token;
+  });
 }
+
+/** Node would read a negative number as options. No argument of a process can have this character in it. */
+const numberMark = "\0";
+const isNegative = (text: string): boolean => /^-\d+(\.\d+)?$/.test(text);
+const hideNumber = (arg: string): string => (isNegative(arg) ? `${numberMark}${arg}` : arg);
 
 /** Why an option does not have the value that its flag needs. */
 export function findValueProblem(flag: FlagSpec, { rawName, value, inlineValue }: OptionToken): string | undefined {
@@ -69,4 +78,4 @@ export function findValueProblem(flag: FlagSpec, { rawName, value, inlineValue }
 
 /** Whether the value may be another flag: `-tp`, and `--name -p`. To pass such a value, write `--name=-p`. */
 const isDoubtful = (rawName: string, value: string, isInline = false): boolean =>
-  isInline ? !rawName.startsWith("--") : value.startsWith("-") && value !== "-";
+  isInline ? !rawName.startsWith("--") : value.startsWith("-") && value !== "-" && !isNegative(value);

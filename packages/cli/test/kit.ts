@@ -69,6 +69,7 @@ export interface RunOptions {
   terminal?: Partial<Io["terminal"]>;
   env?: Record<string, string>;
   oauthProviders?: Io["oauthProviders"];
+  keyChain?: Io["keyChain"];
   /** Called with the whole standard error so far. */
   onErr?: (err: string) => void;
 }
@@ -83,7 +84,15 @@ export interface RunResult {
 export async function run(
   { directory, agentDir }: Workspace,
   args: readonly string[],
-  { input, signal = new AbortController().signal, terminal = {}, env = {}, oauthProviders, onErr }: RunOptions = {},
+  {
+    input,
+    signal = new AbortController().signal,
+    terminal = {},
+    env = {},
+    oauthProviders,
+    keyChain,
+    onErr,
+  }: RunOptions = {},
 ): Promise<RunResult> {
   let out = "";
   let err = "";
@@ -102,6 +111,7 @@ export async function run(
     cwd: directory,
     env: { TAU_DIR: agentDir, HOME: directory, ...env },
     ...(oauthProviders && { oauthProviders }),
+    ...(keyChain && { keyChain }),
   });
   return { code, out, err };
 }

@@ -694,7 +694,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await client.call("get_state");
       await mkdir(join(agentDir, "prompts"));
       await writeFile(join(agentDir, "prompts", "look.md"), "Look at $1.");
-      expect((await client.call("reload")).changed.length).toBeGreaterThan(0);
+      // It may be empty: the files are watched.
+      expect((await client.call("reload")).changed).toEqual(expect.any(Array));
       const { commands } = await client.call("get_commands");
       expect(commands.map(({ name }) => name)).toContain("look");
     },

@@ -26,7 +26,11 @@ export type HarnessErrorCode =
   /** A command was given parameters that it cannot use. */
   | "invalid_parameters"
   | "login_failed"
+  /** Something of this machine cannot be used, such as its key chain. */
+  | "unavailable"
   | "invalid_input"
+  /** A tool's own `beforeInvoke` refused a call, or the tool could not be loaded. */
+  | "denied"
   | "aborted";
 
 /** What the harness throws on purpose. */

@@ -32,12 +32,8 @@ export {
 export { listNamedAgents, loadNamedAgent, type NamedAgent, type NamedAgentOptions } from "./resources/named-agent.ts";
 export type { ResourceProblem } from "./resources/resource-problem.ts";
 export type { PromptTemplate } from "./resources/prompt-templates.ts";
-export {
-  createResourceLoader,
-  type ResourceLoader,
-  type ResourceLoaderOptions,
-  type Resources,
-} from "./resources/resource-loader.ts";
+export { createResourceLoader, type ResourceLoader, type ResourceLoaderOptions } from "./resources/resource-loader.ts";
+export type { Resources } from "./resources/resources.ts";
 export type { Skill } from "./resources/skills.ts";
 export { recordRuns } from "./run/record.ts";
 export type { RunOutcome } from "./run/run.ts";

@@ -1,7 +1,8 @@
 /**
  * Notices every way in which a file is saved: written in place, truncated and written, replaced by a rename, removed and
  * created again, also together with its directory. The first two are noticed at the file, the rest at its directory, or
- * at the nearest directory above it that exists. The target of a link is watched like the link.
+ * at the nearest directory above it that exists. The target of a link is watched like the link. In a directory every
+ * entry counts, but nothing below its subdirectories.
  */
 import { type FSWatcher, readlinkSync, type Stats, statSync, watch } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
@@ -24,19 +25,21 @@ export interface WatchOptions {
 /** Long enough for an editor that saves in several steps; too short for the user to notice. */
 export const quietMs = 30;
 
-interface Target {
-  readonly path: string;
-  /** The one name to watch in a directory; undefined if the path is the file itself. */
-  readonly name: string | undefined;
-}
+/** A system has a limit for all programs together, which may be as low as 8,192. */
+const maxWatched = 1_000;
+
+/** The paths to watch. In a directory only these names count; undefined for a file, and for all names of a directory. */
+type Targets = Map<string, Set<string> | undefined>;
 
 interface Watched {
   readonly inode: string;
   readonly watcher: FSWatcher;
 }
 
-export function watchFiles(files: readonly string[], { clock, onChange, onError }: WatchOptions): FileWatch {
+/** `paths` are files and directories, which need not exist. */
+export function watchFiles(paths: readonly string[], { clock, onChange, onError }: WatchOptions): FileWatch {
   const watched = new Map<string, Watched>();
+  let targets: Targets = new Map();
   let cancelTimer: (() => void) | undefined;
   let isClosed = false;
 
@@ -50,25 +53,33 @@ export function watchFiles(files: readonly string[], { clock, onChange, onError 
     onChange();
   };
   const updateWatchers = () => {
-    const targets = files.flatMap(getTargets);
-    const wanted = new Map(targets.map((target) => [`${target.path}\0${target.name ?? ""}`, target]));
-    for (const [key, { watcher, inode }] of watched) {
-      const target = wanted.get(key);
-      if (target && getInode(getStat(target.path)) === inode) continue;
-      watcher.close();
-      watched.delete(key);
+    targets = getTargets(paths);
+    for (const [path, { inode }] of watched) {
+      if (!targets.has(path) || getInode(getStat(path)) !== inode) unwatch(path);
     }
-    for (const [key, target] of wanted) if (!watched.has(key)) watchTarget(key, target);
+    for (const path of targets.keys()) {
+      if (watched.has(path)) continue;
+      if (watched.size < maxWatched) watchPath(path);
+      else return onError(`${path} is not watched: there are more than ${maxWatched} files and directories.`);
+    }
   };
-  const watchTarget = (key: string, { path, name }: Target) => {
+  const unwatch = (path: string) => {
+    watched.get(path)?.watcher.close();
+    watched.delete(path);
+  };
+  const watchPath = (path: string) => {
     const inode = getInode(getStat(path));
     try {
       const watcher = watch(path, { persistent: false }, (_kind, changed) => {
+        const names = targets.get(path);
         // A directory that is itself moved or removed reports its own name.
-        if (name === undefined || changed === null || changed === name || changed === basename(path)) startTimer();
+        if (names === undefined || changed === null || names.has(changed) || changed === basename(path)) startTimer();
       });
-      watcher.on("error", (error) => onError(`${path} is no longer watched: ${getErrorMessage(error)}.`));
-      watched.set(key, { inode, watcher });
+      watcher.on("error", (error) => {
+        unwatch(path);
+        onError(`${path} is no longer watched: ${getErrorMessage(error)}.`);
+      });
+      watched.set(path, { inode, watcher });
     } catch (error) {
       // It was removed meanwhile. The nearest directory that is left is watched next time.
       if (systemCode(error) === "ENOENT") startTimer();
@@ -83,8 +94,7 @@ export function watchFiles(files: readonly string[], { clock, onChange, onError 
     close() {
       isClosed = true;
       cancelTimer?.();
-      for (const { watcher } of watched.values()) watcher.close();
-      watched.clear();
+      for (const path of watched.keys()) unwatch(path);
     },
   };
 }
@@ -92,26 +102,31 @@ export function watchFiles(files: readonly string[], { clock, onChange, onError 
 /** Links may form a circle. */
 const maxLinks = 8;
 
-function getTargets(file: string): Target[] {
-  const targets = [getNearest(file)];
-  // The targets of links, also while they are missing.
-  for (let path = file, links = 0; links < maxLinks; links++) {
-    const target = ifPossible(() => readlinkSync(path));
-    if (target === undefined) break;
-    path = resolve(dirname(path), target);
-    targets.push(getNearest(path));
+function getTargets(paths: readonly string[]): Targets {
+  const targets: Targets = new Map();
+  for (const path of paths) {
+    addNearest(targets, path);
+    // The targets of links, also while they are missing.
+    for (let link = path, links = 0; links < maxLinks; links++) {
+      const target = ifPossible(() => readlinkSync(link));
+      if (target === undefined) break;
+      link = resolve(dirname(link), target);
+      addNearest(targets, link);
+    }
+    const stats = getStat(path);
+    // A pipe or a device is neither watched nor read.
+    if (stats?.isFile() || stats?.isDirectory()) targets.set(path, undefined);
   }
-  // A pipe or a device is neither watched nor read.
-  if (getStat(file)?.isFile()) targets.push({ path: file, name: undefined });
   return targets;
 }
 
-/** The nearest directory above the file that exists, and the name in it that leads to the file. */
-function getNearest(file: string): Target {
-  let directory = dirname(file);
+/** The nearest directory above the path that exists, and the name in it that leads to the path. */
+function addNearest(targets: Targets, path: string): void {
+  let directory = dirname(path);
   while (!getStat(directory)?.isDirectory() && dirname(directory) !== directory) directory = dirname(directory);
-  const [name] = relative(directory, file).split(sep);
-  return { path: directory, name };
+  const [name = ""] = relative(directory, path).split(sep);
+  if (!targets.has(directory)) targets.set(directory, new Set());
+  targets.get(directory)?.add(name);
 }
 
 const getStat = (path: string): Stats | undefined => ifPossible(() => statSync(path, { throwIfNoEntry: false }));

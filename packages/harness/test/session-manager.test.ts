@@ -65,6 +65,35 @@ describe.each(Object.entries(storages))("a session %s", (_name, create) => {
   });
 });
 
+test("a loaded session has what the model is sent and all that was said, with the ids that it can be branched at", async () => {
+  const session = await SessionManager.inMemory();
+  const first = await session.appendMessage({ role: "user", content: "a", timestamp: 1 });
+  const second = await session.appendMessage({ role: "user", content: "b", timestamp: 2 });
+  await session.appendCompaction("summary", second, 100);
+  await session.appendMessage({ role: "user", content: "c", timestamp: 3 });
+  const parent = await session.loadSession(session.id);
+  expect(parent.messages).toMatchObject([
+    { role: "compactionSummary" },
+    { content: "b", id: second },
+    { content: "c" },
+  ]);
+  expect(parent.transcript).toMatchObject([
+    { content: "a", id: first },
+    { content: "b", id: second },
+    { content: "c" },
+  ]);
+
+  const point = parent.messages.find(({ id }) => id === second)!;
+  const initialMessages = parent.transcript.filter(({ timestamp }) => timestamp <= point.timestamp);
+  const branch = await session.createSession({ parentId: parent.id, branchPoint: second, initialMessages });
+  expect(branch).toMatchObject({ parentId: session.id, branchPoint: second });
+  expect((await branch.buildContext()).messages).toEqual([
+    { role: "user", content: "a", timestamp: 1 },
+    { role: "user", content: "b", timestamp: 2 },
+  ]);
+  for (const each of [branch, parent, session]) await each.close();
+});
+
 test("a session that was never used leaves no files", async () => {
   const session = await SessionManager.create("/project", join(directory, "deep"));
   await session.close();

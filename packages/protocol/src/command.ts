@@ -213,7 +213,8 @@ export interface Commands {
   /** A new session with a copy of the branch before a user message; answers with the text of that message. */
   fork: { params: { entryId: string }; data: OtherSession & { text: string } };
   clone: { params: None; data: OtherSession };
-  new_session: { params: { parentSession?: string }; data: OtherSession };
+  /** `agent` is the name of an agent. Default: that of this session. */
+  new_session: { params: { parentSession?: string; agent?: string }; data: OtherSession };
   /** A path, an id, or the beginning of an id. */
   switch_session: { params: { sessionPath: string }; data: OtherSession };
   set_session_name: { params: { name: string }; data: null };

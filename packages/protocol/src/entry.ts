@@ -20,6 +20,8 @@ export interface SessionHeader {
   parentId?: string | null;
   /** The entry of that session from which this one continues. */
   branchPoint?: string | null;
+  /** The named agent that the session uses. */
+  agent?: string;
 }
 
 /** What every line but the first has. */

@@ -111,7 +111,15 @@ const table: { [Type in SessionEvent["type"]]: Row<Type> } = {
   ],
   tool_denied: [
     "session.tool.denied",
-    { type: "tool_denied", toolCallId: "c", toolName: "bash", rule: "deny bash", reason: "it is denied", by: "policy" },
+    {
+      type: "tool_denied",
+      toolCallId: "c",
+      toolName: "bash",
+      rule: "deny bash",
+      reason: "it is denied",
+      by: "policy",
+      advice: "Allow it.",
+    },
   ],
   model_changed: [
     "session.model.changed",

@@ -124,8 +124,19 @@ export type SessionFact =
   | { type: "session_branched"; branchId: string; branchPoint: string }
   | { type: "compaction_start"; reason: CompactionReason }
   | { type: "compaction_end"; reason: CompactionReason; outcome: CompactionResult }
-  /** The policy, or the person it asked (`by`), did not allow a call. `rule` names the rule that decided. */
-  | { type: "tool_denied"; toolCallId: string; toolName: string; rule: string; reason: string; by: string }
+  /**
+   * The policy, or the person it asked (`by`), did not allow a call. `rule` names the rule that decided, the model gets
+   * `reason`, and `advice` tells a person how to allow it.
+   */
+  | {
+      type: "tool_denied";
+      toolCallId: string;
+      toolName: string;
+      rule: string;
+      reason: string;
+      by: string;
+      advice: string;
+    }
   | { type: "model_changed"; provider: string; modelId: string; thinkingLevel: string }
   /** All queued messages, oldest first, without the data of their images. */
   | { type: "queue_changed"; steering: QueuedSummary[]; followUps: QueuedSummary[] }

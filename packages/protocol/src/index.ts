@@ -76,6 +76,8 @@ export {
   type Termination,
   type TerminationReason,
   toTermination,
+  formatLimit,
+  defaultRunMs,
 } from "./run-end.ts";
 export { isDelta, mergeDeltas } from "./deltas.ts";
 export {
@@ -90,3 +92,4 @@ export {
   viewFromEntries,
   windowSize,
 } from "./view.ts";
+export { ViewTracker } from "./view-tracker.ts";

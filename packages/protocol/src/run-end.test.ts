@@ -1,6 +1,6 @@
 import type { Failure } from "@tau/ai";
 import { describe, expect, test } from "vitest";
-import { type RunEnd, type TerminationReason, toTermination } from "./run-end.ts";
+import { type RunEnd, type TerminationReason, toTermination, formatLimit } from "./run-end.ts";
 
 const idle: Failure = { kind: "idle_timeout", message: "Nothing came for 120 seconds." };
 const auth: Failure = { kind: "auth", message: "The key is wrong.", status: 401 };
@@ -20,8 +20,15 @@ const table: { [Kind in RunEnd["kind"]]: [RunEnd & { kind: Kind }, TerminationRe
     [{ kind: "stopped", by: "terminated" }, "no_tool_calls", "terminated"],
     [{ kind: "stopped", by: "error" }, "no_tool_calls", "error"],
   ],
-  timeout: [[{ kind: "timeout" }, "timeout_48h", undefined]],
-  idle: [[{ kind: "idle", failure: idle }, "idle_timeout_120s", "idle_timeout"]],
+  timeout: [
+    [{ kind: "timeout" }, "timeout_48h", undefined],
+    [{ kind: "timeout", limitMs: 172_800_000 }, "timeout_48h", undefined],
+    [{ kind: "timeout", limitMs: 90_000 }, "timeout_48h", "timeout_90s"],
+  ],
+  idle: [
+    [{ kind: "idle", failure: idle }, "idle_timeout_120s", "idle_timeout"],
+    [{ kind: "idle", failure: { ...idle, limitMs: 300_000 } }, "idle_timeout_120s", "idle_timeout_300s"],
+  ],
   aborted: [
     [{ kind: "aborted", by: "person" }, "abort_signal", "person"],
     [{ kind: "aborted", by: "signal" }, "abort_signal", "signal"],
@@ -64,4 +71,14 @@ describe("the end of a run, as surfaces are told", () => {
     expect(reasons).toHaveLength(6);
     expect([...new Set(rows.map(([end]) => toTermination(end).terminationReason))].sort()).toEqual(reasons);
   });
+});
+
+test.each([
+  [172_800_000, "48 hours"],
+  [3_600_000, "1 hour"],
+  [5_400_000, "90 minutes"],
+  [60_000, "1 minute"],
+  [1_500, "1.5 seconds"],
+])("a limit of %i ms is told as %s", (limitMs, text) => {
+  expect(formatLimit(limitMs)).toBe(text);
 });

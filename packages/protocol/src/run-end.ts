@@ -23,7 +23,8 @@ export type RunEnd =
   | { kind: "budget"; limit: BudgetLimitName }
   /** A tool result with `terminate`, or a hook, ended the run. */
   | { kind: "stopped"; by: string }
-  | { kind: "timeout" }
+  /** `limitMs`: how long the run was allowed to take. Default 48 hours. */
+  | { kind: "timeout"; limitMs?: number }
   /** The provider sent nothing for too long, also when asked again. */
   | { kind: "idle"; failure: Failure }
   | { kind: "aborted"; by: AbortedBy; reason?: string }
@@ -37,6 +38,21 @@ export interface Termination {
   detail?: string;
 }
 
+/** How long a run may take if nothing else is set. */
+export const defaultRunMs = 48 * 60 * 60 * 1_000;
+
+/** A time limit for people: `48 hours`, `90 minutes`, `30 seconds`. */
+export function formatLimit(limitMs: number): string {
+  const [unit, unitMs] =
+    limitMs % 3_600_000 === 0 ? ["hour", 3_600_000] : limitMs % 60_000 === 0 ? ["minute", 60_000] : ["second", 1_000];
+  const count = limitMs / unitMs;
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+/** The names of the reasons are fixed; `detail` has the limit that really was exceeded. */
+const withLimit = (name: string, limitMs: number | undefined): string =>
+  limitMs === undefined ? name : `${name}_${limitMs / 1_000}s`;
+
 /** The one table from the union to the six reasons. */
 export function toTermination(end: RunEnd): Termination {
   switch (end.kind) {
@@ -49,9 +65,15 @@ export function toTermination(end: RunEnd): Termination {
     case "stopped":
       return { terminationReason: "no_tool_calls", detail: end.by };
     case "timeout":
-      return { terminationReason: "timeout_48h" };
+      return {
+        terminationReason: "timeout_48h",
+        ...(end.limitMs !== undefined && end.limitMs !== defaultRunMs && { detail: withLimit("timeout", end.limitMs) }),
+      };
     case "idle":
-      return { terminationReason: "idle_timeout_120s", detail: end.failure.kind };
+      return {
+        terminationReason: "idle_timeout_120s",
+        detail: withLimit(end.failure.kind, "limitMs" in end.failure ? end.failure.limitMs : undefined),
+      };
     case "aborted":
       return { terminationReason: "abort_signal", detail: end.reason ?? end.by };
     case "disconnected":

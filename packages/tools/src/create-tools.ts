@@ -1,6 +1,7 @@
 /** Creates all tools of a session: they share the queue of file changes, what was shown of files, and the running jobs. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { definitions, type ToolName } from "./definitions.ts";
+import { withoutUndefined } from "@tau/ai/internal";
+import { definitions, describeBash, type ToolName } from "./definitions.ts";
 import { createInTurn, type InTurn } from "./in-turn.ts";
 import type { SeenFiles } from "./files/seen-files.ts";
 import { createFiles, type Files } from "./platform/files.ts";
@@ -21,10 +22,16 @@ export interface ToolsOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that `bash` gives to commands as they are. */
   addedEnv?: Readonly<Record<string, string>>;
+  /** Called for each command: more variables. One that is undefined is not given, also if our environment has it. */
+  getSessionEnv?: () => Readonly<Record<string, string | undefined>>;
   /** Called for each command: tells whether a variable holds a secret. Default: only by name and form. */
   createIsSecret?: () => IsSecret;
   /** The shell that runs commands. Default: bash, else sh. */
   shell?: string;
+  /** How long a command may take whose call sets no timeout, in milliseconds. Not for jobs. Default: no limit. */
+  commandTimeoutMs?: number;
+  /** The longest timeout of a command, in milliseconds. Not for jobs. Default: no limit. */
+  maxCommandTimeoutMs?: number;
   /** Comes before every command, on a line of its own. */
   commandPrefix?: string;
   /** Whether `read` makes images smaller that are too large for models. Default true. */
@@ -79,7 +86,8 @@ export function createTools(options: ToolsOptions): Tools {
   const makers = createMakers(options, jobs, seen);
   // Calls begin in their order, even if the code of a later one is loaded sooner.
   const inTurn = createInTurn();
-  const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name], inTurn)] as const);
+  const described = { ...definitions, bash: describeBash(options) };
+  const tools = toolNames.map((name) => [name, lateTool(described[name], makers[name], inTurn)] as const);
   const byName = Object.fromEntries(tools) as Record<ToolName, DescribedTool>;
   return {
     byName,
@@ -102,6 +110,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
   const addedEnv = { ...options.addedEnv };
   const limits = { ...options.limits };
   const { spawn = defaultSpawn, shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
+  const { commandTimeoutMs, maxCommandTimeoutMs } = options;
   const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
   const queue = once(async () => (await import("./files/file-queue.ts")).createSessionQueue());
   const editing = async () => ({
@@ -137,9 +146,11 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
         ids,
         env,
         addedEnv,
+        ...(options.getSessionEnv && { getSessionEnv: options.getSessionEnv }),
         ...(options.createIsSecret && { createIsSecret: options.createIsSecret }),
         ...(shell !== undefined && { shell }),
         ...(commandPrefix !== undefined && { commandPrefix }),
+        ...withoutUndefined({ commandTimeoutMs, maxCommandTimeoutMs }),
         ...(outputDirectory !== undefined && { outputDirectory }),
         limits,
         ...(containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
@@ -153,7 +164,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
 }
 
 /** A tool whose implementation is loaded when it is first called. */
-function lateTool(definition: (typeof definitions)[ToolName], make: Make, inTurn: InTurn): DescribedTool {
+function lateTool(definition: Omit<DescribedTool, "execute">, make: Make, inTurn: InTurn): DescribedTool {
   const tool = once(make);
   return {
     ...definition,

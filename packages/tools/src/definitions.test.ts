@@ -179,6 +179,39 @@ test.each<[ToolName, unknown, string[], string[]]>([
   expect(describe(name).touches?.(args)).toEqual({ read, modified });
 });
 
+const prepare = (name: ToolName, args: unknown) => definitions[name as "read"].prepareArguments(args);
+
+test.each<[ToolName, unknown, unknown]>([
+  ["read", { file_path: "a" }, { path: "a" }],
+  ["read", { path: "a", file_path: "a" }, { path: "a" }],
+  ["read", { path: null, file_path: "a" }, { path: "a" }],
+  ["read", { path: "a", file_path: null }, { path: "a" }],
+  ["read", { path: "a", offset: 0 }, { path: "a", offset: 1 }],
+  ["read", { path: "a", offset: "0" }, { path: "a", offset: 1 }],
+  ["read", { path: "a", offset: 1 }, { path: "a", offset: 1 }],
+  ["read", { path: "a", offset: null }, { path: "a", offset: null }],
+  ["read", "a", "a"],
+  ["write", { file_path: "a", content: "x" }, { path: "a", content: "x" }],
+  ["edit", { file_path: "a", oldText: "x", newText: "y" }, { path: "a", edits: [{ oldText: "x", newText: "y" }] }],
+  ["hashline_edit", { file_path: "a", edits: [] }, { path: "a", edits: [] }],
+  ["hashline_edit", { file_path: "a", edits: 1 }, { path: "a", edits: 1 }],
+  ["grep", { pattern: "x", file_path: "a" }, { pattern: "x", path: "a" }],
+  ["find", { pattern: "x", file_path: "a" }, { pattern: "x", path: "a" }],
+  ["ls", { file_path: "a" }, { path: "a" }],
+  ["jobs", { action: "read", id: "1", offset: 0 }, { action: "read", id: "1", offset: 1 }],
+])("%s takes the names and counts of other agents: %j is %j", (name, args, prepared) => {
+  expect(prepare(name, args)).toEqual(prepared);
+});
+
+test.each<ToolName>(["read", "write", "edit", "hashline_edit", "grep", "find", "ls"])(
+  "%s refuses two paths that differ",
+  (name) => {
+    expect(() => prepare(name, { path: "a", file_path: "b" })).toThrow(
+      '`path` is "a" and `file_path` is "b". They mean the same; give only `path`.',
+    );
+  },
+);
+
 test("only the tools that search and show change nothing", () => {
   const reading = Object.values<ToolDescription & { name: string }>(definitions).filter(({ readOnly }) => readOnly);
   expect(reading.map(({ name }) => name)).toEqual(["read", "grep", "find", "ls"]);

@@ -5,6 +5,7 @@
 import { StringEnum } from "@tau/ai";
 import * as Type from "typebox";
 import type { AccessRequest } from "./access.ts";
+import { prepareFileArguments } from "./arguments.ts";
 import {
   changedFile,
   changesPatched,
@@ -55,6 +56,7 @@ export const definitions = {
       limit: Type.Optional(Type.Integer({ minimum: 1, description: "Number of lines" })),
       hashline: Type.Optional(Type.Boolean({ description: "Show LINE#TAG anchors for hashline edits" })),
     }),
+    prepareArguments: prepareFileArguments,
     parameterNeeds: { hashline: ["hashline_edit", "hashline_patch"] },
     readOnly: true,
     shows: "excerpt",
@@ -69,6 +71,7 @@ export const definitions = {
     label: "Write",
     description: "Create a file, with missing directories, or replace the whole content of one that you have read.",
     parameters: Type.Object({ path: Type.String(), content: Type.String() }),
+    prepareArguments: prepareFileArguments,
     shows: "text",
     access: writesPath("write"),
     summarise: summariseWrite,
@@ -87,7 +90,7 @@ export const definitions = {
           oldText: Type.String({ description: "Text to replace; must be unique in the file" }),
           newText: Type.String(),
         }),
-        { minItems: 1, description: "All are matched against the original file; they must not overlap" },
+        { minItems: 1, description: "Matched against the original file; must not overlap" },
       ),
     }),
     prepareArguments: prepareEdits,
@@ -164,8 +167,9 @@ export const definitions = {
     parameters: Type.Object({
       action: StringEnum(["list", "read", "kill"]),
       id: Type.Optional(Type.String()),
-      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line to read, 1-based; default: the end" })),
+      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based; default: the end" })),
     }),
+    prepareArguments: prepareFileArguments,
     shows: "text",
     access: (): AccessRequest[] => [{ capability: "exec", target: { kind: "name", name: "jobs" } }],
     promptSnippet: "look after commands that go on in the background",
@@ -183,6 +187,7 @@ export const definitions = {
       context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines around each match" })),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most matches, default ${defaultLimits.grep}` })),
     }),
+    prepareArguments: prepareFileArguments,
     readOnly: true,
     shows: "matches",
     access: readsPath("grep", "."),
@@ -199,6 +204,7 @@ export const definitions = {
       path: Type.Optional(Type.String({ description: "Directory" })),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most files, default ${defaultLimits.find}` })),
     }),
+    prepareArguments: prepareFileArguments,
     readOnly: true,
     shows: "list",
     access: readsPath("find", "."),
@@ -211,9 +217,10 @@ export const definitions = {
     label: "List",
     description: "List a directory, dotfiles included. Directories end in /, links show where they lead.",
     parameters: Type.Object({
-      path: Type.Optional(Type.String({ description: "Default: the working directory" })),
+      path: Type.Optional(Type.String()),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.ls}` })),
     }),
+    prepareArguments: prepareFileArguments,
     readOnly: true,
     shows: "list",
     access: readsPath("ls", "."),
@@ -222,6 +229,23 @@ export const definitions = {
     promptGuidelines: [searchTools, lookUp],
   },
 } satisfies Record<string, Definition>;
+
+/** The definition of `bash` as it is told to a model where commands have time limits. */
+export function describeBash({
+  commandTimeoutMs: defaultMs,
+  maxCommandTimeoutMs: maxMs = Number.POSITIVE_INFINITY,
+}: {
+  commandTimeoutMs?: number;
+  maxCommandTimeoutMs?: number;
+}): Definition {
+  const { bash } = definitions;
+  if (defaultMs === undefined && maxMs === Number.POSITIVE_INFINITY) return bash;
+  const most = maxMs === Number.POSITIVE_INFINITY ? "" : `, at most ${maxMs / 1_000} unless in background`;
+  const description = `Seconds; default ${Math.min(defaultMs ?? maxMs, maxMs) / 1_000}${most}`;
+  const { properties } = bash.parameters;
+  const timeout = Type.Optional(Type.Number({ exclusiveMinimum: 0, description }));
+  return { ...bash, parameters: Type.Object({ ...properties, timeout }) };
+}
 
 export type ToolName = keyof typeof definitions;
 

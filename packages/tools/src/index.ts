@@ -49,3 +49,4 @@ export type {
   ToolCallContext,
   ToolDescription,
 } from "./tool.ts";
+export type { ToolConfigField, ToolContext, ToolFacilities, ToolLifecycle, ToolLogLevel } from "./tool-lifecycle.ts";

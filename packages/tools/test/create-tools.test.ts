@@ -57,6 +57,23 @@ test("what was read with anchors can be edited by them, in one file and in sever
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("zero\none\nTWO\n");
 });
 
+test("a model may name a path `file_path` and count lines from 0, and is told of two paths that differ", async () => {
+  const cwd = scratch();
+  writeFileSync(join(cwd, "a.txt"), "one\ntwo\n");
+  const { tools } = toolsIn({ cwd });
+  const model = scriptedModel([
+    [call("read", { file_path: "a.txt", offset: 0, limit: 1 }), call("read", { path: "a.txt", file_path: "b.txt" })],
+    [text("Done.")],
+  ]);
+  const agent = new Agent({ initialState: { model, tools: tools.defaults } });
+  await agent.prompt("Look.");
+  model.dispose();
+  const results = agent.state.messages.filter((message): message is ToolResultMessage => message.role === "toolResult");
+  expect(results.map(({ isError }) => isError)).toEqual([false, true]);
+  expect((results[0]!.content[0] as TextContent).text).toMatch(/^one\n/);
+  expect((results[1]!.content[0] as TextContent).text).toContain('`file_path` is "b.txt"');
+});
+
 test("a model works with them through an agent, and a failed call is an outcome it can read", async () => {
   const cwd = scratch();
   const { tools } = toolsIn({ cwd });
@@ -356,4 +373,22 @@ test("a shell, a prefix and variables that were chosen reach every command", asy
   // What begins with the shell's own name ($0) tells which one it is.
   const said = await use("bash", { command: 'echo "$greeting $BUILD_API_KEY ${OTHER_API_KEY-unset} $0"' });
   expect(said).toBe("hello chosen unset /bin/sh");
+});
+
+test("a command has the time limit of its tools, also if its call asks for more, and a job has none", async () => {
+  const { tools, use } = toolsIn({ cwd: scratch(), commandTimeoutMs: 300, maxCommandTimeoutMs: 400 });
+  await expect(use("bash", { command: "sleep 60" })).rejects.toThrow("timed out after 0.3 seconds");
+  await expect(use("bash", { command: "sleep 60", timeout: 60 })).rejects.toThrow("timed out after 0.4 seconds");
+  await use("bash", { command: "sleep 0.6; echo done", background: true });
+  await expect.poll(() => use("jobs", { action: "read", id: "1" })).toContain("exited");
+  expect(await use("jobs", { action: "read", id: "1" })).toMatch(/^done/);
+  expect(JSON.stringify(tools.byName.bash.parameters)).toContain(
+    "Seconds; default 0.3, at most 0.4 unless in background",
+  );
+});
+
+test("a longest timeout alone is the limit of every command", async () => {
+  const { tools, use } = toolsIn({ cwd: scratch(), maxCommandTimeoutMs: 300 });
+  await expect(use("bash", { command: "sleep 60" })).rejects.toThrow("timed out after 0.3 seconds");
+  expect(JSON.stringify(tools.byName.bash.parameters)).toContain("default 0.3, at most 0.3");
 });

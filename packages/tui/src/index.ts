@@ -7,7 +7,48 @@ export { MouseRegion, type MouseRegionHandler } from "./components/mouse-region.
 export { Spacer } from "./components/spacer.ts";
 export { TruncatedText } from "./components/truncated-text.ts";
 export { Text } from "./components/text.ts";
+export {
+  DEFAULT_EDITOR_KEYBINDINGS,
+  type EditorAction,
+  type EditorKeybindingsConfig,
+  EditorKeybindingsManager,
+  getEditorKeybindings,
+  setEditorKeybindings,
+} from "./keys/editor-keybindings.ts";
+export { Key, type KeyEventType, type KeyId } from "./keys/key.ts";
+export {
+  getKeybindings,
+  type Keybinding,
+  type KeybindingConflict,
+  type KeybindingDefinition,
+  type KeybindingDefinitions,
+  type Keybindings,
+  type KeybindingsConfig,
+  KeybindingsManager,
+  setKeybindings,
+  TUI_KEYBINDINGS,
+} from "./keys/keybindings.ts";
+export {
+  decodeKittyPrintable,
+  isKeyRelease,
+  isKeyRepeat,
+  isKittyProtocolActive,
+  matchesKey,
+  parseKey,
+  setKittyProtocolActive,
+} from "./keys/match.ts";
+export { StdinBuffer, type StdinBufferEventMap, type StdinBufferOptions } from "./keys/stdin-buffer.ts";
 export type { TuiMouseButton, TuiMouseEvent, TuiMouseEventResult, TuiMouseEventType } from "./mouse.ts";
+export { compositeTuiLine } from "./screen/composite.ts";
+export type {
+  OverlayAnchor,
+  OverlayBounds,
+  OverlayMargin,
+  OverlayOptions,
+  SizeValue,
+} from "./screen/overlay-layout.ts";
+export type { OverlayHandle } from "./screen/overlays.ts";
+export { TUI, TUI as TuiMainScreen, type TuiInputListener, type TuiInputListenerResult } from "./screen/tui.ts";
 export type { Terminal } from "./terminal/terminal.ts";
 export { visibleWidth } from "./text/cells.ts";
 export { stripTerminalSequences } from "./text/escape.ts";

@@ -10,10 +10,11 @@ export function requireApiKey(auth: AuthContext): string | undefined {
   throw new MissingCredentials(describeMissingKey(auth.model.provider));
 }
 
-/** Adds the key in the provider's own header, or in `defaultHeader` if the provider has none. */
+/** Adds the key in the provider's own header, or in `defaultHeader` if the provider has none. A bearer token has its own. */
 export function withApiKey(request: HttpRequest, auth: AuthContext, defaultHeader: KeyHeader = bearer): HttpRequest {
   const key = requireApiKey(auth);
-  const { name, prefix } = providers[auth.model.provider]?.keyHeader ?? defaultHeader;
+  const { keyHeader = defaultHeader, tokens = [] } = providers[auth.model.provider] ?? {};
+  const { name, prefix } = tokens.some((variable) => auth.env(variable) === key) ? bearer : keyHeader;
   return key === undefined ? request : withHeader(request, name, prefix + key);
 }
 

@@ -1,14 +1,17 @@
 import type { Tool } from "../context.ts";
 import type { Model } from "../model.ts";
-import { toJsonSchema } from "../schema/adapt.ts";
+import { toClosedSchema, toJsonSchema } from "../schema/adapt.ts";
 import { toStrictSchema } from "../schema/openai-strict.ts";
 import type { EncodeNote } from "./protocol.ts";
 
-/** Encodes a tool for chat completions. It is strict if the tool asks for it and both server and schema allow it. */
+/**
+ * Encodes a tool for chat completions. It is strict if the tool asks for it and both server and schema allow it;
+ * otherwise its schema is closed where `isClosed` says so.
+ */
 export function encodeFunctionTool(
   model: Model,
   tool: Tool,
-  { supportsStrict, notes }: { supportsStrict: boolean; notes: EncodeNote[] },
+  { supportsStrict, isClosed, notes }: { supportsStrict: boolean; isClosed: boolean; notes: EncodeNote[] },
 ): Record<string, unknown> {
   const strict = tool.strict && supportsStrict ? toStrictSchema(tool.parameters) : undefined;
   if (tool.strict === "require" && !strict) notes.push(createStrictNote(model, tool));
@@ -17,7 +20,7 @@ export function encodeFunctionTool(
     function: {
       name: tool.name,
       description: tool.description,
-      parameters: strict ?? toJsonSchema(tool.parameters),
+      parameters: strict ?? (isClosed ? toClosedSchema : toJsonSchema)(tool.parameters),
       ...(strict && { strict: true }),
     },
   };

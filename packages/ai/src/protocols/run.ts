@@ -12,7 +12,8 @@ import type { Model } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
 import { getEnvApiKey } from "../auth/env-keys.ts";
-import { Deadline } from "../transport/deadline.ts";
+import { isLocalServer } from "../providers/host-defaults.ts";
+import { Deadline, type Expiry } from "../transport/deadline.ts";
 import { type HttpRequest, type HttpResponse, maxErrorBytes, readText } from "../transport/http.ts";
 import { getRetryDelay } from "../transport/retry.ts";
 import { version } from "../version.ts";
@@ -171,7 +172,7 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
   signal?.addEventListener("abort", onAbort, { once: true });
   let expired: Failure | undefined;
   const deadline = new Deadline(run.clock, run.limits, (expiry) => {
-    expired = expiry === "idle" ? createIdleFailure(run.limits.idleMs) : createTotalFailure(run.limits.totalMs);
+    expired = createTimeoutFailure(run.model, expiry);
     abort.abort(expired);
   });
   const progress: Progress = {
@@ -376,12 +377,14 @@ const abortedFailure: Failure = { kind: "aborted", message: "The request was abo
 
 const toAuthFailure = (error: MissingCredentials): Failure => ({ kind: "auth", message: error.message });
 
-const createIdleFailure = (idleMs: number): Failure => ({
-  kind: "idle_timeout",
-  message: `The provider sent no content for ${Math.round(idleMs / 1_000)} s.`,
-});
+function createTimeoutFailure({ baseUrl }: Model, { limit, limitMs }: Expiry): Failure {
+  const seconds = `${Math.round(limitMs / 1_000)} s`;
+  const message =
+    limit === "total"
+      ? `The answer was not complete after ${seconds}.`
+      : `The provider sent no content for ${seconds}.${limit === "first" && isLocalServer(baseUrl) ? slowStart : ""}`;
+  return { kind: "idle_timeout", message, limitMs };
+}
 
-const createTotalFailure = (totalMs: number): Failure => ({
-  kind: "idle_timeout",
-  message: `The answer was not complete after ${Math.round(totalMs / 1_000)} s.`,
-});
+const slowStart =
+  " A local server may need minutes to load a model and to read a long prompt: allow it more time with the setting httpIdleTimeoutMs (the option idleTimeoutMs).";

@@ -26,6 +26,20 @@ describe("a known host has default flags", () => {
   });
 });
 
+test.each([
+  ["https://api.openai.com/v1", undefined],
+  ["https://api.cerebras.ai/v1", undefined],
+  ["https://dashscope-intl.aliyuncs.com/compatible-mode/v1", undefined],
+  ["https://router.huggingface.co/v1", "max_tokens"],
+  ["https://api.cloudflare.com/client/v4/accounts/{ACCOUNT}/ai/v1", "max_tokens"],
+  ["https://api.mistral.ai/v1", "max_tokens"],
+  ["http://localhost:11434/v1", "max_tokens"],
+  // Not known: the name of OpenAI's documentation, unless the model's flags say otherwise.
+  ["https://models.example/v1", undefined],
+])("the limit of an answer has at %s the name that its documentation gives", (baseUrl, field) => {
+  expect(getHostDefaults(baseUrl).maxTokensField).toBe(field);
+});
+
 const local = { supportsStore: false, supportsDeveloperRole: false, maxTokensField: "max_tokens" };
 
 test.each([

@@ -29,7 +29,8 @@ const rows: readonly (readonly [domains: readonly string[], compat: OpenAIComple
   [["moonshot.ai", "moonshot.cn"], { ...withoutEffort, thinkingFormat: "deepseek", supportsStrictMode: false }],
   [["volces.com"], { ...withoutEffort, thinkingFormat: "deepseek" }],
   [["z.ai", "bigmodel.cn"], { ...withoutEffort, thinkingFormat: "zai" }],
-  [["aliyuncs.com"], { ...withoutEffort, thinkingFormat: "qwen" }],
+  // Model Studio replaced `max_tokens` by the newer name in 2026.
+  [["aliyuncs.com"], { ...basic, supportsReasoningEffort: false, thinkingFormat: "qwen" }],
   [
     ["openrouter.ai"],
     {
@@ -55,9 +56,10 @@ const rows: readonly (readonly [domains: readonly string[], compat: OpenAIComple
   [["fireworks.ai"], { ...basic, sendSessionAffinityHeaders: true }],
   [["baseten.co"], { ...older, sendSessionAffinityHeaders: true }],
   [["gateway.ai.cloudflare.com"], { ...withoutEffort, supportsStrictMode: false, sendSessionAffinityHeaders: true }],
-  [["api.cloudflare.com"], { ...basic, sendSessionAffinityHeaders: true }],
+  // Newer models prefer the newer name and take both; older ones, such as Llama 4, take only `max_tokens`.
+  [["api.cloudflare.com"], { ...older, sendSessionAffinityHeaders: true }],
   [["nvidia.com"], { ...withoutEffort, supportsStrictMode: false }],
-  [["huggingface.co"], basic],
+  [["huggingface.co"], older],
   [["githubcopilot.com"], { ...basic, supportsReasoningEffort: false }],
   [["googleapis.com"], { ...older, supportsStrictMode: false }],
   [["opencode.ai"], { supportsStore: false, supportsDeveloperRole: false, maxTokensField: "max_tokens" }],
@@ -71,13 +73,22 @@ const localPorts: readonly string[] = ["11434", "1234"];
 
 /** The default flags for a base URL, by its host and port. Empty for an unknown host. Pure. */
 export function getHostDefaults(baseUrl: string): OpenAICompletionsCompat {
-  // Placeholders are filled in later, when a request is made; here they must not match any row.
-  const parseable = baseUrl.replace(/\{[^}]*\}/g, "placeholder.invalid");
-  if (!URL.canParse(parseable)) return {};
-  const { hostname, port } = new URL(parseable);
+  const hostname = parseUrl(baseUrl)?.hostname ?? "";
   const row = rows.find(([domains]) => domains.some((domain) => isWithin(hostname, domain)));
   if (row) return row[1];
-  return localPorts.includes(port) || isLocal(hostname) ? localServerCompat : {};
+  return isLocalServer(baseUrl) ? localServerCompat : {};
+}
+
+/** Whether a base URL is that of a server on this machine or in the local network, or of Ollama or LM Studio anywhere. */
+export function isLocalServer(baseUrl: string): boolean {
+  const url = parseUrl(baseUrl);
+  return url !== undefined && (localPorts.includes(url.port) || isLocal(url.hostname));
+}
+
+function parseUrl(baseUrl: string): URL | undefined {
+  // Placeholders are filled in later, when a request is made; here they must not match any row.
+  const parseable = baseUrl.replace(/\{[^}]*\}/g, "placeholder.invalid");
+  return URL.canParse(parseable) ? new URL(parseable) : undefined;
 }
 
 const isWithin = (hostname: string, domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);

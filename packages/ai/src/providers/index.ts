@@ -10,6 +10,8 @@ export interface ProviderInfo {
   name: string;
   /** Environment variables that may hold the key, most specific first. */
   keys: readonly string[];
+  /** Those of them that hold a bearer token, whatever header other keys are sent in. */
+  tokens?: readonly string[];
   /** The server may be used without a key. */
   keyless?: boolean;
   /** The header for the key. Default: the protocol's. */
@@ -25,7 +27,11 @@ export const bearer: KeyHeader = { name: "authorization", prefix: "Bearer " };
 const table: Record<string, ProviderInfo> = {
   "amazon-bedrock": { name: "Amazon Bedrock", keys: ["AWS_BEARER_TOKEN_BEDROCK"] },
   "ant-ling": { name: "Ant Ling", keys: ["ANT_LING_API_KEY"] },
-  anthropic: { name: "Anthropic", keys: ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY"] },
+  anthropic: {
+    name: "Anthropic",
+    keys: ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
+    tokens: ["ANTHROPIC_AUTH_TOKEN"],
+  },
   "azure-openai-responses": { name: "Azure OpenAI", keys: ["AZURE_OPENAI_API_KEY"] },
   baseten: { name: "Baseten", keys: ["BASETEN_API_KEY"] },
   cerebras: { name: "Cerebras", keys: ["CEREBRAS_API_KEY"] },

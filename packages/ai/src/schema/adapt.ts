@@ -18,6 +18,20 @@ export const toJsonSchema = oncePer((parameters: ToolParameters): JsonSchema => 
   );
 });
 
+/** Keywords whose properties `additionalProperties` does not see: closing such a schema would forbid them. */
+const composed = ["$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "unevaluatedProperties"];
+
+/**
+ * The same for OpenAI's protocols, which want objects to be closed: with `additionalProperties: false` at the top, unless
+ * the schema says something else there, and with `properties`. Cached by identity too.
+ */
+export const toClosedSchema = oncePer((parameters: ToolParameters): JsonSchema => {
+  const schema = toJsonSchema(parameters);
+  if (schema["type"] !== "object") return schema;
+  const isOpen = schema["additionalProperties"] !== undefined || composed.some((keyword) => keyword in schema);
+  return { ...schema, properties: schema["properties"] ?? {}, ...(!isOpen && { additionalProperties: false }) };
+});
+
 /** The part of the Standard Schema specification that describes a schema. */
 export interface StandardSchema {
   vendor: string;

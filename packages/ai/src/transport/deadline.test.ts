@@ -5,7 +5,7 @@ import { Deadline } from "./deadline.ts";
 const start = (limits: { totalMs: number; firstMs: number; idleMs: number }) => {
   const clock = createFakeClock();
   const expired: string[] = [];
-  const deadline = new Deadline(clock, limits, (expiry) => expired.push(expiry));
+  const deadline = new Deadline(clock, limits, ({ limit, limitMs }) => expired.push(`${limit} ${limitMs}`));
   return { clock, expired, deadline };
 };
 
@@ -17,7 +17,7 @@ test("content restarts the idle limit", async () => {
   }
   expect(expired).toEqual([]);
   await clock.advance(100);
-  expect(expired).toEqual(["idle"]);
+  expect(expired).toEqual(["idle 100"]);
 });
 
 test("the first content may take longer than the next", async () => {
@@ -26,7 +26,13 @@ test("the first content may take longer than the next", async () => {
   expect(expired).toEqual([]);
   deadline.content();
   await clock.advance(100);
-  expect(expired).toEqual(["idle"]);
+  expect(expired).toEqual(["idle 100"]);
+});
+
+test("the limit that expired is told with its length", async () => {
+  const { clock, expired } = start({ totalMs: 0, firstMs: 1_000, idleMs: 100 });
+  await clock.advance(1_000);
+  expect(expired).toEqual(["first 1000"]);
 });
 
 test("content does not extend the total limit", async () => {
@@ -35,7 +41,7 @@ test("content does not extend the total limit", async () => {
     await clock.advance(50);
     deadline.content();
   }
-  expect(expired).toEqual(["total"]);
+  expect(expired).toEqual(["total 250"]);
 });
 
 test("without limits there is no timer, and close cancels all timers", () => {
@@ -56,6 +62,6 @@ test("after a complete answer the connection must be closed soon, with or withou
     await clock.advance(4_999);
     expect(expired).toEqual([]);
     await clock.advance(1);
-    expect(expired).toEqual(["idle"]);
+    expect(expired).toEqual(["idle 5000"]);
   }
 });

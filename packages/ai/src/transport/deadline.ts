@@ -9,7 +9,11 @@ export interface DeadlineLimits {
   idleMs: number;
 }
 
-export type Expiry = "total" | "idle";
+/** Which limit expired, and how long it was. */
+export interface Expiry {
+  limit: "total" | "first" | "idle";
+  limitMs: number;
+}
 
 /**
  * Owns the time limits of a request. `content()` restarts the idle limit. It is not called for pings and comments, so a
@@ -23,6 +27,7 @@ export class Deadline {
   #cancelIdle: () => void;
   #lastContent: number;
   #limitMs: number;
+  #hasContent = false;
   #closing = false;
 
   constructor(clock: Clock, limits: DeadlineLimits, onExpire: (expiry: Expiry) => void) {
@@ -31,11 +36,13 @@ export class Deadline {
     this.#onExpire = onExpire;
     this.#lastContent = clock.monotonic();
     this.#limitMs = limits.firstMs;
-    this.#cancelTotal = limits.totalMs > 0 ? clock.setTimer(limits.totalMs, () => this.#expire("total")) : noop;
+    this.#cancelTotal =
+      limits.totalMs > 0 ? clock.setTimer(limits.totalMs, () => this.#expire("total", limits.totalMs)) : noop;
     this.#cancelIdle = this.#arm(limits.firstMs);
   }
 
   content(): void {
+    this.#hasContent = true;
     this.#lastContent = this.#clock.monotonic();
     if (this.#closing || this.#limitMs === this.#limits.idleMs) return;
     this.#limitMs = this.#limits.idleMs;
@@ -64,13 +71,13 @@ export class Deadline {
     return this.#clock.setTimer(afterMs, () => {
       const remainingMs = this.#lastContent + this.#limitMs - this.#clock.monotonic();
       if (remainingMs > 0) this.#cancelIdle = this.#arm(remainingMs);
-      else this.#expire("idle");
+      else this.#expire(this.#hasContent ? "idle" : "first", this.#limitMs);
     });
   }
 
-  #expire(expiry: Expiry): void {
+  #expire(limit: Expiry["limit"], limitMs: number): void {
     this.close();
-    this.#onExpire(expiry);
+    this.#onExpire({ limit, limitMs });
   }
 }
 

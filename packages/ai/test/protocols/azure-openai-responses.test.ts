@@ -16,6 +16,7 @@ import {
   testProvider,
   type OracleCase,
   user,
+  closed,
   weatherTool,
 } from "./kit.ts";
 
@@ -80,7 +81,7 @@ const cases: OracleCase<Params>[] = [
     params: {
       ...base,
       model: "gpt-test",
-      tools: [{ type: "function", ...weatherTool, strict: false }],
+      tools: [{ type: "function", ...closed(weatherTool), strict: false }],
       input: [
         asked("Weather?"),
         { type: "function_call", id: "fc_1", call_id: "call_a", name: "weather", arguments: '{"place":"Rome"}' },

@@ -38,6 +38,12 @@ export const weatherTool = {
 
 export const clockTool = { name: "clock", description: "The time", parameters: { type: "object", properties: {} } };
 
+/** A tool as OpenAI's protocols send it if it is not strict: an object that is closed at the top. */
+export const closed = <T extends { parameters: object }>(tool: T) => ({
+  ...tool,
+  parameters: { ...tool.parameters, additionalProperties: false },
+});
+
 export const user = (content: UserMessage["content"]): UserMessage => ({ role: "user", content, timestamp: 1 });
 
 /** A conversation for tests in which it does not matter. */

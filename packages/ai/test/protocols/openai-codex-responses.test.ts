@@ -3,7 +3,17 @@ import { describe, expect, test } from "vitest";
 import { openaiCodexResponses } from "../../src/protocols/openai-codex-responses/index.ts";
 import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
-import { assistant, createModel, question, result, testProvider, type OracleCase, user, weatherTool } from "./kit.ts";
+import {
+  assistant,
+  closed,
+  createModel,
+  question,
+  result,
+  testProvider,
+  type OracleCase,
+  user,
+  weatherTool,
+} from "./kit.ts";
 
 const dialect = openaiResponsesDialect("openai-codex-responses");
 /** A token as OpenAI issues them; the name makes its payload need base64url's own characters. */
@@ -69,7 +79,7 @@ const cases: (OracleCase<Params> & { session?: string })[] = [
     options: { toolChoice: { name: "weather" } },
     params: {
       ...base,
-      tools: [{ type: "function", ...weatherTool, strict: false }],
+      tools: [{ type: "function", ...closed(weatherTool), strict: false }],
       tool_choice: { type: "function", name: "weather" },
       input: [asked("Weather?")],
     },

@@ -11,6 +11,7 @@ import { call, text, thinking } from "../../src/testing/script.ts";
 import {
   assistant,
   clockTool,
+  closed,
   createModel,
   image,
   pixel,
@@ -47,7 +48,7 @@ const base = { model: "gpt-test", store: false, stream_options: { include_usage:
 const hello = [{ role: "user" as const, content: "Hello" }];
 const sdkTool = (tool: typeof weatherTool | typeof clockTool) => ({
   type: "function" as const,
-  function: { name: tool.name, description: tool.description, parameters: tool.parameters },
+  function: { name: tool.name, description: tool.description, parameters: closed(tool).parameters },
 });
 const imagePart = { type: "image_url" as const, image_url: { url: `data:image/png;base64,${pixel}` } };
 const sdkCall = (id: string, name: string, args: string) => ({
@@ -1127,7 +1128,9 @@ describe("what depends on the server", () => {
 
   test("a strict tool goes out unstrict where it must, and says so when strictness was required", () => {
     const strictly = (strict: "prefer" | "require", compat: OpenAICompletionsCompat, open = false) => {
-      const parameters = open ? { type: "object", additionalProperties: { type: "string" } } : clockTool.parameters;
+      const { parameters } = open
+        ? { parameters: { type: "object", properties: {}, additionalProperties: { type: "string" } } }
+        : closed(clockTool);
       const context = { messages: [user("x")], tools: [{ ...clockTool, parameters, strict }] };
       const { payload, notes } = openaiCompletions.encode({ ...model, compat }, context, {});
       const [tool] = payload["tools"] as { function: { strict?: boolean; parameters: object } }[];

@@ -12,6 +12,7 @@ import { call, text, thinking } from "../../src/testing/script.ts";
 import {
   assistant,
   clockTool,
+  closed,
   createModel,
   image,
   pixel,
@@ -47,7 +48,7 @@ const sdkTool = (tool: typeof weatherTool | typeof clockTool): OpenAI.Responses.
   type: "function",
   name: tool.name,
   description: tool.description,
-  parameters: tool.parameters,
+  parameters: closed(tool).parameters,
   strict: false,
 });
 const sdkImage = {

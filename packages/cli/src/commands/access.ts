@@ -1,6 +1,12 @@
 import { findEnvKeys } from "@tau/ai";
-import type { AuthNotice } from "@tau/harness/auth";
-import { AuthStorage, ModelRegistry } from "@tau/harness";
+import {
+  type AuthNotice,
+  chooseKeyChain,
+  createSystemKeyChain,
+  type CredentialInfo,
+  type KeyChain,
+} from "@tau/harness/auth";
+import { AuthStorage, ModelRegistry, SettingsManager } from "@tau/harness";
 import type { Io } from "../command.ts";
 import { getAgentDir } from "../agent-dir.ts";
 
@@ -9,8 +15,11 @@ export interface Access {
   agentDir: string;
   auth: AuthStorage;
   registry: ModelRegistry;
-  /** The providers that have a stored key or login. */
-  stored: ReadonlySet<string>;
+  /** The stored keys and logins, by provider. */
+  stored: ReadonlyMap<string, CredentialInfo>;
+  /** The user's own settings. */
+  settings: SettingsManager;
+  keyChain: KeyChain;
   /** Problems with `auth.json`, as far as it was read. */
   notices: readonly AuthNotice[];
   close: () => Promise<void>;
@@ -21,22 +30,29 @@ export async function openAccess(io: Io): Promise<Access> {
   const agentDir = getAgentDir(io);
   const env = (name: string) => io.env[name];
   const notices: AuthNotice[] = [];
+  const settings = await SettingsManager.create(io.cwd, agentDir, { watch: false });
+  const keyChain = io.keyChain ?? createSystemKeyChain();
   const auth = AuthStorage.create(agentDir, {
     env,
     ...(io.oauthProviders && { oauthProviders: io.oauthProviders }),
+    keyChain: chooseKeyChain(() => settings.get(), keyChain),
     onNotice: (notice) => notices.push(notice),
     modelsKey: (provider) => registry.modelsKey(provider),
   });
-  const stored = new Set((await auth.list()).map(({ provider }) => provider));
+  const stored = new Map((await auth.list()).map((info) => [info.provider, info]));
   const registry: ModelRegistry = await ModelRegistry.create(agentDir, {
     watch: false,
     hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
   });
-  return { agentDir, auth, registry, stored, notices, close: async () => registry.close() };
+  return { agentDir, auth, registry, stored, settings, keyChain, notices, close: async () => registry.close() };
 }
 
 export const listProviders = (registry: ModelRegistry): string[] =>
   [...new Set(registry.getAll().map(({ provider }) => provider))].sort();
+
+/** Where a stored credential is, for messages. */
+export const formatPlace = (place: CredentialInfo["place"]): string =>
+  place === "keychain" ? "key chain" : "auth.json";
 
 /** Reports problems with `auth.json` on standard error. */
 export function reportNotices({ notices }: Access, io: Io): void {

@@ -1,13 +1,19 @@
 import { getProviders } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
-import { type LoginInteraction, type LoginMethod, loginMethods, literalKey } from "@tau/harness/auth";
+import {
+  type CredentialPlace,
+  type LoginInteraction,
+  type LoginMethod,
+  loginMethods,
+  literalKey,
+} from "@tau/harness/auth";
 import { type AuthStorage, HarnessError } from "@tau/harness";
 import { ask, choose, type ChoiceItem, confirm, isInteractive } from "../ask.ts";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { readInput } from "../read-input.ts";
-import { type Access, listProviders, openAccess, reportNotices } from "./access.ts";
+import { type Access, formatPlace, listProviders, openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 
 type Method = LoginMethod | "key";
@@ -17,6 +23,8 @@ export async function login(args: CommandArgs, io: Io): Promise<ExitCode | void>
   try {
     const provider = args.positionals[0] ?? (await chooseProvider(access, io));
     checkProvider(provider, access);
+    // A mistake in them could store a key in another place than the user wants.
+    access.settings.mustBeWhole();
     const method = (args.value("method") as Method | undefined) ?? (await chooseMethod(provider, access.auth, io));
     if (method === "key") return await storeKey(provider, access, io);
     return await logIn(provider, { method, auth: access.auth }, io);
@@ -69,7 +77,7 @@ const methodSummaries: Record<Method, string> = {
   key: "With an API key",
 };
 
-async function storeKey(provider: string, { auth, agentDir }: Access, io: Io): Promise<void> {
+async function storeKey(provider: string, { auth, agentDir, settings }: Access, io: Io): Promise<void> {
   const input = isInteractive(io)
     ? await ask(io, `Key for ${provider} (not shown): `, { hidden: true })
     : ((await readInput(io)) ?? "");
@@ -81,7 +89,8 @@ async function storeKey(provider: string, { auth, agentDir }: Access, io: Io): P
   }
   // Stored literally: otherwise `$` and a leading `!` would stand for variables and commands.
   await auth.set(provider, { type: "api_key", key: literalKey(key) });
-  io.out(`The key for ${provider} is stored in ${agentDir}/auth.json. tau models ${provider} lists its models.\n`);
+  const place = settings.get().auth.store === "file" ? `${agentDir}/auth.json` : "the key chain";
+  io.out(`The key for ${provider} is stored in ${place}. tau models ${provider} lists its models.\n`);
 }
 
 async function logIn(
@@ -111,15 +120,32 @@ export async function logout(args: CommandArgs, io: Io): Promise<void> {
   reportNotices(access, io);
   const [reference] = args.positionals;
   if (stored.size === 0 && reference === undefined) return io.err("No key and no login is stored.\n");
-  const items = [...stored].map((name) => ({ name, summary: "" }));
+  const items = [...stored.values()].map(({ provider: name, place }) => ({ name, summary: formatPlace(place) }));
   const provider = reference ?? (await chooseName(io, "Log out of which provider?", items));
   if (!stored.has(provider)) {
-    const hint = didYouMean(provider, [...stored]);
+    const hint = didYouMean(provider, [...stored.keys()]);
     const rest = "Keys in the environment or in models.json are not removed by tau auth logout.";
     throw new Error(`No key or login is stored for ${provider}.${hint} ${rest}`);
   }
   const declined = `The key or login of ${provider} was not removed.`;
   await confirm(io, `Remove the stored key or login of ${provider}?`, { yes: args.has("yes"), declined });
   await auth.remove(provider);
-  io.out(`The stored key or login of ${provider} was removed.\n`);
+  io.out(`The stored key or login of ${provider} was removed from ${formatPlace(stored.get(provider)?.place)}.\n`);
+}
+
+export async function move(args: CommandArgs, io: Io): Promise<void> {
+  const [to] = args.positionals;
+  if (to !== "keychain" && to !== "file") throw new UsageError("Name the new place: keychain or file.");
+  const access = await openAccess(io);
+  const { auth, settings, keyChain: chain } = access;
+  access.registry.close();
+  try {
+    const choose = (store: CredentialPlace) => settings.update("global", { auth: { store } });
+    const moved = await auth.move(to, { chain, choose });
+    const names = moved.length === 0 ? "There was nothing to move" : `Moved: ${moved.join(", ")}`;
+    const place = to === "file" ? "auth.json" : "the key chain of the operating system";
+    io.out(`${names}. Keys and logins are stored in ${place} from now on.\n`);
+  } finally {
+    reportNotices(access, io);
+  }
 }

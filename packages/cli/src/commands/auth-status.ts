@@ -6,12 +6,14 @@ import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { tableText } from "../table.ts";
-import { type Access, listProviders, openAccess, reportNotices } from "./access.ts";
+import { type Access, formatPlace, listProviders, openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export interface KeySource {
   source: "stored" | "models" | "environment";
   text: string;
+  /** It is stored in the key chain, which cannot be read now. */
+  unreadable?: true;
 }
 
 export interface ProviderKeys {
@@ -45,10 +47,16 @@ const keyTable = (providers: readonly ProviderKeys[], io: Io): string =>
 /** The providers that have a key. Runs no key command. */
 export async function listKeys({ auth, registry, stored }: Access, io: Io): Promise<ProviderKeys[]> {
   const providers: ProviderKeys[] = [];
-  for (const provider of [...new Set([...listProviders(registry), ...stored])].sort()) {
+  for (const provider of [...new Set([...listProviders(registry), ...stored.keys()])].sort()) {
     const keys: KeySource[] = [];
-    const credential = stored.has(provider) ? await auth.get(provider) : undefined;
-    if (credential) keys.push({ source: "stored", text: `auth.json, ${formatCredential(credential)}` });
+    const info = stored.get(provider);
+    const credential = info && (await auth.get(provider));
+    // What is in the key chain is listed also if it cannot be read now.
+    if (info && (credential || info.place === "keychain")) {
+      const what = credential ? formatCredential(credential) : "which cannot be read now";
+      const text = `${formatPlace(info.place)}, ${what}`;
+      keys.push({ source: "stored", text, ...(!credential && { unreadable: true }) });
+    }
     const key = registry.writtenKey(provider);
     if (key !== undefined) keys.push({ source: "models", text: `models.json${formatIndirection(key)}` });
     const variables = findEnvKeys(provider, (variable) => io.env[variable]) ?? [];

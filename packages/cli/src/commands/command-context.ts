@@ -1,11 +1,10 @@
-import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
-import { SessionManager, SettingsManager } from "@tau/harness";
-import { isProjectTrusted } from "@tau/harness/policy";
+import { SessionManager, type SettingsManager } from "@tau/harness";
+import { openSettings } from "@tau/harness/policy";
 import { findSession, mustBeInSessionDirectory, type SessionInfo, type SessionLookup } from "@tau/harness/session";
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
-import { getAgentDir } from "../agent-dir.ts";
+import { getAgentDir, getSessionDir } from "../agent-dir.ts";
 import { clearLine } from "../terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
 
@@ -17,9 +16,8 @@ export interface CommandContext extends SessionLookup {
 export async function openCommandContext(io: Io, sessionDir?: string): Promise<CommandContext> {
   const { cwd } = io;
   const agentDir = getAgentDir(io);
-  const projectTrusted = await isProjectTrusted({ agentDir, cwd });
-  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted });
-  const directory = sessionDir === undefined ? settings.get().sessionDir : resolve(cwd, sessionDir);
+  const settings = await openSettings({ cwd, agentDir });
+  const directory = getSessionDir(io, sessionDir, settings.get().sessionDir);
   return { cwd, agentDir, settings, directory };
 }
 

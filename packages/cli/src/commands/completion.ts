@@ -1,69 +1,73 @@
-/** Shell completion from the tables of flags and commands. tau does not run when Tab is pressed. */
-import { getProviders } from "@tau/ai";
+/** Shell completion: scripts that ask the program itself (`complete.ts`) when Tab is pressed. */
+import { HarnessError } from "@tau/harness";
 import type { Io } from "../command.ts";
-import { flags } from "../flags.ts";
-import { listSettings } from "./config-keys.ts";
-import { listTopics } from "./help-topics.ts";
-import { commands } from "./index.ts";
-import { type CommandArgs, parseUsages } from "./usage.ts";
+import type { CommandArgs } from "./usage.ts";
 
-export async function printBashScript(_args: CommandArgs, io: Io): Promise<void> {
-  const { words, values } = createTables();
-  io.out(`# bash completion for tau; made by: tau completion bash
-_tau_words() {
-  case "$1" in
-${formatCases(words)}
-  esac
+interface Shell {
+  /** How a user installs it. */
+  install: string;
+  script: string;
 }
-_tau_values() {
-  case "$1" in
-${formatCases(values)}
-  esac
-}
+
+const shells: Readonly<Record<string, Shell>> = {
+  bash: {
+    install: "tau completion bash >> ~/.bash_completion",
+    script: `# bash completion for tau; made by: tau completion bash
 _tau() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="" words=""
-  if [ "$COMP_CWORD" -gt 1 ] && [ -n "$(_tau_words "\${COMP_WORDS[1]}")" ]; then command="\${COMP_WORDS[1]}"; fi
-  if [ -n "$command" ] && [ "$COMP_CWORD" -gt 2 ] && [ -n "$(_tau_words "$command \${COMP_WORDS[2]}")" ]; then
-    command="$command \${COMP_WORDS[2]}"
-  fi
-  words="$(_tau_values "$command $before")"
-  if [ -z "$words" ]; then words="$(_tau_words "$command")"; fi
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  local IFS=$'\\n'
+  COMPREPLY=($("\${1/#\\~/$HOME}" __complete bash "\${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null))
+  case "\${COMPREPLY[*]}" in */) compopt -o nospace 2>/dev/null ;; esac
 }
 complete -o bashdefault -o default -F _tau tau
-`);
+`,
+  },
+  zsh: {
+    install:
+      "mkdir -p ~/.zfunc && tau completion zsh > ~/.zfunc/_tau, with fpath=(~/.zfunc $fpath) before compinit in ~/.zshrc",
+    script: `#compdef tau
+# zsh completion for tau; made by: tau completion zsh
+_tau() {
+  local line
+  local -a values shown directories
+  for line in "\${(@f)$(\${(Q)words[1]/#\\~/$HOME} __complete zsh "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2>/dev/null)}"; do
+    case "\${line%%$'\\t'*}" in
+      '') ;;
+      */) directories+=("\${line%%$'\\t'*}") ;;
+      *)
+        values+=("\${line%%$'\\t'*}")
+        shown+=("\${\${line/$'\\t'/  }%  }")
+        ;;
+    esac
+  done
+  if (( \${#values} + \${#directories} == 0 )); then
+    _default
+    return
+  fi
+  (( \${#values} )) && compadd -l -d shown -a values
+  (( \${#directories} )) && compadd -S '' -a directories
+  return 0
 }
+if [ "$funcstack[1]" = _tau ]; then _tau "$@"; else compdef _tau tau; fi
+`,
+  },
+  fish: {
+    install: "tau completion fish > ~/.config/fish/completions/tau.fish",
+    script: `# fish completion for tau; made by: tau completion fish
+function __tau_complete
+    set -l words (commandline -opc)
+    set -l current (string replace -r '^["\\']' '' -- (commandline -ct) | string unescape -n)
+    test (count $current) -gt 0; or set current ''
+    command $words[1] __complete fish $words[2..] "$current" 2>/dev/null
+end
+complete -c tau -f -a '(__tau_complete)'
+`,
+  },
+};
 
-type Words = Map<string, readonly string[]>;
-
-/** `words` are completions after a command and its subcommand, `values` those after a flag of it. */
-function createTables(): { words: Words; values: Words } {
-  const known: Readonly<Record<string, readonly string[]>> = {
-    PROVIDER: getProviders(),
-    KEY: listSettings(),
-    TOPIC: listTopics(),
-  };
-  const words: Words = new Map();
-  const values: Words = new Map();
-  words.set("", [...commands.map(({ name }) => name), ...flags.flatMap(withDashes)]);
-  for (const { name, choices } of flags) if (choices) values.set(` --${name}`, choices);
-  for (const command of commands) {
-    const usages = parseUsages(command);
-    const subcommands = usages.map(({ subcommand }) => subcommand).filter((name) => name !== "");
-    if (subcommands.length > 0) words.set(command.name, [...subcommands, "--help"]);
-    for (const usage of usages) {
-      const prefix = `${command.name} ${usage.subcommand}`.trimEnd();
-      const positionals = usage.positionals.flatMap(({ name }) => known[name] ?? []);
-      words.set(prefix, [...positionals, ...usage.flags.flatMap(withDashes), "--help"]);
-      for (const { name, choices } of usage.flags) if (choices) values.set(`${prefix} --${name}`, choices);
-    }
-  }
-  return { words, values };
+export async function printScript({ positionals: [name = ""] }: CommandArgs, io: Io): Promise<void> {
+  const shell = Object.hasOwn(shells, name) ? shells[name] : undefined;
+  if (shell) return io.out(shell.script);
+  const problem = name === "" ? "Name a shell" : `There are no completions for ${JSON.stringify(name)}`;
+  const ways = Object.entries(shells).map(([shellName, { install }]) => `\n  ${shellName.padEnd(4)}  ${install}`);
+  throw new HarnessError("invalid_input", `${problem}. To install them:${ways.join("")}`);
 }
-
-const withDashes = ({ name, short }: { name: string; short?: string }): string[] =>
-  short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
-
-/** Names in the tables are plain words: a shell takes them literally between single quotes. */
-const formatCases = (table: Words): string =>
-  [...table].map(([name, words]) => `    '${name}') echo '${words.join(" ")}' ;;`).join("\n");

@@ -5,6 +5,7 @@ import { settingsSchema } from "@tau/harness/settings";
 
 interface Schema {
   type?: string | readonly string[];
+  enum?: readonly unknown[];
   properties?: Readonly<Record<string, Schema>>;
   additionalProperties?: Schema | boolean;
 }
@@ -30,6 +31,12 @@ export function listSettings({ properties = {} }: Schema = settingsSchema() as S
     ...(name === "$schema" ? [] : [`${prefix}${name}`]),
     ...listSettings(inner, `${prefix}${name}.`),
   ]);
+}
+
+/** The values of a setting that has only a few; otherwise none. */
+export function listChoices(key: string): string[] {
+  const { type = [], enum: choices = [] } = findSchema(key);
+  return type.includes("boolean") ? ["true", "false"] : choices.filter((choice) => typeof choice === "string");
 }
 
 /** Parses JSON, and takes everything else as text. A setting that can only be text needs no quotes around numbers. */

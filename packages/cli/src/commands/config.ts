@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { systemIds } from "@tau/ai";
 import { HarnessError } from "@tau/harness";
-import { writeTrust } from "@tau/harness/policy";
+import { keepTrust } from "@tau/harness/policy";
 import { nestSetting, settingsSchema } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -52,9 +52,9 @@ async function update(args: CommandArgs, io: Io, value: unknown): Promise<void> 
   const [key = ""] = args.positionals;
   findSchema(key);
   const context = await openCommandContext(io);
-  await context.settings.update(args.has("project") ? "project" : "global", nestSetting(key, value));
-  // The user's own change does not end the trust in the project.
-  if (args.has("project") && context.settings.isProjectTrusted) await writeTrust({ ...context, ids: systemIds }, true);
+  const change = nestSetting(key, value);
+  if (!args.has("project")) await context.settings.update("global", change);
+  else await keepTrust({ ...context, ids: systemIds }, () => context.settings.update("project", change));
   reportSettingsProblems(context, io);
   const outcome = value === undefined ? "is removed" : `is ${JSON.stringify(value)}`;
   io.err(`${getFile(context, args)}: ${key} ${outcome}.\n`);

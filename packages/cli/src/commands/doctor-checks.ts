@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { getMessageText } from "@tau/harness/host";
-import { type FileProblem, formatFileProblem } from "@tau/harness/settings";
+import { type FileProblem, formatFileProblem, ignoredSettings } from "@tau/harness/settings";
 import type { Tools } from "@tau/tools";
 import type { Io } from "../command.ts";
 import type { Access } from "./access.ts";
@@ -39,6 +39,7 @@ export const checks: readonly Check[] = [
   { name: "node", run: async () => checkNode(process.versions.node) },
   { name: "directory", run: checkDirectory },
   { name: "settings", run: checkSettings },
+  { name: "settings of pi", run: async ({ settings }) => describeIgnored(settings.ignored) },
   {
     name: "models.json",
     run: async ({ access: { registry } }) =>
@@ -93,6 +94,12 @@ async function checkSettings({ settings }: CheckContext): Promise<CheckResult> {
   }
 }
 
+/** Those of pi are no mistake, but have no effect. Pure. */
+function describeIgnored(names: readonly string[]): CheckResult {
+  if (names.length === 0) return ok("none");
+  return ok(`ignored: ${names.map((name) => `${name} (${ignoredSettings[name]})`).join(", ")}`);
+}
+
 function checkFile([first, ...others]: readonly FileProblem[], fix: string): CheckResult {
   if (!first) return ok("no mistakes");
   return warn(`${formatFileProblem(first)}${others.length === 0 ? "" : ` (and ${others.length} more)`}`, fix);
@@ -105,7 +112,9 @@ async function checkKeys({ access: keyAccess, io }: CheckContext): Promise<Check
   if (providers.length === 0) {
     return warn("there is none", "Run tau auth login, or set a variable: tau help keys. Local servers need none.");
   }
-  return ok(providers.map(({ provider, keys }) => `${provider} (${keys[0]?.text ?? ""})`).join(", "));
+  const says = providers.map(({ provider, keys }) => `${provider} (${keys[0]?.text ?? ""})`).join(", ");
+  const isUnreadable = providers.some(({ keys }) => keys.some(({ unreadable }) => unreadable));
+  return isUnreadable ? warn(says, "Unlock the key chain, or log in again: tau auth login") : ok(says);
 }
 
 /** Runs `work` in a temporary directory, with the tools of a model. An error fails the check with this fix. */

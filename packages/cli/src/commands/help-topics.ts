@@ -41,7 +41,7 @@ const topics: Readonly<Record<string, () => string[]>> = {
   ],
   keys: () => [
     "tau looks for a key in this order, and uses the first that may be sent to the model's host:",
-    "  --api-key, auth.json (tau auth login), models.json, the environment.",
+    "  --api-key, auth.json or the key chain (tau auth login), models.json, the environment.",
     "tau auth status says where each key comes from. Keys are never shown or logged.",
     "",
     "In the environment:",

@@ -30,6 +30,7 @@ export const commands: readonly Command[] = [
     usage: [
       "tau auth login [PROVIDER] [--method key|browser|paste|device]  Log in, or store a key (also from standard input)",
       "tau auth logout [PROVIDER] [--yes]  Remove the stored key or login",
+      "tau auth move keychain|file  Store keys and logins in the key chain of the operating system, or in auth.json",
       "tau auth status [--json]  Where each key comes from",
     ],
   },
@@ -58,7 +59,7 @@ export const commands: readonly Command[] = [
   {
     name: "completion",
     summary: "Print completions for a shell",
-    usage: ["tau completion bash  For example: tau completion bash >> ~/.bash_completion"],
+    usage: ["tau completion [SHELL]  For bash, zsh or fish; without SHELL, how to install them"],
   },
   {
     name: "demo",

@@ -1,19 +1,22 @@
 import { type Model } from "@tau/ai";
 import { closeAfter, didYouMean } from "@tau/ai/internal";
 import { formatFileProblem } from "@tau/harness/settings";
+import { isOffline } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { firstRunText } from "../first-run.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Column, tableText } from "../table.ts";
-import { openAccess } from "./access.ts";
+import { openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function listModels(args: CommandArgs, io: Io): Promise<ExitCode | void> {
-  return await closeAfter(await openAccess(io), async ({ registry }) => {
+  return await closeAfter(await openAccess(io), async (access) => {
+    const { registry } = access;
+    reportNotices(access, io);
     for (const problem of registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
     // Only the servers on this machine know which models they serve.
-    if (!args.has("offline")) await registry.discover();
+    if (!args.has("offline") && !isOffline(io)) await registry.discover();
     const usable = new Set(registry.getAvailable());
     const known = args.has("all") ? registry.getAll() : [...usable];
     const [search = ""] = args.positionals;

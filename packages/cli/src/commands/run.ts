@@ -27,6 +27,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
   auth: {
     login: async (args, io) => (await import("./auth-login.ts")).login(args, io),
     logout: async (args, io) => (await import("./auth-login.ts")).logout(args, io),
+    move: async (args, io) => (await import("./auth-login.ts")).move(args, io),
     status: async (args, io) => (await import("./auth-status.ts")).showStatus(args, io),
   },
   config: {
@@ -39,7 +40,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
   },
   trust: async (args, io) => (await import("./trust.ts")).trustProject(args, io),
   doctor: async (args, io) => (await import("./doctor.ts")).runChecks(args, io),
-  completion: { bash: async (args, io) => (await import("./completion.ts")).printBashScript(args, io) },
+  completion: async (args, io) => (await import("./completion.ts")).printScript(args, io),
   demo: async (args, io) => (await import("./demo.ts")).runDemo(args, io),
   help: async (args, io) => (await import("./help-topics.ts")).showTopic(args, io),
 };

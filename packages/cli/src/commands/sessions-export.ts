@@ -1,4 +1,4 @@
-import { extname, resolve } from "node:path";
+import { extname, parse, resolve } from "node:path";
 import {
   type ExportSource,
   exportHtml,
@@ -22,10 +22,31 @@ const exporters: Record<Format, (source: ExportSource) => Promise<string> | stri
 };
 
 export async function exportSession(args: CommandArgs, io: Io): Promise<void> {
-  const context = await openCommandContext(io);
   const output = args.value("output");
   const format = (args.value("format") as Format | undefined) ?? detectFormat(output);
-  const path = await findSessionFile(context, args.positionals[0], io);
+  await write(args.positionals[0], { output: () => output, format, yes: args.has("yes") }, io);
+}
+
+/** `--export`: without an `output`, the file is named after the session. An existing page is replaced, as pi does it. */
+export async function exportAsHtml(reference: string, output: string, io: Io): Promise<void> {
+  const yes = output === "" || /\.html?$/i.test(output);
+  const getOutput = (path: string) => output || `tau-session-${parse(path).name}.html`;
+  await write(reference, { output: getOutput, format: "html", yes }, io);
+}
+
+interface WriteOptions {
+  /** The file to write, for the file of the session; undefined for standard output. */
+  output: (path: string) => string | undefined;
+  format: Format;
+  /** Whether an existing file is replaced without a question. */
+  yes: boolean;
+}
+
+async function write(reference: string | undefined, options: WriteOptions, io: Io): Promise<void> {
+  const { format, yes } = options;
+  const context = await openCommandContext(io);
+  const path = await findSessionFile(context, reference, io);
+  const output = options.output(path);
   const { source, problems } = await readSession(path, context, async (session) => ({
     source: await session.exportSource(),
     problems: session.problems,
@@ -40,7 +61,7 @@ export async function exportSession(args: CommandArgs, io: Io): Promise<void> {
   const target = await findTarget(resolve(context.cwd, output));
   if (target.kind === "file") {
     const declined = `${target.path} was not replaced.`;
-    await confirm(io, `${target.path} exists already. Replace it?`, { yes: args.has("yes"), declined });
+    await confirm(io, `${target.path} exists already. Replace it?`, { yes, declined });
   }
   await writeTarget(target, text, io.signal);
   io.err(`Wrote ${target.path}.\n`);

@@ -1,5 +1,6 @@
 import { systemIds } from "@tau/ai";
-import { writeTrust } from "@tau/harness/policy";
+import { describeIgnoredPiFiles, writeTrust } from "@tau/harness/policy";
+import { SettingsManager } from "@tau/harness/settings";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import type { CommandArgs } from "./usage.ts";
@@ -8,7 +9,15 @@ import type { CommandArgs } from "./usage.ts";
 export async function trustProject(args: CommandArgs, io: Io): Promise<void> {
   const options = { agentDir: getAgentDir(io), cwd: io.cwd, ids: systemIds };
   const { path, files, trusted } = await writeTrust(options, !args.has("revoke"));
-  if (!trusted) return io.out(`${path} is not trusted any more.\n`);
+  const settings = await SettingsManager.create(options.cwd, options.agentDir, { watch: false });
+  const { defaultProjectTrust } = settings.get();
+  if (defaultProjectTrust !== "ask") {
+    const effect = `${defaultProjectTrust === "always" ? "every" : "no"} project is trusted, whatever is stored`;
+    io.err(`Your setting defaultProjectTrust is "${defaultProjectTrust}": ${effect}.\n`);
+  }
+  if (!trusted) return io.out(`The trust in ${path} is removed.\n`);
   io.out(`${path} is trusted until one of these files changes, is added or is removed:\n`);
   io.out(files.length === 0 ? "  (none yet)\n" : files.map((file) => `  ${JSON.stringify(file)}\n`).join(""));
+  const ignored = await describeIgnoredPiFiles(io.cwd);
+  if (ignored !== undefined) io.out(`${ignored}\n`);
 }

@@ -32,7 +32,7 @@ interface Client {
 
 /** Serves until standard input ends. Then the run is ended, the log is written, and the exit code is 0. */
 export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode> {
-  if (options.messages.length > 0 || options.files.length > 0) {
+  if (options.message !== "" || options.files.length > 0) {
     const message = "RPC mode takes no prompt on the command line: send it as a command on standard input.";
     throw new HarnessError("invalid_input", message);
   }

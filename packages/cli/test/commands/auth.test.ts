@@ -3,7 +3,15 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
-import { createWorkspace, run, temporaryDirectory, type Workspace } from "../kit.ts";
+import {
+  createModelWorkspace,
+  createWorkspace,
+  run,
+  type RunOptions,
+  temporaryDirectory,
+  textReply,
+  type Workspace,
+} from "../kit.ts";
 
 const fakeKey = "fake-key-for-tests-1234";
 const interactive = { terminal: { input: true, err: true } };
@@ -206,4 +214,80 @@ test("models without any key says how to connect one", async () => {
   const { code, err } = await run(await createWorkspace(), ["models", "--offline"]);
   expect(code).toBe(exitCodes.failed);
   expect(err).toContain("tau auth login");
+});
+
+function createChain() {
+  const secrets = new Map<string, string>();
+  const keyChain: NonNullable<RunOptions["keyChain"]> = {
+    get: async (service, account) => secrets.get(`${service} ${account}`),
+    set: async (service, account, secret) => void secrets.set(`${service} ${account}`, secret),
+    delete: async (service, account) => void secrets.delete(`${service} ${account}`),
+  };
+  return { secrets, keyChain };
+}
+
+test("keys move to the key chain and back, and every command says where they are", async () => {
+  const workspace = await createWorkspace();
+  const { secrets, keyChain } = createChain();
+  const tau = (args: string[], input?: string) =>
+    run(workspace, args, { keyChain, ...(input !== undefined && { input }) });
+  await tau(["auth", "login", "openai"], fakeKey);
+  expect(await tau(["auth", "move", "keychain"])).toMatchObject({ code: 0, out: expect.stringContaining("openai") });
+  expect((await tau(["config", "get", "auth.store"])).out).toBe("keychain\n");
+  expect((await tau(["auth", "login", "groq"], fakeKey)).out).toContain("stored in the key chain");
+  expect(JSON.stringify(await readStored(workspace))).not.toContain(fakeKey);
+  expect(secrets.size).toBe(2);
+  expect((await tau(["auth", "status"])).out).toMatch(/groq +key chain, a key\nopenai +key chain, a key/);
+  const locked = { ...keyChain, get: () => Promise.reject(new Error("locked")) };
+  const { out } = await run(workspace, ["auth", "status"], { keyChain: locked });
+  expect(out).toMatch(/openai +key chain, which cannot be read now/);
+  const doctor = JSON.parse((await run(workspace, ["doctor", "--json"], { keyChain: locked })).out) as object[];
+  expect(doctor).toContainEqual(expect.objectContaining({ check: "keys", status: "warn" }));
+  expect((await tau(["auth", "logout", "groq", "--yes"])).out).toContain("removed from key chain");
+  expect(secrets.size).toBe(1);
+  expect((await tau(["auth", "move", "file"])).out).toContain("Moved: openai. Keys and logins are stored in auth.json");
+  expect(secrets.size).toBe(0);
+  expect(await readStored(workspace)).toEqual({ openai: { type: "api_key", key: fakeKey } });
+  expect((await tau(["auth", "status"])).out).toMatch(/openai +auth\.json, a key/);
+  expect((await tau(["auth", "move", "cloud"])).code).toBe(exitCodes.usage);
+});
+
+test("a key chain that does not work changes nothing, and the reason is told", async () => {
+  const workspace = await createWorkspace();
+  const keyChain = { ...createChain().keyChain, set: () => Promise.reject(new Error("No Secret Service is running")) };
+  await run(workspace, ["auth", "login", "openai"], { input: fakeKey });
+  const { code, err } = await run(workspace, ["auth", "move", "keychain"], { keyChain });
+  expect(code).toBe(exitCodes.failed);
+  expect(err).toContain("cannot be used: No Secret Service is running.");
+  expect(await readStored(workspace)).toEqual({ openai: { type: "api_key", key: fakeKey } });
+  expect((await run(workspace, ["config", "get", "auth.store"])).out).toBe("file\n");
+});
+
+test("a damaged auth.json is named with its line by every command that needs a key", async () => {
+  const workspace = await createModelWorkspace([textReply("Hello.")]);
+  const file = join(workspace.agentDir, "auth.json");
+  await writeFile(file, '{\n  "openai": { "type": "api_key", "key": "x" \n', { mode: 0o600 });
+  const named = new RegExp(`^tau: ${file} is damaged: line \\d+ is not valid JSON`, "m");
+  for (const args of [
+    ["-p", "Hi"],
+    ["models", "--offline"],
+    ["auth", "status"],
+    ["auth", "login", "openai"],
+  ]) {
+    expect((await run(workspace, args, { input: "some-key-12345" })).err, args.join(" ")).toMatch(named);
+  }
+  // Also where no model is left to use.
+  await writeFile(join(workspace.agentDir, "models.json"), "{}");
+  await writeFile(join(workspace.agentDir, "settings.json"), "{}");
+  const { code, err } = await run(workspace, ["-p", "Hi"]);
+  expect({ code, err }).toEqual({ code: exitCodes.failed, err: expect.stringMatching(named) });
+});
+
+test("no key is stored with a mistake in the setting that says where", async () => {
+  const workspace = await createWorkspace();
+  await mkdir(workspace.agentDir, { mode: 0o700 });
+  await writeFile(join(workspace.agentDir, "settings.json"), '{ "auth": { "store": "keychian" } }');
+  const { code, err } = await run(workspace, ["auth", "login", "openai"], { input: fakeKey });
+  expect({ code, err }).toEqual({ code: exitCodes.usage, err: expect.stringContaining('"keychain"') });
+  await expect(stat(join(workspace.agentDir, "auth.json"))).rejects.toThrow("ENOENT");
 });

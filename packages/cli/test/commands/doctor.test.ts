@@ -50,6 +50,7 @@ test("every check has a row, and every problem has a fix", async () => {
     "node",
     "directory",
     "settings",
+    "settings of pi",
     "models.json",
     "keys",
     "shell",

@@ -1,19 +1,19 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createModelWorkspace, run, textReply } from "../kit.ts";
+import { createModelWorkspace, run, type RunOptions, textReply } from "../kit.ts";
 import { serve } from "../rpc-kit.ts";
 
 async function createProject() {
-  const workspace = await createModelWorkspace(Array.from({ length: 6 }, () => textReply("ok")));
+  const workspace = await createModelWorkspace(Array.from({ length: 12 }, () => textReply("ok")));
   const projectDir = join(workspace.directory, ".tau");
   await mkdir(projectDir);
   await writeFile(join(projectDir, "settings.json"), '{ "defaultProvider": "acme", "defaultModel": "large" }');
   await writeFile(join(projectDir, "SYSTEM.md"), "You obey the project.");
   await writeFile(join(projectDir, "APPEND_SYSTEM.md"), "And its appendix.");
   await writeFile(join(projectDir, "models.json"), '{ "providers": { "acme": { "baseUrl": "http://127.0.0.1:9" } } }');
-  const ask = async () => {
-    const { code, err } = await run(workspace, ["-p", "Hi"]);
+  const ask = async (args: readonly string[] = [], options: RunOptions = {}) => {
+    const { code, err } = await run(workspace, [...args, "-p", "Hi"], options);
     expect(code).toBe(0);
     const body = workspace.server.requests.at(-1)!.body as { model: string };
     return { model: body.model, obeys: /You obey the project|And its appendix/.test(JSON.stringify(body)), err };
@@ -48,4 +48,118 @@ test("set_trust counts at once in the open session, and in those that are opened
   await rpc.close();
   expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("You obey the project.");
   expect(await ask()).toMatchObject({ model: "large", obeys: true });
+});
+
+const trusted = { model: "large", obeys: true };
+const untrusted = { model: "small", obeys: false };
+const terminal = { input: true, err: true };
+
+const setTrust = (agentDir: string, value: string) =>
+  writeFile(
+    join(agentDir, "settings.json"),
+    JSON.stringify({ defaultModel: "acme/small", defaultProjectTrust: value }),
+  );
+
+test("--approve and --no-approve trust and distrust the project in one process, and store nothing", async () => {
+  const { workspace, ask } = await createProject();
+  const before = await readdir(workspace.agentDir);
+  expect(await ask(["-a"])).toEqual({ ...trusted, err: "" });
+  expect(await ask(["--approve"])).toMatchObject(trusted);
+  expect((await readdir(workspace.agentDir)).filter((name) => !before.includes(name))).toEqual(["sessions"]);
+  expect(await ask()).toMatchObject(untrusted);
+  await run(workspace, ["trust"]);
+  expect(await ask(["-na"])).toMatchObject(untrusted);
+  expect(await ask()).toMatchObject(trusted);
+  const both = await run(workspace, ["-a", "-na", "-p", "Hi"]);
+  expect(both).toMatchObject({ code: 2, err: expect.stringContaining("do not go together") });
+});
+
+test("a change of settings in a project that is trusted for one run stores no trust", async () => {
+  const { workspace, ask } = await createProject();
+  const rpc = serve(workspace, { args: ["-a"] });
+  await rpc.ask("set_setting", { key: "theme", value: "dark", scope: "project" });
+  await rpc.close();
+  expect(await ask()).toMatchObject(untrusted);
+});
+
+test("defaultProjectTrust counts in the user's own settings, and --approve wins over it", async () => {
+  const { workspace, projectDir, ask } = await createProject();
+  await setTrust(workspace.agentDir, "always");
+  expect(await ask()).toMatchObject(trusted);
+  await run(workspace, ["trust"]);
+  await setTrust(workspace.agentDir, "never");
+  expect(await ask()).toMatchObject(untrusted);
+  expect((await run(workspace, ["trust"])).err).toContain('defaultProjectTrust is "never"');
+  expect(await ask(["-a"])).toMatchObject(trusted);
+  await run(workspace, ["trust", "--revoke"]);
+  await setTrust(workspace.agentDir, "ask");
+  await writeFile(join(projectDir, "settings.json"), '{ "defaultModel": "large", "defaultProjectTrust": "always" }');
+  const { err, ...result } = await ask();
+  expect(result).toEqual(untrusted);
+  expect(err).toContain("A project may not set defaultProjectTrust");
+});
+
+test("on a terminal the user is asked before anything counts, and a yes is stored until a file changes", async () => {
+  const { projectDir, ask } = await createProject();
+  await mkdir(join(projectDir, "skills"));
+  const no = await ask([], { terminal, input: "\n" });
+  expect(no).toMatchObject(untrusted);
+  for (const text of ["the setting defaultModel", ".tau/SYSTEM.md", ".tau/skills", ".tau/models.json"])
+    expect(no.err).toContain(text);
+  expect(no.err).toContain("tau trust");
+  expect(await ask([], { terminal, input: "y\n" })).toMatchObject(trusted);
+  const after = await ask([], { terminal, input: "" });
+  expect(after).toMatchObject(trusted);
+  expect(after.err).not.toContain("Trust it");
+  await writeFile(join(projectDir, "SYSTEM.md"), "You obey somebody else.");
+  const changed = await ask([], { terminal, input: "n\n" });
+  expect(changed).toMatchObject(untrusted);
+  expect(changed.err).toContain("have changed since you trusted it");
+});
+
+test("a skill of the project that is added or changed ends its trust", async () => {
+  const { workspace, ask } = await createProject();
+  await run(workspace, ["trust"]);
+  expect(await ask()).toMatchObject(trusted);
+  const skill = join(workspace.directory, ".agents", "skills", "review");
+  await mkdir(skill, { recursive: true });
+  await writeFile(join(skill, "SKILL.md"), "---\nname: review\ndescription: Reviews.\n---\nDo it.");
+  expect(await ask()).toMatchObject(untrusted);
+});
+
+test("nobody is asked without a terminal, without something that needs trust, or with a flag", async () => {
+  const { workspace, projectDir, ask } = await createProject();
+  for (const options of [{}, { terminal: { input: true, err: false } }]) {
+    const { err, ...result } = await ask([], options);
+    expect(result).toEqual(untrusted);
+    expect(err).not.toContain("Trust it");
+  }
+  expect((await ask(["-na"], { terminal, input: "y\n" })).err).not.toContain("Trust it");
+  for (const name of await readdir(projectDir)) await writeFile(join(projectDir, name), "{}");
+  const { err } = await run(workspace, ["--mode", "json", "-p", "Hi"], { terminal, input: "y\n" });
+  expect(err).not.toContain("Trust it");
+});
+
+test("pi's trust.json is left as it is: a no of the nearest directory counts, a yes has to be given again", async () => {
+  const { workspace, ask } = await createProject();
+  const file = join(workspace.agentDir, "trust.json");
+  const write = (decisions: object) => writeFile(file, JSON.stringify(decisions));
+  await write({ [workspace.directory]: true });
+  expect(await ask()).toMatchObject(untrusted);
+  expect((await ask([], { terminal, input: "n\n" })).err).toContain("Trust it");
+  await write({ "/": true, [workspace.directory]: false });
+  expect((await ask([], { terminal, input: "y\n" })).err).not.toContain("Trust it");
+  await run(workspace, ["trust"]);
+  expect(await ask()).toMatchObject(trusted);
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ "/": true, [workspace.directory]: false });
+});
+
+test("a project with more files than anybody could look at runs untrusted, and nobody is asked", async () => {
+  const { projectDir, ask } = await createProject();
+  await mkdir(join(projectDir, "many"));
+  await Promise.all(Array.from({ length: 2_001 }, (_, index) => writeFile(join(projectDir, "many", `${index}`), "")));
+  const { err, ...result } = await ask([], { terminal, input: "y\n" });
+  expect(result).toEqual(untrusted);
+  expect(err).toContain("cannot be trusted");
+  expect(err).not.toContain("Trust it");
 });

@@ -1,6 +1,6 @@
 /** The packed program on a real terminal: nothing that comes from elsewhere may control it. */
 import { spawnSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
 import { expect, test } from "vitest";
@@ -83,3 +83,38 @@ test.skipIf(!hasPty)(
     expect((await run('"$@"', ["sessions", "list"])).out).toContain("\u001b[1m");
   },
 );
+
+/** The same, and types an answer as soon as the terminal shows a text. */
+const typing = (awaited: string, answer: string) => [
+  "python3",
+  "-c",
+  `import os, pty, sys
+seen, isTyped = b"", False
+def read(fd):
+    global seen, isTyped
+    data = os.read(fd, 1024)
+    seen += data
+    if not isTyped and sys.argv[1].encode() in seen:
+        isTyped = True
+        os.write(fd, sys.argv[2].encode())
+    return data
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[3:], read)))`,
+  awaited,
+  answer,
+];
+
+test.skipIf(!hasPty)("questions about a call and about trust are answered on a real terminal", async () => {
+  const readReply = toolReply("read", { path: "/etc/passwd" });
+  const workspace = await createModelWorkspace([readReply, textReply("Done."), readReply, textReply("Done.")]);
+  const run = (awaited: string, answer: string, args: string[]) =>
+    runPacked(workspace, args, { through: typing(awaited, answer), env: { TERM: "xterm" } });
+  const yes = await run("[y/s/p/a/N]", "y\r", ["-p", "Hi"]);
+  expect({ code: yes.code, requests: workspace.server.requests.length }).toEqual({ code: 0, requests: 2 });
+  expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("root:x:0:0");
+  const interrupted = await run("[y/s/p/a/N]", "\u0003", ["-p", "Hi"]);
+  expect({ code: interrupted.code, requests: workspace.server.requests.length }).toEqual({ code: 130, requests: 3 });
+  await mkdir(join(workspace.directory, ".tau"));
+  await writeFile(join(workspace.directory, ".tau", "SYSTEM.md"), "You obey the project.");
+  expect((await run("[y/N]", "y\r", ["-p", "Hi"])).code).toBe(0);
+  expect(JSON.stringify(workspace.server.requests[3]?.body)).toContain("You obey the project.");
+});

@@ -190,6 +190,8 @@ export class Activity {
 
   /** A run, and another one as long as messages are queued and the last run was not stopped. */
   async #runUntilQuiet(first: readonly UserMessage[], onWritten = () => {}): Promise<RunOutcome> {
+    const { host, choices } = this.#parts;
+    host.sent.addChangedFiles(choices.takeResources());
     let outcome = await this.#runOnce(first, onWritten);
     for (;;) {
       const queued = continuesAfter(outcome.end, outcome.isSteered) ? this.#takeQueued() : [];
@@ -203,6 +205,7 @@ export class Activity {
     mustBeUsable();
     await choices.remember();
     choices.refitForToday();
+    await choices.loadTools();
     const settingsBudget = createBudget(withoutUndefined(choices.settings().budgets), {
       parent: this.#parts.budget,
       clock,

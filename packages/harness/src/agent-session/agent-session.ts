@@ -6,6 +6,7 @@ import type { AgentMessage, AgentTool, StreamFn, ThinkingLevel } from "@tau/agen
 import { type Clock, type Ids, type ImageContent, type Model } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ApprovalAnswer, BashExecutionMessage, LifecycleEvent, QueuedMessage, SessionEvent } from "@tau/protocol";
+import type { ToolLogLevel } from "@tau/tools";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Budget } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
@@ -14,18 +15,23 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Tracer } from "../observe/trace.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
+import { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import { createTouches } from "../pipeline/touches.ts";
+import { adviseUser } from "../policy/advice.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { Decision } from "../policy/policy.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { changedNames } from "../resources/resources.ts";
 import { compactSession } from "../run/compacting.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
+import { describeEntries } from "../session/describe-entries.ts";
 import { describeProblems } from "../session/describe-problems.ts";
 import { customTypes, type SessionEntry } from "../session/entry.ts";
 import { type ReadOnly, readOnlyError } from "../session/log.ts";
+import { type TranscriptMessage, withIds } from "../session/message-ids.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -39,7 +45,7 @@ import type { LiveSession, LiveSessions } from "./live-sessions.ts";
 import { navigate, type NavigateOptions } from "./navigate.ts";
 import { type Notice, Notices } from "./notices.ts";
 import { type AgentSessionEvent, Publisher } from "./publisher.ts";
-import type { Services } from "./services.ts";
+import { describeResourceProblems, type Services } from "./services.ts";
 import { countEntry, emptyStats, getContextUse, type SessionStats } from "./stats.ts";
 import { Transcript } from "./transcript.ts";
 import { type BashOptions, type BashResult, UserBash } from "./user-bash.ts";
@@ -71,6 +77,8 @@ export interface AgentSessionParts {
   trace: { tracer: Tracer | undefined; agentName: string | undefined };
   clock: Clock;
   ids: Ids;
+  /** Writes what a tool says into the debug log. */
+  logTool: ((tool: string, level: ToolLogLevel, message: string) => void) | undefined;
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager) => Promise<AgentSession>;
   /** Ends what was made for this session, and releases the log. */
@@ -95,6 +103,9 @@ export interface SubmitOptions extends PromptContent {
   interrupt?: boolean;
 }
 
+/** How many of the last entries are read to list those that were said. */
+const maxListedRows = 200;
+
 /** The layer that hides tools because the user or the settings asked for it. */
 const policyLayer = 5;
 
@@ -107,6 +118,7 @@ export class AgentSession {
   readonly #callMessages = new Map<string, string>();
   readonly #transcript = new Transcript();
   readonly #lifetime = new AbortController();
+  readonly #lifecycles: ToolLifecycles;
   readonly #inbox: Inbox;
   readonly #choices: Choices;
   readonly #host: RunHost;
@@ -123,7 +135,15 @@ export class AgentSession {
   constructor(parts: AgentSessionParts) {
     const { sessionManager: session, services, ids, clock, tools } = parts;
     this.#parts = parts;
-    this.#choices = new Choices({ ...parts, session, actions: this.#createActions(), signal: this.#lifetime.signal });
+    const { signal } = this.#lifetime;
+    this.#lifecycles = new ToolLifecycles({
+      clock,
+      signal,
+      notice: (code, message) => this.#notices.add(code, message),
+      log: (tool, level, message) => this.#logTool(tool, level, message),
+    });
+    const actions = this.#createActions();
+    this.#choices = new Choices({ ...parts, session, actions, lifecycles: this.#lifecycles, signal });
     this.#inbox = new Inbox({
       session,
       ids,
@@ -150,7 +170,7 @@ export class AgentSession {
     this.#bash = new UserBash({ getTool: () => adaptTool(tools.getBuiltIn("bash")), clock });
     this.#live = this.#createLive();
     this.#cleanUps.push(session.onAppend((entry) => this.#onAppend(entry)));
-    this.#cleanUps.push(services.resources.subscribe(() => this.#choices.refit()));
+    this.#cleanUps.push(services.resources.subscribe(() => this.#onResources()));
   }
 
   /** Reads the log, gives outcomes to calls and queued messages that a crash left without one, and follows the settings. */
@@ -175,6 +195,7 @@ export class AgentSession {
     for (const { name, reason, layer } of dropped) {
       if (layer !== policyLayer) this.#notices.add("tool_dropped", `The tool ${name} is left out: ${reason}`);
     }
+    await this.#choices.loadTools();
   }
 
   /** The session itself, for the form `const { session } = await createAgentSession()`. */
@@ -251,6 +272,11 @@ export class AgentSession {
   /** What the model is sent of the conversation. */
   get messages(): readonly AgentMessage[] {
     return this.#transcript.messages;
+  }
+
+  /** The same, each with the id of its entry. */
+  get transcript(): readonly TranscriptMessage[] {
+    return withIds(this.messages);
   }
 
   /** A run is in progress, or about to begin. */
@@ -462,11 +488,16 @@ export class AgentSession {
     this.#bash.abort();
   }
 
-  /** Reads settings and resources again. Answers with what changed. */
+  /** Reads settings and resources again. Answers with what changed. Resources count from the next prompt on. */
   async reload(): Promise<readonly string[]> {
     const { settings, resources } = this.#parts.services;
+    const before = resources.resources;
     await settings.reload();
-    return await resources.reload();
+    await resources.reload();
+    this.#lifecycles.forgetFailures();
+    this.#choices.refit();
+    await this.#choices.loadTools();
+    return changedNames(before, resources.resources);
   }
 
   /** Tokens, cost, cache hits and how full the context is. Reads the whole log the first time. */
@@ -491,6 +522,7 @@ export class AgentSession {
     // Each step happens, also when another fails: a full disk must not leave processes behind.
     const steps = [
       async () => void (this.readOnly || (await this.#inbox.refuse("the session was closed"))),
+      () => this.#lifecycles.unloadOthers([]),
       async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
       async () => this.#parts.sessions.remove(this.#live),
       () => this.#parts.close(),
@@ -510,7 +542,7 @@ export class AgentSession {
         try {
           await audit(decision);
         } finally {
-          if (decision.outcome === "denied") this.#tellDenied(decision);
+          if (decision.outcome === "denied") this.#tellDenied(decision, await adviseUser(decision, files));
         }
       },
       grants,
@@ -581,6 +613,7 @@ export class AgentSession {
         await branched.close();
         return branched.id;
       },
+      listEntries: async () => describeEntries(await sessionManager.getEntries(maxListedRows)),
       navigate: async (entryId) => {
         if (!(await sessionManager.getEntry(entryId))) {
           throw new HarnessError("unknown_entry", `The session has no entry ${JSON.stringify(entryId)}.`);
@@ -676,8 +709,13 @@ export class AgentSession {
     if (entry.type === "model_change" || entry.type === "thinking_level_change") this.#tellModel();
   }
 
-  #tellDenied({ toolCallId, toolName, rule, reason = "", by = "policy" }: Decision): void {
-    this.#publisher.fact({ type: "tool_denied", toolCallId, toolName, rule, reason, by });
+  #logTool(tool: string, level: ToolLogLevel, message: string): void {
+    this.#parts.logTool?.(tool, level, message);
+    if (level === "warn" || level === "error") this.#notices.add("tool", `${tool}: ${message}`);
+  }
+
+  #tellDenied({ toolCallId, toolName, rule, reason = "", by = "policy" }: Decision, advice: string): void {
+    this.#publisher.fact({ type: "tool_denied", toolCallId, toolName, rule, reason, by, advice });
   }
 
   #tellModel(): void {
@@ -688,6 +726,16 @@ export class AgentSession {
 
   #onSettings(changed: readonly (keyof Settings)[]): void {
     if (changed.includes("tools")) this.#choices.refit();
+    if (!changed.includes("skills") && !changed.includes("prompts")) return;
+    this.resourceLoader
+      .reload()
+      .catch((error: unknown) => this.#notices.add("resources", `Reloading failed: ${getErrorMessage(error)}`));
+  }
+
+  #onResources(): void {
+    for (const { code, message } of describeResourceProblems(this.resourceLoader)) this.#notices.addNew(code, message);
+    // A run keeps the prompt and the tools that it began with.
+    if (!this.isStreaming) this.#host.sent.addChangedFiles(this.#choices.takeResources());
   }
 
   #warnOfListener(message: string): void {

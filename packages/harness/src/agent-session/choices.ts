@@ -3,8 +3,12 @@ import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
+import { getProblem } from "../pipeline/adapt-tool.ts";
+import type { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
+import { resolveDefaultTools } from "../pipeline/tool-patterns.ts";
 import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
+import { listChangedFiles, type Resources } from "../resources/resources.ts";
 import type { SessionContext } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -62,6 +66,7 @@ export interface ChoicesParts {
   tools: ToolSources;
   clock: Clock;
   actions: HarnessActions;
+  lifecycles: ToolLifecycles;
   /** Aborts when the session ends. */
   signal: AbortSignal;
 }
@@ -76,6 +81,8 @@ export class Choices {
   /** Set by `setActiveTools`: only these are shown. */
   #activeNames: readonly string[] | undefined;
   #date: string;
+  /** As of the last prompt or, if nothing was in progress, of the last change. */
+  #resources: Resources;
   #outfit: Outfit;
   #overrides: SessionOverrides = {};
   /** What the log says already, so that only changes are written. */
@@ -90,6 +97,7 @@ export class Choices {
     this.#wantedLevel = parts.model.thinkingLevel;
     this.#tools = parts.tools.base;
     this.#date = formatDate(parts.clock.now());
+    this.#resources = parts.services.resources.resources;
     this.#outfit = this.#build();
   }
 
@@ -170,6 +178,26 @@ export class Choices {
   /** Builds tools and prompt again after a change of what they are made of. */
   refit(): void {
     this.#outfit = this.#build(this.#outfit);
+    void this.loadTools();
+  }
+
+  /** Resolves when the tools that are shown are loaded, without those that cannot be. Never rejects. */
+  async loadTools(): Promise<void> {
+    const { lifecycles, tools, signal } = this.#parts;
+    if (signal.aborted) return;
+    if (await lifecycles.load(this.#outfit.tools)) this.#outfit = this.#build(this.#outfit);
+    await lifecycles.unloadOthers(
+      [...this.#getBase(), ...tools.custom, ...(tools.binding?.tools ?? [])].filter(isTool),
+    );
+  }
+
+  /** Uses the resources as they are now. Answers with the files that changed. Not during a run: it keeps its prompt and tools. */
+  takeResources(): string[] {
+    const before = this.#resources;
+    this.#resources = this.#parts.services.resources.resources;
+    if (this.#resources === before) return [];
+    this.refit();
+    return listChangedFiles(before, this.#resources);
   }
 
   /** The prompt names the date, which changes at midnight. */
@@ -211,11 +239,19 @@ export class Choices {
     const { services, tools } = this.#parts;
     const { edit, models } = services.settings.get().tools;
     const own = this.#model && models[`${this.#model.provider}/${this.#model.id}`];
-    return this.#tools ?? tools.defaults[own?.edit ?? edit];
+    if (this.#tools) return this.#tools;
+    const defaults = tools.defaults[own?.edit ?? edit];
+    const lists = [services.settings.getGlobal().defaultTools, services.settings.getProject().defaultTools];
+    const names = resolveDefaultTools(
+      lists,
+      defaults.map(({ name }) => name),
+    );
+    // A notice names those that do not exist.
+    return names.flatMap((name) => (Object.hasOwn(tools.builtIn, name) ? [tools.getBuiltIn(name)] : []));
   }
 
   #build(before?: Outfit): Outfit {
-    const { tools, services, cwd, actions, signal } = this.#parts;
+    const { tools, services, cwd, actions, lifecycles, signal } = this.#parts;
     const { allowed, excluded } = services.settings.get().tools;
     return buildOutfit(
       {
@@ -229,7 +265,8 @@ export class Choices {
         signal,
         createCallContext: tools.createCallContext,
         actions,
-        resources: services.resources.resources,
+        lifecycles,
+        resources: this.#resources,
         cwd,
         date: this.#date,
         systemPrompt: tools.systemPrompt,
@@ -239,3 +276,5 @@ export class Choices {
     );
   }
 }
+
+const isTool = (given: GivenTool): boolean => getProblem(given) === undefined;

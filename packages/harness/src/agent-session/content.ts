@@ -25,8 +25,8 @@ export async function getContent(
   if (more.length === 0 && text.trim() === "") {
     throw new HarnessError("invalid_input", "Nothing was said: the message is empty, and nothing goes along with it.");
   }
-  if (!expandPromptTemplates) return { content: [{ type: "text", text }, ...more], notices: [] };
+  if (!expandPromptTemplates) return { content: [{ type: "text", text }, ...more], notices: attached.notices };
   const expanded = await expandPrompt(text, port);
   if (expanded.kind === "refused") throw new HarnessError("invalid_input", expanded.reason);
-  return { content: [...expanded.content, ...more], notices: expanded.notices };
+  return { content: [...expanded.content, ...more], notices: [...attached.notices, ...expanded.notices] };
 }

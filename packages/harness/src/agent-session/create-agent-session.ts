@@ -2,12 +2,13 @@
 import { resolve } from "node:path";
 import { streamSimple, systemClock, systemIds } from "@tau/ai";
 import { AgentSession } from "./agent-session.ts";
-import { builtInTool, createGround, pathRules, resultsDirectory } from "./workspace.ts";
+import { builtInTool, builtInTools, createGround, pathRules, resultsDirectory } from "./workspace.ts";
 import { openLog, spentBefore } from "./open-log.ts";
 import { chooseModel } from "./choose-model.ts";
 import { Owned } from "./owned.ts";
 import type { AgentSessionParams } from "./params.ts";
-import { knownSecrets, openServices, type SessionBase, describeProblems } from "./services.ts";
+import { getSessionEnv } from "./session-env.ts";
+import { knownSecrets, openResources, openServices, type SessionBase, describeProblems } from "./services.ts";
 import { createUsedKeys } from "../auth/used-keys.ts";
 import type { DebugLog } from "../observe/debug-log.ts";
 import { findTracer } from "../observe/opentelemetry.ts";
@@ -16,53 +17,63 @@ import { createDefaultPolicy } from "../policy/default-policy.ts";
 import { Grants } from "../policy/grants.ts";
 import { createRememberedRules } from "../policy/remembered-rules.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
+import { findUnknownTools } from "../pipeline/tool-patterns.ts";
 import { createResultSaver } from "../request/save-result.ts";
 import { createBudget } from "../budget/budget.ts";
 import { standaloneSessions } from "./live-sessions.ts";
+import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { getReadablePath } from "../resources/skills.ts";
+import { getRealPath } from "../settings/locate.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 
 /** Resolves when the session can be prompted. Dispose of it when it is no longer needed. */
 export async function createAgentSession(params: AgentSessionParams = {}): Promise<AgentSession> {
-  const { clock = systemClock, ids = systemIds, agentName, sessions = standaloneSessions } = params;
+  const { clock = systemClock, ids = systemIds, sessions = standaloneSessions } = params;
   const cwd = resolve(params.cwd ?? process.cwd());
   const agentDir = resolve(params.agentDir ?? defaultAgentDir());
   const owned = new Owned();
   const place: SessionBase = { cwd, agentDir, clock, ids };
   try {
-    const services = await openServices(params, place, owned);
-    const { settings, auth, registry, resources } = services;
+    const base = await openServices(params, place, owned);
+    const { settings, auth, registry } = base;
     const sessionManager = await openLog(params, { ...place, settings });
     // A log that was passed in belongs to the caller until there is a session that closes it.
     if (sessionManager !== params.sessionManager) owned.add(() => sessionManager.close());
+    const resources = await openResources(params, place, { settings, log: sessionManager });
+    const services = { ...base, resources };
     const grants = new Grants();
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
     const keys = createUsedKeys({ auth, registry, provider: model.model?.provider });
     sessionManager.redactLines(keys.redactLine);
-    const wanted = pathRules(params, { cwd, agentDir, resources, sessionFile: sessionManager.getSessionFile() });
+    const sessionFile = sessionManager.getSessionFile();
+    const wanted = pathRules(params, { cwd, agentDir, resources, settings, sessionFile });
     const ground = await createGround({
       cwd,
       rules: wanted,
       grants,
       settings,
       createIsSecret: keys.createIsSecret,
+      getSessionEnv: () => getSessionEnv(session),
       clock,
       ids,
     });
     const { files, tools, rules, createCallContext } = ground;
     owned.add(() => tools.dispose());
-    const results = resultsDirectory(sessionManager.getSessionFile());
+    owned.add(resources.subscribe(() => allowSkills(resources, grants)));
+    const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
     const getBuiltIn = (name: string) => builtInTool(tools, name);
-    const session = new AgentSession({
+    const session: AgentSession = new AgentSession({
       cwd,
       sessionManager,
       services,
       model,
       tools: {
-        base: params.tools?.map((tool) => (typeof tool === "string" ? getBuiltIn(tool) : tool)),
+        base: params.tools?.flatMap((tool) => (typeof tool === "string" ? builtInTools(tools, tool) : tool)),
         defaults: { text: tools.defaults, hashline: tools.hashlineDefaults },
         custom: params.customTools ?? [],
         getBuiltIn,
@@ -116,12 +127,21 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         ...describeProblems(services),
         ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
       ],
-      trace: { tracer: await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact }), agentName },
+      trace: {
+        tracer: await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact }),
+        agentName: resources.resources.agent?.name,
+      },
       clock,
       ids,
+      logTool: params.debugLog && ((tool, level, message) => params.debugLog?.log("tool", { tool, level, message })),
       reopen: (other) => createAgentSession(sameWith(params, other)),
       close: () => owned.close().finally(() => sessionManager.close()),
     });
+    services.authNotices.report = ({ message }) => session.notify("auth", message);
+    const toolNames = [...Object.values(tools.byName), ...session.tools, ...session.droppedTools].map(
+      ({ name }) => name,
+    );
+    for (const message of findSettingsProblems(settings, toolNames)) session.notify("settings", message);
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) {
       for (const secret of await knownSecrets(services)) params.debugLog.addSecret(secret);
@@ -138,8 +158,31 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
   }
 }
 
-/** A branch has its own log and nothing of its own besides. */
-function sameWith({ sessionId: _id, abortSignal, ...params }: AgentSessionParams, sessionManager: SessionManager) {
+/** Skills that appear later may be read without a question too. */
+function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
+  for (const path of resources.skills.map(getReadablePath)) {
+    grants.grant("read", { kind: "path", path: getRealPath(path) }, "session");
+  }
+}
+
+/** Settings that name tools which do not exist. The user is told, because a misspelled name leaves a tool enabled. */
+function findSettingsProblems(settings: SettingsManager, toolNames: readonly string[]): string[] {
+  const { tools, defaultTools = [] } = settings.get();
+  const lists = {
+    "tools.allowed": tools.allowed ?? [],
+    "tools.excluded": tools.excluded,
+    defaultTools: defaultTools.map((entry) => entry.replace(/^[+-]/, "")),
+  };
+  return Object.entries(lists).flatMap(([setting, names]) =>
+    findUnknownTools(names, toolNames).map((problem) => `The setting ${setting}: ${problem}`),
+  );
+}
+
+/** A branch has its own log, which names its agent, and nothing of its own besides. */
+function sameWith(
+  { sessionId: _id, agentName: _agent, abortSignal, ...params }: AgentSessionParams,
+  sessionManager: SessionManager,
+) {
   return { ...params, sessionManager, ...(abortSignal && { abortSignal }) };
 }
 

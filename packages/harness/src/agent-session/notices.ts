@@ -22,6 +22,11 @@ export class Notices {
     return this.#list;
   }
 
+  /** Adds a notice unless it is there already. */
+  addNew(code: string, message: string): void {
+    if (!this.#list.some((notice) => notice.message === message)) this.add(code, message);
+  }
+
   add(code: string, message: string): void {
     this.#list = [...this.#list, { code, message }].slice(-maxNotices);
     this.#publisher.fact({ type: "notice", code, message });

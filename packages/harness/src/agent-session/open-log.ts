@@ -14,7 +14,7 @@ export async function openLog(
   if (given) {
     const isOther = sessionId !== undefined && sessionId !== given.id;
     if (parentSessionId !== undefined && !isOther) given.setParentId(parentSessionId);
-    return isOther ? await given.loadSession(sessionId) : given;
+    return isOther ? await given.openSession(sessionId) : given;
   }
   const { sessionDir, durability } = settings.get();
   const options = { agentDir, durability, clock, ids };

@@ -4,8 +4,9 @@ import { choiceProblems } from "../pipeline/choices.ts";
 import type { DroppedTool, PipelineInput } from "../pipeline/layer.ts";
 import { buildPipeline } from "../pipeline/pipeline.ts";
 import { keepOrder } from "../pipeline/stable-order.ts";
+import { createNameMatcher } from "../pipeline/tool-patterns.ts";
 import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
-import type { Resources } from "../resources/resource-loader.ts";
+import type { Resources } from "../resources/resources.ts";
 
 export interface Outfit {
   readonly tools: readonly AgentTool[];
@@ -56,5 +57,6 @@ export function buildOutfit(input: OutfitInput, before?: Outfit): Outfit {
 
 function bothAllow(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
   if (!a || !b) return a ?? b;
-  return a.filter((name) => b.includes(name));
+  // Of two patterns, the narrower one. Two that only overlap allow nothing.
+  return [...new Set([...a.filter(createNameMatcher(b)), ...b.filter(createNameMatcher(a))])];
 }

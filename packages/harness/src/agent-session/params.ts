@@ -7,7 +7,7 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import type { DebugLog } from "../observe/debug-log.ts";
 import type { ChannelBinding, GivenTool } from "../pipeline/layer.ts";
 import type { Audit, Decide } from "../policy/policy.ts";
-import type { ResourceLoader } from "../resources/resource-loader.ts";
+import type { ResourceLoader, ResourceLoaderOptions } from "../resources/resource-loader.ts";
 import type { AskChoice } from "./approvals.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
@@ -20,7 +20,10 @@ export interface AgentSessionParams {
   cwd?: string;
   /** Where settings, credentials, models and sessions are. Default: `TAU_DIR`, else `~/.tau`. */
   agentDir?: string;
-  /** An agent of `agentDir` with its own prompt, tools and resources. */
+  /**
+   * An agent of `agentDir` with its own prompt, tools and resources. Default: that of the session, else `agentDir` itself.
+   * Throws `invalid_input` for a session that has another one.
+   */
   agentName?: string;
   authStorage?: AuthStorage;
   modelRegistry?: ModelRegistry;
@@ -30,7 +33,7 @@ export interface AgentSessionParams {
   provider?: string;
   /** `none` is read as `off`. Default: the session's, else the settings'. */
   thinkingLevel?: ThinkingLevel | "none";
-  /** Built-in tools by name, or tools. Default: those of a coding agent. */
+  /** Built-in tools by name or by a pattern such as `*grep*`, or tools. Default: those of a coding agent. */
   tools?: readonly (GivenTool | string)[];
   /** Tools besides; one with the name of a built-in tool takes its place. */
   customTools?: readonly GivenTool[];
@@ -38,6 +41,11 @@ export interface AgentSessionParams {
   sessionManager?: SessionManager;
   settingsManager?: SettingsManager;
   resourceLoader?: ResourceLoader;
+  /** Which resources are loaded, without `resourceLoader`. */
+  resources?: Pick<
+    ResourceLoaderOptions,
+    "contextFiles" | "lists" | "skillPaths" | "discoverSkills" | "promptPaths" | "discoverPrompts"
+  >;
   /** The session that started this one. If it is open in this process, this one ends and spends with it. */
   parentSessionId?: string;
   /** A session to go on with. Throws `session_not_found` when there is none. */
@@ -48,7 +56,7 @@ export interface AgentSessionParams {
 
   /** What a channel lends to the session. */
   binding?: ChannelBinding;
-  /** Only these tools are shown, by name. Default: what the settings say. */
+  /** Only these tools are shown, by name or pattern. Default: what the settings say. */
   allowedTools?: readonly string[];
   /** Not these tools, besides what the settings say. */
   excludedTools?: readonly string[];
@@ -70,15 +78,15 @@ export interface AgentSessionParams {
   systemPrompt?: string;
   appendSystemPrompt?: readonly string[];
   /**
-   * Whether the project's settings may execute and redirect, and its system prompt counts. Default: what the user stored
-   * with `writeTrust`, if the project has not changed since.
+   * Whether the project's settings may execute and redirect, and its system prompt, skills and templates count. Default:
+   * the setting `defaultProjectTrust`, and what the user stored with `writeTrust`, if the project has not changed since.
    */
   projectTrusted?: boolean;
-  /** Follow changes of settings and models while the session is open. Default true. */
+  /** Follow changes of settings, models and resources while the session is open. Default true. */
   watch?: boolean;
   /**
    * Asks a model instead of `streamSimple`. Keys are then its own business. Its options have the run's limits (no
-   * retries, 120 s without content), the session's id, and the transport and thinking budgets of the settings.
+   * retries, the setting `httpIdleTimeoutMs`), the session's id, and the transport and thinking budgets of the settings.
    */
   streamFn?: StreamFn;
   /** Gets everything that happens but the deltas, without secrets. */

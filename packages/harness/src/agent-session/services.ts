@@ -1,15 +1,19 @@
 /** What a session is made with when it is not given: settings, models and their keys. */
 import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
 import { AuthStorage } from "../auth/auth-storage.ts";
+import type { AuthNotice } from "../auth/failure.ts";
 import { keyCommands } from "../auth/key-command.ts";
 import { resolveKey } from "../auth/key-value.ts";
+import { chooseKeyChain } from "../auth/system-key-chain.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
+import { HarnessError } from "../errors.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { minSecretLength } from "../observe/secret-forms.ts";
-import { isProjectTrusted } from "../policy/trust.ts";
+import { openSettings } from "../policy/open-settings.ts";
 import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
-import { SettingsManager } from "../settings/settings-manager.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { Owned } from "./owned.ts";
 
 export interface SessionBase {
@@ -19,33 +23,82 @@ export interface SessionBase {
   ids: Ids;
 }
 
-export interface Services {
+/** What a session is made with before its log is open. */
+export interface BaseServices {
   settings: SettingsManager;
   auth: AuthStorage;
   registry: ModelRegistry;
+  /** Problems with stored credentials: `early` has those before there is a session, which then takes over `report`. */
+  authNotices: { readonly early: readonly AuthNotice[]; report: (notice: AuthNotice) => void };
+}
+
+export interface Services extends BaseServices {
   resources: ResourceLoader;
 }
 
 /** What is given is used as it is; what is made here ends with the session. */
-export async function openServices(params: AgentSessionParams, place: SessionBase, owned: Owned): Promise<Services> {
-  const { cwd, agentDir, clock, ids } = place;
+export async function openServices(
+  params: AgentSessionParams,
+  place: SessionBase,
+  owned: Owned,
+): Promise<BaseServices> {
+  const { agentDir, clock, ids } = place;
   const settings = params.settingsManager ?? (await ownSettings(params, place, owned));
   settings.mustBeWhole();
+  const early: AuthNotice[] = [];
+  const authNotices: BaseServices["authNotices"] = { early, report: (notice) => void early.push(notice) };
   const auth: AuthStorage =
     params.authStorage ??
-    AuthStorage.create(agentDir, { clock, ids, modelsKey: (provider) => registry.modelsKey(provider) });
+    AuthStorage.create(agentDir, {
+      clock,
+      ids,
+      modelsKey: (provider) => registry.modelsKey(provider),
+      keyChain: chooseKeyChain(() => settings.get()),
+      // Permissions that were corrected are told by `tau auth` and `tau doctor`: no session depends on them.
+      onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),
+    });
   const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, place, owned));
-  const resources =
-    params.resourceLoader ??
-    (await createResourceLoader({
+  return { settings, auth, registry, authNotices };
+}
+
+/** The resources of the session's agent. A log that has entries says which agent that is. */
+export async function openResources(
+  params: AgentSessionParams,
+  { cwd, agentDir, clock }: SessionBase,
+  { settings, log }: { settings: SettingsManager; log: SessionManager },
+): Promise<ResourceLoader> {
+  const given = params.resourceLoader;
+  const agentName = chooseAgent(log, given ? (given.resources.agent?.name ?? null) : params.agentName);
+  if (given) return given;
+  const { watch = true, resources } = params;
+  try {
+    return await createResourceLoader({
       cwd,
       agentDir,
-      skillPaths: settings.get().skills,
-      promptPaths: settings.get().prompts,
+      lists: () => settings.get(),
       isProjectTrusted: () => settings.isProjectTrusted,
-      ...(params.agentName !== undefined && { agentName: params.agentName }),
-    }));
-  return { settings, auth, registry, resources };
+      watch,
+      clock,
+      ...resources,
+      ...(agentName !== undefined && { agentName }),
+    });
+  } catch (error) {
+    if (!(error instanceof HarnessError) || log.getEntryCount() === 0) throw error;
+    throw new HarnessError(error.code, `The session ${log.id} cannot be opened. ${error.message}`, { cause: error });
+  }
+}
+
+/** A session keeps its agent, so that resuming it never gives it other tools. `wanted` is null for none. */
+function chooseAgent(log: SessionManager, wanted: string | null | undefined): string | undefined {
+  const { agentName: logged } = log;
+  if (log.getEntryCount() === 0) {
+    if (typeof wanted === "string") log.setAgentName(wanted);
+    return log.agentName;
+  }
+  if (wanted === undefined || wanted === (logged ?? null)) return logged;
+  const has = logged === undefined ? "has no named agent" : `uses the agent ${JSON.stringify(logged)}`;
+  const advice = "A session keeps its agent: start a new session, or fork this one.";
+  throw new HarnessError("invalid_input", `The session ${log.id} ${has}. ${advice}`);
 }
 
 async function ownSettings(
@@ -53,8 +106,8 @@ async function ownSettings(
   { cwd, agentDir, clock, ids }: SessionBase,
   owned: Owned,
 ) {
-  const trusted = projectTrusted ?? (await isProjectTrusted({ agentDir, cwd }));
-  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted: trusted, watch, clock, ids });
+  const trust = projectTrusted === undefined ? {} : { projectTrusted };
+  const settings = await openSettings({ cwd, agentDir, ...trust, watch, clock, ids });
   owned.add(() => settings.close());
   return settings;
 }
@@ -86,7 +139,7 @@ async function ownRegistry(
 }
 
 /** Every secret that can be told without running anything: a person may type one before it is first used. */
-export async function knownSecrets({ auth, registry }: Services): Promise<string[]> {
+export async function knownSecrets({ auth, registry }: BaseServices): Promise<string[]> {
   const models = registry.getAll();
   const providers = new Set(models.map(({ provider }) => provider));
   const places = [...new Set(models.map(({ baseUrl }) => baseUrl))].filter((url) => URL.canParse(url));
@@ -103,7 +156,11 @@ export async function knownSecrets({ auth, registry }: Services): Promise<string
 export function describeProblems(parts: Services) {
   return [
     ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),
+    ...parts.authNotices.early.map(({ message }) => ({ code: "auth", message })),
     ...parts.registry.problems.map((problem) => ({ code: "models", message: formatFileProblem(problem) })),
-    ...parts.resources.problems.map((problem) => ({ code: "resources", message: formatFileProblem(problem) })),
+    ...describeResourceProblems(parts.resources),
   ];
 }
+
+export const describeResourceProblems = ({ problems }: ResourceLoader) =>
+  problems.map((problem) => ({ code: "resources", message: formatFileProblem(problem) }));

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Clock, type Ids } from "@tau/ai";
-import { didYouMean } from "@tau/ai/internal";
+import { createNameMatcher, findUnknownTools, isPattern } from "../pipeline/tool-patterns.ts";
 import type { ToolCallContext, Tools } from "@tau/tools";
 import type { AgentSessionParams } from "./params.ts";
 import type { UsedKeys } from "../auth/used-keys.ts";
@@ -14,6 +14,7 @@ import type { Grants } from "../policy/grants.ts";
 import { createGuard, createPathGuard } from "../policy/guard.ts";
 import { type PathRules, pathStanding, realPathRules } from "../policy/paths.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { getReadablePath } from "../resources/skills.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
 interface RulesPlace {
@@ -21,19 +22,21 @@ interface RulesPlace {
   agentDir: string;
   resources: ResourceLoader;
   sessionFile: string | undefined;
+  settings: Pick<SettingsManager, "get">;
 }
 
 /** Where tools may work, and where they may only read. */
 export function pathRules(
   { additionalDirectories = [] }: AgentSessionParams,
-  { cwd, agentDir, resources, sessionFile }: RulesPlace,
+  { cwd, agentDir, resources, sessionFile, settings }: RulesPlace,
 ): PathRules {
   const home = homedir();
-  const skills = resources.resources.skills.map(({ baseDir }) => baseDir);
+  const skills = resources.resources.skills.map(getReadablePath);
   const results = sessionFile === undefined ? [] : [getResults(sessionFile)];
-  const own = ["skills", "agents", "prompts"].map((name) => join(agentDir, name));
+  const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
+  const added = [...settings.get().additionalDirectories, ...additionalDirectories];
   return {
-    roots: [cwd, resolve(cwd, tmpdir()), ...additionalDirectories.map((directory) => resolve(cwd, directory))],
+    roots: [cwd, tmpdir(), ...added].map((directory) => resolve(cwd, directory)),
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
     home,
     agentDir,
@@ -46,19 +49,21 @@ interface GroundParts {
   grants: Grants;
   settings: SettingsManager;
   createIsSecret: UsedKeys["createIsSecret"];
+  getSessionEnv: () => Readonly<Record<string, string | undefined>>;
   clock: Clock;
   ids: Ids;
 }
 
 /** The tools and the files they stand on. A person may mention what they like, but no credentials. */
-export async function createGround({ cwd, rules: given, grants, settings, createIsSecret, clock, ids }: GroundParts) {
+export async function createGround(parts: GroundParts) {
+  const { cwd, rules: given, grants, settings, createIsSecret, getSessionEnv, clock, ids } = parts;
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
   const rules = await realPathRules(given, (path) => free.realPath(path));
   const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
   const guardFiles = createGuardedFiles({ ids });
-  const { shellPath, shellCommandPrefix, shellEnv, images } = settings.get();
+  const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
   const tools = createTools({
     cwd,
     files: guardFiles(createPathGuard(rules, grants)),
@@ -66,7 +71,10 @@ export async function createGround({ cwd, rules: given, grants, settings, create
     ids,
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
+    ...(limits.bashMs !== undefined && { commandTimeoutMs: limits.bashMs }),
+    ...(limits.maxBashMs !== undefined && { maxCommandTimeoutMs: limits.maxBashMs }),
     addedEnv: shellEnv,
+    getSessionEnv,
     createIsSecret,
     resizesImages: images.autoResize,
     writeNeedsRead: settings.get().tools.writeNeedsRead,
@@ -81,8 +89,16 @@ export async function createGround({ cwd, rules: given, grants, settings, create
 export function builtInTool(tools: Tools, name: string): GivenTool {
   const { byName } = tools;
   if (Object.hasOwn(byName, name)) return byName[name as keyof typeof byName];
-  const hint = didYouMean(name, Object.keys(byName));
-  throw new HarnessError("invalid_input", `There is no built-in tool ${JSON.stringify(name)}.${hint}`);
+  throw new HarnessError("invalid_input", findUnknownTools([name], Object.keys(byName))[0]!);
+}
+
+/** A pattern stands for the default tools that it matches, and if there are none, for any other built-in tools. */
+export function builtInTools(tools: Tools, pattern: string): GivenTool[] {
+  if (!isPattern(pattern)) return [builtInTool(tools, pattern)];
+  const matches = createNameMatcher([pattern]);
+  const filter = (all: readonly GivenTool[]) => all.filter(({ name }) => matches(name));
+  const found = [filter(tools.defaults), filter(Object.values(tools.byName))].find(({ length }) => length > 0);
+  return found ?? [builtInTool(tools, pattern)];
 }
 
 /** Named like everything that belongs to the session, so that it goes when the session does. */

@@ -6,6 +6,7 @@ import type { AuthFailure, AuthNotice } from "./failure.ts";
 import type { KeyChain } from "./key-chain.ts";
 import type { KeySource, NoKey } from "./key-choice.ts";
 import type { KeyCommands } from "./key-command.ts";
+import type { CredentialPlace } from "./move-credentials.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 
 /** A variable of the environment. */
@@ -28,8 +29,8 @@ export interface AuthStorageOptions {
   modelsKey?: (provider: string) => ModelsKey | undefined | Promise<ModelsKey | undefined>;
   /** The hosts of a provider. Default: those of its models. */
   getHosts?: (provider: string) => readonly string[];
-  /** Stores secrets instead of the file. */
-  keyChain?: KeyChain;
+  /** Stores secrets instead of the file. A function is asked each time, because the setting may change. */
+  keyChain?: KeyChain | (() => KeyChain | undefined);
   /** More providers besides the built-in ones. One with the same id replaces a built-in one. */
   oauthProviders?: readonly OAuthProvider[];
   /** Default: shared by the process, so that each command runs once. */
@@ -58,4 +59,6 @@ export interface CredentialInfo {
   provider: string;
   type: Credential["type"];
   source: "explicit" | "stored";
+  /** Where it is stored; absent for one that is not. */
+  place?: CredentialPlace;
 }

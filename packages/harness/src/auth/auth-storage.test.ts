@@ -60,8 +60,8 @@ describe("the file", () => {
     await storage.set("x", { type: "oauth", access: "a", refresh: "r", expires: 5, accountId: "7" });
     expect(await open().get("x")).toEqual({ type: "oauth", access: "a", refresh: "r", expires: 5, accountId: "7" });
     expect(await open().list()).toEqual([
-      { provider: "anthropic", type: "api_key", source: "stored" },
-      { provider: "x", type: "oauth", source: "stored" },
+      { provider: "anthropic", type: "api_key", source: "stored", place: "file" },
+      { provider: "x", type: "oauth", source: "stored", place: "file" },
     ]);
     expect([getMode(file), getMode(directory)]).toEqual(["600", "700"]);
     expect(await storage.remove("x")).toBe(true);

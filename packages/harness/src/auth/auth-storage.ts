@@ -18,8 +18,10 @@ import { parseHosts, providerHosts } from "./key-host.ts";
 import { checkKey, type KeyValue, resolveKey } from "./key-value.ts";
 import type { LoginOptions, LoginOutcome } from "./login.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
+import type { CredentialPlace, MoveOptions } from "./move-credentials.ts";
 import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
 import {
+  isInChain,
   type SecretStore,
   readCredential,
   type Stored,
@@ -40,12 +42,17 @@ export class AuthStorage {
 
   /** Without `commands`, none is run. */
   private constructor(store: AuthStore, options: AuthStorageOptions, commands?: KeyCommands) {
-    const { env = (name) => process.env[name], clock = systemClock, keyChain: chain } = options;
+    const { env = (name) => process.env[name], clock = systemClock, keyChain } = options;
     const { onNotice: notify = () => {} } = options;
     this.#store = store;
     this.#options = { ...options, env, clock, notify };
     this.#commands = commands;
-    this.#secretStore = { service: `tau ${store.name}`, ...(chain && { chain }) };
+    this.#secretStore = {
+      service: `tau ${store.name}`,
+      get chain() {
+        return typeof keyChain === "function" ? keyChain() : keyChain;
+      },
+    };
     const getProvider = (id: string) => this.#providers.get(id);
     this.#tokens = new TokenKeeper({ store, secretStore: this.#secretStore, clock, getProvider, notify });
     for (const provider of [...oauthProviders, ...(options.oauthProviders ?? [])]) this.registerOAuthProvider(provider);
@@ -101,12 +108,21 @@ export class AuthStorage {
     const infos = new Map<string, CredentialInfo>();
     for (const [provider, entry] of await this.#store.read()) {
       const type = isRecord(entry) ? entry["type"] : undefined;
-      if (type === "api_key" || type === "oauth") infos.set(provider, { provider, type, source: "stored" });
+      const place = isInChain(entry) ? "keychain" : "file";
+      if (type === "api_key" || type === "oauth") infos.set(provider, { provider, type, source: "stored", place });
     }
     for (const provider of this.#explicit.keys()) {
       infos.set(provider, { provider, type: "api_key", source: "explicit" });
     }
     return [...infos.values()].sort((a, b) => (a.provider < b.provider ? -1 : 1));
+  }
+
+  /** Moves all stored credentials. Resolves to their providers; rejects if one cannot be moved, and then none is. */
+  async move(to: CredentialPlace, options: MoveOptions): Promise<string[]> {
+    const { service } = this.#secretStore;
+    const { notify } = this.#options;
+    const { moveCredentials } = await import("./move-credentials.ts");
+    return await moveCredentials(to, { ...options, store: this.#store, service, notify });
   }
 
   /** Whether there is any key for a provider. Runs no commands and makes no requests. */

@@ -5,6 +5,8 @@ export type { ApiKeyCredential, Credential, OAuthCredential } from "./credential
 export type { AuthFailure, AuthFailureKind, AuthNotice } from "./failure.ts";
 export type { KeyChain } from "./key-chain.ts";
 export type { KeySource } from "./key-choice.ts";
+export type { CredentialPlace, MoveOptions } from "./move-credentials.ts";
+export { chooseKeyChain, createSystemKeyChain } from "./system-key-chain.ts";
 export { literalKey } from "./key-value.ts";
 export type { LoginEvent, LoginInteraction } from "./login-interaction.ts";
 export { type LoginMethod, loginMethods, type LoginOptions, type LoginOutcome } from "./login.ts";

@@ -8,14 +8,14 @@ import type { KeyChain } from "./key-chain.ts";
 
 /** Where secrets are stored. Without `chain`, in the entry itself. */
 export interface SecretStore {
-  chain?: KeyChain;
+  readonly chain?: KeyChain | undefined;
   /** The name of the service in the key chain, different for each file. */
   service: string;
 }
 
 export type Stored = { kind: "none" } | ParsedCredential | Failed;
 
-const isInChain = (entry: unknown) => isRecord(entry) && entry["keyChain"] === true;
+export const isInChain = (entry: unknown) => isRecord(entry) && entry["keyChain"] === true;
 
 export async function readCredential(
   entries: AuthEntries,
@@ -27,15 +27,22 @@ export async function readCredential(
   if (!isInChain(entry)) return parseCredential(provider, entry);
   const fail = (problem: string) =>
     failed("key_chain", `The key of ${provider} is in the system's key chain, ${problem}`);
-  if (!secretStore.chain) return fail("which is not available. Log in again, or store the key in the file.");
-  // Null if it could not be read. The error is dropped, since it may have the secret.
-  const secret = await secretStore.chain.get(secretStore.service, provider).catch(() => null);
-  if (secret === null) return fail("which could not be read. Unlock it and try again.");
+  if (!secretStore.chain) return fail(`which is not used. ${turnOn}`);
+  let secret: string | undefined;
+  try {
+    secret = await secretStore.chain.get(secretStore.service, provider);
+  } catch (error) {
+    // Another error is dropped, since it may have the secret.
+    if (error instanceof HarnessError) return failed("key_chain", error.message);
+    return fail("which could not be read. Unlock it and try again.");
+  }
   if (secret === undefined) return fail("which has no such entry. Log in or store the key again.");
   const content = await parseAuthFile(secret);
   if (content.kind === "good") return parseCredential(provider, Object.fromEntries(content.entries));
   return fail("where it is damaged. Log in or store the key again.");
 }
+
+const turnOn = "To use it: tau auth move keychain. To take keys out of it: tau auth move file";
 
 /** The entries with the credential. The key chain is changed first. */
 export async function withCredential(
@@ -50,14 +57,21 @@ export async function withCredential(
 
 export async function withoutCredential(entries: AuthEntries, provider: string, secretStore: SecretStore) {
   const { chain, service } = secretStore;
-  if (chain && isInChain(entries.get(provider))) await changeChain(provider, () => chain.delete(service, provider));
+  if (isInChain(entries.get(provider))) {
+    if (!chain) {
+      const message = `The key of ${provider} is in the system's key chain, which is not used. ${turnOn}`;
+      throw new HarnessError("write_failed", message);
+    }
+    await changeChain(provider, () => chain.delete(service, provider));
+  }
   const rest = new Map(entries);
   rest.delete(provider);
   return rest;
 }
 
 async function changeChain(provider: string, change: () => Promise<void>): Promise<void> {
-  await change().catch(() => {
+  await change().catch((error: unknown) => {
+    if (error instanceof HarnessError) throw error;
     const message = `The system's key chain refused the change for ${provider}. Unlock it and try again.`;
     // Without a cause, which may have the secret.
     throw new HarnessError("write_failed", message);

@@ -40,3 +40,14 @@ test("keys are removed from texts and from lines of a log, and nothing else chan
 test("a plain word that a server of one's own takes as a key stays in texts", () => {
   expect(createKeys(["anything"], []).redact("anything else")).toBe("anything else");
 });
+
+test("every variable of the provider counts, whichever of them is used", () => {
+  const keys = createUsedKeys({
+    auth: { usedKeys: () => [] },
+    registry: { writtenValues: () => [] },
+    provider: "anthropic",
+    env: { ANTHROPIC_AUTH_TOKEN: "token-of-a-gateway", ANTHROPIC_API_KEY: "key-of-the-company-1" },
+  });
+  expect(keys.redact("token-of-a-gateway, key-of-the-company-1")).toBe("[secret], [secret]");
+  expect(keys.createIsSecret()("COPY", "key-of-the-company-1")).toBe(true);
+});

@@ -1,5 +1,5 @@
 /** The keys that tau itself uses: no command gets them, and they are removed from what is stored and reported. */
-import { getEnvApiKey } from "@tau/ai";
+import { findEnvKeys } from "@tau/ai";
 import { getSecretForms } from "../observe/secret-forms.ts";
 import { mark } from "../observe/redact.ts";
 import { withoutChecksum } from "../session/line.ts";
@@ -37,9 +37,9 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
   const getVariables = () => getParts().flatMap((part) => (part.kind === "variable" ? part.name : []));
   const getKeys = () => {
     const literals = getParts().flatMap((part) => (part.kind === "text" ? part.text.split(/\s+/) : []));
-    const ofProvider = provider === undefined ? undefined : getEnvApiKey(provider, (name) => env[name]);
-    const named = getVariables().map((name) => env[name]);
-    return [...auth.usedKeys(), ...literals, ...named, ofProvider].filter((key) => key !== undefined);
+    const ofProvider = provider === undefined ? [] : (findEnvKeys(provider, (name) => env[name]) ?? []);
+    const named = [...getVariables(), ...ofProvider].map((name) => env[name]);
+    return [...auth.usedKeys(), ...literals, ...named].filter((key) => key !== undefined);
   };
   const getAllForms = () => [...new Set(getKeys().flatMap(getForms))];
   const replace = (text: string, forms: readonly string[]) =>

@@ -3,7 +3,7 @@ import { constants, openSync } from "node:fs";
 import { lstat, open, realpath, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { systemClock } from "@tau/ai";
-import { closeAfter, sleep } from "@tau/ai/internal";
+import { closeAfter, getErrorMessage, sleep } from "@tau/ai/internal";
 import { unlessMissing } from "@tau/tools/platform";
 import { writeTextFile } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
@@ -30,8 +30,15 @@ export async function findTarget(path: string): Promise<Target> {
 /** Only its owner may read the file: conversations are private. */
 export async function writeTarget({ kind, path }: Target, text: string, signal: AbortSignal): Promise<void> {
   if (kind === "pipe") return await writePipe(path, text, signal);
-  if (kind !== "device") return await writeTextFile(path, text, { replaces: kind === "file" });
-  await closeAfter(await open(path, constants.O_WRONLY), (handle) => handle.writeFile(text));
+  try {
+    if (kind !== "device") return await writeTextFile(path, text, { replaces: kind === "file" });
+    await closeAfter(await open(path, constants.O_WRONLY), (handle) => handle.writeFile(text));
+  } catch (error) {
+    // The system names no file, or the one that would have taken this name.
+    const [, code, reason] = /^([A-Z]+): ([^,]+),/.exec(getErrorMessage(error)) ?? [];
+    if (code === undefined) throw error;
+    throw new HarnessError("write_failed", `${path} could not be written: ${reason} (${code}).`, { cause: error });
+  }
 }
 
 /**

@@ -53,7 +53,7 @@ export class Host {
 
   /**
    * Opens a session over a log, and answers with its id. A session that is open already stays as it is. Throws
-   * `invalid_input`, and closes the log, if the session belongs to another directory.
+   * `invalid_input`, and closes the log, if the session belongs to another directory or its agent does not exist.
    */
   async open(sessionManager: SessionManager): Promise<string> {
     const { params } = this.#options;
@@ -62,9 +62,9 @@ export class Host {
     );
   }
 
-  /** Creates a session with the parameters of this host. */
-  async create(): Promise<string> {
-    const session = await createAgentSession({ ...this.#options.params, sessions: this.#live });
+  /** Creates a session with the parameters of this host, for another agent if one is named. */
+  async create(params: Pick<AgentSessionParams, "agentName"> = {}): Promise<string> {
+    const session = await createAgentSession({ ...this.#options.params, ...params, sessions: this.#live });
     return await this.#host(session);
   }
 
@@ -135,7 +135,11 @@ export class Host {
       return id;
     }
     await mustWorkIn(sessionManager, resolve(cwd));
-    return await this.#host(await open());
+    const session = await open().catch(async (error: unknown) => {
+      await sessionManager.close();
+      throw error;
+    });
+    return await this.#host(session);
   }
 
   async #host(session: AgentSession): Promise<string> {

@@ -284,7 +284,8 @@ export class ModelRegistry {
     const known = [...new Set([...this.#configured.providers(), ...localProviders])];
     const provider = known.find((each) => each.toLowerCase() === name.toLowerCase());
     if (provider === undefined) {
-      const message = `There is no provider ${JSON.stringify(name)}.${didYouMean(name, known)}`;
+      const hint = didYouMean(name, known) || ` The providers are: ${known.join(", ")}.`;
+      const message = `There is no provider ${JSON.stringify(name)}.${hint}`;
       return { kind: "not_found", nearest: [], message };
     }
     const own = this.#configured.list(provider);

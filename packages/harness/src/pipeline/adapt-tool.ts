@@ -1,9 +1,10 @@
 /** Turns the tools that a session accepts into tools as layers see them. */
 import { type JsonSchema } from "@tau/ai";
 import { isRecord, oncePer, withoutUndefined } from "@tau/ai/internal";
-import type { ToolDescription } from "@tau/tools";
+import type { ToolDescription, ToolLifecycle } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, InputSchemaTool, PipelineTool } from "./layer.ts";
+import { createFacilities } from "./tool-facilities.ts";
 import { toolResult } from "./tool-result.ts";
 
 /**
@@ -49,6 +50,7 @@ function complete(source: PipelineTool): PipelineTool {
     ...withoutUndefined({ strict, executionMode, requiredScope }),
     ...(source.prepareArguments && { prepareArguments: (args) => source.prepareArguments!(args) }),
     ...copyDescription(source),
+    ...copyLifecycle(source),
     execute: (...call) => source.execute(...call),
   };
 }
@@ -62,8 +64,12 @@ function fromInputSchema(source: InputSchemaTool): PipelineTool {
     parameters: inputSchema ? objectSchema(inputSchema) : { type: "object", properties: {} },
     ...withoutUndefined({ requiredScope, executionMode }),
     ...copyDescription(source),
+    ...copyLifecycle(source),
+    usesContext: true,
     async execute(toolCallId, params, signal = new AbortController().signal, _onUpdate, context) {
-      return toolResult(await source.execute(params, { ...context, signal, toolCallId }));
+      return toolResult(
+        await source.execute(params, { ...createFacilities(() => {}), ...context, signal, toolCallId }),
+      );
     },
   };
 }
@@ -76,6 +82,15 @@ function copyDescription(tool: ToolDescription): ToolDescription {
     ...(tool.summarise && { summarise: (args) => tool.summarise!(args) }),
     ...(tool.touches && { touches: (args) => tool.touches!(args) }),
     ...withoutUndefined({ shows, readOnly, parameterNeeds, promptSnippet, promptGuidelines }),
+  };
+}
+
+function copyLifecycle(tool: ToolLifecycle): ToolLifecycle {
+  return {
+    ...(tool.onLoad && { onLoad: (context) => tool.onLoad!(context) }),
+    ...(tool.beforeInvoke && { beforeInvoke: (params, context) => tool.beforeInvoke!(params, context) }),
+    ...(tool.afterInvoke && { afterInvoke: (result, context) => tool.afterInvoke!(result, context) }),
+    ...(tool.onUnload && { onUnload: (context) => tool.onUnload!(context) }),
   };
 }
 

@@ -10,7 +10,7 @@ import type { GivenTool, PipelineInput, PipelineTool } from "./layer.ts";
 export function addTools(
   tools: readonly PipelineTool[],
   more: readonly GivenTool[],
-  { layer, choices, report }: Pick<PipelineInput, "choices" | "report"> & { layer: number },
+  { layer, choices, lifecycles, report }: Pick<PipelineInput, "choices" | "lifecycles" | "report"> & { layer: number },
 ): PipelineTool[] {
   const getChoice = new Map(choices.map((choice) => [choice.name, choice]));
   const taken = new Set(tools.map(({ name }) => name));
@@ -20,13 +20,14 @@ export function addTools(
     const reason =
       getProblem(candidate) ??
       (choice?.enabled === false ? "The agent's tools.yaml turns it off." : undefined) ??
-      (taken.has(name) ? "Another tool has the same name and came first." : undefined);
+      (taken.has(name) ? "Another tool has the same name and came first." : undefined) ??
+      lifecycles.getFailure(candidate);
     if (reason !== undefined) {
       report({ name, layer, reason });
       return [];
     }
     taken.add(name);
-    const tool = adaptTool(candidate);
+    const tool = lifecycles.bind(adaptTool(candidate));
     return [choice ? withOptions(tool, choice.options) : tool];
   });
   return [...tools, ...added];

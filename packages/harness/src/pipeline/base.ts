@@ -8,8 +8,8 @@ const layer = 1;
  * The first layer, so it gets no tools. A custom tool replaces a base tool of the same name, since that is how an embedder
  * changes one; that is reported, and the order stays.
  */
-export const baseTools: Layer = (_tools, { base, custom, choices, report }) => {
-  const context = { layer, choices, report };
+export const baseTools: Layer = (_tools, { base, custom, choices, lifecycles, report }) => {
+  const context = { layer, choices, lifecycles, report };
   const own = addTools([], base, context);
   const added = addTools([], custom, context);
   const replacements = new Map(added.map((tool) => [tool.name, tool]));

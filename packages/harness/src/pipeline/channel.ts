@@ -2,5 +2,5 @@
 import { addTools } from "./add-tools.ts";
 import type { Layer } from "./layer.ts";
 
-export const channelTools: Layer = (tools, { binding, choices, report }) =>
-  addTools(tools, binding?.tools ?? [], { layer: 4, choices, report });
+export const channelTools: Layer = (tools, { binding, choices, lifecycles, report }) =>
+  addTools(tools, binding?.tools ?? [], { layer: 4, choices, lifecycles, report });

@@ -4,8 +4,8 @@ import { addTools } from "./add-tools.ts";
 import type { HarnessActions, Layer, PipelineTool } from "./layer.ts";
 import { textResult } from "./tool-result.ts";
 
-export const harnessTools: Layer = (tools, { actions, choices, report }) =>
-  addTools(tools, getTools(actions), { layer: 3, choices, report });
+export const harnessTools: Layer = (tools, { actions, choices, lifecycles, report }) =>
+  addTools(tools, getTools(actions), { layer: 3, choices, lifecycles, report });
 
 /** One set for each session, so that the tools stay identical when the pipeline is built again. */
 const getTools = oncePer((actions: HarnessActions): PipelineTool[] =>
@@ -21,26 +21,28 @@ const describeTools = (actions: HarnessActions): PipelineTool[] => [
     name: "session_branch",
     label: "Branch the session",
     description:
-      "Start a new session that goes on from an entry of this one, which stays as it is. Returns the new session's id.",
+      "Start a new session that goes on from an entry of this one, which stays as it is. Returns the new session's id; without an entryId also the last entries with their ids.",
     parameters: {
       type: "object",
       properties: { entryId: { type: "string", minLength: 1, description: "Default: the one before this call." } },
     },
     async execute(toolCallId, { entryId }) {
       const sessionId = await actions.branch(entryId, toolCallId);
-      return { ...textResult(`The new session is ${sessionId}.`), details: { sessionId } };
+      const entries = entryId === undefined ? [`The last entries of this one:`, ...(await actions.listEntries())] : [];
+      return { ...textResult([`The new session is ${sessionId}.`, ...entries].join("\n")), details: { sessionId } };
     },
   },
   {
     name: "session_navigate",
     label: "Go to an entry",
-    description: "Go to another entry of this session once the run is over; the conversation goes on from there.",
+    description:
+      "Go to another entry of this session once the run is over; the conversation goes on from there. Without an entryId, lists the last entries with their ids.",
     parameters: {
       type: "object",
       properties: { entryId: { type: "string", minLength: 1, description: "Where to go." } },
-      required: ["entryId"],
     },
     async execute(_id, { entryId }) {
+      if (entryId === undefined) return textResult(`The last entries:\n${(await actions.listEntries()).join("\n")}`);
       await actions.navigate(entryId);
       return { ...textResult(`When this run is over, the session goes to entry ${entryId}.`), details: { entryId } };
     },
@@ -48,7 +50,7 @@ const describeTools = (actions: HarnessActions): PipelineTool[] => [
   {
     name: "gateway_reload",
     label: "Reload",
-    description: "Read settings, skills, prompts and context files again. Returns what changed.",
+    description: "Read settings, skills, prompts and context files again, for the next prompt. Returns what changed.",
     parameters: { type: "object", properties: {} },
     async execute() {
       const changed = [...(await actions.reload())];

@@ -1,16 +1,16 @@
 /** The types of the pipeline: tools as a session accepts them, tools as layers see them, and layers. */
 import type { JsonSchema, Model } from "@tau/ai";
-import type { DescribedTool, ToolCallContext, ToolDescription } from "@tau/tools";
+import type { DescribedTool, ToolCallContext, ToolContext, ToolDescription, ToolLifecycle } from "@tau/tools";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
+import type { ToolLifecycles } from "./tool-lifecycles.ts";
 
-/** What a tool in the `inputSchema` form is called with. */
-export interface InputSchemaContext extends Partial<ToolCallContext> {
-  signal: AbortSignal;
-  toolCallId: string;
-}
-
-/** A tool whose parameters are a plain JSON Schema, and whose result may be any value. */
-export interface InputSchemaTool extends ToolDescription<Record<string, unknown>> {
+/**
+ * A tool whose parameters are a plain JSON Schema, and whose result may be any value. It is told from the other form by
+ * having no `parameters`.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- a list of tools mixes parameters and results of all kinds
+export interface InputSchemaTool<TParams = any, TResult = any>
+  extends ToolDescription<TParams>, ToolLifecycle<TParams, TResult> {
   name: string;
   description: string;
   /** Of an object. Default: one without properties. */
@@ -22,11 +22,15 @@ export interface InputSchemaTool extends ToolDescription<Record<string, unknown>
   /** `parallel`: its calls neither wait for the others of an answer nor are waited for. Default: the session's order. */
   executionMode?: PipelineTool["executionMode"];
   /** What it returns is what the model reads: a text as it is, a result with `content` as it is, all else as JSON. */
-  execute: (input: Record<string, unknown>, context: InputSchemaContext) => unknown;
+  execute(params: TParams, context: ToolContext): TResult | Promise<TResult>;
 }
 
 /** A tool as a layer sees it. */
-export interface PipelineTool extends DescribedTool {
+export interface PipelineTool extends DescribedTool, ToolLifecycle {
+  /** The tool itself, where a session accompanies its calls. */
+  origin?: PipelineTool;
+  /** Its `execute` takes a `ToolContext`. */
+  usesContext?: boolean;
   /** Shown only to a session that serves a channel, or whose list of allowed tools names it. Default false. */
   isForChannels?: boolean;
   /** A scope that the session must have; see `PipelineInput.scopes`. */
@@ -47,6 +51,8 @@ export interface ChannelBinding {
 export interface HarnessActions {
   /** Makes a session that goes on from an entry, by default the last before the answer with the call; answers with its id. */
   branch(entryId: string | undefined, toolCallId: string): Promise<string>;
+  /** The last entries, one line for each, beginning with its id. */
+  listEntries(): Promise<readonly string[]>;
   /** Goes to an entry of this session when the run is over. */
   navigate(entryId: string): Promise<void>;
   /** Reads settings and resources again; answers with what changed. */
@@ -83,6 +89,7 @@ export interface PipelineInput {
   signal: AbortSignal;
   /** What a call works with, by its id: its files and processes have the permissions of that call alone. */
   createCallContext: (toolCallId: string) => ToolCallContext;
+  lifecycles: Pick<ToolLifecycles, "bind" | "getFailure">;
   report: (dropped: DroppedTool) => void;
 }
 

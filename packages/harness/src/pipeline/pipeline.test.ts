@@ -12,6 +12,7 @@ import { toolsPrefix } from "./stable-order.ts";
 
 const actions = (): HarnessActions => ({
   branch: async (entryId) => `after-${entryId ?? "the-last"}`,
+  listEntries: async () => [],
   navigate: async () => undefined,
   reload: async () => [],
   interrupt: () => undefined,
@@ -56,6 +57,7 @@ const getInput = (more: Partial<PipelineInput> = {}): PipelineInput => ({
   model: { api: "anthropic-messages", provider: "test", id: "test" },
   signal: new AbortController().signal,
   createCallContext: noContext,
+  lifecycles: { bind: (bound) => bound, getFailure: () => undefined },
   report: () => undefined,
   ...more,
 });
@@ -219,6 +221,7 @@ describe("layer 3", () => {
     const changed = ["settings.json"];
     const host: HarnessActions = {
       branch: async (entryId) => (done.push(`branch ${entryId}`), "s2"),
+      listEntries: async () => ["e1 user: Hello", "e2 assistant: Hi"],
       navigate: async (entryId) => void done.push(`navigate ${entryId}`),
       reload: async () => changed.splice(0),
       interrupt: (reason) => void done.push(`interrupt ${reason}`),
@@ -229,7 +232,11 @@ describe("layer 3", () => {
   test("has four tools that act on the session", async () => {
     const { done, tools } = told();
     expect(tools.map(({ name }) => name)).toEqual(own);
-    expect(await getText(tools, "session_branch")).toBe("The new session is s2.");
+    const list = "e1 user: Hello\ne2 assistant: Hi";
+    expect(await getText(tools, "session_branch")).toBe(
+      `The new session is s2.\nThe last entries of this one:\n${list}`,
+    );
+    expect(await getText(tools, "session_navigate")).toBe(`The last entries:\n${list}`);
     expect(await getText(tools, "session_branch", { entryId: "e1" })).toBe("The new session is s2.");
     expect(await getText(tools, "session_navigate", { entryId: "e2" })).toContain("e2");
     expect(await getText(tools, "gateway_reload")).toBe("Changed:\n- settings.json");

@@ -1,5 +1,6 @@
 /** Layer 5: hides tools that a session must not have. It judges no calls: the judge does. */
 import type { Layer, PipelineInput, PipelineTool } from "./layer.ts";
+import { createNameMatcher } from "./tool-patterns.ts";
 
 export const policyFilter: Layer = (tools, input) => {
   const getReason = createFilter(input);
@@ -14,12 +15,12 @@ type Rules = Pick<PipelineInput, "allowed" | "excluded" | "scopes" | "binding">;
 
 /** A function that says why a tool is hidden; undefined where it is not. Without lists or scopes, only tools for channels are hidden. */
 function createFilter({ allowed, excluded, scopes, binding }: Rules): (tool: PipelineTool) => string | undefined {
-  const isAllowed = allowed && new Set(allowed);
-  const isExcluded = new Set(excluded);
+  const isAllowed = allowed && createNameMatcher(allowed);
+  const isExcluded = createNameMatcher(excluded);
   return ({ name, requiredScope, isForChannels = false }) => {
-    if (isAllowed && !isAllowed.has(name)) return "It is not among the tools that this session may have.";
-    if (isExcluded.has(name)) return "This session excludes it.";
-    if (isForChannels && !binding && !isAllowed) return "It is for sessions that serve a channel.";
+    if (isAllowed && !isAllowed(name)) return "It is not among the tools that this session may have.";
+    if (isExcluded(name)) return "This session excludes it.";
+    if (isForChannels && !binding && !allowed?.includes(name)) return "It is for sessions that serve a channel.";
     if (requiredScope === undefined || !scopes || scopes.includes(requiredScope)) return undefined;
     return `It needs the scope ${JSON.stringify(requiredScope)}, which this session does not have.`;
   };

@@ -12,9 +12,17 @@ const doneText = "Done.";
  */
 export function toolResult(value: unknown): AgentToolResult {
   if (isResult(value)) return value;
-  if (value === undefined || value === "") return textResult(doneText);
-  return textResult(typeof value === "string" ? value : json(value));
+  const text = value === undefined || value === "" ? doneText : typeof value === "string" ? value : json(value);
+  const result = textResult(text);
+  rawResults.set(result, value);
+  return result;
 }
+
+const rawResults = new WeakMap<AgentToolResult, unknown>();
+
+/** What a tool returned, of what became of it. */
+export const getRawResult = (result: AgentToolResult): unknown =>
+  rawResults.has(result) ? rawResults.get(result) : result;
 
 export const textResult = (text: string): AgentToolResult => ({ content: [{ type: "text", text }] });
 

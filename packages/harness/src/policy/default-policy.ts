@@ -30,11 +30,15 @@ export function createDefaultPolicy(options: PathRules): Decide {
         return { kind: "ask", rule, reason };
       }
       case "denied":
-        return { kind: "deny", rule, reason: credentialReason(path) };
+        return { kind: "deny", rule, reason: credentialReasonForModel(path) };
     }
   };
 }
 
-/** For models and people. */
+/** For people. */
 export const credentialReason = (path: string): string =>
+  `${path} is where credentials are kept, so tau does not open it.`;
+
+/** For models. */
+export const credentialReasonForModel = (path: string): string =>
   `${path} is where credentials are kept, and no tool may open it. If something from it is needed, ask the user.`;

@@ -1,6 +1,6 @@
 /** The check behind the judge: asked when a file is really opened, wherever a link may lead by then. */
 import type { Guard } from "@tau/tools";
-import { credentialReason, verbs } from "./default-policy.ts";
+import { credentialReasonForModel, verbs } from "./default-policy.ts";
 import type { FileGrants } from "./grants.ts";
 import { type PathRules, pathStanding, resolvePathRules } from "./paths.ts";
 
@@ -24,7 +24,9 @@ export function createPathGuard(pathRules: PathRules, grants: FileGrants): Guard
       return standing === "allowed" || (standing === "asks" && grants.allows(access, realPath));
     },
     explain: (realPath, access) =>
-      pathStanding(realPath, access, rules) === "denied" ? credentialReason(realPath) : outside(realPath, access),
+      pathStanding(realPath, access, rules) === "denied"
+        ? credentialReasonForModel(realPath)
+        : outside(realPath, access),
   });
 }
 

@@ -1,4 +1,5 @@
-/** Who may do what. */
+/** The policy: what tools and commands may do, and who decides. */
+export { toVisibleLine } from "./call-summary.ts";
 export { createDefaultPolicy } from "./default-policy.ts";
 export type { PathRules } from "./paths.ts";
 export {
@@ -15,4 +16,7 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
-export { isProjectTrusted, readTrust, type TrustOptions, writeTrust } from "./trust.ts";
+export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
+export { findUnknownTools } from "../pipeline/tool-patterns.ts";
+export { describeIgnoredPiFiles } from "../resources/locations.ts";
+export { keepTrust, readTrust, type TrustOptions, writeTrust } from "./trust.ts";

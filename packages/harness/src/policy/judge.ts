@@ -180,7 +180,7 @@ async function getOutcome(
   const { capability, target } = request;
   if (grants.isRemembered(capability, target)) return { outcome: "allowed", rule: "granted" };
   if (await remembered.covers(capability, target)) return { outcome: "allowed", rule: "remembered", grant: "call" };
-  if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended(request)}` };
+  if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended}` };
   try {
     const summary = summariseCall(call);
     const reason = toVisibleLine(verdict.reason, maxReasonLength);
@@ -231,11 +231,8 @@ function listChoices({ capability, target }: PolicyRequest): Question["choices"]
   return approvalChoices.map((choice) => (choice === "once" ? { choice } : { choice, rule }));
 }
 
-function unattended({ target }: PolicyRequest): string {
-  const advice =
-    target.kind === "path" ? "add its directory to the session, or run it interactively" : "run it interactively";
-  return `No person is there to ask, so it was not done. To allow it, the user can ${advice}.`;
-}
+const unattended =
+  "No person is there to ask, so it was not done. Only the user can allow it, before another run: go on without it, or say in your answer what you need it for.";
 
 function refusal(by: string, reason: string | undefined): string {
   const who = by === "person" ? "The user" : by;

@@ -1,20 +1,23 @@
 /**
  * Which projects the user trusts. Trust is bound to the content of the files that a project could use to execute or to
- * redirect something: when one of them changes, the project is untrusted until the user looks at it again.
+ * redirect something: when one of them changes, the project is untrusted until the user looks at it again. Kept in
+ * `trusted-projects.json`: the `trust.json` of a directory that pi uses too belongs to pi.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
+import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import type { TrustData } from "@tau/protocol";
 import { type FileSystem, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 import { readWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
+import { projectSkillDirectories } from "../resources/skills.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
 export type TrustOptions = RecordFileOptions;
 
-/** What a project may bring along, relative to its directory. */
+/** What a project may bring along, relative to its directory, besides skills. */
 const projectPaths = [".tau", ".pi", ".mcp.json"];
 
 /** A project with more files than this cannot be trusted: nobody could have looked at them. */
@@ -34,8 +37,8 @@ export async function readTrust(options: Omit<TrustOptions, "ids">): Promise<Tru
   };
 }
 
-/** The same for a session that is opened: without a stored answer nothing of the project is read. */
-export async function isProjectTrusted(options: Omit<TrustOptions, "ids">): Promise<boolean> {
+/** Whether the user's stored answer counts: without one nothing of the project is read. */
+export async function isTrustStored(options: Omit<TrustOptions, "ids">): Promise<boolean> {
   const { cwd, fileSystem: fs = nodeFileSystem } = options;
   const stored = await store.read(options);
   if (!Object.hasOwn(stored, await realDirectory(fs, cwd))) return false;
@@ -46,6 +49,13 @@ export async function isProjectTrusted(options: Omit<TrustOptions, "ids">): Prom
     if (!(error instanceof HarnessError) && systemCode(error) === undefined) throw error;
     return false;
   }
+}
+
+/** Makes a change of the user's own in the project: trust that was stored before counts after it too. */
+export async function keepTrust(options: TrustOptions, change: () => Promise<void>): Promise<void> {
+  const isStored = await isTrustStored(options);
+  await change();
+  if (isStored) await writeTrust(options, true);
 }
 
 export async function writeTrust(options: TrustOptions, trusted: boolean): Promise<TrustData> {
@@ -62,7 +72,7 @@ const realDirectory = (fs: FileSystem, cwd: string): Promise<string> =>
   unlessMissing(fs.realpath(resolve(cwd))).then((path) => path ?? resolve(cwd));
 
 /** By the path of the project. A store that cannot be read trusts nothing. */
-const store = describeRecordFile("trust.json", "projects", (projects) => {
+const store = describeRecordFile("trusted-projects.json", "projects", (projects) => {
   const entries = Object.entries(isRecord(projects) ? projects : {}).flatMap(([path, stored]) => {
     const digest = isRecord(stored) ? stored["digest"] : undefined;
     return typeof digest === "string" ? [[path, { digest }] as const] : [];
@@ -72,7 +82,8 @@ const store = describeRecordFile("trust.json", "projects", (projects) => {
 
 async function listProjectFiles(fs: FileSystem, directory: string): Promise<string[]> {
   const files: string[] = [];
-  const pending = projectPaths.map((name) => join(directory, name));
+  const skills = await projectSkillDirectories(fs, { cwd: directory, home: homedir() });
+  const pending = [...projectPaths.map((name) => join(directory, name)), ...skills];
   for (let path = pending.shift(); path !== undefined; path = pending.shift()) {
     // Links are not followed: they may lead to the whole disk.
     const stats = await unlessMissing(fs.lstat(path));

@@ -257,8 +257,10 @@ describe("in a real directory", () => {
       "agent/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: d\n---\nUse it.\n",
     });
     const cwd = join(root, "project");
-    const loader = await createResourceLoader({ cwd, agentDir: join(root, "agent"), home: join(root, "home") });
-    const port = createExpandPort({ loader, cwd, agentDir: join(root, "agent") });
+    const agentDir = join(root, "agent");
+    const home = join(root, "home");
+    const loader = await createResourceLoader({ cwd, agentDir, home, isProjectTrusted: () => true });
+    const port = createExpandPort({ loader, cwd, agentDir });
     const show = async (typed: string) =>
       JSON.parse(JSON.stringify(await expand(typed, port)).replaceAll(root, "")) as unknown;
 

@@ -21,9 +21,9 @@ export interface ExpandPort {
 /** `notice` is shown to the user. */
 export type SkillText = { kind: "text"; text: string; notice?: string } | { kind: "failed"; reason: string };
 
-/** The content of a mentioned path. Long content is cut and says so. */
+/** The content of a mentioned path. Long content is cut and says so; `cut` says it to the user. */
 export type Mentioned =
-  | { kind: "file" | "directory"; path: string; text: string }
+  | { kind: "file" | "directory"; path: string; text: string; cut?: string }
   /** `note` says how the image was changed, if it was. */
   | { kind: "image"; path: string; image: ImageContent; note: string }
   | { kind: "missing" }
@@ -53,11 +53,9 @@ export async function expandPrompt(typed: string, port: ExpandPort): Promise<Exp
 }
 
 /** Attaches files that were named outside of the prompt. Unlike mentioned files, they must exist. */
-export async function attachFiles(
-  paths: readonly string[],
-  port: Pick<ExpandPort, "readMention">,
-): Promise<{ kind: "content"; content: Content } | { kind: "refused"; reason: string }> {
+export async function attachFiles(paths: readonly string[], port: Pick<ExpandPort, "readMention">): Promise<Expansion> {
   const content: Content = [];
+  const notices: string[] = [];
   for (const path of paths) {
     const file = await port.readMention(path);
     if (file.kind === "missing") {
@@ -66,8 +64,9 @@ export async function attachFiles(
     }
     if (file.kind === "failed") return { kind: "refused", reason: file.reason };
     content.push(...toBlocks(file));
+    notices.push(...getCut(file));
   }
-  return { kind: "content", content };
+  return { kind: "message", content, notices };
 }
 
 /** Text from standard input. It is not expanded. */
@@ -138,9 +137,13 @@ async function expandMentions(mentions: readonly Mention[], port: ExpandPort) {
     }
     seen.add(mentioned.path);
     content.push(...blocks);
+    notices.push(...getCut(mentioned));
   }
   return { content, notices };
 }
+
+const getCut = (mentioned: Mentioned): string[] =>
+  "cut" in mentioned && mentioned.cut !== undefined ? [mentioned.cut] : [];
 
 async function readFirst({ paths }: Mention, port: ExpandPort): Promise<Mentioned> {
   for (const path of paths) {

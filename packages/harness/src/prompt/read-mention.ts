@@ -1,7 +1,7 @@
 /** Reads a mentioned path with the tools, so that the same limits and the same guard apply. */
 import { resolve } from "node:path";
 import type { AgentToolResult } from "@tau/agent";
-import type { Files, SeenFiles } from "@tau/tools";
+import type { Files, LsDetails, ReadDetails, SeenFiles } from "@tau/tools";
 import type { Mentioned } from "./expand.ts";
 
 export interface MentionReaderOptions {
@@ -24,11 +24,13 @@ export function createMentionReader(options: MentionReaderOptions): (path: strin
     const { files = createFiles() } = options;
     // The tools remove a leading `@`; here it belongs to the name.
     const path = typed.startsWith("@") ? `./${typed}` : typed;
-    const toMentioned = (kind: "file" | "directory", result: AgentToolResult<{ path: string }>): Mentioned => {
+    const toMentioned = (kind: "file" | "directory", result: AgentToolResult<Shown>): Mentioned => {
       const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
       const image = result.content.find((block) => block.type === "image");
       const realPath = result.details?.path ?? resolve(cwd, path);
-      return image ? { kind: "image", path: realPath, image, note: text } : { kind, path: realPath, text };
+      if (image) return { kind: "image", path: realPath, image, note: text };
+      const cut = result.details && formatCut(result.details);
+      return { kind, path: realPath, text, ...(cut !== undefined && { cut }) };
     };
     let notFileReason: string;
     try {
@@ -51,4 +53,18 @@ export function createMentionReader(options: MentionReaderOptions): (path: strin
       return { kind: "failed", reason: `${notFileReason} Pipe its output to standard input, or save it to a file.` };
     }
   };
+}
+
+/** What `read` and `ls` say about what they have shown. */
+type Shown = Pick<ReadDetails, "path" | "shownLines" | "totalLines"> | LsDetails;
+
+/** What the user has to know of content that was too long; undefined if all of it was shown. */
+function formatCut(details: Shown): string | undefined {
+  const isFile = "shownLines" in details;
+  const [shown, total] = isFile
+    ? [details.shownLines, details.totalLines]
+    : [details.shownEntries, details.totalEntries];
+  if (shown === total) return undefined;
+  const parts = isFile ? "lines" : "entries";
+  return `${details.path} is too long for a message: only its first ${shown} ${parts} were sent.`;
 }

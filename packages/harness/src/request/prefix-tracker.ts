@@ -22,6 +22,8 @@ export class PrefixTracker {
   #prompt: SystemPrompt | undefined;
   #messages: readonly AgentMessage[] = [];
   #reason: string | undefined;
+  /** Files that changed since the last request. */
+  #changedFiles: readonly string[] = [];
 
   /** Continues from the last request of an earlier process. */
   restore(prefix: PrefixEntry | undefined): void {
@@ -31,6 +33,11 @@ export class PrefixTracker {
   /** Sets why the messages of the next request differ from those of the last. */
   setReason(reason: string): void {
     this.#reason = reason;
+  }
+
+  /** Files of the prompt or the tools that changed since the last request. */
+  addChangedFiles(paths: readonly string[]): void {
+    this.#changedFiles = [...new Set([...this.#changedFiles, ...paths])];
   }
 
   /** For another branch, whose messages are not compared. */
@@ -50,12 +57,16 @@ export class PrefixTracker {
     if (changed !== undefined) report(`messages.${changed}`, this.#reason ?? "Older results of tools were left out.");
     this.#messages = messages;
     this.#reason = undefined;
+    const files = this.#changedFiles;
+    this.#changedFiles = [];
     // Hashing is rarely needed.
     if (this.#digest?.model === modelName(model) && this.#tools === tools && this.#prompt === systemPrompt) return;
     const digest = toDigest(model, tools, systemPrompt);
     const isFirst = this.#digest === undefined;
     const segment = this.#digest && firstBreak(this.#digest, digest);
-    if (segment !== undefined) report(segment, "It was changed.");
+    const hasFiles = files.length > 0 && segment !== "model";
+    if (segment !== undefined)
+      report(segment, hasFiles ? `These files changed: ${files.join(", ")}` : "It was changed.");
     this.#digest = digest;
     this.#tools = tools;
     this.#prompt = systemPrompt;

@@ -16,9 +16,6 @@ export interface RequestParts {
   onKey?: (key: string) => void;
 }
 
-/** A provider that sends nothing for this long is considered gone. */
-export const idleTimeoutMs = 120_000;
-
 /**
  * Adds what every request of a session has, whoever sends it. No retries: a run that retries after a stream function
  * that retries would ask the same question many times.
@@ -28,11 +25,17 @@ export function withRunOptions(
   { settings, sessionId, clock }: { settings: () => Settings; sessionId: string; clock: Clock },
 ): StreamFn {
   return (model, context, options) => {
-    const { transport, thinkingBudgets } = settings();
+    const { transport, thinkingBudgets, httpProxy, httpIdleTimeoutMs: idleTimeoutMs } = settings();
     const defaults = { maxRetries: 0, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
-    return streamFn(model, context, { ...defaults, ...options });
+    return streamFn(model, context, { ...defaults, ...createProxyEnv(httpProxy), ...options });
   };
 }
+
+/** The variable that counts last, and only if it is not set: the environment wins over the setting. */
+const createProxyEnv = (httpProxy: string | undefined) =>
+  httpProxy === undefined || process.env["all_proxy"] || process.env["ALL_PROXY"]
+    ? {}
+    : { env: { all_proxy: httpProxy } };
 
 /** Looks up keys and headers for each request, because tokens may expire while tools run. */
 export function createRequests(parts: RequestParts): StreamFn {

@@ -23,6 +23,11 @@ export interface Loaded<T> {
   problems: ResourceProblem[];
 }
 
+export interface LoadedFiles<T> extends Loaded<T> {
+  /** Where changes matter: files and directories, also missing ones. */
+  watched: string[];
+}
+
 /** What a loader needs beside the paths. */
 export interface LoadRequest<T> {
   fileSystem: FileSystem;
@@ -51,6 +56,13 @@ export function ancestors(directory: string): string[] {
   }
 }
 
+/** All paths that a context file of these directories may have. */
+export const contextFilePaths = (directories: readonly string[]): string[] =>
+  // `join` would be slow here: there are five names in each directory up to the root.
+  directories.flatMap((directory) => contextFileNames.map((name) => withSeparator(directory) + name));
+
+const withSeparator = (directory: string) => (directory.endsWith(sep) ? directory : directory + sep);
+
 /** At most one file per directory. A file with two names is read once. */
 export async function loadContextFiles(request: ContextFilesRequest): Promise<Loaded<TextFile[]>> {
   const problems: ResourceProblem[] = [];
@@ -70,10 +82,7 @@ async function getContextFile(
   { fileSystem, lastGood }: ContextFilesRequest,
   problems: ResourceProblem[],
 ): Promise<(TextFile & { identity: string }) | undefined> {
-  // `join` would be slow here: there are five names in each directory up to the root.
-  const prefix = directory.endsWith(sep) ? directory : directory + sep;
-  for (const name of contextFileNames) {
-    const path = prefix + name;
+  for (const path of contextFilePaths([directory])) {
     const outcome = await readText(fileSystem, path, maxContextFileBytes);
     if (outcome.kind === "missing") continue;
     if (outcome.problem) problems.push(outcome.problem);

@@ -1,4 +1,7 @@
-/** Named agents: `agents/NAME` in the agent directory, each with its own prompt, tools and resources. */
+/**
+ * Agents: directories with a prompt, tools and resources. `agents/NAME` in the agent directory are named agents; without a
+ * name the agent directory itself is used.
+ */
 import { join } from "node:path";
 import { didYouMean } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
@@ -10,7 +13,8 @@ import { loadSystemFile } from "./system-files.ts";
 import { parseToolsYaml, type ToolChoices } from "./tools-yaml.ts";
 
 export interface NamedAgent {
-  name: string;
+  /** Undefined for the agent directory itself. */
+  name: string | undefined;
   directory: string;
   /** `system-prompt.md`: replaces the default prompt and every `SYSTEM.md`. */
   systemPrompt: TextFile | undefined;
@@ -45,17 +49,35 @@ export async function loadNamedAgent(
   const directory = join(agentDir, "agents", name);
   if ((await getPathKind(fileSystem, directory)) !== "directory") {
     const names = await listNamedAgents(agentDir, { fileSystem });
-    const text = `There is no agent ${JSON.stringify(name)}.${didYouMean(name, names)} To add it, create the directory ${directory}.`;
+    const list = names.length === 0 ? "There are none yet." : `There are: ${names.join(", ")}.`;
+    const text = `There is no agent ${JSON.stringify(name)}.${didYouMean(name, names)} ${list} To add it, create the directory ${directory}.`;
     throw new HarnessError("invalid_input", text);
   }
-  const before = options.lastGood?.systemPrompt;
+  return await loadFiles(directory, name, options);
+}
+
+/** The files of the agent directory itself. Undefined if it has none of them. */
+export async function loadOwnAgent(agentDir: string, options: NamedAgentOptions = {}): Promise<NamedAgent | undefined> {
+  const agent = await loadFiles(agentDir, undefined, options);
+  const { systemPrompt, tools, resourcesDir, problems } = agent;
+  const isEmpty = !systemPrompt && resourcesDir === undefined && !tools.only && tools.tools.length === 0;
+  return isEmpty && problems.length === 0 ? undefined : agent;
+}
+
+/** What an agent may have in its directory. */
+export const agentFilePaths = (directory: string): string[] =>
+  ["system-prompt.md", "tools.yaml", "resources"].map((name) => join(directory, name));
+
+async function loadFiles(directory: string, name: string | undefined, options: NamedAgentOptions): Promise<NamedAgent> {
+  const { fileSystem = nodeFileSystem, lastGood } = options;
+  const [promptPath = "", toolsPath = "", resourcesDir = ""] = agentFilePaths(directory);
+  const before = lastGood?.systemPrompt;
   const prompt = await loadSystemFile({
     fileSystem,
-    paths: [join(directory, "system-prompt.md")],
+    paths: [promptPath],
     lastGood: new Map(before && [[before.path, before]]),
   });
-  const tools = await loadTools(fileSystem, join(directory, "tools.yaml"), options);
-  const resourcesDir = join(directory, "resources");
+  const tools = await loadTools(fileSystem, toolsPath, options);
   return {
     name,
     directory,

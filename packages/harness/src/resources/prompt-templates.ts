@@ -1,7 +1,7 @@
 /** Prompt templates: `/review arguments` uses the Markdown file `review.md`. */
 import { basename, join } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
-import type { Loaded, LoadRequest } from "./context-files.ts";
+import type { Loaded, LoadedFiles, LoadRequest } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { getPathKind, listDirectory, readText } from "./read-text.ts";
@@ -24,14 +24,17 @@ const maxDescriptionCharacters = 80;
 export interface PromptTemplatesRequest extends LoadRequest<PromptTemplate> {
   /** Directories, without their subdirectories, or files. The first template of a name has precedence. */
   directories: readonly string[];
+  /** Whether a file that was found counts. Default: all do. */
+  includes?: (file: string) => boolean;
 }
 
 /** Sorted by name. */
-export async function loadPromptTemplates(request: PromptTemplatesRequest): Promise<Loaded<PromptTemplate[]>> {
-  const { fileSystem: fs, directories, lastGood } = request;
+export async function loadPromptTemplates(request: PromptTemplatesRequest): Promise<LoadedFiles<PromptTemplate[]>> {
+  const { fileSystem: fs, directories, lastGood, includes = () => true } = request;
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, PromptTemplate>();
-  for (const path of await findTemplateFiles(fs, directories, problems)) {
+  const files = await findTemplateFiles(fs, directories, problems);
+  for (const path of files.filter(includes)) {
     const { value, problems: own } = await loadTemplate(fs, path, basename(path).slice(0, -".md".length));
     problems.push(...own);
     const template = value ?? lastGood?.get(path);
@@ -43,7 +46,8 @@ export async function loadPromptTemplates(request: PromptTemplatesRequest): Prom
       problems.push(createProblem("collision", { path }, text));
     }
   }
-  return { value: [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
+  const value = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { value, problems, watched: [...directories, ...files] };
 }
 
 async function findTemplateFiles(

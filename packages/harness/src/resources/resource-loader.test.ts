@@ -5,7 +5,8 @@ import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { faultyFileSystem } from "@tau/tools/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { listNamedAgents, loadNamedAgent } from "./named-agent.ts";
-import { createResourceLoader, type Resources, type ResourceLoaderOptions } from "./resource-loader.ts";
+import { createResourceLoader, type ResourceLoaderOptions } from "./resource-loader.ts";
+import type { Resources } from "./resources.ts";
 
 async function directory(files: Record<string, string | Buffer>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "tau-resources-"));
@@ -99,19 +100,89 @@ describe("a resource loader", () => {
     expect(lines((await open(root, { contextFiles: "none" })).resources, root)).not.toContain("context: my context");
   });
 
-  test("reads no system prompt of a project that is not trusted, and says how to trust it", async () => {
+  test("reads only context files of a project that is not trusted, names what it ignores, and says how to trust it", async () => {
     const root = await directory({ ...everything, "project/.tau/APPEND_SYSTEM.md": "its append" });
     let isTrusted = false;
     const loader = await open(root, { isProjectTrusted: () => isTrusted });
-    expect(lines(loader.resources, root).slice(0, 2)).toEqual(["system: my system", "append: my append"]);
-    const untrusted = loader.problems.filter(({ kind }) => kind === "untrusted");
-    expect(untrusted.map(({ file }) => file.slice(root.length))).toEqual([
-      "/project/.tau/SYSTEM.md",
-      "/project/.tau/APPEND_SYSTEM.md",
+    expect(lines(loader.resources, root)).toEqual([
+      "system: my system",
+      "append: my append",
+      "context: my context",
+      "context: its context",
+      "skill a: mine",
+      "skill b: shared",
+      "template p: my p",
     ]);
-    expect(untrusted.map(({ message }) => message)).toEqual(Array(2).fill(expect.stringContaining("tau trust")));
+    expect(loader.problems.map(({ kind, file }) => [kind, file.slice(root.length)])).toEqual([
+      ["untrusted", "/project"],
+    ]);
+    const [message] = loader.problems.map((problem) => problem.message);
+    expect(message).toMatch(
+      /ignored: \.tau\/SYSTEM.md, .*APPEND_SYSTEM.md, \.tau\/skills, \.agents\/skills, \.tau\/prompts\. .*: tau trust$/,
+    );
     isTrusted = true;
-    expect(await loader.reload()).toEqual(["systemPrompt", "appendSystemPrompt"]);
+    expect(await loader.reload()).toEqual(["systemPrompt", "appendSystemPrompt", "skills", "promptTemplates"]);
+    expect(loader.problems.filter(({ kind }) => kind === "untrusted")).toEqual([]);
+  });
+
+  test("reads .pi of a trusted project like .tau, which has precedence", async () => {
+    const files = {
+      "project/.tau/prompts/p.md": "tau's p",
+      "project/.tau/skills/a/SKILL.md": skill("a", "tau's"),
+      "project/.pi/SYSTEM.md": "pi's system",
+      "project/.pi/APPEND_SYSTEM.md": "pi's append",
+      "project/.pi/skills/a/SKILL.md": skill("a", "pi's"),
+      "project/.pi/skills/b/SKILL.md": skill("b", "pi's"),
+      "project/.pi/prompts/p.md": "pi's p",
+      "project/.pi/prompts/q.md": "pi's q",
+    };
+    const root = await directory(files);
+    const loader = await open(root);
+    expect(lines(loader.resources, root)).toEqual([
+      "system: pi's system",
+      "append: pi's append",
+      "skill a: tau's",
+      "skill b: pi's",
+      "template p: tau's p",
+      "template q: pi's q",
+    ]);
+    await write(root, { "project/.tau/SYSTEM.md": "tau's system" });
+    expect(await loader.reload()).toEqual(["systemPrompt"]);
+    expect(loader.resources.systemPrompt?.content).toBe("tau's system");
+    expect(lines((await open(root, { isProjectTrusted: () => false })).resources, root)).toHaveLength(2);
+  });
+
+  test("reads .agents/skills of a trusted project up to the top of its repository", async () => {
+    const root = await directory({
+      "project/.git/HEAD": "",
+      "project/.agents/skills/top/SKILL.md": skill("top", "of the repository"),
+      "project/part/.agents/skills/near/SKILL.md": skill("near", "of a part"),
+      ".agents/skills/above/SKILL.md": skill("above", "of nobody"),
+    });
+    const getNames = async (isTrusted: boolean) => {
+      const loader = await open(root, { cwd: join(root, "project/part"), isProjectTrusted: () => isTrusted });
+      return loader.resources.skills.map(({ name }) => name);
+    };
+    expect([await getNames(true), await getNames(false)]).toEqual([["near", "top"], []]);
+  });
+
+  test("leaves out and includes what the lists of the settings say, whenever it loads", async () => {
+    const root = await directory({ ...everything, "more/old-one/SKILL.md": skill("old-one", "more") });
+    let skills = [join(root, "more"), "!old-*"];
+    let prompts: string[] = [];
+    const loader = await open(root, { lists: () => ({ skills, prompts }) });
+    const getNames = () => loader.resources.skills.map(({ name }) => name);
+    expect(getNames()).toEqual(["a", "b", "c", "d"]);
+    skills = ["!*", `+${join(root, "more/old-one")}`, `+${join(root, "agent/skills/a")}`, `-${join(root, "agent")}`];
+    prompts = [`!${join(root, "agent/*")}`, `-${join(root, "project/.tau/prompts/q.md")}`];
+    expect(await loader.reload()).toEqual(["skills", "promptTemplates"]);
+    expect(getNames()).toEqual(["old-one"]);
+    expect(loader.resources.promptTemplates.map(({ name, content }) => [name, content])).toEqual([["p", "its p"]]);
+    const explicit = await open(root, {
+      lists: () => ({ skills, prompts }),
+      skillPaths: [join(root, "agent/skills/a")],
+    });
+    expect(explicit.resources.skills.map(({ name }) => name)).toEqual(["a", "old-one"]);
   });
 
   test("in the home directory does not use the agent directory as that of a project", async () => {
@@ -278,9 +349,40 @@ describe("a named agent", () => {
   test("that does not exist, or whose name is not valid, throws", async () => {
     const root = await directory(files);
     const agentDir = join(root, "agent");
-    await expect(loadNamedAgent(agentDir, "reviwer")).rejects.toThrow(/no agent "reviwer"\. Did you mean "reviewer"\?/);
+    await expect(loadNamedAgent(agentDir, "reviwer")).rejects.toThrow(
+      /no agent "reviwer"\. Did you mean "reviewer"\? There are: plain, reviewer\./,
+    );
     for (const name of ["..", "../agents/reviewer", "", ".hidden", "a/b", "x".repeat(65)]) {
       await expect(loadNamedAgent(agentDir, name)).rejects.toMatchObject({ code: "invalid_input" });
     }
+  });
+});
+
+describe("the agent directory itself", () => {
+  const files = {
+    "agent/system-prompt.md": "You are mine.\n",
+    "agent/tools.yaml": "tools: [read]\n",
+    "agent/resources/skills/a/SKILL.md": skill("a", "a resource"),
+    "agent/resources/prompts/p.md": "a resource",
+    "agent/agents/plain/notes": "",
+  };
+
+  test("has a prompt, tools and resources like a named agent, which replaces them", async () => {
+    const root = await directory({ ...everything, ...files });
+    const loader = await open(root);
+    expect(lines(loader.resources, root)).toEqual(
+      expect.arrayContaining(["system: You are mine.", "skill a: a resource", "template p: a resource"]),
+    );
+    expect(loader.resources.agent).toMatchObject({ name: undefined, tools: { only: ["read"] } });
+    const named = await open(root, { agentName: "plain" });
+    expect(named.resources.agent).toMatchObject({ name: "plain", tools: { only: undefined } });
+    expect(lines(named.resources, root)).toEqual(expect.arrayContaining(["system: its system", "skill a: mine"]));
+  });
+
+  test("has no tools if its tools.yaml cannot be understood", async () => {
+    const root = await directory({ "agent/tools.yaml": "tools: [read" });
+    const loader = await open(root);
+    expect(loader.resources.agent?.tools.only).toEqual([]);
+    expect(loader.problems.map(({ file }) => file)).toEqual([join(root, "agent/tools.yaml")]);
   });
 });

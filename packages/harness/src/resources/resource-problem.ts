@@ -10,6 +10,8 @@ export type ResourceProblemKind =
   | "invalid"
   /** It is ignored until the user trusts the project. */
   | "untrusted"
+  /** Changes are not noticed. */
+  | "unwatched"
   /** Another file with the same name has precedence. */
   | "collision";
 

@@ -112,7 +112,7 @@ test("a skill that only other agents would refuse is reported and used", async (
   expect(problems).toEqual([
     "/long/SKILL.md:3: `description` has 1025 characters; only 1024 are used. Shorten it.",
     "/one/SKILL.md:2: The name other is not that of the directory, one. Other agents may refuse the skill. Rename one of them.",
-    "/two/SKILL.md:1: `name` is missing; the name of the directory, two, is used. Add it.",
+    "/two/SKILL.md:1: `name` is missing; two is used. Add it.",
   ]);
 });
 
@@ -157,4 +157,29 @@ test("shared skills of a project are searched up to the top of its repository, o
     "/repo/.agents/skills",
   ]);
   expect(await names("plain/a")).toEqual(["/plain/a/.agents/skills"]);
+});
+
+test("a Markdown file directly in a directory of skills is a skill, and other files beside it are not reported", async () => {
+  const root = await directory({
+    "own/quick.md": "---\nname: quick\ndescription: does it\n---\nGo.\n",
+    "own/README.md": "About these skills.\n",
+    "own/deep/other.md": "---\nname: other\ndescription: is too deep\n---\nGo.\n",
+  });
+  const { skills, problems } = await load(root, ["own"]);
+  expect(skills.map(({ name, filePath, baseDir }) => [name, filePath, baseDir])).toEqual([
+    ["quick", join(root, "own/quick.md"), join(root, "own")],
+  ]);
+  expect(problems).toEqual([]);
+});
+
+test("directories in which skills can appear are watched, but of a skill only its file", async () => {
+  const root = await directory({
+    "own/group/one/SKILL.md": skill("one"),
+    "own/group/one/output/log.txt": "",
+    "own/node_modules/x/SKILL.md": skill("x"),
+  });
+  const roots = ["own", "missing"].map((name) => join(root, name));
+  const { watched } = await loadSkills({ fileSystem: nodeFileSystem, roots });
+  const expected = ["missing", "own", "own/group", "own/group/one/SKILL.md"];
+  expect([...new Set(watched)].toSorted()).toEqual(expected.map((name) => join(root, name)));
 });

@@ -1,10 +1,11 @@
 /**
  * Skills: instructions that a model reads when it needs them. Only the name, description and path of a skill are in every
- * request. The format is that of agentskills.io: a directory with a `SKILL.md`.
+ * request. The format is that of agentskills.io: a directory with a `SKILL.md`. A Markdown file directly in a directory of
+ * skills is one too.
  */
 import { basename, join } from "node:path";
 import { type FileSystem, isWithin } from "@tau/tools/platform";
-import { ancestors, type Loaded, type LoadRequest } from "./context-files.ts";
+import { ancestors, type Loaded, type LoadedFiles, type LoadRequest } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
 import { findProject } from "./guard.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
@@ -15,7 +16,7 @@ export interface Skill {
   name: string;
   /** What it does and when to use it; at most 1,024 characters. */
   description: string;
-  /** The path of its `SKILL.md`. */
+  /** The path of its `SKILL.md`, or of the file that is the whole skill. */
   filePath: string;
   /** Relative paths in its text start from here. */
   baseDir: string;
@@ -36,14 +37,18 @@ const maxDirectories = 5_000;
 export interface SkillsRequest extends LoadRequest<Skill> {
   /** Directories, or files of skills. The first skill of a name has precedence. */
   roots: readonly string[];
+  /** Whether a file that was found counts. Default: all do. */
+  includes?: (file: string) => boolean;
 }
 
 /** Sorted by name, so that the prompt does not depend on where skills are. */
-export async function loadSkills({ fileSystem, roots, lastGood }: SkillsRequest): Promise<Loaded<Skill[]>> {
+export async function loadSkills(request: SkillsRequest): Promise<LoadedFiles<Skill[]>> {
+  const { fileSystem, lastGood, includes = () => true } = request;
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, Skill>();
-  for (const path of await findSkillFiles(fileSystem, roots, problems)) {
-    const { value, problems: own } = await loadSkill(fileSystem, path);
+  const { files, watched } = await findSkillFiles(fileSystem, request.roots, problems);
+  for (const path of files.filter(includes)) {
+    const { value, problems: own } = await loadSkill(fileSystem, path, { isNamed: request.roots.includes(path) });
     problems.push(...own);
     const skill = value ?? lastGood?.get(path);
     if (!skill) continue;
@@ -54,16 +59,17 @@ export async function loadSkills({ fileSystem, roots, lastGood }: SkillsRequest)
       problems.push(createProblem("collision", { path, key: "name" }, text));
     }
   }
-  return { value: [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
+  return { value: [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems, watched };
 }
 
-/** The `SKILL.md` files below the roots, each once, also if there are links to them or links in a circle. */
+/** The Markdown files directly in the roots, and the `SKILL.md` files below the roots, each once, also if there are links to them or links in a circle. */
 async function findSkillFiles(
   fs: FileSystem,
   roots: readonly string[],
   problems: ResourceProblem[],
-): Promise<string[]> {
+): Promise<{ files: string[]; watched: string[] }> {
   const files: string[] = [];
+  const watched = [...roots];
   const seen = new Set<string>();
   const search = async (directory: string, depth: number): Promise<void> => {
     if (depth > maxDepth || files.length > maxSkills || seen.size > maxDirectories) return;
@@ -77,12 +83,19 @@ async function findSkillFiles(
     seen.add(realPath);
     // Subdirectories of a skill belong to it.
     if (entries.some(({ name }) => name === skillFileName)) {
-      files.push(join(directory, skillFileName));
+      const file = join(directory, skillFileName);
+      files.push(file);
+      // Not the directory: scripts of the skill may write into it all the time.
+      watched.push(file);
       return;
     }
+    watched.push(directory);
     for (const { name, isDirectory, isSymbolicLink } of entries) {
-      if (name.startsWith(".") || name === "node_modules" || !(isDirectory || isSymbolicLink)) continue;
-      await search(join(directory, name), depth + 1);
+      if (name.startsWith(".") || name === "node_modules") continue;
+      const path = join(directory, name);
+      if (isSymbolicLink) watched.push(path);
+      if (isDirectory || isSymbolicLink) await search(path, depth + 1);
+      if (depth === 0 && name.endsWith(".md") && (await getPathKind(fs, path)) === "file") files.push(path);
     }
   };
   for (const root of roots) await search(root, 0);
@@ -91,15 +104,21 @@ async function findSkillFiles(
     const text = `This skill and the skills after it are ignored: there are more than ${maxSkills}. Remove some.`;
     problems.push(createProblem("too_large", { path: firstIgnored }, text));
   }
-  return files;
+  return { files, watched };
 }
 
-async function loadSkill(fs: FileSystem, path: string): Promise<Loaded<Skill | undefined>> {
+async function loadSkill(
+  fs: FileSystem,
+  path: string,
+  { isNamed }: { isNamed: boolean },
+): Promise<Loaded<Skill | undefined>> {
   const outcome = await readText(fs, path, maxFileBytes);
   if (outcome.kind === "missing") return { value: undefined, problems: [] };
   if (outcome.kind === "unusable") return { value: undefined, problems: [outcome.problem] };
   const { fields, problem } = await parseFrontMatter(path, outcome.text);
   if (problem) return { value: undefined, problems: [problem] };
+  // A file such as README.md beside skills.
+  if (!fields && !isNamed && basename(path) !== skillFileName) return { value: undefined, problems: [] };
   return describeSkill(path, fields);
 }
 
@@ -109,7 +128,8 @@ export function describeSkill(
   fields: ReadonlyMap<string, FieldValue> | undefined,
 ): Loaded<Skill | undefined> {
   const baseDir = join(path, "..");
-  const directory = basename(baseDir);
+  const isDirectory = basename(path) === skillFileName;
+  const ownName = isDirectory ? basename(baseDir) : basename(path, ".md");
   const problems: ResourceProblem[] = [];
   const report = (key: string, text: string) =>
     problems.push(createProblem("invalid", { path, line: fields?.get(key)?.line ?? 1, key }, text));
@@ -127,14 +147,14 @@ export function describeSkill(
   if (typeof description !== "string" || description.trim() === "") {
     return refuse("description", "`description` has to be a string that says what the skill does and when to use it.");
   }
-  const name = String(fields.get("name")?.value ?? directory);
+  const name = String(fields.get("name")?.value ?? ownName);
   const wrong = describeWrongName(name);
   if (wrong) return refuse("name", `The name ${JSON.stringify(name)} ${wrong}.`);
-  if (!fields.has("name")) report("name", `\`name\` is missing; the name of the directory, ${name}, is used. Add it.`);
-  else if (name !== directory) {
+  if (!fields.has("name")) report("name", `\`name\` is missing; ${name} is used. Add it.`);
+  else if (isDirectory && name !== ownName) {
     report(
       "name",
-      `The name ${name} is not that of the directory, ${directory}. Other agents may refuse the skill. Rename one of them.`,
+      `The name ${name} is not that of the directory, ${ownName}. Other agents may refuse the skill. Rename one of them.`,
     );
   }
   const text = description.replaceAll(/\s+/g, " ").trim();
@@ -161,6 +181,10 @@ function describeWrongName(name: string): string | undefined {
   if (name.startsWith("-") || name.endsWith("-")) return "may not begin or end with a hyphen";
   return name.includes("--") ? "may not have two hyphens in a row" : undefined;
 }
+
+/** What a model may read of a skill without a question: its directory, or the one file that it is. */
+export const getReadablePath = ({ filePath, baseDir }: Skill): string =>
+  basename(filePath) === skillFileName ? baseDir : filePath;
 
 /** The current instructions, without the front matter. Undefined if the file cannot be read any more. */
 export async function readSkill(fs: FileSystem, { filePath }: Skill): Promise<Loaded<string | undefined>> {

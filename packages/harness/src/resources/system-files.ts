@@ -1,5 +1,4 @@
 /** `SYSTEM.md` replaces the default system prompt; `APPEND_SYSTEM.md` is added to the system prompt. */
-import { join } from "node:path";
 import type { Loaded, LoadRequest, TextFile } from "./context-files.ts";
 import { readText } from "./read-text.ts";
 
@@ -26,7 +25,3 @@ export async function loadSystemFile(request: SystemFileRequest): Promise<Loaded
   }
   return { value: undefined, problems };
 }
-
-/** The paths of a file in these directories, without those that are undefined. */
-export const systemFilePaths = (name: string, directories: readonly (string | undefined)[]): string[] =>
-  directories.flatMap((directory) => (directory === undefined ? [] : [join(directory, name)]));

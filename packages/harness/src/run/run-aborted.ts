@@ -15,9 +15,6 @@ export class RunAborted extends Error {
   }
 }
 
-/** How long a run may take. */
-export const maxRunMs = 48 * 60 * 60 * 1_000;
-
 /**
  * What an abort from outside means. A lost gateway names itself by the reason, its `code` or its message; every other
  * reason means that the run is to end.

@@ -5,7 +5,7 @@
 import type { AgentMessage } from "@tau/agent";
 import { type AssistantMessage, type Failure, isContextOverflow } from "@tau/ai";
 import { getErrorMessage, sleep } from "@tau/ai/internal";
-import { type RunEnd, type TerminationReason, toTermination } from "@tau/protocol";
+import { formatLimit, type RunEnd, type TerminationReason, toTermination } from "@tau/protocol";
 import { isFailed } from "../agent-session/transcript.ts";
 import type { Budget } from "../budget/budget.ts";
 import { HarnessError } from "../errors.ts";
@@ -15,7 +15,7 @@ import { findSpentLimit, getCompactionStep, isContextFull } from "./context-size
 import { endIfLast, nextStep, type RunFacts, type Step, type StopRequest, toFailedEnd } from "./next-step.ts";
 import { afterCompaction, noRecovery, type Recovery } from "./recovery.ts";
 import { Recorder } from "./recorder.ts";
-import { maxRunMs, RunAborted } from "./run-aborted.ts";
+import { RunAborted } from "./run-aborted.ts";
 import type { RunHost } from "./run-host.ts";
 import { RunSpans } from "./run-spans.ts";
 
@@ -224,9 +224,11 @@ export class Run {
   }
 
   #setTimers(): () => void {
-    const { clock } = this.#context.host;
-    const timeout = new RunAborted({ kind: "timeout" }, "The run took 48 hours, the most that a run may take.");
-    const cancels = [clock.setTimer(maxRunMs, () => this.abort(timeout))];
+    const { clock, settings } = this.#context.host;
+    const { runMs } = settings().limits;
+    const text = `The run took ${formatLimit(runMs)}, the most that a run may take.`;
+    const timeout = new RunAborted({ kind: "timeout", limitMs: runMs }, text);
+    const cancels = [clock.setTimer(runMs, () => this.abort(timeout))];
     const { deadlineMs } = this.budget;
     if (deadlineMs !== undefined) {
       const spent = new RunAborted({ kind: "budget", limit: "time" }, "The run has used up its budget of time.");

@@ -1,6 +1,7 @@
 /** Builds what the model sees of a branch. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { CompactionEntry, ContextEditEntry, SessionEntry } from "./entry.ts";
+import { setMessageId } from "./message-ids.ts";
 
 export interface SessionContext {
   messages: AgentMessage[];
@@ -44,7 +45,10 @@ export function contextMessages(branch: readonly SessionEntry[]): ContextMessage
 
 /** The messages of a branch, and its current model and thinking level. */
 export function buildContext(branch: readonly SessionEntry[]): SessionContext {
-  const messages = contextMessages(branch).map(({ message }) => message);
+  const messages = contextMessages(branch).map(({ entry, message }) => {
+    setMessageId(message, entry.id);
+    return message;
+  });
   return { messages, ...getChoices(branch) };
 }
 

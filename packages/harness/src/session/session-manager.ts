@@ -1,5 +1,6 @@
 /** Creates, opens, finds, lists and branches sessions. */
 import { dirname, resolve } from "node:path";
+import type { AgentMessage } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { closeAfter, withoutUndefined } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
@@ -8,12 +9,14 @@ import { writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import type { Durability } from "./append-queue.ts";
 import { readUnfinishedCalls } from "./branch.ts";
+import { buildContext } from "./context.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { encodeLine } from "./line.ts";
 import { listAllSessions, type ListOptions, listSessions } from "./list-sessions.ts";
 import { SessionLog } from "./log.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
+import { type TranscriptMessage, withIds } from "./message-ids.ts";
 import { recover } from "./recover.ts";
 import { checkSessionId, getSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
 import type { SessionInfo } from "./session-info.ts";
@@ -52,7 +55,17 @@ export interface NewSession {
   branchPoint?: string | null;
   /** The file of the session that it comes from. */
   parentSession?: string;
+  /** Default: the agent of the session that creates it. */
+  agentName?: string;
 }
+
+/** A session with the messages of its branch as of when it was loaded, each with the id of its entry. */
+export type LoadedSession = SessionManager & {
+  /** What the model is sent. */
+  readonly messages: readonly TranscriptMessage[];
+  /** All that was said, also before a compaction. */
+  readonly transcript: readonly TranscriptMessage[];
+};
 
 type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd">;
 type HeaderFields = NewSession & { cwd: string };
@@ -149,7 +162,7 @@ export class SessionManager extends Session {
     const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
     return await closeAfter(source, async () => {
       source.mustBeSession();
-      const origin = { parentId: source.id, parentSession: resolve(sourcePath) };
+      const origin = { parentId: source.id, parentSession: resolve(sourcePath), ...getAgent(source) };
       const header = createHeader(resolved, { ...origin, ...options, cwd });
       return await SessionManager.#copy(resolved, header, (await source.exportSource()).entries);
     });
@@ -201,14 +214,34 @@ export class SessionManager extends Session {
     return this.getSessionDir() !== undefined;
   }
 
-  /** Creates a session in the same directory, or in the same memory. */
-  async createSession(params: NewSession = {}): Promise<SessionManager> {
-    return await SessionManager.#create(this.#options, { cwd: this.getCwd(), ...params });
+  /** Creates a session in the same directory, or in the same memory, with these messages. */
+  async createSession({
+    initialMessages = [],
+    ...params
+  }: NewSession & { initialMessages?: readonly TranscriptMessage[] } = {}): Promise<SessionManager> {
+    const header = { cwd: this.getCwd(), ...getAgent(this), ...params };
+    const session = await SessionManager.#create(this.#options, header);
+    for (const { id: _id, ...message } of initialMessages) await session.appendMessage(message as AgentMessage);
+    return session;
   }
 
-  /** Opens a session of the same directory, or of the same memory. */
-  async loadSession(sessionId: string): Promise<SessionManager> {
+  /** Opens a session of the same directory, or of the same memory. Reads only what it needs. */
+  async openSession(sessionId: string): Promise<SessionManager> {
     return await SessionManager.#open(this.#options, await this.#findStore(sessionId));
+  }
+
+  /** The same, and reads its branch. */
+  async loadSession(sessionId: string): Promise<LoadedSession> {
+    const session = await this.openSession(sessionId);
+    try {
+      const branch = await session.getBranch();
+      const said = branch.filter(({ type }) => type !== "compaction");
+      const [messages, transcript] = [branch, said].map((entries) => withIds(buildContext(entries).messages));
+      return Object.assign(session, { messages: messages!, transcript: transcript! });
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
   }
 
   /** Creates a session with a copy of the branch that ends at `entryId`. */
@@ -239,7 +272,7 @@ export class SessionManager extends Session {
     const branch = await this.getBranch(entryId);
     const file = this.getSessionFile();
     const origin = { parentId: this.id, branchPoint: entryId, ...(file !== undefined && { parentSession: file }) };
-    const header = createHeader(options, { cwd: this.getCwd(), ...origin });
+    const header = createHeader(options, { cwd: this.getCwd(), ...getAgent(this), ...origin });
     // Each entry becomes the child of the one before it, even if an entry between them is lost.
     const chain = branch.map((entry, index) => ({ ...entry, parentId: branch[index - 1]?.id ?? null }));
     const copy = await SessionManager.#copy(options, header, chain);
@@ -354,7 +387,7 @@ function resolvePorts(options: SessionManagerOptions): StoragePorts {
 
 function createHeader(
   { ids, clock }: StoragePorts,
-  { id = ids(), cwd, parentId, branchPoint, parentSession }: HeaderFields,
+  { id = ids(), cwd, parentId, branchPoint, parentSession, agentName: agent }: HeaderFields,
 ): SessionHeader {
   checkSessionId(id);
   return {
@@ -363,9 +396,16 @@ function createHeader(
     id,
     timestamp: new Date(clock.now()).toISOString(),
     cwd: cwd ? resolve(cwd) : "",
-    ...withoutUndefined({ parentSession, parentId: parentId || undefined, branchPoint: branchPoint || undefined }),
+    ...withoutUndefined({
+      parentSession,
+      parentId: parentId || undefined,
+      branchPoint: branchPoint || undefined,
+      agent,
+    }),
   };
 }
+
+const getAgent = ({ agentName }: Session) => withoutUndefined({ agentName });
 
 /** Replaces a header that cannot be read or was not written because of a crash. The id is in the file name. */
 const createFallbackHeader = ({ clock }: StoragePorts, { name, table }: SessionLog): SessionHeader => ({

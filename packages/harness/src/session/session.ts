@@ -39,6 +39,7 @@ import { idNumber } from "./entry-table.ts";
 import { hexCrc } from "./line.ts";
 import type { ReadOnly, RedactLine, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
+import { setMessageId } from "./message-ids.ts";
 import { closedError } from "./store.ts";
 import { createResults, type UnfinishedCall } from "./unfinished-calls.ts";
 
@@ -103,6 +104,17 @@ export class Session implements SessionNode {
   setParentId(parentId: string): void {
     const { log, header } = this.#parts;
     if (log.table.count === 0 && header.parentId === undefined) this.#parts.header = { ...header, parentId };
+  }
+
+  /** The named agent that the session uses; undefined if there is none. */
+  get agentName(): string | undefined {
+    return this.#parts.header.agent;
+  }
+
+  /** The same for the agent. */
+  setAgentName(agent: string): void {
+    const { log, header } = this.#parts;
+    if (log.table.count === 0) this.#parts.header = { ...header, agent };
   }
 
   get branchPoint(): string | null {
@@ -203,9 +215,12 @@ export class Session implements SessionNode {
     });
   }
 
-  /** All entries, in the order in which they were written. */
-  getEntries(): Promise<SessionEntry[]> {
-    return this.#read((log) => log.read(log.table.entryRows()));
+  /** All entries, or at most the last `limit`, in the order in which they were written. */
+  getEntries(limit?: number): Promise<SessionEntry[]> {
+    return this.#read((log) => {
+      const rows = log.table.entryRows();
+      return log.read(limit === undefined ? rows : rows.slice(-Math.min(limit, rows.length)));
+    });
   }
 
   getEntryCount(): number {
@@ -444,6 +459,7 @@ export class Session implements SessionNode {
     if (entry.type === "compaction" && entry.firstKeptEntryId === "") entry.firstKeptEntryId = id;
     const written = await log.append(log.table.count === 0 ? [header, entry] : [entry], this.#redact);
     this.#lastActiveAt = now;
+    if (newEntry.type === "message") setMessageId(newEntry.message, id);
     // Listeners see the new leaf.
     if (!isNavigation(entry)) this.#leafId = id;
     this.#listeners.emit(written.at(-1) as SessionEntry);

@@ -3,6 +3,7 @@ import { isRecord } from "@tau/ai/internal";
 import type { Field, FieldProblem, Path } from "../fields/field.ts";
 import { map, object, optional, transform } from "../fields/kinds.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
+import { listUnused } from "./pi-settings.ts";
 import { type Fields, forbiddenNames, type SettingNode, type SettingsInput, settingsTable } from "./schema.ts";
 
 /** Why something in the settings does not count. */
@@ -11,7 +12,9 @@ export type MistakeKind =
   | "unknown_setting"
   | "invalid_value"
   /** It is ignored until the user trusts the project. */
-  | "untrusted";
+  | "untrusted"
+  /** A project's file has it, and it counts in the user's own file only. */
+  | "not_for_projects";
 
 export interface Mistake {
   readonly kind: MistakeKind;
@@ -22,6 +25,8 @@ export interface Mistake {
 export interface CheckOptions {
   /** Whether settings count that a project may set only when it is trusted. */
   trusted: boolean;
+  /** Whether they are those of a project. Default false. */
+  isProject?: boolean;
   /** The last valid values of this file: a setting that is wrong now keeps its value. */
   before?: SettingsInput;
 }
@@ -59,8 +64,7 @@ function toField(node: SettingNode, check: Check): Field<unknown> {
 function toGroup(fields: Fields, check: Check): Field<unknown> {
   const names = Object.keys(fields);
   const inner = names.map((name) => [name, { ...optional(toField(fields[name]!, check)), nullable: true }] as const);
-  // Editors point to the schema of the file with it.
-  const group = (path: Path) => object(Object.fromEntries(inner), path.length === 0 ? { unused: { $schema: "" } } : {});
+  const group = (path: Path) => object(Object.fromEntries(inner), { unused: listUnused(path) });
   return {
     ...group([]),
     read(value, context) {
@@ -106,6 +110,11 @@ function guarded(
     ...field,
     read(value, context) {
       const { path } = context;
+      if (check.isProject && project === "never") {
+        const message = `A project may not set ${formatPath(path)}, so this is ignored. Set it in your own settings.`;
+        check.report({ kind: "not_for_projects", path, message });
+        return undefined;
+      }
       if (!check.trusted && project !== "always") {
         const message = `A project may not set ${formatPath(path)} before it is trusted, so this is ignored. Set it in your own settings, or trust the project: tau trust`;
         check.report({ kind: "untrusted", path, message });

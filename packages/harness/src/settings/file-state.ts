@@ -5,6 +5,7 @@ import type { FileProblem } from "../file-problem.ts";
 import { formatPath } from "../fields/problem.ts";
 import { type DamagedJson, type JsonDocument, parseJsonDocument, type Position } from "../json/document.ts";
 import { checkSettings, type MistakeKind } from "./check.ts";
+import { findIgnored } from "./pi-settings.ts";
 import type { SettingsInput } from "./schema.ts";
 import type { SettingsSource } from "./source.ts";
 
@@ -20,10 +21,12 @@ export interface FileState {
   /** A setting that is wrong now has its last valid value. */
   readonly values: SettingsInput;
   readonly problems: readonly SettingsProblem[];
+  /** Settings of pi in it that have no effect here. */
+  readonly ignored: readonly string[];
   readonly exists: boolean;
 }
 
-export const noFile: FileState = { values: {}, problems: [], exists: false };
+export const noFile: FileState = { values: {}, problems: [], ignored: [], exists: false };
 
 export type FileContent =
   | JsonDocument
@@ -67,7 +70,8 @@ export function updateState(
       return { ...before, exists: true, problems: [problem(kind, { path: [], position, message })] };
     }
     case "document": {
-      const { values, mistakes } = checkSettings(content.value, { trusted, before: before.values });
+      const isProject = scope === "project";
+      const { values, mistakes } = checkSettings(content.value, { trusted, isProject, before: before.values });
       const repeated = content.repeated.map((path) => {
         const message = `"${formatPath(path)}" is set more than once. The last one counts.`;
         return problem("repeated_setting", { path, position: content.getPosition(path), message });
@@ -76,13 +80,21 @@ export function updateState(
         problem(kind, { path, position: content.getPosition(path), message }),
       );
       const problems = [...wrong, ...repeated].sort((a, b) => a.line - b.line || a.column - b.column);
-      return { values, problems, exists: true };
+      return { values, problems, ignored: findIgnored(content.value), exists: true };
     }
   }
 }
 
 /** Settings that restrict what a session may do. */
-const restricting: readonly string[] = ["approvals", "budgets", "images", "tools"];
+const restricting: readonly string[] = [
+  "approvals",
+  "auth",
+  "budgets",
+  "defaultProjectTrust",
+  "images",
+  "limits",
+  "tools",
+];
 const restrictingMistakes: readonly SettingsProblem["kind"][] = [
   "invalid_value",
   "unknown_setting",

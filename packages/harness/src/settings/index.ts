@@ -2,6 +2,7 @@
 export { defaultAgentDir } from "../agent-dir.ts";
 export { type FileProblem, formatFileProblem } from "../file-problem.ts";
 export { nestSetting } from "./nest.ts";
+export { ignoredSettings } from "./pi-settings.ts";
 export { settingsReference, settingsSchema } from "./reference.ts";
 export type { Settings, SettingsInput } from "./schema.ts";
 export {

@@ -7,30 +7,38 @@ import { HarnessError } from "../errors.ts";
 import { createFileSource, type FileSourceOptions, type SettingsSource } from "./source.ts";
 import type { SettingsScope } from "./file-state.ts";
 
+/** The files, each over the ones before it. `pi` is a project's file for pi: it is read, and never written. */
+export const settingsLayers = ["global", "pi", "project"] as const;
+export type SettingsLayerName = (typeof settingsLayers)[number];
+
+export const getScope = (layer: SettingsLayerName): SettingsScope => (layer === "global" ? "global" : "project");
+
 export interface LocatedSettings {
-  readonly sources: Readonly<Record<SettingsScope, SettingsSource>>;
+  readonly sources: Readonly<Record<SettingsLayerName, SettingsSource>>;
   /** The files to watch. */
   readonly files: readonly string[];
 }
 
-/** `<agentDir>/settings.json`, and `.tau/settings.json` in the working directory. */
+/** `<agentDir>/settings.json`, and `.pi/settings.json` and `.tau/settings.json` in the working directory. */
 export function locateSettings(
   cwd: string,
   agentDir: string,
   ports: Pick<FileSourceOptions, "fileSystem" | "clock" | "ids">,
 ): LocatedSettings {
   const userDirectory = resolve(agentDir);
-  const projectDirectory = join(resolve(cwd), ".tau");
   const createSource = (directory: string, rest: { mode: number; within?: string }) => {
     const location = { directory, cwd: resolve(cwd), home: homedir() };
     return createFileSource({ path: join(directory, "settings.json"), location, ...ports, ...rest });
   };
   const global = createSource(userDirectory, { mode: 0o600 });
-  // In the home directory both are the same file, which counts as the user's.
-  if (getRealPath(userDirectory) === getRealPath(projectDirectory))
-    return { sources: { global, project: createNoSource(global) }, files: [global.file] };
-  const project = createSource(projectDirectory, { mode: 0o644, within: resolve(cwd) });
-  return { sources: { global, project }, files: [global.file, project.file] };
+  const createProjectSource = (name: string) => {
+    const directory = join(resolve(cwd), name);
+    // In the home directory both are the same file, which counts as the user's.
+    if (getRealPath(userDirectory) === getRealPath(directory)) return createNoSource(global);
+    return createSource(directory, { mode: 0o644, within: resolve(cwd) });
+  };
+  const sources = { global, pi: createProjectSource(".pi"), project: createProjectSource(".tau") };
+  return { sources, files: [...new Set(Object.values(sources).map(({ file }) => file))] };
 }
 
 /** For a project without settings of its own. */
@@ -45,7 +53,7 @@ const createNoSource = ({ file, location }: SettingsSource): SettingsSource => (
 });
 
 /** The path itself if it does not exist. */
-function getRealPath(path: string): string {
+export function getRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {

@@ -62,12 +62,16 @@ const introduction = `# Settings
 
 Settings are JSON with comments, in two files: \`settings.json\` in tau's own directory (\`~/.tau\`, or where \`TAU_DIR\`
 points) and \`.tau/settings.json\` in a project. A project's settings override your own, and yours override the defaults.
+A project's \`.pi/settings.json\` is read too, below \`.tau/settings.json\`, and never written. Settings of pi that tau does not
+have are ignored; \`tau doctor\` lists them.
 Objects are merged, lists are replaced, and \`null\` stands for the default. Changes count at once. A mistake is reported with
 its file, line and name; only the setting with the mistake is ignored. No session starts with a file that cannot be read
-whole, or with a mistake in the settings of approvals, budgets, images or tools: a restriction could be missing.
+whole, or with a mistake in the settings of approvals, budgets, credentials, images, tools or trust: a restriction could be
+missing.
 
 A project can always set what is marked "always" below. The other settings could execute something, send data elsewhere,
-or loosen a decision of yours: in a project they are ignored, with a notice, until you trust it.
+or loosen a decision of yours: in a project they are ignored, with a notice, until you trust it. What is marked "never" counts
+in your own file only.
 `;
 
 /** The reference page of all settings, in Markdown. */

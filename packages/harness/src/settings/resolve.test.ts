@@ -17,7 +17,10 @@ const resolve = (global: SettingsInput, project: SettingsInput = {}) => {
 describe("merging", () => {
   test("no settings give all defaults", () => {
     expect(resolve({})).toEqual({
+      additionalDirectories: [],
       approvals: { timeoutMs: undefined },
+      auth: { store: "file" },
+      defaultProjectTrust: "ask",
       defaultProvider: undefined,
       defaultModel: undefined,
       defaultThinkingLevel: "medium",
@@ -27,6 +30,8 @@ describe("merging", () => {
       retry: { enabled: true, maxRetries: 3, baseDelayMs: 2000 },
       compaction: { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000, models: {} },
       pruning: { enabled: true, keepRecentTokens: 40_000 },
+      httpIdleTimeoutMs: 120_000,
+      limits: { runMs: 172_800_000, bashMs: undefined, maxBashMs: undefined },
       budgets: { tokens: undefined, cost: undefined, turns: undefined, timeMs: undefined },
       steeringMode: "one-at-a-time",
       followUpMode: "one-at-a-time",

@@ -16,6 +16,13 @@ export interface SettingsLayer<Values = SettingsInput> {
 export const resolveSettings = (layers: readonly SettingsLayer[]): Settings =>
   toFrozen(resolveNode(settingsTable, layers) as Settings);
 
+/** Both inputs as one: what `over` has wins, inside of objects too. */
+export function mergeInputs(under: unknown, over: unknown): unknown {
+  if (!isRecord(under) || !isRecord(over)) return over;
+  const merged = Object.entries(over).map(([name, value]) => [name, mergeInputs(under[name], value)] as const);
+  return { ...under, ...Object.fromEntries(merged) };
+}
+
 type Layer = SettingsLayer<unknown>;
 
 function resolveNode(node: SettingNode, layers: readonly Layer[]): unknown {

@@ -2,15 +2,16 @@
  * All settings, in one table, from which the types, the defaults, the checks, the reference page and the JSON Schema for
  * editors are made. Names are pi's where pi has the setting.
  */
+import { defaultRunMs } from "@tau/protocol";
 import type { Field } from "../fields/field.ts";
 import { decimal, flag, list, nonEmptyText, oneOf, text, wholeNumber } from "../fields/kinds.ts";
-import { paths, program, type Shape, thinkingLevel, workingPath } from "./shape.ts";
+import { paths, program, proxyUrl, type Shape, thinkingLevel, workingPath } from "./shape.ts";
 
 /**
  * When a project may set it. A setting that executes something, sends data or money elsewhere, or loosens a decision of
- * the user counts only after the user trusts the project.
+ * the user counts only after the user trusts the project. What is about trust or credentials is the user's alone.
  */
-export type ProjectMaySet = "always" | "when trusted";
+export type ProjectMaySet = "always" | "when trusted" | "never";
 
 /** One setting. If the default is undefined, the value may be undefined. */
 export interface Setting<T, D extends T | undefined = T | undefined> {
@@ -98,6 +99,7 @@ const texts: Field<readonly string[]> = list(nonEmptyText);
 
 /** How many of something, 0 or more. */
 const count = (unit: string) => wholeNumber({ min: 0, unit });
+const milliseconds = wholeNumber({ min: 1, unit: "milliseconds" });
 
 /** The settings of tools that a model can have of its own. */
 const toolsOfModel = {
@@ -127,12 +129,32 @@ const compaction = {
 
 export const settingsTable = group("The settings of tau.", {
   approvals: group("Questions about calls.", {
-    timeoutMs: setting(wholeNumber({ min: 1, unit: "milliseconds" }), {
+    timeoutMs: setting(milliseconds, {
       default: undefined,
       description:
         "How long a question waits before the call is denied. Default: 5 minutes, in pi's RPC format 30 seconds.",
       project: "when trusted",
     }),
+  }),
+  additionalDirectories: setting(paths, {
+    default: [],
+    description:
+      "Directories besides the working directory in which tools may read and write without a question, relative to the directory of this file. Counts for sessions that are opened later.",
+    project: "when trusted",
+  }),
+  auth: group("Stored credentials.", {
+    store: setting(oneOf("file", "keychain"), {
+      default: "file",
+      description:
+        "Where keys and logins are stored: in `auth.json`, or in the key chain of the operating system. `tau auth move` moves them and changes this.",
+      project: "never",
+    }),
+  }),
+  defaultProjectTrust: setting(oneOf("ask", "always", "never"), {
+    default: "ask",
+    description:
+      "Whether a project is trusted: `ask` trusts those that you said yes to, `always` trusts all, `never` trusts none. The flags `--approve` and `--no-approve` override it for one run.",
+    project: "never",
   }),
   defaultProvider: setting(nonEmptyText, {
     default: undefined,
@@ -163,6 +185,31 @@ export const settingsTable = group("The settings of tau.", {
   transport: setting(oneOf("auto", "sse", "websocket", "websocket-cached"), {
     default: "auto",
     description: "The transport for providers that have more than one.",
+  }),
+  httpIdleTimeoutMs: setting(count("milliseconds"), {
+    default: 120_000,
+    description:
+      "How long a provider may send nothing before the request fails; 0 means no limit. Set it higher for a local server that takes minutes to load a model or to read a long prompt.",
+    project: "when trusted",
+  }),
+  limits: group("Time limits.", {
+    runMs: setting(milliseconds, {
+      default: defaultRunMs,
+      description: "How long a run may take. Default: 48 hours.",
+      project: "when trusted",
+    }),
+    bashMs: setting(milliseconds, {
+      default: undefined,
+      description:
+        "How long a command of `bash` may take if its call sets no timeout. Background jobs are not limited. Default: no limit.",
+      project: "when trusted",
+    }),
+    maxBashMs: setting(milliseconds, {
+      default: undefined,
+      description:
+        "The longest timeout of a `bash` command; a longer one is shortened. Background jobs are not limited. Default: no limit.",
+      project: "when trusted",
+    }),
   }),
   retry: group("Retries after a failure of a provider that may be temporary.", {
     enabled: setting(flag, { default: true, description: "Retry failed requests." }),
@@ -223,13 +270,29 @@ export const settingsTable = group("The settings of tau.", {
       "When an entry counts as stored: when it is on disk, on disk after each turn, or handed to the operating system.",
     project: "when trusted",
   }),
+  httpProxy: setting(proxyUrl, {
+    default: undefined,
+    description:
+      "The proxy for requests to providers, where no variable such as `HTTPS_PROXY` names one. `NO_PROXY` counts as usual.",
+    project: "when trusted",
+  }),
+  defaultTools: setting(texts, {
+    default: undefined,
+    description:
+      "The built-in tools of a new session. Plain names replace the defaults, `+name` adds a tool and `-name` removes one.",
+    project: "when trusted",
+  }),
   tools: group("The tools that the model can use.", {
     allowed: setting(texts, {
       default: undefined,
-      description: "Only these tools. Default: all tools.",
+      description: "Only these tools; `*` stands for any text. Default: all tools.",
       project: "when trusted",
     }),
-    excluded: setting(texts, { default: [], description: "All but these tools.", project: "when trusted" }),
+    excluded: setting(texts, {
+      default: [],
+      description: "All but these tools; `*` stands for any text.",
+      project: "when trusted",
+    }),
     ...toolsOfModel,
     models: mapSetting(group("Settings for one model.", toolsOfModel), {
       by: "`provider/id`",
@@ -267,12 +330,14 @@ export const settingsTable = group("The settings of tau.", {
   }),
   skills: setting(paths, {
     default: [],
-    description: "More skills: files or directories, relative to the directory of this file.",
+    description:
+      "More skills: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
   prompts: setting(paths, {
     default: [],
-    description: "More prompt templates: files or directories, relative to the directory of this file.",
+    description:
+      "More prompt templates: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
   enableSkillCommands: setting(flag, { default: true, description: "Make each skill a command, `/skill:name`." }),

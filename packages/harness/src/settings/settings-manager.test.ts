@@ -177,7 +177,7 @@ describe("a damaged file", () => {
     expect(formatProblems(manager)).toEqual([
       `${global}:1:1: The file cannot be read: it is a link that leads nowhere.`,
     ]);
-    expect(() => manager.mustBeWhole()).toThrow("No session is started");
+    expect(() => manager.mustBeWhole()).toThrow("Nothing is started");
   });
 
   test("of another user counts, unless it is in a directory that everybody can write to", async () => {
@@ -363,5 +363,70 @@ describe("in memory", () => {
 
   test("settings that are not valid throw", () => {
     expect(() => SettingsManager.inMemory({ them: "a" } as SettingsInput)).toThrow(HarnessError);
+  });
+});
+
+describe("pi's files", () => {
+  const piSettings = {
+    lastChangelogVersion: "1.5.0",
+    packages: ["npm:x"],
+    deviceId: "d",
+    theme: "dark",
+    tuiMode: "fullscreen",
+    terminal: { showImages: false },
+    retry: { maxRetries: 2, provider: { maxRetries: 0 } },
+    compaction: { modelOverrides: {} },
+  };
+
+  test("settings that pi writes itself make no problem, and are listed as ignored", async () => {
+    const { global, open } = createDirectories();
+    writeFileSync(global, JSON.stringify(piSettings));
+    const manager = await open();
+    expect(manager.problems).toEqual([]);
+    expect(manager.get()).toMatchObject({ theme: "dark", retry: { maxRetries: 2 } });
+    expect(manager.ignored.toSorted()).toEqual(
+      "compaction.modelOverrides deviceId lastChangelogVersion packages retry.provider terminal tuiMode".split(" "),
+    );
+  });
+
+  test("a setting that nobody knows is still reported", async () => {
+    const { global, open } = createDirectories();
+    writeFileSync(global, '{ "terminall": {},\n"retry": { "maxRetry": 1 } }');
+    expect(formatProblems(await open())).toEqual([
+      expect.stringContaining('There is no setting "terminall"'),
+      expect.stringContaining('Did you mean "maxRetries"?'),
+    ]);
+  });
+
+  test("a project's file for pi counts as its own one does, which wins, and is never written", async () => {
+    const { cwd, project, open } = createDirectories();
+    mkdirSync(join(cwd, ".pi"));
+    const text = '{ "theme": "dark", "retry": { "maxRetries": 1 }, "shellPath": "/bin/zsh", "quietStartup": true }';
+    writeFileSync(join(cwd, ".pi", "settings.json"), text);
+    writeFileSync(project, '{ "theme": "light" }');
+    const manager = await open();
+    expect(manager.get()).toMatchObject({ theme: "light", retry: { maxRetries: 1 }, shellPath: undefined });
+    expect(manager.problems).toMatchObject([{ kind: "untrusted", key: "shellPath", scope: "project" }]);
+    await manager.setProjectTrusted(true);
+    expect(manager.get().shellPath).toBe("/bin/zsh");
+    expect(manager.getProject()).toEqual({ theme: "light", retry: { maxRetries: 1 }, shellPath: "/bin/zsh" });
+    await manager.update("project", { retry: { maxRetries: 7 } });
+    expect(manager.get().retry.maxRetries).toBe(7);
+    expect(readFileSync(join(cwd, ".pi", "settings.json"), "utf8")).toBe(text);
+  });
+});
+
+test("what is the user's alone is ignored in a project, with a notice, also if the project is trusted", async () => {
+  const { project, global, open } = createDirectories();
+  writeFileSync(global, '{ "defaultProjectTrust": "never" }');
+  writeFileSync(project, '{ "defaultProjectTrust": "always", "auth": { "store": "keychain" } }');
+  const manager = await open({ projectTrusted: true });
+  expect(manager.get()).toMatchObject({ defaultProjectTrust: "never", auth: { store: "file" } });
+  expect(formatProblems(manager)).toEqual([
+    expect.stringContaining("A project may not set defaultProjectTrust"),
+    expect.stringContaining("A project may not set auth.store"),
+  ]);
+  await expect(manager.update("project", { defaultProjectTrust: "always" })).rejects.toMatchObject({
+    code: "invalid_input",
   });
 });

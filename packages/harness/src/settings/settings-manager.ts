@@ -9,9 +9,9 @@ import { formatFileProblem } from "../file-problem.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import { editText } from "../json/edit.ts";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
-import { checkSettings } from "./check.ts";
-import { type LocatedSettings, locateSettings } from "./locate.ts";
-import { resolveSettings, toFrozen } from "./resolve.ts";
+import { type CheckOptions, checkSettings } from "./check.ts";
+import { getScope, type LocatedSettings, locateSettings, type SettingsLayerName, settingsLayers } from "./locate.ts";
+import { mergeInputs, resolveSettings, toFrozen } from "./resolve.ts";
 import type { Settings, SettingsInput } from "./schema.ts";
 import { createMemorySource } from "./source.ts";
 import {
@@ -49,7 +49,7 @@ export type SettingsListener = (change: SettingsChange) => void;
 /** How long a file may be damaged or missing while an editor saves it. */
 const maxSaveMs = 500;
 
-const scopes = ["global", "project"] as const;
+type States = Readonly<Record<SettingsLayerName, FileState>>;
 
 interface Parts extends LocatedSettings {
   readonly clock: Clock;
@@ -60,7 +60,7 @@ export class SettingsManager {
   readonly #listeners = new Listeners<SettingsChange>((error) =>
     this.#addProblem("listener_failed", `A listener for settings failed: ${getErrorMessage(error)}`),
   );
-  #states: Readonly<Record<SettingsScope, FileState>>;
+  #states: States;
   #settings: Settings;
   /** Problems that are not about the content of the files. */
   #otherProblems: readonly SettingsProblem[] = [];
@@ -74,12 +74,12 @@ export class SettingsManager {
   private constructor(parts: Parts, isProjectTrusted: boolean, global: FileState = noFile) {
     this.#parts = parts;
     this.#isProjectTrusted = isProjectTrusted;
-    this.#states = { global, project: noFile };
+    this.#states = { global, pi: noFile, project: noFile };
     this.#settings = this.#resolve();
   }
 
   /**
-   * The settings in `<agentDir>/settings.json` and in `.tau/settings.json` of a project. `agentDir` is `TAU_DIR`, else
+   * The settings in `<agentDir>/settings.json`, and in `.tau/settings.json` over `.pi/settings.json` of a project. `agentDir` is `TAU_DIR`, else
    * `~/.tau`. Does not fail for damaged files: see `problems` and `mustBeWhole`.
    */
   static async create(
@@ -97,15 +97,16 @@ export class SettingsManager {
 
   /** Settings without files. Throws `HarnessError` `invalid_input` for settings that are not valid. */
   static inMemory(settings: SettingsInput = {}, options: Pick<SettingsManagerOptions, "clock"> = {}): SettingsManager {
-    const values = checkOrThrow(settings, true);
+    const values = checkOrThrow(settings, { trusted: true });
     const cwd = process.cwd();
     const location = { directory: cwd, cwd, home: homedir() };
     const sources = {
       global: createMemorySource(location, JSON.stringify(values)),
+      pi: createMemorySource(location),
       project: createMemorySource(location),
     };
     const parts = { sources, files: [], clock: options.clock ?? systemClock };
-    return new SettingsManager(parts, true, { values, problems: [], exists: true });
+    return new SettingsManager(parts, true, { ...noFile, values, exists: true });
   }
 
   /** The settings that count, with all defaults. Frozen; a new object whenever a setting changes. */
@@ -128,14 +129,19 @@ export class SettingsManager {
     return toFrozen(this.#states.global.values);
   }
 
-  /** The valid settings in the project's file, without those that need trust. Frozen. */
+  /** The valid settings in the project's files, without those that need trust. Frozen. */
   getProject(): SettingsInput {
-    return toFrozen(this.#states.project.values);
+    return toFrozen(mergeInputs(this.#states.pi.values, this.#states.project.values) as SettingsInput);
+  }
+
+  /** Settings of pi in the files that have no effect, by their dotted names. */
+  get ignored(): readonly string[] {
+    return [...new Set(settingsLayers.flatMap((layer) => this.#states[layer].ignored))];
   }
 
   /** The current problems, in the order of the files. */
   get problems(): readonly SettingsProblem[] {
-    return [...this.#states.global.problems, ...this.#states.project.problems, ...this.#otherProblems];
+    return [...settingsLayers.flatMap((layer) => this.#states[layer].problems), ...this.#otherProblems];
   }
 
   /**
@@ -145,8 +151,10 @@ export class SettingsManager {
   mustBeWhole(): void {
     const problem = this.problems.find(mayLoosen);
     if (!problem) return;
-    const command = `tau config edit${problem.scope === "project" ? " --project" : ""}`;
-    const advice = `No session is started, since a restriction could be missing. Correct the file: ${command}`;
+    const { scope, file } = problem;
+    const command = `: tau config edit${scope === "project" ? " --project" : ""}`;
+    const isOurs = this.#parts.sources[scope].file === file;
+    const advice = `Nothing is started, since a restriction could be missing. Correct the file${isOurs ? command : "."}`;
     throw new HarnessError("invalid_input", `${formatFileProblem(problem)} ${advice}`);
   }
 
@@ -159,7 +167,7 @@ export class SettingsManager {
    */
   async update(scope: SettingsScope, changes: SettingsInput): Promise<void> {
     const source = this.#parts.sources[scope];
-    checkOrThrow(changes, this.#isTrusted(scope));
+    checkOrThrow(changes, { trusted: this.#isTrusted(scope), isProject: scope === "project" });
     await this.#queue.add(async () => {
       await source.rewrite(async (text) => {
         if (text.trim() !== "") await refuseDamaged(source.file, text);
@@ -169,7 +177,7 @@ export class SettingsManager {
     });
   }
 
-  /** Reads both files now. A damaged file is reported at once. */
+  /** Reads the files now. A damaged file is reported at once. */
   async reload(): Promise<void> {
     await this.#queue.add(() => this.#read({ isPatient: false }));
   }
@@ -208,18 +216,19 @@ export class SettingsManager {
     this.#cancelSecondRead();
   }
 
-  /** Reads both files. If it is patient, a file that may be half saved is left as it was and read again later. */
+  /** Reads the files. If it is patient, a file that may be half saved is left as it was and read again later. */
   async #read({ isPatient }: { isPatient: boolean }): Promise<void> {
     this.#cancelSecondRead();
     const { sources, clock } = this.#parts;
     const states = { ...this.#states };
     let isComplete = true;
-    for (const scope of scopes) {
-      const before = states[scope];
-      const content = await readSource(sources[scope]);
-      const { file } = sources[scope];
+    for (const layer of settingsLayers) {
+      const before = states[layer];
+      const content = await readSource(sources[layer]);
+      const { file } = sources[layer];
+      const scope = getScope(layer);
       if (isPatient && mayBeIncomplete(before, content)) isComplete = false;
-      else states[scope] = updateState(before, content, { scope, file, trusted: this.#isTrusted(scope) });
+      else states[layer] = updateState(before, content, { scope, file, trusted: this.#isTrusted(scope) });
     }
     if (!isComplete && this.#watch) {
       const again = () => void this.#queue.add(() => this.#read({ isPatient: false }));
@@ -228,7 +237,7 @@ export class SettingsManager {
     this.#publish(states);
   }
 
-  #publish(states: Readonly<Record<SettingsScope, FileState>>): void {
+  #publish(states: States): void {
     const before = { settings: this.#settings, problems: this.problems };
     this.#states = states;
     const settings = this.#resolve();
@@ -250,7 +259,7 @@ export class SettingsManager {
   #resolve(): Settings {
     const { sources } = this.#parts;
     return resolveSettings(
-      scopes.map((scope) => ({ values: this.#states[scope].values, location: sources[scope].location })),
+      settingsLayers.map((layer) => ({ values: this.#states[layer].values, location: sources[layer].location })),
     );
   }
 
@@ -260,8 +269,8 @@ export class SettingsManager {
 }
 
 /** A copy of valid settings. */
-function checkOrThrow(settings: SettingsInput, trusted: boolean): SettingsInput {
-  const { values, mistakes } = checkSettings(replaceUndefined(settings), { trusted });
+function checkOrThrow(settings: SettingsInput, options: CheckOptions): SettingsInput {
+  const { values, mistakes } = checkSettings(replaceUndefined(settings), options);
   if (mistakes.length === 0) return values;
   throw new HarnessError("invalid_input", mistakes.map(({ message }) => message).join("\n"));
 }

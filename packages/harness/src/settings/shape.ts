@@ -3,7 +3,8 @@ import { join, resolve } from "node:path";
 import { type ModelThinkingLevel, parseThinkingLevel } from "@tau/ai";
 import { thinkingLevels } from "@tau/ai/internal";
 import type { Field } from "../fields/field.ts";
-import { list, nonEmptyText, oneOf } from "../fields/kinds.ts";
+import { resolvePathEntry } from "../resources/path-filter.ts";
+import { list, nonEmptyText, oneOf, scalar } from "../fields/kinds.ts";
 
 /** The directories that relative paths in a settings file depend on. All absolute. */
 export interface SettingsLocation {
@@ -42,8 +43,17 @@ export const workingPath: Shape<string> = {
   resolve: (path, { cwd, home }) => resolve(cwd, fromHome(path, home)),
 };
 
-/** Files and directories, from the directory of the settings file if they are relative. */
+/** Files and directories, from the directory of the settings file if they are relative; see `createPathFilter`. */
 export const paths: Shape<readonly string[]> = {
   ...list(nonEmptyText),
-  resolve: (each, { directory, home }) => each.map((path) => resolve(directory, fromHome(path, home))),
+  resolve: (each, { directory, home }) =>
+    each.map((entry) => resolvePathEntry(entry, directory, (path) => fromHome(path, home))),
 };
+
+/** A proxy that is not valid would be ignored, and requests would go out without it. */
+export const proxyUrl: Shape<string> = scalar({
+  expected: "an address that begins with http:// or https://",
+  type: "string",
+  schema: { type: "string", pattern: "^https?://" },
+  accepts: (value): value is string => typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value),
+});

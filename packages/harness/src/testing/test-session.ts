@@ -82,7 +82,13 @@ export async function createTestSession(
     await mkdir(cwd, { recursive: true });
     await writeFiles(cwd, files);
     const { ids = createSequentialIds(), agentName, parentSessionId: parentId } = rest;
-    const home = { cwd, agentDir, home: root, ...(agentName !== undefined && { agentName }) };
+    const home = {
+      cwd,
+      agentDir,
+      home: root,
+      isProjectTrusted: () => true,
+      ...(agentName !== undefined && { agentName }),
+    };
     const origin = { clock, ids, ...(parentId !== undefined && { parentId }) };
     session = await createAgentSession({
       settingsManager: SettingsManager.inMemory(settings),

@@ -87,6 +87,30 @@ test("the tools of layer 3 do what they say", async () => {
   expect(session.messages).toHaveLength(2);
 });
 
+test("a model that does not know an id is told the last entries, and can go to one of them", async () => {
+  const desk = await openDesk([[text("One.")], [call("session_navigate")], [text("two")]], {
+    binding: { channel: "chat", tools: [] },
+  });
+  const { session, model } = desk;
+  await session.prompt(
+    "A question with\nmore than one line, and with far more words than anybody needs to know it again.",
+  );
+  const back = session.sessionManager.getLeafId()!;
+  await session.prompt("List.");
+  const lines = getTexts(getResults(desk)[0]!.content).split("\n");
+  expect(lines.map((line) => line.replace(/^[0-9a-f]{8}/, "ID"))).toEqual([
+    "The last entries:",
+    "ID user: A question with more than one line, and with far more words …",
+    "ID assistant: One.",
+    "ID user: List.",
+    "ID assistant: [calls session_navigate]",
+  ]);
+  expect(lines[2]).toMatch(new RegExp(`^${back} `));
+  model.add([call("session_navigate", { entryId: back })], [text("gone back")]);
+  await session.prompt("Go back.");
+  expect(session.sessionManager.getLeafId()).toBe(back);
+});
+
 test("compaction by hand shortens what is sent, and the log keeps everything", async () => {
   const { session, model, events } = await openDesk([[text("one")], [text("A summary.")], [text("two")]]);
   await session.prompt("A long story. ".repeat(2_000));

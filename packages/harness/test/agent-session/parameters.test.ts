@@ -75,6 +75,25 @@ test("a provider that says nothing for 120 seconds is asked four times, and then
   expect(server.requests).toHaveLength(4);
 });
 
+test("a limit of the settings is the one that ends the run, and the one that is told", async () => {
+  const clock = createFakeClock();
+  const hangs: WireReply = { kind: "raw", chunks: [": hello\n\n"], ending: "hang" };
+  const settings = { defaultModel: "house/small", httpIdleTimeoutMs: 300_000, retry: { enabled: false } };
+  const { session } = await house([hangs], { "agent/settings.json": JSON.stringify(settings) }, { clock });
+  const done = session.prompt("Hello?");
+  let isOver = false;
+  void done.finally(() => (isOver = true));
+  while (!isOver) await clock.advance(1_000);
+  const outcome = await done;
+  expect(outcome).toMatchObject({ terminationReason: "idle_timeout_120s", detail: "idle_timeout_300s" });
+  // The server is on this machine.
+  expect(outcome).toMatchObject({
+    failure: {
+      message: expect.stringMatching(/^The provider sent no content for 300 s\. A local server .*httpIdleTimeoutMs/),
+    },
+  });
+});
+
 test("the debug log has what happened and never the key", async () => {
   const directory = await temporaryDirectory();
   const path = join(directory, "debug.log");

@@ -1,5 +1,6 @@
 import { call, text } from "@tau/ai/testing";
 import { expect, test } from "vitest";
+import { SessionManager } from "../../src/session/session-manager.ts";
 import { openDesk, sayTool, getTypes } from "./desk.ts";
 
 test("a prompt becomes a run: its events, its outcome, and its entries in the log", async () => {
@@ -36,4 +37,18 @@ test("a prompt becomes a run: its events, its outcome, and its entries in the lo
   const { messages } = await session.sessionManager.buildContext();
   expect(messages).toEqual(session.messages);
   expect(model.asked).toHaveLength(2);
+});
+
+test("the transcript is the messages with the ids of their entries, now and after the session is opened again", async () => {
+  const { session, directory } = await openDesk([[text("One.")], [text("Two.")]]);
+  await session.prompt("First?");
+  await session.prompt("Second?");
+  const entries = (await session.sessionManager.getEntries()).filter(({ type }) => type === "message");
+  const ids = entries.map(({ id }) => id);
+  expect(session.transcript.map(({ id }) => id)).toEqual(ids);
+  expect(session.transcript.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  expect(session.messages[0]).not.toHaveProperty("id");
+  const sessionManager = await SessionManager.open(session.sessionFile!, { access: "read" });
+  const again = await openDesk([], { cwd: directory, sessionManager });
+  expect(again.session.transcript.map(({ id }) => id)).toEqual(ids);
 });

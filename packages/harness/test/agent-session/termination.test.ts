@@ -50,6 +50,18 @@ test("48 hours: the run ends although its tool hangs, and the call has its outco
   expect(desk.session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult"]);
 });
 
+test("a run ends at the limit of the settings, which is told", async () => {
+  const desk = await timedDesk([[call("hang")]], {
+    customTools: [hung()],
+    settings: { limits: { runMs: 90 * 60_000 } },
+  });
+  const done = desk.session.prompt("Wait.");
+  await running(desk);
+  await desk.clock.advance(90 * 60_000 + 1_000);
+  await done;
+  expect(getEnd(desk.events)).toEqual({ reason: "timeout_48h", detail: "timeout_5400s" });
+});
+
 test("120 seconds without a token: tried again like an overload, and then the reason", async () => {
   const idle = { failure: { kind: "idle_timeout", message: "Nothing came for 120 seconds." } } as const;
   const desk = await timedDesk([idle, idle, idle, idle]);

@@ -68,6 +68,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   sessionManager: true,
   settingsManager: true,
   resourceLoader: true,
+  resources: true,
   parentSessionId: true,
   sessionId: true,
   abortSignal: true,
@@ -111,7 +112,9 @@ const codes: Record<HarnessErrorCode, true> = {
   unknown_command: true,
   invalid_parameters: true,
   login_failed: true,
+  unavailable: true,
   invalid_input: true,
+  denied: true,
   aborted: true,
 };
 

@@ -1,5 +1,6 @@
 /** Normalises the arguments of edits. Pure. */
 import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { prepareFileArguments } from "../arguments.ts";
 
 interface Edits {
   path: string;
@@ -7,7 +8,8 @@ interface Edits {
 }
 
 /** Models also send one edit without a list around it, and the list as JSON in a string. */
-export function prepareEdits(args: unknown): Edits {
+export function prepareEdits(given: unknown): Edits {
+  const args: unknown = prepareFileArguments(given);
   if (!isRecord(args)) return args as Edits;
   const { oldText, newText, ...rest } = args;
   const edits = toList(rest["edits"]);

@@ -1,5 +1,6 @@
 /** Normalises the arguments of hashline edits. Pure. */
 import { tryParseJson } from "@tau/ai/internal";
+import { prepareFileArguments } from "../arguments.ts";
 
 export interface RequestedEdit {
   op: string;
@@ -17,9 +18,9 @@ interface LineEdits {
 
 /** Models also send lists as JSON in a string. Anything else that is wrong is left to the validation. */
 export function prepareLineEdits(args: unknown): LineEdits {
-  const request = args as Partial<LineEdits> | undefined;
+  const request = prepareFileArguments<Partial<LineEdits> | undefined>(args);
   const edits = toList(request?.edits);
-  if (!Array.isArray(edits)) return args as LineEdits;
+  if (!Array.isArray(edits)) return request as LineEdits;
   const prepared = edits.map((edit: unknown) => {
     const lines = toList((edit as Partial<RequestedEdit> | null)?.lines);
     return isTexts(lines) ? { ...(edit as RequestedEdit), lines } : edit;

@@ -1,6 +1,6 @@
 import type { AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { sleep } from "@tau/ai/internal";
+import { sleep, withoutUndefined } from "@tau/ai/internal";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
@@ -48,10 +48,16 @@ export interface BashOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that are given to commands as they are, also those that look like secrets. */
   addedEnv?: Readonly<Record<string, string>>;
+  /** Called for each command: more variables. One that is undefined is not given, also if our environment has it. */
+  getSessionEnv?: () => Readonly<Record<string, string | undefined>>;
   /** Called for each command: variables for which its result is true are not given to it, also those of `addedEnv`. */
   createIsSecret?: () => IsSecret;
   /** The program that runs commands, with `-c`. Default: bash, else sh. */
   shell?: string;
+  /** How long a command may take whose call sets no timeout, in milliseconds. Not for jobs. Default: no limit. */
+  commandTimeoutMs?: number;
+  /** The longest timeout of a command, in milliseconds. Not for jobs. Default: no limit. */
+  maxCommandTimeoutMs?: number;
   /** Comes before every command, on a line of its own. */
   commandPrefix?: string;
   /** Where long output is kept. Default: private files among the system's temporary ones, until `jobs` are disposed of. */
@@ -85,10 +91,12 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
   const added = Object.entries(options.addedEnv ?? {});
   const getEnv = () => {
     const isSecret = options.createIsSecret?.() ?? (() => false);
-    return {
+    const all: Record<string, string | undefined> = {
       ...cleanEnvironment(options.env ?? process.env, isSecret),
+      ...options.getSessionEnv?.(),
       ...Object.fromEntries(added.filter(([name, value]) => !isSecret(name, value))),
     };
+    return withoutUndefined(all) as Record<string, string>;
   };
   const ownPorts: Omit<CommandPorts, "env"> = {
     cwd,
@@ -110,11 +118,17 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
       const ports = { ...ownPorts, env: getEnv(), spawn: context?.spawn ?? spawn };
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
-      const timeoutMs = timeout === undefined ? undefined : timeout * 1_000;
+      const askedMs = timeout === undefined ? undefined : timeout * 1_000;
+      const timeoutMs = background ? askedMs : limitTimeout(askedMs, options);
       const call = { command, timeoutMs, signal, onUpdate };
       return await (background ? runInBackground(ports, jobs, call) : runToEnd(ports, jobs, call));
     },
   };
+}
+
+function limitTimeout(askedMs: number | undefined, { commandTimeoutMs, maxCommandTimeoutMs }: BashOptions) {
+  const wantedMs = askedMs ?? commandTimeoutMs;
+  return maxCommandTimeoutMs === undefined ? wantedMs : Math.min(wantedMs ?? maxCommandTimeoutMs, maxCommandTimeoutMs);
 }
 
 interface Call {

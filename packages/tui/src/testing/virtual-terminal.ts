@@ -98,7 +98,9 @@ export class VirtualTerminal implements Terminal {
     this.#onInput?.(data);
   }
 
-  resize(columns: number, rows: number): void {
+  /** Resolves when the size has changed, after all that was written before is on the screen. */
+  async resize(columns: number, rows: number): Promise<void> {
+    await this.flush();
     this.#emulator.resize(columns, rows);
     this.#onResize?.();
   }

@@ -15,7 +15,7 @@ export function encode(model: Model, context: Context, options: MistralOptions):
   const selected = selectTools(model, context.tools, notes);
   const tools = encodeTools(
     selected,
-    (tool) => encodeFunctionTool(model, tool, { supportsStrict: true, notes }),
+    (tool) => encodeFunctionTool(model, tool, { supportsStrict: true, isClosed: false, notes }),
     notes,
   );
   const choice = resolveToolChoice(options.toolChoice, selected, notes);

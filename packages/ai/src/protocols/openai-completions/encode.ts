@@ -23,7 +23,7 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
   const choice = resolveToolChoice(options.toolChoice, selected, notes);
   const tools = encodeTools(
     selected,
-    (tool) => encodeFunctionTool(model, tool, { supportsStrict: compat.supportsStrictMode, notes }),
+    (tool) => encodeFunctionTool(model, tool, { supportsStrict: compat.supportsStrictMode, isClosed: true, notes }),
     notes,
   );
   const system = encodeSystem(model, context.systemPrompt);

@@ -1,7 +1,7 @@
 import type { Context, Tool } from "../../context.ts";
 import type { Model } from "../../model.ts";
 import type { StreamOptions } from "../../options.ts";
-import { toJsonSchema } from "../../schema/adapt.ts";
+import { toClosedSchema } from "../../schema/adapt.ts";
 import { toStrictSchema } from "../../schema/openai-strict.ts";
 import { createStrictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
@@ -131,16 +131,10 @@ function encodeTool(model: ResponsesModel, tool: Tool, notes: EncodeNote[]): Rec
     type: "function",
     name: tool.name,
     description: tool.description,
-    parameters: strictSchema ?? toObjectSchema(tool),
+    parameters: strictSchema ?? toClosedSchema(tool.parameters),
     // The API's default is true.
     ...(supportsStrict && { strict: strictSchema !== undefined }),
   };
-}
-
-/** The API requires `properties` in an object schema, even if it is empty. */
-function toObjectSchema(tool: Tool): Record<string, unknown> {
-  const schema = toJsonSchema(tool.parameters);
-  return schema["type"] === "object" && schema["properties"] === undefined ? { ...schema, properties: {} } : schema;
 }
 
 function encodeToolChoice(choice: ResolvedToolChoice): unknown {

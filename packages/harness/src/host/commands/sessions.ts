@@ -49,12 +49,17 @@ export const sessionCommands = {
     if (leafId === null) throw new HarnessError("invalid_input", "The session is empty: there is nothing to clone.");
     return { sessionId: await openBefore(context, leafId), cancelled: false };
   }),
-  new_session: command({ parentSession: optional(nonEmptyText) }, async (context, { parentSession }) => {
-    const { session } = context;
-    const parent = parentSession === undefined ? {} : { parentSession: resolve(session.cwd, parentSession) };
-    const manager = await session.sessionManager.createSession(parent);
-    return { sessionId: await openWithModel(context, manager), cancelled: false };
-  }),
+  new_session: command(
+    { parentSession: optional(nonEmptyText), agent: optional(nonEmptyText) },
+    async (context, { parentSession, agent }) => {
+      const { session } = context;
+      const manager = await session.sessionManager.createSession({
+        ...(parentSession !== undefined && { parentSession: resolve(session.cwd, parentSession) }),
+        ...(agent !== undefined && { agentName: agent }),
+      });
+      return { sessionId: await openWithModel(context, manager), cancelled: false };
+    },
+  ),
   switch_session: command({ sessionPath: nonEmptyText }, async (context, { sessionPath }) => ({
     sessionId: await switchSession(context, sessionPath),
     cancelled: false,

@@ -1,8 +1,9 @@
 /** Commands about settings, trust and credentials. */
 import { HarnessError } from "../../errors.ts";
 import { anyJson, flag, nonEmptyText, oneOf, optional } from "../../fields/kinds.ts";
-import { readTrust, writeTrust } from "../../policy/trust.ts";
+import { keepTrust, readTrust, writeTrust } from "../../policy/trust.ts";
 import { formatFileProblem } from "../../file-problem.ts";
+import { describeIgnoredPiFiles } from "../../resources/locations.ts";
 import { nestSetting } from "../../settings/nest.ts";
 import { login } from "../login.ts";
 import { command, type SomeCommands, longCommand } from "./command.ts";
@@ -15,10 +16,9 @@ export const settingsCommands = {
   set_setting: command(
     { key: nonEmptyText, value: optional(anyJson), scope: optional(oneOf("global", "project")) },
     async ({ host, session: { cwd, settingsManager } }, { key, value, scope = "global" }) => {
-      await settingsManager.update(scope, nestSetting(key, value));
-      // The user's own change does not end the trust in the project.
-      if (scope === "project" && settingsManager.isProjectTrusted)
-        await writeTrust({ agentDir: host.agentDir, cwd, ids: host.ids }, true);
+      const update = () => settingsManager.update(scope, nestSetting(key, value));
+      if (scope === "global") await update();
+      else await keepTrust({ agentDir: host.agentDir, cwd, ids: host.ids }, update);
     },
   ),
   reload: command({}, async ({ session }) => ({ changed: [...(await session.reload())] })),
@@ -27,6 +27,8 @@ export const settingsCommands = {
     const trust = await writeTrust({ agentDir: host.agentDir, cwd: session.cwd, ids: host.ids }, trusted);
     await session.settingsManager.setProjectTrusted(trust.trusted);
     await session.reload();
+    const ignored = trust.trusted ? await describeIgnoredPiFiles(session.cwd) : undefined;
+    if (ignored !== undefined) session.notify("resources", ignored);
     return trust;
   }),
   login: longCommand({ provider: nonEmptyText, apiKey: optional(nonEmptyText) }, ({ session }, { provider, apiKey }) =>

@@ -1,0 +1,63 @@
+/** Asks the user on the terminal about calls that the policy does not allow by itself. */
+import { SerialQueue } from "@tau/ai/internal";
+import type { HostedSession } from "@tau/harness/host";
+import { toVisibleLine } from "@tau/harness/policy";
+import type { Approval, ApprovalAnswer, ApprovalChoice } from "@tau/protocol";
+import { ask } from "./ask.ts";
+import type { Io } from "./command.ts";
+import { clearLine } from "./terminal-text.ts";
+
+/** One question at a time. Returns a function that ends it. */
+export function answerApprovals(hosted: HostedSession, io: Io): () => void {
+  const queue = new SerialQueue();
+  const open = new Map<string, AbortController>();
+  return hosted.subscribe((item) => {
+    if (item.kind !== "event") return;
+    const { event } = item;
+    if (event.type === "approval_resolved") open.get(event.approvalId)?.abort();
+    if (event.type !== "approval_requested") return;
+    const { approval } = event;
+    const withdrawn = new AbortController();
+    open.set(approval.id, withdrawn);
+    void queue
+      .add(() => answer(hosted, approval, io, withdrawn.signal))
+      .catch(() => hosted.session.approve(approval.id, { decision: "deny" }))
+      .finally(() => open.delete(approval.id));
+  });
+}
+
+async function answer(hosted: HostedSession, approval: Approval, io: Io, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || io.signal.aborted) return;
+  const typed = await ask(io, `${clearLine()}${formatQuestion(approval)}`, { signal });
+  // Somebody else answered, or the time is over.
+  if (signal.aborted) return;
+  if (typed === undefined) return await hosted.abort();
+  hosted.session.approve(approval.id, parseAnswer(approval, typed));
+}
+
+const letters: Record<ApprovalChoice, { letter: string; term: string }> = {
+  once: { letter: "y", term: "this time" },
+  session: { letter: "s", term: "in this session" },
+  project: { letter: "p", term: "in this project" },
+  always: { letter: "a", term: "always" },
+};
+
+/** The command or path is shown whole. Pure. */
+export function formatQuestion({ summary, reason, commands = [], choices }: Approval): string {
+  const texts = commands.flatMap((argv) => argv.at(-1)?.split("\n") ?? []);
+  const offers = choices.map(({ choice, rule }) => {
+    const { letter, term } = letters[choice];
+    return `${letter}  ${term}${rule === undefined ? "" : `: ${rule}`}`;
+  });
+  const lines = [summary, reason, ...texts, "", ...offers, "n  no"].map((line) => toVisibleLine(line, Infinity));
+  const keys = choices.map(({ choice }) => letters[choice].letter);
+  return `The model asks for your approval.\n${lines.map((line) => `  ${line}\n`).join("")}Allow it? [${keys.join("/")}/N] `;
+}
+
+/** Everything but a choice that was offered is a no. Pure. */
+export function parseAnswer({ choices }: Pick<Approval, "choices">, typed: string): ApprovalAnswer {
+  const word = typed.trim().toLowerCase();
+  const match = choices.find(({ choice }) => word === choice || word === letters[choice].letter);
+  const choice = match?.choice ?? (word === "yes" ? "once" : undefined);
+  return choice === undefined ? { decision: "deny" } : { decision: "allow", choice };
+}

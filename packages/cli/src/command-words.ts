@@ -1,0 +1,51 @@
+/** Words that look like a command but are none. They get a hint instead of going to the model. */
+import { commands } from "./commands/index.ts";
+import { UsageError } from "./errors.ts";
+
+const noPackages = "There is nothing to install yet: tau has no packages, plug-ins or extensions.";
+const update = "tau does not update itself. Run install.sh again, or in a clone: git pull.";
+
+/** Commands of other agents, and what to use here. */
+const hints: Readonly<Record<string, string>> = {
+  login: "Use tau auth login.",
+  logout: "Use tau auth logout.",
+  update,
+  upgrade: update,
+  install: noPackages,
+  uninstall: noPackages,
+  remove: noPackages,
+  plugin: noPackages,
+  plugins: noPackages,
+  list: "Use tau sessions list, or tau models.",
+  version: "Use tau --version.",
+  mcp: "tau has no MCP servers yet.",
+  chat: "There is no interactive terminal yet. Use tau -p, and tau -c -p to continue.",
+};
+
+/** More arguments than this are a sentence. */
+const maxArguments = 2;
+
+/** Throws if the command line looks like a command that does not exist. With `-p` it is always a prompt. */
+export async function checkCommandWords(args: readonly string[]): Promise<void> {
+  const [word = "", ...rest] = args;
+  if (!/^[a-z]+$/.test(word) || rest.includes("-p") || rest.includes("--print")) return;
+  const isSentence = rest.length > maxArguments || rest.some((argument) => /\s|[.,;:!?]$/.test(argument));
+  const hint = Object.hasOwn(hints, word) && !isSentence ? hints[word] : await suggestCommand(word, rest[0]);
+  if (hint === undefined) return;
+  throw new UsageError(`there is no command ${word}. ${hint} To send it to the model, use tau -p "${args.join(" ")}".`);
+}
+
+/**
+ * The command that a misspelled word means. A word alone may differ from a command by one edit only, because `tau hello`
+ * is a prompt; before a subcommand it may differ by more.
+ */
+async function suggestCommand(word: string, subcommand: string | undefined): Promise<string | undefined> {
+  const candidates = commands.filter(({ name, usage }) =>
+    subcommand === undefined ? true : usage.some((line) => line.startsWith(`tau ${name} ${subcommand} `)),
+  );
+  if (candidates.length === 0) return undefined;
+  const names = candidates.map(({ name }) => name);
+  const { nearestNames } = await import("@tau/ai/internal");
+  const [nearest] = nearestNames(word, names, subcommand === undefined ? 1 : undefined);
+  return nearest && `Did you mean ${nearest}?`;
+}

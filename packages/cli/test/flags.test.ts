@@ -1,0 +1,104 @@
+/** Flags of the program, and words that look like commands. */
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { exitCodes } from "../src/exit-codes.ts";
+import { createModelWorkspace, run, temporaryDirectory, textReply } from "./kit.ts";
+
+const lastPrompt = (body: unknown): unknown => (body as { messages: { content: unknown }[] }).messages.at(-1)?.content;
+
+test("several arguments are one prompt", async () => {
+  const workspace = await createModelWorkspace([textReply("It builds.")]);
+  expect(await run(workspace, ["-p", "what", "", "does", "this", "do"])).toMatchObject({
+    code: 0,
+    out: "It builds.\n",
+  });
+  expect(workspace.server.requests).toHaveLength(1);
+  expect(JSON.stringify(lastPrompt(workspace.server.requests[0]?.body))).toContain("what does this do");
+});
+
+test("of a repeated flag the last counts, and a list takes all", async () => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
+  const flags = ["--model", "nothing", "--model", "acme/large", "--mode", "json", "--mode", "text"];
+  const tools = ["--tools", "read", "--tools", "ls,grep"];
+  expect(await run(workspace, [...flags, ...tools, "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
+  const body = workspace.server.requests[0]?.body as { model: string; tools: unknown[] };
+  expect([body.model, body.tools.length]).toEqual(["large", 3]);
+});
+
+test("-C runs as if tau was started in that directory, also before a command", async () => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
+  const inner = join(workspace.directory, "inner");
+  await mkdir(inner);
+  await writeFile(join(inner, "AGENTS.md"), "Rules of inner.");
+  await writeFile(join(inner, "note.txt"), "A note.");
+  expect(await run(workspace, ["-p", "Hi", "@note.txt", "-C", "inner"])).toMatchObject({ code: 0 });
+  const sent = JSON.stringify(workspace.server.requests[0]?.body);
+  for (const text of ["Rules of inner.", "A note."]) expect(sent).toContain(text);
+  const listed = async (...args: string[]) =>
+    (JSON.parse((await run(workspace, [...args, "sessions", "list", "--json"])).out) as unknown[]).length;
+  expect([await listed("-C", "inner"), await listed()]).toEqual([1, 0]);
+  for (const args of [
+    ["-C", "gone", "-p", "Hi"],
+    ["-C", "gone", "sessions", "list"],
+    ["-C", "inner/note.txt", "Hi"],
+  ]) {
+    const { code, out, err } = await run(workspace, args);
+    expect({ code, out }).toEqual({ code: exitCodes.usage, out: "" });
+    expect(err).toContain(`there is no directory ${join(workspace.directory, args[1]!)}`);
+  }
+});
+
+test("--export writes a session as HTML to the next argument, or to a name made from it", async () => {
+  const workspace = await createModelWorkspace([textReply("Forty-two.")]);
+  await run(workspace, ["-p", "Hi", "--session-id", "job"]);
+  const { directory } = workspace;
+  expect(await run(workspace, ["--export", "job", "page.html"])).toMatchObject({ code: 0, out: "" });
+  expect(await run(workspace, ["--export", "job"])).toMatchObject({ code: 0, out: "" });
+  expect(await run(workspace, ["--export", "job"])).toMatchObject({ code: 0, out: "" });
+  const pages = (await readdir(directory)).filter((name) => name.endsWith(".html"));
+  expect(pages.toSorted()).toEqual(["page.html", expect.stringMatching(/^tau-session-.*job\.html$/)]);
+  const sameAs = (await run(workspace, ["sessions", "export", "job"])).out;
+  for (const page of pages) expect(await readFile(join(directory, page), "utf8")).toBe(sameAs);
+  await writeFile(join(directory, "notes.md"), "Keep me.");
+  expect(await run(workspace, ["--export", "job", "notes.md"])).toMatchObject({ code: exitCodes.usage });
+  expect(await readFile(join(directory, "notes.md"), "utf8")).toBe("Keep me.");
+  expect(await run(workspace, ["--export", "unknown"])).toMatchObject({ code: exitCodes.usage });
+});
+
+test.each([
+  ["login", "tau auth login"],
+  ["logout anthropic", "tau auth logout"],
+  ["update", "does not update itself"],
+  ["upgrade", "does not update itself"],
+  ["install x", "nothing to install yet"],
+  ["remove x", "nothing to install yet"],
+  ["plugin add x", "nothing to install yet"],
+  ["list", "tau sessions list"],
+  ["version", "tau --version"],
+  ["mcp list", "no MCP servers yet"],
+  ["chat", "tau -p"],
+])("tau %s gets a hint instead of a model", async (typed, hint) => {
+  const workspace = await createModelWorkspace([]);
+  const { code, out, err } = await run(workspace, typed.split(" "));
+  expect({ code, out }).toEqual({ code: exitCodes.usage, out: "" });
+  expect(err).toContain(hint);
+  expect(err).toContain(`tau -p "${typed}"`);
+});
+
+test.each([
+  [["login fails on Safari, why?"]],
+  [["install", "the", "right", "packages", "please"]],
+  [["list", "files?"]],
+  [["login", "-p"]],
+  [["-p", "login"]],
+])("%j goes to the model", async (args) => {
+  const workspace = await createModelWorkspace([textReply("Well.")]);
+  expect(await run(workspace, args)).toMatchObject({ code: 0, out: "Well.\n" });
+});
+
+test("tau help of something unknown is a usage error with the topics", async () => {
+  const directory = await temporaryDirectory();
+  const { code, err } = await run({ directory, agentDir: directory }, ["help", "xyzzy"]);
+  expect({ code, err }).toEqual({ code: exitCodes.usage, err: expect.stringContaining("The topics are: ") });
+});

@@ -1,0 +1,71 @@
+/** The archives that would be published, and the example in the README of each. They are made from the build in `dist`. */
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startWireServer } from "@tau/ai/testing";
+import { transform } from "esbuild";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { textReply } from "../kit.ts";
+import { installed, installLibraries, libraries } from "./kit.ts";
+
+const execute = promisify(execFile);
+const root = join(import.meta.dirname, "..", "..", "..", "..");
+
+let directory = "";
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "tau-packages-"));
+  await installLibraries(directory);
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const listFiles = (directory: string): string[] => readdirSync(directory, { recursive: true }).map(String);
+
+test("each archive has a licence, a README and source maps, and nothing of the build", async () => {
+  const places = [...libraries.map((name) => join(directory, "node_modules", "@tau", name)), await installed()];
+  for (const place of places) {
+    const files = listFiles(place);
+    expect(files, place).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json"]));
+    expect(files.filter((file) => /tsbuildinfo|npmignore|\.test\./.test(file))).toEqual([]);
+    if (place.endsWith("cli")) continue;
+    for (const file of files.filter((name) => name.endsWith(".js"))) {
+      const [map] = /(?<=sourceMappingURL=)\S+/.exec(readFileSync(join(place, file), "utf8")) ?? [];
+      // A file that only exports from others has nothing to map.
+      if (map !== undefined) expect(files).toContain(join(file, "..", map));
+    }
+    expect(files.some((name) => name.endsWith(".js.map"))).toBe(true);
+  }
+});
+
+test("the example in the README of each library compiles and runs", async () => {
+  const server = await startWireServer("openai-completions", ["ai", "agent", "tools"].map(textReply));
+  onTestFinished(() => server.close());
+  const home = join(directory, "home");
+  await mkdir(home);
+  for (const name of libraries) {
+    const text = readFileSync(join(directory, "node_modules", "@tau", name, "README.md"), "utf8");
+    expect(text).toMatch(new RegExp(`^npm install @tau/${name}\\b`, "m"));
+    const [, code = ""] = /```ts\n([\s\S]*?)```/.exec(text) ?? [];
+    await writeFile(join(directory, `${name}.ts`), code);
+    await writeFile(join(directory, `${name}.js`), (await transform(code, { loader: "ts" })).code);
+  }
+  const options = ["--noEmit", "--strict", "--target", "es2023", "--module", "nodenext", "--types", "node"];
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const typeRoots = ["--typeRoots", join(root, "node_modules", "@types")];
+  const sources = libraries.map((name) => `${name}.ts`);
+  await execute(process.execPath, [tsc, ...options, ...typeRoots, "--skipLibCheck", ...sources], { cwd: directory });
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, OLLAMA_HOST: server.url };
+  const printed = async (name: string) =>
+    (await execute(process.execPath, [join(directory, `${name}.js`)], { cwd: home, env })).stdout;
+  expect(await printed("ai")).toBe("ai");
+  expect(await printed("agent")).toContain("agent_end\n");
+  await printed("tools");
+  expect(server.requests).toHaveLength(3);
+  expect(await printed("protocol")).toContain("The session is open.");
+  expect(await printed("tui")).toContain("| Hello from a       | 20");
+  await printed("harness");
+  expect(listFiles(home).some((file) => file.endsWith(".jsonl"))).toBe(true);
+});

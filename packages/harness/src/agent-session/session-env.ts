@@ -1,0 +1,24 @@
+/** The environment variables that tell a command in which session it runs. Pure. */
+import type { AgentSession } from "./agent-session.ts";
+
+/** pi's names are there too, because scripts know them. */
+const prefixes = ["TAU", "PI"];
+
+/** As of now. A variable without a value is undefined, so that a command does not get the one of an outer session. */
+export function getSessionEnv({
+  sessionId,
+  sessionFile,
+  model,
+  thinkingLevel,
+}: Pick<AgentSession, "sessionId" | "sessionFile" | "model" | "thinkingLevel">): Record<string, string | undefined> {
+  const values = {
+    SESSION_ID: sessionId,
+    SESSION_FILE: sessionFile,
+    PROVIDER: model?.provider,
+    MODEL: model?.id,
+    REASONING_LEVEL: model && thinkingLevel,
+  };
+  const entries = Object.entries(values);
+  const named = prefixes.flatMap((prefix) => entries.map(([name, value]) => [`${prefix}_${name}`, value] as const));
+  return { ...Object.fromEntries(named), AI_AGENT: "tau" };
+}

@@ -1,0 +1,58 @@
+/** Opens settings with the user's decision about the project: no setting that needs trust counts before that. */
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { nodeFileSystem, unlessMissing } from "@tau/tools/platform";
+import { readWhole } from "../durable-file.ts";
+import { listExisting, locateResources } from "../resources/locations.ts";
+import { SettingsManager, type SettingsManagerOptions } from "../settings/settings-manager.ts";
+import { isTrustStored } from "./trust.ts";
+
+export interface OpenSettingsOptions extends Omit<SettingsManagerOptions, "projectTrusted"> {
+  cwd: string;
+  agentDir: string;
+  /** Trusts the project or not, whatever is stored or set. Nothing is stored. */
+  projectTrusted?: boolean;
+  /** Asks the user, with the names of what needs trust. Storing the answer is up to the caller. Default: nobody is there. */
+  askTrust?: (waiting: readonly string[]) => Promise<boolean>;
+}
+
+/** In order of precedence: `projectTrusted`, the setting `defaultProjectTrust`, the stored answer, the user. */
+export async function openSettings(options: OpenSettingsOptions): Promise<SettingsManager> {
+  const { cwd, agentDir, projectTrusted, askTrust: _askTrust, ...rest } = options;
+  const settings = await SettingsManager.create(cwd, agentDir, rest);
+  if (projectTrusted ?? (await isTrusted(settings, options))) await settings.setProjectTrusted(true);
+  return settings;
+}
+
+async function isTrusted(settings: SettingsManager, options: OpenSettingsOptions): Promise<boolean> {
+  const { defaultProjectTrust } = settings.get();
+  if (defaultProjectTrust !== "ask") return defaultProjectTrust === "always";
+  if (await isTrustStored(options)) return true;
+  if (!options.askTrust) return false;
+  const waiting = await listWaiting(settings, options);
+  return waiting.length > 0 && !(await isRefusedInPi(options)) && (await options.askTrust(waiting));
+}
+
+/** What has no effect without trust. Settings are named one by one, since most of them need none. */
+async function listWaiting(settings: SettingsManager, options: OpenSettingsOptions): Promise<string[]> {
+  const { fileSystem: fs = nodeFileSystem } = options;
+  const [cwd, agentDir] = [resolve(options.cwd), resolve(options.agentDir)];
+  const all = { includeProject: true, discoverSkills: true, discoverPrompts: true };
+  const { project } = await locateResources(fs, { cwd, agentDir, home: homedir(), ...all }, undefined);
+  const waiting = settings.problems.filter(({ kind }) => kind === "untrusted").map(({ key }) => `the setting ${key}`);
+  return [...waiting, ...(await listExisting(fs, cwd, project))];
+}
+
+/**
+ * Whether the user said no in pi: its `trust.json` has true or false by directory, and the nearest one counts. A yes there
+ * is not bound to the content of the files, so it is none here.
+ */
+async function isRefusedInPi({ cwd, agentDir, fileSystem: fs = nodeFileSystem }: OpenSettingsOptions) {
+  const text = (await readWhole(fs, join(agentDir, "trust.json")))?.toString("utf8");
+  const decisions = text === undefined ? undefined : tryParseJson(text.replace(/^\uFEFF/, ""));
+  if (!isRecord(decisions)) return false;
+  let directory = (await unlessMissing(fs.realpath(resolve(cwd)))) ?? resolve(cwd);
+  while (typeof decisions[directory] !== "boolean" && dirname(directory) !== directory) directory = dirname(directory);
+  return decisions[directory] === false;
+}

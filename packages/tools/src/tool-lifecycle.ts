@@ -1,0 +1,43 @@
+/** The methods that accompany the calls of a tool in a session, and what they work with. */
+import type { ToolCallContext } from "./tool.ts";
+
+export type ToolLogLevel = "debug" | "info" | "warn" | "error";
+
+/** A value that a tool can be configured with. */
+export interface ToolConfigField {
+  /** For people, such as `string`. */
+  type?: string;
+  default?: unknown;
+  description?: string;
+}
+
+/** What a tool has in a session, besides what one call has. */
+export interface ToolFacilities {
+  /** Names values, with their defaults. A name that is registered again gets the new default. */
+  registerConfig(fields: Readonly<Record<string, ToolConfigField>>): void;
+  /** The value of that name; undefined if it is not registered. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the tool knows what it has registered
+  getConfig(name: string): any;
+  /** Everything goes to the debug log; `warn` and `error` are also told to the user. */
+  getLog(): Record<ToolLogLevel, (...values: unknown[]) => void>;
+}
+
+export interface ToolContext extends ToolFacilities, Partial<ToolCallContext> {
+  /** Aborts when the call ends early; in `onLoad` and `onUnload` when the session ends. */
+  signal: AbortSignal;
+  /** Empty in `onLoad` and `onUnload`. */
+  toolCallId: string;
+}
+
+/** Optional methods of a tool of either form. What they return is ignored. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a list of tools mixes parameters and results of all kinds
+export interface ToolLifecycle<TParams = any, TResult = any> {
+  /** Called when a session first offers the tool. If it throws or takes 30 s, the tool is left out and the user is told. */
+  onLoad?(context: ToolContext): unknown;
+  /** Called before each execution, with arguments that are valid and allowed. If it throws, the call is denied. */
+  beforeInvoke?(params: TParams, context: ToolContext): unknown;
+  /** Called after each execution that succeeded. If it throws, the result counts and the user is told. */
+  afterInvoke?(result: TResult, context: ToolContext): unknown;
+  /** Called when the session ends or no longer has the tool. If it throws or takes 5 s, the user is told. */
+  onUnload?(context: ToolContext): unknown;
+}

@@ -1,0 +1,208 @@
+/** What a person sees after any frames and resizes, and what is left in the scrollback. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Component } from "../component.ts";
+import { Container } from "../components/container.ts";
+import { VirtualTerminal } from "../testing/index.ts";
+import { MainScreen } from "./main-screen.ts";
+
+class Lines implements Component {
+  lines: string[];
+  renders = 0;
+
+  constructor(lines: string[]) {
+    this.lines = lines;
+  }
+
+  set(lines: string[]): void {
+    this.lines = lines;
+  }
+
+  render(): string[] {
+    this.renders++;
+    return this.lines;
+  }
+
+  invalidate(): void {}
+}
+
+class Stage {
+  readonly terminal: VirtualTerminal;
+  readonly screen = new MainScreen();
+  readonly transcript = new Container();
+  readonly status = new Lines(["status"]);
+
+  private constructor(terminal: VirtualTerminal) {
+    this.terminal = terminal;
+  }
+
+  static async open(columns = 20, rows = 6): Promise<Stage> {
+    return new Stage(await VirtualTerminal.create(columns, rows));
+  }
+
+  draw(): string {
+    const bytes = this.screen.draw([this.transcript, this.status], this.terminal);
+    if (bytes !== "") this.terminal.write(bytes);
+    return bytes;
+  }
+
+  add(...lines: string[]): Lines {
+    const component = new Lines(lines);
+    this.transcript.addChild(component);
+    return component;
+  }
+}
+
+const numbered = (count: number, start = 1) =>
+  Array.from({ length: count }, (_unused, index) => `line ${start + index}`);
+
+/** What a terminal of this size shows of a document that is printed at once. */
+function fresh(lines: readonly string[], rows: number): string[] {
+  const shown = lines.slice(-rows);
+  return [...shown, ...Array.from({ length: rows - shown.length }, () => "")];
+}
+
+describe("the main screen", () => {
+  test("shows the end of the document, and the terminal keeps the rest", async () => {
+    const stage = await Stage.open();
+    stage.add(...numbered(10));
+    stage.draw();
+    expect(await stage.terminal.getViewport()).toEqual(["line 6", "line 7", "line 8", "line 9", "line 10", "status"]);
+    expect(await stage.terminal.getScrollback()).toEqual(numbered(5));
+  });
+
+  test("writes nothing if nothing changed", async () => {
+    const stage = await Stage.open();
+    stage.add(...numbered(10));
+    stage.draw();
+    expect(stage.draw()).toBe("");
+  });
+
+  test("writes only the end of a line that grew", async () => {
+    const stage = await Stage.open();
+    const open = stage.add("Hello");
+    stage.draw();
+    open.set(["Hello, world"]);
+    const bytes = stage.draw();
+    expect(bytes).toContain(", world");
+    expect(bytes).not.toContain("Hello");
+    expect((await stage.terminal.getViewport())[0]).toBe("Hello, world");
+  });
+
+  test("never asks a component again that has left the screen", async () => {
+    const stage = await Stage.open();
+    const first = stage.add("first");
+    for (let index = 0; index < 100; index++) {
+      stage.add(`entry ${index}`);
+      stage.draw();
+    }
+    const { renders } = first;
+    stage.add("last");
+    stage.draw();
+    expect(first.renders).toBe(renders);
+    expect(renders).toBeLessThan(10);
+  });
+
+  test("never erases the scrollback nor the whole screen while it grows", async () => {
+    const stage = await Stage.open();
+    let bytes = "";
+    for (let index = 0; index < 30; index++) {
+      stage.add(`entry ${index}`);
+      bytes += stage.draw();
+    }
+    expect(bytes).not.toContain("\x1b[3J");
+    expect(bytes).not.toContain("\x1b[2J");
+    expect(bytes).not.toContain("\x1b[J");
+  });
+
+  test("a change above the screen stays invisible, and nothing is printed twice", async () => {
+    const stage = await Stage.open();
+    const first = stage.add("first");
+    stage.add(...numbered(10));
+    stage.draw();
+    first.set(["first", "changed", "grown"]);
+    stage.draw();
+    stage.add("last");
+    stage.draw();
+    expect(await stage.terminal.getViewport()).toEqual(["line 7", "line 8", "line 9", "line 10", "last", "status"]);
+    expect(await stage.terminal.getScrollback()).toEqual(["first", ...numbered(6)]);
+  });
+
+  test("a document that shrinks shows again what had left, and later does not print it twice", async () => {
+    const stage = await Stage.open();
+    stage.add(...numbered(10));
+    const dialog = stage.add("a", "b", "c");
+    stage.draw();
+    dialog.set([]);
+    stage.draw();
+    expect(await stage.terminal.getViewport()).toEqual([...numbered(5, 6), "status"]);
+    stage.add(...numbered(10, 11));
+    stage.draw();
+    expect(await stage.terminal.getViewport()).toEqual([...numbered(5, 16), "status"]);
+    expect(await stage.terminal.getScrollback()).toEqual(numbered(15));
+  });
+});
+
+describe("after any", () => {
+  type Step =
+    | { kind: "add"; count: number }
+    | { kind: "status"; count: number }
+    | { kind: "resize"; columns: number; rows: number };
+  const add = fc.record({ kind: fc.constant("add" as const), count: fc.integer({ min: 1, max: 9 }) });
+  const status = fc.record({ kind: fc.constant("status" as const), count: fc.integer({ min: 0, max: 4 }) });
+  const resize = fc.record({
+    kind: fc.constant("resize" as const),
+    columns: fc.integer({ min: 12, max: 40 }),
+    rows: fc.integer({ min: 3, max: 12 }),
+  });
+
+  /** Returns all lines that were added, the screen, and those of them that are in the scrollback. */
+  async function play(steps: readonly Step[]) {
+    const stage = await Stage.open(20, 6);
+    let printed = 0;
+    stage.draw();
+    for (const action of steps) {
+      if (action.kind === "add") {
+        stage.add(...numbered(action.count, printed + 1));
+        printed += action.count;
+      } else if (action.kind === "status") stage.status.set(numbered(action.count, 1000));
+      else await stage.terminal.resize(action.columns, action.rows);
+      stage.draw();
+    }
+    const lines = numbered(printed);
+    const viewport = await stage.terminal.getViewport();
+    expect(viewport).toEqual(fresh([...lines, ...stage.status.lines], stage.terminal.rows));
+    const isFinished = (line: string) => /^line \d{1,3}$/.test(line);
+    return { lines, viewport, scrollback: (await stage.terminal.getScrollback()).filter(isFinished) };
+  }
+
+  const steps = (...kinds: fc.Arbitrary<Step>[]) => fc.array(fc.oneof(...kinds), { minLength: 1, maxLength: 12 });
+
+  test.each([
+    ["additions and resizes", steps(add, resize)],
+    ["additions, growth and shrinking", steps(add, status)],
+  ])(
+    "%s the screen is that of a fresh terminal, and the scrollback has every line exactly once",
+    async (_name, all) => {
+      await fc.assert(
+        fc.asyncProperty(all, async (actions) => {
+          const { lines, viewport, scrollback } = await play(actions);
+          expect(scrollback).toEqual(lines.slice(0, scrollback.length));
+          expect([...scrollback, ...viewport]).toEqual(expect.arrayContaining(lines));
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  // A terminal that becomes smaller may push lines out that are shown for the second time.
+  test("changes and resizes the screen is that of a fresh terminal, and no line is lost", async () => {
+    await fc.assert(
+      fc.asyncProperty(steps(add, status, resize), async (actions) => {
+        const { lines, viewport, scrollback } = await play(actions);
+        expect([...scrollback, ...viewport]).toEqual(expect.arrayContaining(lines));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

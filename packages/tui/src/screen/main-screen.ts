@@ -1,0 +1,92 @@
+/**
+ * Draws into the main screen of a terminal. What leaves the screen at its top belongs to the terminal: it is printed once
+ * and never touched again, so that scrollback, selection and search of the terminal work, and so that a frame costs what is
+ * visible, however long the document is.
+ */
+import type { Component } from "../component.ts";
+import { Document, type OpenLine } from "./document.ts";
+import { type Line, toLine } from "./line.ts";
+import { type CursorPosition, nothingPainted, paint, type Painted } from "./paint.ts";
+import { resizeRows, type Size } from "./resize.ts";
+
+/** Puts something over the visible lines, such as overlays; gets and returns as many lines as the screen has rows at most. */
+export type Decorate = (lines: readonly string[], size: Size) => readonly string[];
+
+export class MainScreen {
+  readonly #document = new Document();
+  #painted: Painted = nothingPainted;
+  /** What is in our rows, without decoration. */
+  #shown: readonly OpenLine[] = [];
+  #size: Size | undefined;
+  #lines = new Map<string, Line>();
+
+  /** The bytes of the next frame; empty if nothing changed. */
+  draw(children: readonly Component[], size: Size, decorate: Decorate = (lines) => lines): string {
+    const erased = this.#resize(size);
+    const open = this.#document.render(children, size.columns, size.rows);
+    const shown = Math.min(open.length, size.rows);
+    const hidden = open.length - shown;
+    // Lines above the screen that are not in the scrollback yet have to scroll through it.
+    const passing = open.slice(0, hidden).filter(({ isSaved }) => !isSaved);
+    const visible = decorate(
+      open.slice(hidden).map(({ text }) => text),
+      size,
+    );
+    const lines = this.#toLines([...passing.map(({ text }) => text), ...visible], size.columns);
+    const cursor = findCursor(lines);
+    const { bytes, after } = paint({ before: this.#painted, lines, height: size.rows, cursor });
+    const scrolled = lines.length - after.rows.length;
+    this.#document.addScrolledOut(passing.slice(0, scrolled), lines);
+    this.#painted = after;
+    this.#shown = open.slice(hidden);
+    return erased + bytes;
+  }
+
+  /** Moves to the line below the last one, for whatever is printed next. */
+  leave(): string {
+    const { rows, cursor } = this.#painted;
+    if (rows.length === 0) return "";
+    const down = rows.length - 1 - cursor.row;
+    this.#painted = nothingPainted;
+    this.#size = undefined;
+    return `${down > 0 ? `\x1b[${down}B` : ""}\r\n`;
+  }
+
+  /** All that is known of the screen is forgotten: the next frame draws every row. */
+  forget(): string {
+    const { row } = this.#painted.cursor;
+    this.#painted = nothingPainted;
+    return `${row > 0 ? `\x1b[${row}A` : ""}\r\x1b[J`;
+  }
+
+  #resize(size: Size): string {
+    const before = this.#size;
+    this.#size = { columns: size.columns, rows: size.rows };
+    if (!before || (before.columns === size.columns && before.rows === size.rows)) return "";
+    const painted = this.#painted;
+    const scrolledOut = this.#document.scrolledOutWidths;
+    const { pushed, pulled, rowsAbove } = resizeRows({ before, after: size, painted, scrolledOut });
+    if (pulled > 0) this.#document.takeBack(pulled);
+    this.#document.addScrolledOut(this.#shown.slice(0, pushed), painted.rows);
+    this.#painted = nothingPainted;
+    this.#lines.clear();
+    if (rowsAbove === undefined) return "\x1b[H\x1b[J";
+    return `${rowsAbove > 0 ? `\x1b[${rowsAbove}A` : ""}\r\x1b[J`;
+  }
+
+  /** Most lines are those of the last frame. */
+  #toLines(texts: readonly string[], columns: number): Line[] {
+    const before = this.#lines;
+    this.#lines = new Map();
+    return texts.map((text) => {
+      const line = before.get(text) ?? this.#lines.get(text) ?? toLine(text, columns);
+      this.#lines.set(text, line);
+      return line;
+    });
+  }
+}
+
+function findCursor(lines: readonly Line[]): CursorPosition | undefined {
+  const row = lines.findLastIndex(({ cursor }) => cursor !== undefined);
+  return row === -1 ? undefined : { row, column: lines[row]?.cursor as number };
+}

@@ -1,0 +1,150 @@
+/** The overlays of a screen: which are shown, in which order, and who has the focus. */
+import { type Component, isFocusable } from "../component.ts";
+import { compositeTuiLine } from "./composite.ts";
+import { type OverlayBounds, type OverlayOptions, resolveOverlayBounds, resolveOverlaySize } from "./overlay-layout.ts";
+import type { Size } from "./resize.ts";
+
+export interface OverlayHandle {
+  /** For good. */
+  hide(): void;
+  setHidden(hidden: boolean): void;
+  isHidden(): boolean;
+  /** Brings it to the front, too. */
+  focus(): void;
+  /** Gives the focus to `target`; without one to another overlay, or to who had it before. */
+  unfocus(options?: { target: Component | null }): void;
+  isFocused(): boolean;
+  /** Where it was drawn last. */
+  getBounds(): OverlayBounds | undefined;
+}
+
+interface Overlay {
+  component: Component;
+  options: OverlayOptions;
+  /** Who had the focus before. */
+  previous: Component | null;
+  isHidden: boolean;
+  bounds: OverlayBounds | undefined;
+}
+
+export class Overlays {
+  /** The last is in front. */
+  #stack: Overlay[] = [];
+  #focused: Component | null = null;
+  readonly #getSize: () => Size;
+  readonly #onChange: () => void;
+
+  constructor(getSize: () => Size, onChange: () => void) {
+    this.#getSize = getSize;
+    this.#onChange = onChange;
+  }
+
+  get focused(): Component | null {
+    return this.#focused;
+  }
+
+  get components(): Component[] {
+    return this.#stack.map(({ component }) => component);
+  }
+
+  hasVisible(): boolean {
+    return this.#stack.some((overlay) => this.#isVisible(overlay));
+  }
+
+  setFocus(component: Component | null): void {
+    if (isFocusable(this.#focused)) this.#focused.focused = false;
+    this.#focused = component;
+    if (isFocusable(component)) component.focused = true;
+  }
+
+  /** Who gets what is typed: an overlay that is not visible any more has lost it. */
+  getInputTarget(): Component | null {
+    const focused = this.#stack.find(({ component }) => component === this.#focused);
+    if (focused && !this.#isVisible(focused)) this.setFocus(this.#getNext(focused));
+    return this.#focused;
+  }
+
+  show(component: Component, options: OverlayOptions = {}): OverlayHandle {
+    const overlay: Overlay = { component, options, previous: this.#focused, isHidden: false, bounds: undefined };
+    this.#stack.push(overlay);
+    if (!options.nonCapturing && this.#isVisible(overlay)) this.setFocus(component);
+    this.#onChange();
+    return this.#createHandle(overlay);
+  }
+
+  hideTop(): void {
+    const top = this.#stack.at(-1);
+    if (top) this.#remove(top);
+  }
+
+  /** The lines with all visible overlays on them. */
+  composite(lines: readonly string[], size: Size): readonly string[] {
+    const visible = this.#stack.filter((overlay) => this.#isVisible(overlay));
+    if (visible.length === 0) return lines;
+    const result = [...lines];
+    for (const overlay of visible) {
+      const { width, maxHeight } = resolveOverlaySize(overlay.options, size);
+      const content = overlay.component.render(width).slice(0, maxHeight);
+      const bounds = resolveOverlayBounds(overlay.options, size, { width, height: content.length });
+      overlay.bounds = bounds;
+      while (result.length < bounds.row + bounds.height) result.push("");
+      for (const [index, line] of content.slice(0, bounds.height).entries()) {
+        const row = bounds.row + index;
+        result[row] = compositeTuiLine(result[row] ?? "", line, bounds.col, width, size.columns);
+      }
+    }
+    return result;
+  }
+
+  #isVisible({ isHidden, options }: Overlay): boolean {
+    const { columns, rows } = this.#getSize();
+    return !isHidden && (options.visible?.(columns, rows) ?? true);
+  }
+
+  /** The next visible overlay that takes the focus, else who had it before this one. */
+  #getNext(overlay: Overlay): Component | null {
+    const others = this.#stack.filter((other) => other !== overlay && !other.options.nonCapturing);
+    return others.findLast((other) => this.#isVisible(other))?.component ?? overlay.previous;
+  }
+
+  #release(overlay: Overlay): void {
+    if (this.#focused === overlay.component) this.setFocus(this.#getNext(overlay));
+  }
+
+  #remove(overlay: Overlay): void {
+    if (!this.#stack.includes(overlay)) return;
+    this.#stack = this.#stack.filter((other) => other !== overlay);
+    // Whoever was to get the focus back from this one gets it from those above it.
+    for (const other of this.#stack) if (other.previous === overlay.component) other.previous = overlay.previous;
+    this.#release(overlay);
+    this.#onChange();
+  }
+
+  #createHandle(overlay: Overlay): OverlayHandle {
+    return {
+      hide: () => this.#remove(overlay),
+      setHidden: (hidden) => {
+        if (overlay.isHidden === hidden) return;
+        overlay.isHidden = hidden;
+        if (hidden) this.#release(overlay);
+        else if (!overlay.options.nonCapturing && this.#isVisible(overlay)) this.setFocus(overlay.component);
+        this.#onChange();
+      },
+      isHidden: () => overlay.isHidden,
+      focus: () => {
+        if (!this.#stack.includes(overlay) || !this.#isVisible(overlay)) return;
+        this.#stack = [...this.#stack.filter((other) => other !== overlay), overlay];
+        this.setFocus(overlay.component);
+        this.#onChange();
+      },
+      unfocus: (options) => {
+        if (this.#focused !== overlay.component) return;
+        if (options) this.setFocus(options.target);
+        else this.#release(overlay);
+        this.#onChange();
+      },
+      isFocused: () => this.#focused === overlay.component,
+      getBounds: () => (this.#isVisible(overlay) ? overlay.bounds : undefined),
+    };
+  }
+}

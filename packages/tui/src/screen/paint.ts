@@ -1,0 +1,108 @@
+/** From what is on the screen to what should be there, with few bytes. Pure. */
+import type { Line } from "./line.ts";
+
+/** The part of the screen that is ours: its last rows, or all of them. */
+export interface Painted {
+  /** From top to bottom. */
+  readonly rows: readonly Line[];
+  /** Where the cursor is; the row counts from 0, in `rows`. */
+  readonly cursor: CursorPosition;
+}
+
+export interface CursorPosition {
+  readonly row: number;
+  readonly column: number;
+}
+
+export const nothingPainted: Painted = { rows: [], cursor: { row: 0, column: 0 } };
+
+export interface PaintOptions {
+  before: Painted;
+  /**
+   * The first goes to the first of our rows. If there are more than `height`, the first ones leave the screen at its top, into
+   * the scrollback.
+   */
+  lines: readonly Line[];
+  /** How many rows the screen has. */
+  height: number;
+  /** The row is an index in `lines`. Default: the end of the last line. */
+  cursor?: CursorPosition | undefined;
+}
+
+/** `bytes` is empty if nothing changed. */
+export function paint(options: PaintOptions): { bytes: string; after: Painted } {
+  const { before, lines, height } = options;
+  const pen = new Pen(before);
+  for (const [row, line] of lines.entries()) pen.write(row, line);
+  if (lines.length < before.rows.length) pen.eraseFrom(lines.length);
+  const last = Math.max(0, lines.length - 1);
+  const cursor = options.cursor ?? { row: last, column: lines[last]?.width ?? 0 };
+  pen.moveTo(cursor);
+  const scrolled = Math.max(0, lines.length - height);
+  const after = { rows: lines.slice(scrolled), cursor: { row: cursor.row - scrolled, column: cursor.column } };
+  return { bytes: pen.bytes, after };
+}
+
+const plain = /^[\x20-\x7e]*$/;
+
+/** Writes relative to where the cursor is, since nobody knows in which row of the screen we began. */
+class Pen {
+  bytes = "";
+  readonly #rows: readonly Line[];
+  #row: number;
+  /** Undefined after a line was written: at the right margin terminals differ. */
+  #column: number | undefined;
+
+  constructor({ rows, cursor }: Painted) {
+    this.#rows = rows;
+    this.#row = cursor.row;
+    this.#column = cursor.column;
+  }
+
+  write(row: number, line: Line): void {
+    const before = this.#rows[row];
+    if (before?.text === line.text) return;
+    // Where a line only grew at its end, the rest is enough.
+    const isLonger = before !== undefined && plain.test(before.text) && line.text.startsWith(before.text);
+    const start = isLonger && plain.test(line.text) ? before.text.length : 0;
+    this.#goToRow(row);
+    if (start > 0) this.#goToColumn(start);
+    else if (this.#column !== 0) this.bytes += "\r";
+    this.bytes += line.text.slice(start);
+    if (before !== undefined && before.width > line.width) this.bytes += "\x1b[K";
+    this.#column = undefined;
+  }
+
+  /** Down to the end of the screen. */
+  eraseFrom(row: number): void {
+    this.#goToRow(row);
+    this.#goToColumn(0);
+    this.bytes += "\x1b[J";
+  }
+
+  moveTo({ row, column }: CursorPosition): void {
+    this.#goToRow(row);
+    this.#goToColumn(column);
+  }
+
+  #goToRow(row: number): void {
+    const bottom = Math.max(this.#rows.length - 1, this.#row);
+    if (row < this.#row) this.bytes += `\x1b[${this.#row - row}A`;
+    else if (row > this.#row) {
+      const down = Math.min(row, bottom) - this.#row;
+      if (down > 0) this.bytes += `\x1b[${down}B`;
+      // Rows that are not there yet are made by line breaks; at the bottom of the screen these scroll.
+      if (row > bottom) {
+        this.bytes += "\r\n".repeat(row - bottom);
+        this.#column = 0;
+      }
+    }
+    this.#row = row;
+  }
+
+  #goToColumn(column: number): void {
+    if (column === this.#column) return;
+    this.bytes += column === 0 ? "\r" : `\x1b[${column + 1}G`;
+    this.#column = column;
+  }
+}
