@@ -17,6 +17,12 @@ interface Unit {
   tokens: Token[];
 }
 
+interface Lexed {
+  tokens: Token[];
+  /** Definitions in the source that are not known yet. */
+  links: Links;
+}
+
 /** Blocks that belong together. A list has a unit for each item, a table one for each row. */
 type Section =
   | { kind: "blocks"; units: Unit[] }
@@ -53,6 +59,8 @@ export class MarkdownStream {
   #nextCheck = 0;
   readonly #links: Links = Object.create(null);
   #openLinks: Links = Object.create(null);
+  /** The parts that may have a link with a label. */
+  readonly #references = new Map<string, Unit[]>();
   #isReset = false;
   /** How many characters the lexer was given. */
   lexedCharacters = 0;
@@ -95,7 +103,8 @@ export class MarkdownStream {
   #addRow(table: Section & { kind: "table" }, line: string): void {
     const tokens = this.#lexBlocks(`${table.head}${line}\n`);
     if (line.trim() !== "" && tokens.length === 1 && (tokens[0] as Tokens.Table).rows?.length === 1) {
-      table.units.push(this.#lexUnit(`${table.head}${line}\n`));
+      const row = `${table.head}${line}\n`;
+      this.#addUnit(row, this.#lex(row));
     } else {
       this.#close();
       this.#addLine(line);
@@ -123,7 +132,9 @@ export class MarkdownStream {
 
   #addToBlocks(line: string): void {
     if (this.#source.trim() === "") return this.#begin(line);
-    const mayBegin = this.#hasBlankEnd ? !/^[ \t]/.test(line) : blockStart.test(line) && !this.#goesOn(line);
+    const isNew = this.#hasBlankEnd && !/^[ \t]/.test(line);
+    if (isNew && this.#source.length >= this.#nextCheck && this.#closeText()) return this.#begin(line);
+    const mayBegin = isNew || (!this.#hasBlankEnd && blockStart.test(line) && !this.#goesOn(line));
     const isDelimiter = delimiterRow.test(line) && line.includes("-");
     const source = `${this.#source}${line}\n`;
     if ((mayBegin || isDelimiter) && source.length >= this.#nextCheck) {
@@ -137,6 +148,17 @@ export class MarkdownStream {
       this.#nextCheck = source.length * 1.5;
     }
     this.#source = source;
+  }
+
+  /** After a blank line these blocks never go on. That is the usual case, and needs no more than the one lexing. */
+  #closeText(): boolean {
+    const lexed = this.#lex(this.#source);
+    const last = lexed.tokens.findLast(({ type }) => type !== "space")?.type ?? "";
+    if (!["paragraph", "heading", "hr", "blockquote"].includes(last)) return false;
+    this.#addUnit(this.#source, lexed);
+    this.#source = "";
+    this.#close();
+    return true;
   }
 
   /** Whether the open part has these blocks, also without what follows it. */
@@ -173,11 +195,12 @@ export class MarkdownStream {
     this.#source = source.slice(0, start);
     this.#close();
     const head = source.slice(start);
-    this.#section = { kind: "table", head, units: [this.#lexUnit(head)] };
+    this.#section = { kind: "table", head, units: [] };
+    this.#addUnit(head, this.#lex(head));
   }
 
   #freeze(): void {
-    if (this.#source !== "" && this.#section.kind !== "fence") this.#section.units.push(this.#lexUnit(this.#source));
+    if (this.#source !== "") this.#addUnit(this.#source, this.#lex(this.#source));
     this.#source = "";
   }
 
@@ -188,11 +211,17 @@ export class MarkdownStream {
     this.#nextCheck = 0;
   }
 
-  #lexUnit(source: string): Unit {
-    const { tokens, links } = this.#lex(source);
+  #addUnit(source: string, { tokens, links }: Lexed): void {
+    if (this.#section.kind === "fence") return;
+    const unit = { source, tokens };
+    this.#section.units.push(unit);
+    for (const label of findLabels(source)) {
+      const units = this.#references.get(label) ?? [];
+      units.push(unit);
+      this.#references.set(label, units);
+    }
     Object.assign(this.#links, links);
     this.#relink(Object.keys(links));
-    return { source, tokens };
   }
 
   #lexOpen(): Token[] {
@@ -212,25 +241,23 @@ export class MarkdownStream {
   }
 
   #relink(labels: readonly string[]): void {
-    if (labels.length === 0) return;
-    for (const section of [...this.#sections, this.#section]) {
-      for (const unit of section.kind === "fence" ? [] : section.units) {
-        const source = unit.source.toLowerCase();
-        if (!labels.some((label) => source.includes(`[${label}]`))) continue;
-        unit.tokens = this.#lex(unit.source, this.#openLinks).tokens;
-        this.#isReset = true;
-      }
+    for (const unit of new Set(labels.flatMap((label) => this.#references.get(label) ?? []))) {
+      unit.tokens = this.#lex(unit.source, this.#openLinks).tokens;
+      this.#isReset = true;
     }
   }
 
-  /** Also returns the definitions of links in `source` that are not known yet. */
-  #lex(source: string, more?: Links): { tokens: Token[]; links: Links } {
+  #lex(source: string, more?: Links): Lexed {
     this.lexedCharacters += source.length;
     const lexer = new Lexer({ gfm: true });
-    if (source.includes("[")) Object.assign(lexer.tokens.links, more, this.#links);
+    for (const label of findLabels(source)) {
+      const link = this.#links[label] ?? more?.[label];
+      if (link) lexer.tokens.links[label] = link;
+    }
     const tokens = [...lexer.lex(source)];
-    const added = Object.entries(lexer.tokens.links).filter(([label]) => !this.#links[label]);
-    return { tokens, links: Object.assign(Object.create(null), Object.fromEntries(added)) };
+    const links: Links = Object.create(null);
+    for (const [label, link] of Object.entries(lexer.tokens.links)) if (!this.#links[label]) links[label] = link;
+    return { tokens, links };
   }
 
   /** Without what is inside paragraphs. */
@@ -271,6 +298,14 @@ function toTokens(section: Section): Token[] {
     }
   }
 }
+
+/** Everything in brackets, as the lexer writes labels of links. */
+const findLabels = (source: string): string[] =>
+  source.includes("[")
+    ? Array.from(source.matchAll(/\[((?:\\.|[^[\]\\])+)\]/g), ([, label = ""]) =>
+        label.toLowerCase().replaceAll(/\s+/g, " "),
+      )
+    : [];
 
 const endsBlank = (source: string) => /\n[ \t]*\n$/.test(source);
 
