@@ -10,10 +10,8 @@ import {
   type Layout,
   layOut,
   type Row,
-  rowClusters,
 } from "../editing/layout.ts";
 import { findAtoms } from "../editing/paste-markers.ts";
-import { CURSOR_MARKER } from "../component.ts";
 
 export interface VisibleRows {
   readonly layout: Layout;
@@ -92,29 +90,4 @@ export class EditorView {
     const rows = Array.from({ length: shown }, (_, index) => getRow(layout, first + index));
     return { layout, first, rows, hiddenAbove: first, hiddenBelow: count - first - shown };
   }
-}
-
-/** One row, as wide as `width` or less. The cursor is drawn at `cursorCol`, with room for it behind the text if possible. */
-export function drawRow(layout: Layout, row: Row, options: { width: number; cursorCol?: number; isFocused: boolean }) {
-  const { width, cursorCol, isFocused } = options;
-  const marker = isFocused ? CURSOR_MARKER : "";
-  let text = "";
-  let column = 0;
-  let beforeLast = "";
-  let last = "";
-  let isDrawn = cursorCol === undefined;
-  for (const cluster of rowClusters(layout, row)) {
-    if (column + cluster.width > width) break;
-    column += cluster.width;
-    const visible = cluster.text;
-    beforeLast = text;
-    last = visible;
-    if (!isDrawn && cluster.index === cursorCol) {
-      text += `${marker}\x1b[7m${visible}\x1b[0m`;
-      isDrawn = true;
-    } else text += visible;
-  }
-  if (isDrawn) return { text, width: column };
-  if (column < width) return { text: `${text}${marker}\x1b[7m \x1b[0m`, width: column + 1 };
-  return { text: `${beforeLast}${marker}\x1b[7m${last}\x1b[0m`, width: column };
 }

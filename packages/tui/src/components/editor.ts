@@ -1,5 +1,5 @@
 /** Text of several lines with completion, prompt history and markers for large pastes. */
-import type { Component, Focusable } from "../component.ts";
+import type { Focusable } from "../component.ts";
 import type { AutocompleteProvider } from "../completion/autocomplete.ts";
 import {
   createDocument,
@@ -24,10 +24,11 @@ import { getKeybindings, type Keybinding } from "../keys/keybindings.ts";
 import { matchesKey } from "../keys/match.ts";
 import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
 import type { TUI } from "../screen/tui.ts";
-import { padToWidth } from "../text/pad.ts";
 import { Completion } from "./editor-completion.ts";
 import { findCommand, getTypedText } from "./editor-keys.ts";
-import { drawRow, EditorView, type VisibleRows } from "./editor-view.ts";
+import { drawBorder, drawFrame, type Frame, isSameFrame } from "./editor-frame.ts";
+import type { EditorComponent } from "./editor-component.ts";
+import { EditorView } from "./editor-view.ts";
 import type { SelectListTheme } from "./select-list.ts";
 
 export interface EditorTheme {
@@ -54,7 +55,7 @@ type Direction = "forward" | "backward";
 const minVisibleRows = 5;
 const visibleShare = 0.3;
 
-export class Editor implements Component, Focusable {
+export class Editor implements EditorComponent, Focusable {
   focused = false;
   borderColor: (str: string) => string;
   /** Gets the text without blanks around it, with pasted texts in the place of their markers. The editor is empty then. */
@@ -72,7 +73,7 @@ export class Editor implements Component, Focusable {
   #paddingX = 0;
   /** The next character is where to move the cursor to. */
   #jump: Direction | undefined;
-  #drawn: Drawn | undefined;
+  #drawn: { frame: Frame; lines: string[] } | undefined;
 
   constructor(tui: TUI, theme: EditorTheme, options: EditorOptions = {}) {
     this.tui = tui;
@@ -335,13 +336,13 @@ export class Editor implements Component, Focusable {
 
   /** In full-screen mode: puts the cursor where the mouse clicks, or takes a suggestion. */
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
-    const drawn = this.#drawn;
-    if (!drawn) return undefined;
-    const { layout, rows } = drawn.visible;
+    const frame = this.#drawn?.frame;
+    if (!frame) return undefined;
+    const { layout, rows } = frame.visible;
     if (event.y > rows.length + 1) {
       const result = this.#completion.handleMouse({
         ...event,
-        x: event.x - drawn.paddingX,
+        x: event.x - frame.paddingX,
         y: event.y - rows.length - 2,
       });
       return result && { ...result, focus: true };
@@ -349,7 +350,7 @@ export class Editor implements Component, Focusable {
     if (event.type !== "click" || event.button !== "left") return undefined;
     const row = rows[event.y - 1];
     if (row) {
-      const col = findCol(layout, row, Math.max(0, event.x - drawn.paddingX));
+      const col = findCol(layout, row, Math.max(0, event.x - frame.paddingX));
       this.#change(() => this.#editing.set(moveTo(this.#editing.document, { line: row.line, col })));
       this.#completion.update();
     }
@@ -362,11 +363,11 @@ export class Editor implements Component, Focusable {
 
   /** The line above the text. `hiddenLineCount` rows are not shown above. */
   protected renderTopBorder(width: number, hiddenLineCount: number): string {
-    return this.borderColor(toBorder(width, "↑", hiddenLineCount));
+    return this.borderColor(drawBorder(width, "↑", hiddenLineCount));
   }
 
   protected renderBottomBorder(width: number, hiddenLineCount: number): string {
-    return this.borderColor(toBorder(width, "↓", hiddenLineCount));
+    return this.borderColor(drawBorder(width, "↓", hiddenLineCount));
   }
 
   render(width: number): string[] {
@@ -379,58 +380,10 @@ export class Editor implements Component, Focusable {
     const top = this.renderTopBorder(width, visible.hiddenAbove);
     const bottom = this.renderBottomBorder(width, visible.hiddenBelow);
     const list = this.#completion.render(contentWidth);
-    const drawn = { width, paddingX, document, visible, top, bottom, list, focused: this.focused, lines: noLines };
-    if (this.#drawn && isSameDrawing(this.#drawn, drawn)) return this.#drawn.lines;
-    this.#drawn = { ...drawn, lines: draw(drawn) };
+    const frame = { width, paddingX, document, visible, top, bottom, list, focused: this.focused };
+    if (!this.#drawn || !isSameFrame(this.#drawn.frame, frame)) this.#drawn = { frame, lines: drawFrame(frame) };
     return this.#drawn.lines;
   }
-}
-
-const noLines: string[] = [];
-
-interface Drawn {
-  readonly width: number;
-  readonly paddingX: number;
-  readonly document: TextDocument;
-  readonly visible: VisibleRows;
-  readonly top: string;
-  readonly bottom: string;
-  readonly list: string[];
-  readonly focused: boolean;
-  readonly lines: string[];
-}
-
-const isSameDrawing = (a: Drawn, b: Drawn): boolean =>
-  a.document === b.document &&
-  a.width === b.width &&
-  a.paddingX === b.paddingX &&
-  a.visible.layout === b.visible.layout &&
-  a.visible.first === b.visible.first &&
-  a.visible.rows.length === b.visible.rows.length &&
-  a.top === b.top &&
-  a.bottom === b.bottom &&
-  a.list === b.list &&
-  a.focused === b.focused;
-
-function draw({ width, paddingX, document, visible, top, bottom, list, focused }: Drawn): string[] {
-  const { layout, rows } = visible;
-  const { line, col } = document.cursor;
-  const margin = " ".repeat(paddingX);
-  const lines = rows.map((row) => {
-    const isCursorRow = row.line === line && col >= row.start && (col < row.end || (row.isLast && col === row.end));
-    const cursor = isCursorRow ? { cursorCol: col } : {};
-    const drawn = drawRow(layout, row, { width: width - paddingX, isFocused: focused, ...cursor });
-    return margin + drawn.text + " ".repeat(Math.max(0, width - paddingX - drawn.width));
-  });
-  return [top, ...lines, bottom, ...list.map((item) => padToWidth(margin + item, width))];
-}
-
-function toBorder(width: number, arrow: string, hidden: number): string {
-  if (hidden === 0) return "─".repeat(width);
-  const label = ` ${arrow} ${hidden} more `;
-  if (label.length + 2 > width) return `${`───${label}`.slice(0, Math.max(0, width - 3))}...`.slice(-width);
-  const left = Math.floor((width - label.length) / 2);
-  return "─".repeat(left) + label + "─".repeat(width - left - label.length);
 }
 
 const toPadding = (padding: number): number => (Number.isFinite(padding) ? Math.max(0, Math.floor(padding)) : 0);
