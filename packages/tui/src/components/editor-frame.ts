@@ -62,12 +62,14 @@ function drawRow(layout: Layout, row: Row, options: { width: number; cursorCol?:
   let last = "";
   let isDrawn = cursorCol === undefined;
   for (const cluster of rowClusters(layout, row)) {
+    // What has no width would change the character before it.
+    if (cluster.width === 0) continue;
     if (column + cluster.width > width) break;
     column += cluster.width;
     const visible = cluster.text;
     beforeLast = text;
     last = visible;
-    if (!isDrawn && cluster.index === cursorCol) {
+    if (!isDrawn && cursorCol !== undefined && cluster.index >= cursorCol) {
       text += `${marker}\x1b[7m${visible}\x1b[0m`;
       isDrawn = true;
     } else text += visible;

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AutocompleteProvider } from "../completion/autocomplete.ts";
 import { TUI } from "../screen/tui.ts";
@@ -79,11 +80,25 @@ describe("the editor draws", () => {
   test("no line is wider than the screen, however narrow it is", () => {
     for (const paddingX of [0, 1, 3]) {
       const { editor } = create({ paddingX });
-      editor.setText("hello 你好 👨‍👩‍👧 world\nx");
+      editor.setText("hello 你好 👨‍👩‍👧 world\n\ufe0fx\u202e");
       for (let width = 1; width < 12; width++) {
         for (const line of editor.render(width)) expect(visibleWidth(line), line).toBeLessThanOrEqual(width);
       }
     }
+  });
+
+  test("no control character of any text, and never more columns than there are", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 12 }), (text, width) => {
+        const { editor } = create();
+        editor.setText(`${text}\x1b]0;title\x07\x9b5n`);
+        for (const line of editor.render(width)) {
+          expect(visibleWidth(line)).toBeLessThanOrEqual(width);
+          const shown = line.replace("\x1b_pi:c\x07", "").replaceAll(/\x1b\[[07]m/g, "");
+          expect(shown).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+        }
+      }),
+    );
   });
 
   test("the same array while nothing changes, and another after a key", () => {

@@ -132,15 +132,16 @@ function drawLine(
   width: number,
   marker: string,
 ): { text: string; startColumn: number } {
-  const clusters = [...clustersFrom(line, 0)];
+  // What has no width would change the character before it.
+  const clusters = [...clustersFrom(line, 0)].filter((cluster) => cluster.width > 0);
+  const cursor = clusters.find((cluster) => cluster.index >= cursorCol);
   let total = 0;
   let cursorColumn = 0;
   for (const cluster of clusters) {
     if (cluster.index < cursorCol) cursorColumn += cluster.width;
     total += cluster.width;
   }
-  const isAtEnd = cursorCol === line.length;
-  const shown = isAtEnd ? width - 1 : width;
+  const shown = cursor ? width : width - 1;
   const startColumn = total < width ? 0 : findStart(cursorColumn, total, shown);
   let text = "";
   let column = 0;
@@ -148,7 +149,7 @@ function drawLine(
   for (const cluster of clusters) {
     const start = column;
     column += cluster.width;
-    const isCursor = cluster.index === cursorCol;
+    const isCursor = cluster === cursor;
     if (start < startColumn || column > startColumn + (total < width ? width : shown)) continue;
     text += isCursor ? `${marker}\x1b[7m${cluster.text}\x1b[27m` : cluster.text;
     isDrawn ||= isCursor;
