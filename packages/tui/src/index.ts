@@ -1,5 +1,11 @@
 export { type Component, CURSOR_MARKER, type Focusable, isFocusable } from "./component.ts";
 export { Container } from "./components/container.ts";
+export { Box } from "./components/box.ts";
+export { Loader, type LoaderIndicatorOptions } from "./components/loader.ts";
+export { type DefaultTextStyle, Markdown, type MarkdownOptions, type MarkdownTheme } from "./components/markdown.ts";
+export { MouseRegion, type MouseRegionHandler } from "./components/mouse-region.ts";
+export { Spacer } from "./components/spacer.ts";
+export { TruncatedText } from "./components/truncated-text.ts";
 export { Text } from "./components/text.ts";
 export {
   DEFAULT_EDITOR_KEYBINDINGS,
