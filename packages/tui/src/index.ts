@@ -33,6 +33,7 @@ export {
 } from "./keys/match.ts";
 export { StdinBuffer, type StdinBufferEventMap, type StdinBufferOptions } from "./keys/stdin-buffer.ts";
 export type { TuiMouseButton, TuiMouseEvent, TuiMouseEventResult, TuiMouseEventType } from "./mouse.ts";
+export { ProcessTerminal } from "./terminal/process-terminal.ts";
 export type { Terminal } from "./terminal/terminal.ts";
 export { visibleWidth } from "./text/cells.ts";
 export { stripTerminalSequences } from "./text/escape.ts";
