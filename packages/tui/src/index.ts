@@ -1,5 +1,6 @@
 export { type Component, CURSOR_MARKER, type Focusable, isFocusable } from "./component.ts";
 export { Container } from "./components/container.ts";
+export { Image, type ImageOptions, type ImageTheme } from "./components/image.ts";
 export { Text } from "./components/text.ts";
 export {
   DEFAULT_EDITOR_KEYBINDINGS,
@@ -33,6 +34,44 @@ export {
 } from "./keys/match.ts";
 export { StdinBuffer, type StdinBufferEventMap, type StdinBufferOptions } from "./keys/stdin-buffer.ts";
 export type { TuiMouseButton, TuiMouseEvent, TuiMouseEventResult, TuiMouseEventType } from "./mouse.ts";
+export {
+  detectCapabilities,
+  getCapabilities,
+  type ImageProtocol,
+  resetCapabilitiesCache,
+  setCapabilities,
+  setCapabilityOverrides,
+  type TerminalCapabilities,
+} from "./terminal/capabilities.ts";
+export {
+  parseOsc11BackgroundColor,
+  parseTerminalColorSchemeReport,
+  type RgbColor,
+  type TerminalColorScheme,
+} from "./terminal/colors.ts";
+export { getOsc8LinkAtColumn, hyperlink } from "./terminal/hyperlink.ts";
+export {
+  getGifDimensions,
+  getImageDimensions,
+  getJpegDimensions,
+  getPngDimensions,
+  getWebpDimensions,
+  type ImageDimensions,
+} from "./terminal/image-size.ts";
+export {
+  allocateImageId,
+  calculateImageRows,
+  type CellDimensions,
+  deleteAllKittyImages,
+  deleteKittyImage,
+  encodeITerm2,
+  encodeKitty,
+  getCellDimensions,
+  imageFallback,
+  type ImageRenderOptions,
+  renderImage,
+  setCellDimensions,
+} from "./terminal/images.ts";
 export { ProcessTerminal } from "./terminal/process-terminal.ts";
 export type { Terminal } from "./terminal/terminal.ts";
 export { visibleWidth } from "./text/cells.ts";
