@@ -82,12 +82,11 @@ export const TUI_KEYBINDINGS = {
   "tui.altScreen.searchClose": { defaultKeys: "escape", description: "Close transcript search" },
   "tui.altScreen.top": { defaultKeys: "ctrl+home", description: "Scroll viewport to top" },
   "tui.altScreen.bottom": { defaultKeys: "ctrl+end", description: "Scroll viewport to bottom" },
-} as const satisfies Record<string, { defaultKeys: KeyId | readonly KeyId[]; description: string }>;
+} as const satisfies KeybindingDefinitions;
 
 type TuiKeybindings = Record<keyof typeof TUI_KEYBINDINGS, true>;
 
 /** All actions. A program adds its own by declaration merging. */
-// oxlint-disable-next-line typescript/no-empty-object-type
 export interface Keybindings extends TuiKeybindings {}
 
 export type Keybinding = keyof Keybindings;
@@ -97,11 +96,8 @@ export class KeybindingsManager {
   #userBindings: KeybindingsConfig = {};
   #keys = new Map<string, KeyId[]>();
 
-  constructor(
-    definitions: KeybindingDefinitions | Readonly<Record<string, { readonly defaultKeys: KeyId | readonly KeyId[] }>>,
-    userBindings: KeybindingsConfig = {},
-  ) {
-    this.#definitions = definitions as KeybindingDefinitions;
+  constructor(definitions: KeybindingDefinitions, userBindings: KeybindingsConfig = {}) {
+    this.#definitions = definitions;
     this.setUserBindings(userBindings);
   }
 
@@ -154,7 +150,7 @@ export class KeybindingsManager {
 }
 
 /** Each key once, however it is spelled. */
-function toKeys(keys: KeyId | readonly KeyId[]): KeyId[] {
+function toKeys(keys: KeyId | KeyId[]): KeyId[] {
   const list = typeof keys === "string" ? [keys] : keys;
   return list.filter((key, index) => list.findIndex((other) => normalizeKey(other) === normalizeKey(key)) === index);
 }

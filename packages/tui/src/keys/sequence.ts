@@ -17,8 +17,7 @@ export function findSequenceEnd(text: string, start: number, scanned = 0): numbe
   if (introducer === "[") return findControlEnd(text, start, scanned);
   if (introducer === "O") return start + 2 < text.length ? findSs3End(text, start) : undefined;
   if ("]P_^X".includes(introducer)) return findStringEnd(text, start, scanned);
-  const end = findSequenceEnd(text, start + 1);
-  return end;
+  return findSequenceEnd(text, start + 1);
 }
 
 /** Alt with Escape, or Escape and then a sequence: terminals send the release of Escape right after it. */
