@@ -124,6 +124,7 @@ test("stop before any answer undoes all, and drainInput before it takes the answ
   const drained = await openScreen();
   drained.type("d");
   await waitFor(drained, "\x1b[<u");
+  expect(drained.output).not.toContain("<drained>");
   drained.type("\x1b[97;1:3uxyz\x1b[?7u\x1b[?62c");
   await waitFor(drained, "<bye>");
   expect(drained.inputs).toEqual(["d"]);
@@ -214,11 +215,13 @@ test("input that ends is reported once, and nothing is written any more", async 
   expect(output).not.toContain("never written");
 });
 
-test("a terminal that goes away is reported once and fails nothing", async () => {
-  const path = join(directory, "report");
-  const screen = await openScreen({ REPORT: path });
-  screen.type("p");
-  await waitFor(screen, "<progress>");
-  screen.disconnect();
-  await expect.poll(() => readFile(path, "utf8").catch(() => "")).toBe("disconnected\nexit 7\n");
+test("a terminal that goes away or cannot be read is reported once and fails nothing", async () => {
+  for (const lose of [(screen: Screen) => screen.disconnect(), (screen: Screen) => screen.type("e")]) {
+    const path = join(await mkdtemp(join(directory, "lost-")), "report");
+    const screen = await openScreen({ REPORT: path });
+    screen.type("p");
+    await waitFor(screen, "<progress>");
+    lose(screen);
+    await expect.poll(() => readFile(path, "utf8").catch(() => "")).toBe("disconnected\nexit 7\n");
+  }
 });

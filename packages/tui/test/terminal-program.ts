@@ -32,12 +32,13 @@ const commands: Record<string, () => void | Promise<void>> = {
     say("bye");
   },
   d: async () => {
-    await terminal.drainInput(60_000, 200);
+    await terminal.drainInput(60_000, 1);
     say("drained");
     terminal.stop();
     say("bye");
   },
   x: () => process.exit(3),
+  e: () => void process.stdin.destroy(Object.assign(new Error("read EIO"), { code: "EIO" })),
   c: () => {
     throw new Error("crash");
   },

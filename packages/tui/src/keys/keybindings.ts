@@ -91,12 +91,11 @@ export const TUI_KEYBINDINGS = {
   "tui.altScreen.searchClose": { defaultKeys: "escape", description: "Close the search" },
   "tui.altScreen.top": { defaultKeys: "ctrl+home", description: "To the beginning" },
   "tui.altScreen.bottom": { defaultKeys: "ctrl+end", description: "To the end, and follow it" },
-} as const satisfies Record<string, { defaultKeys: KeyId | readonly KeyId[]; description: string }>;
+} as const satisfies KeybindingDefinitions;
 
 type TuiKeybindings = Record<keyof typeof TUI_KEYBINDINGS, true>;
 
 /** All actions. A program adds its own by declaration merging. */
-// oxlint-disable-next-line typescript/no-empty-object-type
 export interface Keybindings extends TuiKeybindings {}
 
 export type Keybinding = keyof Keybindings;
@@ -106,11 +105,8 @@ export class KeybindingsManager {
   #userBindings: KeybindingsConfig = {};
   #keys = new Map<string, KeyId[]>();
 
-  constructor(
-    definitions: KeybindingDefinitions | Readonly<Record<string, { readonly defaultKeys: KeyId | readonly KeyId[] }>>,
-    userBindings: KeybindingsConfig = {},
-  ) {
-    this.#definitions = definitions as KeybindingDefinitions;
+  constructor(definitions: KeybindingDefinitions, userBindings: KeybindingsConfig = {}) {
+    this.#definitions = definitions;
     this.setUserBindings(userBindings);
   }
 
@@ -163,7 +159,7 @@ export class KeybindingsManager {
 }
 
 /** Each key once, however it is spelled. */
-function toKeys(keys: KeyId | readonly KeyId[]): KeyId[] {
+function toKeys(keys: KeyId | KeyId[]): KeyId[] {
   const list = typeof keys === "string" ? [keys] : keys;
   return list.filter((key, index) => list.findIndex((other) => normalizeKey(other) === normalizeKey(key)) === index);
 }
