@@ -1,4 +1,15 @@
 export { type Component, CURSOR_MARKER, type Focusable, isFocusable } from "./component.ts";
+export { Editor, type EditorOptions, type EditorTheme } from "./components/editor.ts";
+export type { EditorComponent } from "./components/editor-component.ts";
+export { Input, type InputOptions } from "./components/input.ts";
+export {
+  type AutocompleteItem,
+  type AutocompleteProvider,
+  type AutocompleteSuggestions,
+  CombinedAutocompleteProvider,
+  type SlashCommand,
+} from "./completion/autocomplete.ts";
+export { type FuzzyMatch, fuzzyFilter, fuzzyMatch } from "./completion/fuzzy.ts";
 export { Container } from "./components/container.ts";
 export { Box } from "./components/box.ts";
 export { Loader, type LoaderIndicatorOptions } from "./components/loader.ts";
