@@ -11,6 +11,13 @@ export {
 } from "./completion/autocomplete.ts";
 export { type FuzzyMatch, fuzzyFilter, fuzzyMatch } from "./completion/fuzzy.ts";
 export { Container } from "./components/container.ts";
+export { Box } from "./components/box.ts";
+export { Loader, type LoaderIndicatorOptions } from "./components/loader.ts";
+export { type DefaultTextStyle, Markdown, type MarkdownOptions, type MarkdownTheme } from "./components/markdown.ts";
+export { MouseRegion, type MouseRegionHandler } from "./components/mouse-region.ts";
+export { Spacer } from "./components/spacer.ts";
+export { TruncatedText } from "./components/truncated-text.ts";
+export { Image, type ImageOptions, type ImageTheme } from "./components/image.ts";
 export { Text } from "./components/text.ts";
 export {
   DEFAULT_EDITOR_KEYBINDINGS,
@@ -54,6 +61,45 @@ export type {
 } from "./screen/overlay-layout.ts";
 export type { OverlayHandle } from "./screen/overlays.ts";
 export { TUI, TUI as TuiMainScreen, type TuiInputListener, type TuiInputListenerResult } from "./screen/tui.ts";
+export {
+  detectCapabilities,
+  getCapabilities,
+  type ImageProtocol,
+  resetCapabilitiesCache,
+  setCapabilities,
+  setCapabilityOverrides,
+  type TerminalCapabilities,
+} from "./terminal/capabilities.ts";
+export {
+  parseOsc11BackgroundColor,
+  parseTerminalColorSchemeReport,
+  type RgbColor,
+  type TerminalColorScheme,
+} from "./terminal/colors.ts";
+export { getOsc8LinkAtColumn, hyperlink } from "./terminal/hyperlink.ts";
+export {
+  getGifDimensions,
+  getImageDimensions,
+  getJpegDimensions,
+  getPngDimensions,
+  getWebpDimensions,
+  type ImageDimensions,
+} from "./terminal/image-size.ts";
+export {
+  allocateImageId,
+  calculateImageRows,
+  type CellDimensions,
+  deleteAllKittyImages,
+  deleteKittyImage,
+  encodeITerm2,
+  encodeKitty,
+  getCellDimensions,
+  imageFallback,
+  type ImageRenderOptions,
+  renderImage,
+  setCellDimensions,
+} from "./terminal/images.ts";
+export { ProcessTerminal } from "./terminal/process-terminal.ts";
 export type { Terminal } from "./terminal/terminal.ts";
 export { visibleWidth } from "./text/cells.ts";
 export { stripTerminalSequences } from "./text/escape.ts";
