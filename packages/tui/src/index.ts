@@ -12,12 +12,40 @@ export {
 export { type FuzzyMatch, fuzzyFilter, fuzzyMatch } from "./completion/fuzzy.ts";
 export { Container } from "./components/container.ts";
 export { Box } from "./components/box.ts";
+export { CancellableLoader } from "./components/cancellable-loader.ts";
+export { HStack } from "./components/h-stack.ts";
 export { Loader, type LoaderIndicatorOptions } from "./components/loader.ts";
 export { type DefaultTextStyle, Markdown, type MarkdownOptions, type MarkdownTheme } from "./components/markdown.ts";
 export { MouseRegion, type MouseRegionHandler } from "./components/mouse-region.ts";
+export {
+  ScrollView,
+  type ScrollViewOptions,
+  type ScrollViewScrollbar,
+  type ScrollViewScrollToOptions,
+} from "./components/scroll-view.ts";
+export {
+  type SelectItem,
+  SelectList,
+  type SelectListLayoutOptions,
+  type SelectListTheme,
+  type SelectListTruncatePrimaryContext,
+} from "./components/select-list.ts";
+export {
+  type SettingItem,
+  SettingsList,
+  type SettingsListOptions,
+  type SettingsListTheme,
+} from "./components/settings-list.ts";
 export { Spacer } from "./components/spacer.ts";
 export { TruncatedText } from "./components/truncated-text.ts";
 export { Image, type ImageOptions, type ImageTheme } from "./components/image.ts";
+export {
+  type StackChild,
+  type StackEntry,
+  type StackEntryOptions,
+  type StackOptions,
+  VStack,
+} from "./components/v-stack.ts";
 export { Text } from "./components/text.ts";
 export {
   DEFAULT_EDITOR_KEYBINDINGS,

@@ -1,62 +1,179 @@
-/** A stand-in until the list of the components is there. */
 import type { Component } from "../component.ts";
-import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
 import { getKeybindings } from "../keys/keybindings.ts";
+import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
+import { visibleWidth } from "../text/cells.ts";
+import { truncateToWidth } from "../text/truncate.ts";
+import { getListWindow, ListMouse, stepInList, toOneLine } from "./list-window.ts";
+import { keepSame } from "./same-lines.ts";
 
 export interface SelectItem {
   value: string;
+  /** Shown; the value if it is empty. */
   label: string;
   description?: string;
 }
 
+type Style = (text: string) => string;
+
 export interface SelectListTheme {
-  selectedPrefix: (text: string) => string;
-  selectedText: (text: string) => string;
-  description: (text: string) => string;
-  scrollInfo: (text: string) => string;
-  noMatch: (text: string) => string;
+  selectedPrefix: Style;
+  /** Of the whole line that is selected. */
+  selectedText: Style;
+  description: Style;
+  scrollInfo: Style;
+  noMatch: Style;
+}
+
+export interface SelectListTruncatePrimaryContext {
+  text: string;
+  /** What the result may have. */
+  maxWidth: number;
+  columnWidth: number;
+  item: SelectItem;
+  isSelected: boolean;
 }
 
 export interface SelectListLayoutOptions {
+  /** The column of labels is as wide as the widest label, within these limits. Default 32 for both. */
   minPrimaryColumnWidth?: number;
   maxPrimaryColumnWidth?: number;
+  truncatePrimary?: (context: SelectListTruncatePrimaryContext) => string;
 }
 
+const defaultColumnWidth = 32;
+const prefixWidth = 2;
+const columnGap = 2;
+/** Descriptions need a list that is wider than the first, and room for more than the second. */
+const minWidthForDescriptions = 40;
+const minDescriptionWidth = 10;
+
+/** One of several items. Labels and descriptions are plain text. */
 export class SelectList implements Component {
   onSelect?: (item: SelectItem) => void;
   onCancel?: () => void;
   onSelectionChange?: (item: SelectItem) => void;
-  readonly #items: SelectItem[];
+  readonly #items: readonly SelectItem[];
   readonly #maxVisible: number;
+  readonly #theme: SelectListTheme;
+  readonly #layout: SelectListLayoutOptions;
+  readonly #mouse = new ListMouse();
+  #filtered: readonly SelectItem[];
   #selected = 0;
+  #lines: string[] = [];
 
-  constructor(items: SelectItem[], maxVisible: number, _theme: SelectListTheme, _layout?: SelectListLayoutOptions) {
+  constructor(items: SelectItem[], maxVisible: number, theme: SelectListTheme, layout: SelectListLayoutOptions = {}) {
     this.#items = items;
+    this.#filtered = items;
     this.#maxVisible = maxVisible;
+    this.#theme = theme;
+    this.#layout = layout;
+  }
+
+  /** Keeps the items whose value begins with `filter`, and selects the first. */
+  setFilter(filter: string): void {
+    const prefix = filter.toLowerCase();
+    this.#filtered = this.#items.filter(({ value }) => value.toLowerCase().startsWith(prefix));
+    this.#selected = 0;
   }
 
   setSelectedIndex(index: number): void {
-    this.#selected = index;
+    this.#selected = Math.max(0, Math.min(index, this.#filtered.length - 1));
+  }
+
+  getSelectedItem(): SelectItem | null {
+    return this.#filtered[this.#selected] ?? null;
   }
 
   invalidate(): void {}
 
-  render(_width: number): string[] {
-    return this.#items
-      .slice(0, this.#maxVisible)
-      .map((item, index) => (index === this.#selected ? "→ " : "  ") + item.label);
+  render(width: number): string[] {
+    this.#lines = keepSame(this.#lines, this.#draw(width));
+    return this.#lines;
   }
 
-  handleMouse(_event: TuiMouseEvent): TuiMouseEventResult | undefined {
-    return undefined;
+  #draw(width: number): string[] {
+    const count = this.#filtered.length;
+    const fit = (text: string) => truncateToWidth(text, width, "");
+    if (count === 0) return [this.#theme.noMatch(fit("  No matching commands"))];
+    const { start, end } = this.#window;
+    const columnWidth = this.#getColumnWidth();
+    const lines = this.#filtered
+      .slice(start, end)
+      .map((item, index) => this.#drawItem(item, start + index === this.#selected, width, columnWidth));
+    if (start > 0 || end < count) lines.push(this.#theme.scrollInfo(fit(`  (${this.#selected + 1}/${count})`)));
+    return lines;
   }
 
-  handleInput(data: string): void {
-    const step = getKeybindings().matches(data, "tui.select.up") ? -1 : 1;
-    this.#selected = (this.#selected + step + this.#items.length) % this.#items.length;
+  handleInput(keyData: string): void {
+    const keys = getKeybindings();
+    const item = this.getSelectedItem();
+    if (keys.matches(keyData, "tui.select.cancel")) this.onCancel?.();
+    else if (!item) return;
+    else if (keys.matches(keyData, "tui.select.up")) this.#step(-1);
+    else if (keys.matches(keyData, "tui.select.down")) this.#step(1);
+    else if (keys.matches(keyData, "tui.select.pageUp")) this.#select(Math.max(0, this.#selected - this.#maxVisible));
+    else if (keys.matches(keyData, "tui.select.pageDown"))
+      this.#select(Math.min(this.#filtered.length - 1, this.#selected + this.#maxVisible));
+    else if (keys.matches(keyData, "tui.select.confirm")) this.onSelect?.(item);
   }
 
-  getSelectedItem(): SelectItem | null {
-    return this.#items[this.#selected] ?? null;
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
+    return this.#mouse.handle(event, {
+      count: this.#filtered.length,
+      selected: this.#selected,
+      findIndex: (row) => (this.#window.start + row < this.#window.end ? this.#window.start + row : undefined),
+      select: (index) => this.#select(index),
+      activate: (index) => {
+        this.#selected = index;
+        this.onSelect?.(this.#filtered[index] as SelectItem);
+      },
+    });
+  }
+
+  get #window() {
+    return getListWindow(this.#filtered.length, this.#selected, this.#maxVisible);
+  }
+
+  #step(step: -1 | 1): void {
+    this.#select(stepInList(this.#selected, step, this.#filtered.length));
+  }
+
+  #select(index: number): void {
+    this.#selected = index;
+    const item = this.getSelectedItem();
+    if (item) this.onSelectionChange?.(item);
+  }
+
+  #getColumnWidth(): number {
+    const { minPrimaryColumnWidth, maxPrimaryColumnWidth } = this.#layout;
+    const min = minPrimaryColumnWidth ?? maxPrimaryColumnWidth ?? defaultColumnWidth;
+    const max = maxPrimaryColumnWidth ?? minPrimaryColumnWidth ?? defaultColumnWidth;
+    const widest = this.#filtered.reduce((width, item) => Math.max(width, visibleWidth(toLabel(item))), 0);
+    return Math.max(1, Math.min(min, max), Math.min(Math.max(min, max), widest + columnGap));
+  }
+
+  #drawItem(item: SelectItem, isSelected: boolean, width: number, columnWidth: number): string {
+    const prefix = isSelected ? "→ " : "  ";
+    const description = toOneLine(item.description ?? "");
+    const column = Math.max(1, Math.min(columnWidth, width - prefixWidth - 4));
+    const room = width - prefixWidth - column - 2;
+    if (description !== "" && width > minWidthForDescriptions && room > minDescriptionWidth) {
+      const label = this.#cutLabel(item, isSelected, Math.max(1, column - columnGap), column);
+      const gap = " ".repeat(Math.max(1, column - visibleWidth(label)));
+      const text = gap + truncateToWidth(description, room, "");
+      if (isSelected) return this.#theme.selectedText(prefix + label + text);
+      return prefix + label + this.#theme.description(text);
+    }
+    const maxWidth = Math.max(0, width - prefixWidth - 2);
+    const line = truncateToWidth(prefix, width, "") + this.#cutLabel(item, isSelected, maxWidth, maxWidth);
+    return isSelected ? this.#theme.selectedText(line) : line;
+  }
+
+  #cutLabel(item: SelectItem, isSelected: boolean, maxWidth: number, columnWidth: number): string {
+    const text = toLabel(item);
+    const cut = this.#layout.truncatePrimary?.({ text, maxWidth, columnWidth, item, isSelected }) ?? text;
+    return truncateToWidth(cut, maxWidth, "");
   }
 }
+
+const toLabel = ({ label, value }: SelectItem): string => toOneLine(label || value);

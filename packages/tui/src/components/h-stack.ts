@@ -1,0 +1,44 @@
+import { joinColumns } from "../columns.ts";
+import { visibleWidth } from "../text/cells.ts";
+import { keepSame } from "./same-lines.ts";
+import { allocateStackSizes, Stack, visibleStackEntries } from "./stack.ts";
+
+/** Components beside each other. Sizes are widths. */
+export class HStack extends Stack {
+  protected readonly layoutType = "hstack";
+  #lines: string[] = [];
+
+  /** As high as the highest child. */
+  override render(width: number): string[] {
+    const entries = visibleStackEntries(this.entries, { width, height: Infinity });
+    const natural = entries.map(({ component, basis = "auto" }) =>
+      basis === "auto" ? component.render(width).reduce((widest, line) => Math.max(widest, visibleWidth(line)), 0) : 0,
+    );
+    const sizes = allocateStackSizes(entries, natural, width, this.gap);
+    const parts = entries.map(({ component }, index) =>
+      (sizes[index] as number) > 0 ? component.render(sizes[index] as number) : [],
+    );
+    const height = parts.reduce((highest, { length }) => Math.max(highest, length), 0);
+    const lines = Array.from({ length: height }, (_, row) => {
+      let x = 0;
+      const columns = parts.map((part, index) => {
+        const column = {
+          x,
+          width: sizes[index] as number,
+          text: part[row - getOffset(this.align, part.length, height)] ?? "",
+        };
+        x += column.width + this.gap;
+        return column;
+      });
+      return joinColumns(columns, width);
+    });
+    this.#lines = keepSame(this.#lines, lines);
+    return this.#lines;
+  }
+}
+
+/** How far from the beginning something of `size` is in `room`. */
+export const getOffset = (align: "stretch" | "start" | "center" | "end", size: number, room: number): number => {
+  const rest = Math.max(0, room - size);
+  return align === "center" ? Math.floor(rest / 2) : align === "end" ? rest : 0;
+};

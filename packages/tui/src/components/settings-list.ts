@@ -1,0 +1,211 @@
+import { fuzzyFilter } from "../completion/fuzzy.ts";
+import type { Component } from "../component.ts";
+import { getKeybindings } from "../keys/keybindings.ts";
+import { decodeKittyPrintable, matchesKey } from "../keys/match.ts";
+import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
+import { visibleWidth } from "../text/cells.ts";
+import { padToWidth } from "../text/pad.ts";
+import { toPlainText } from "../text/plain.ts";
+import { truncateToWidth } from "../text/truncate.ts";
+import { wrapTextWithAnsi } from "../text/wrap.ts";
+import { getListWindow, ListMouse, stepInList, toOneLine } from "./list-window.ts";
+import { keepSame } from "./same-lines.ts";
+
+type Done = (selectedValue?: string, options?: { navigateTo?: string }) => void;
+
+export interface SettingItem {
+  id: string;
+  label: string;
+  /** Shown below the list while the item is selected. */
+  description?: string;
+  currentValue: string;
+  /** Enter and space take the next one. */
+  values?: string[];
+  /**
+   * Enter and space open it instead of the list, until it calls `done`: with a value to set it, and with `navigateTo` to go
+   * on with another item as if it had been chosen.
+   */
+  submenu?: (currentValue: string, done: Done) => Component;
+}
+
+export interface SettingsListTheme {
+  label: (text: string, selected: boolean) => string;
+  value: (text: string, selected: boolean) => string;
+  description: (text: string) => string;
+  /** Before the selected item. Two columns. */
+  cursor: string;
+  hint: (text: string) => string;
+}
+
+export interface SettingsListOptions {
+  /** Default false. */
+  enableSearch?: boolean;
+}
+
+const maxLabelWidth = 36;
+/** The search and the blank line below it. */
+const searchHeight = 2;
+
+/** Settings with their values. Labels, values and descriptions are plain text. */
+export class SettingsList implements Component {
+  readonly #items: SettingItem[];
+  readonly #maxVisible: number;
+  readonly #theme: SettingsListTheme;
+  readonly #onChange: (id: string, newValue: string) => void;
+  readonly #onCancel: () => void;
+  readonly #mouse = new ListMouse();
+  /** Undefined if there is no search. */
+  #query: string | undefined;
+  #shown: SettingItem[];
+  #selected = 0;
+  #lines: string[] = [];
+  #submenu: Component | undefined;
+
+  constructor(
+    items: SettingItem[],
+    maxVisible: number,
+    theme: SettingsListTheme,
+    onChange: (id: string, newValue: string) => void,
+    onCancel: () => void,
+    options: SettingsListOptions = {},
+  ) {
+    this.#items = items;
+    this.#shown = items;
+    this.#maxVisible = maxVisible;
+    this.#theme = theme;
+    this.#onChange = onChange;
+    this.#onCancel = onCancel;
+    this.#query = options.enableSearch ? "" : undefined;
+  }
+
+  updateValue(id: string, newValue: string): void {
+    const item = this.#items.find((candidate) => candidate.id === id);
+    if (item) item.currentValue = newValue;
+  }
+
+  /** Does nothing if the item is not shown. */
+  selectItem(id: string): void {
+    const index = this.#shown.findIndex((item) => item.id === id);
+    if (index !== -1) this.#selected = index;
+  }
+
+  invalidate(): void {
+    this.#submenu?.invalidate();
+  }
+
+  render(width: number): string[] {
+    if (this.#submenu) return this.#submenu.render(width);
+    this.#lines = keepSame(this.#lines, this.#draw(width));
+    return this.#lines;
+  }
+
+  #draw(width: number): string[] {
+    const fit = (text: string) => truncateToWidth(text, width);
+    const hint = (text: string) => fit(this.#theme.hint(text));
+    const lines = this.#query === undefined ? [] : [this.#drawSearch(width), ""];
+    if (this.#items.length === 0) lines.push(hint("  No settings available"));
+    else if (this.#shown.length === 0) lines.push(hint("  No matching settings"));
+    else lines.push(...this.#drawItems(width));
+    if (this.#items.length === 0 && this.#query === undefined) return lines;
+    const search = this.#query === undefined ? "" : "Type to search · ";
+    return [...lines, "", hint(`  ${search}Enter/Space to change · Esc to cancel`)];
+  }
+
+  handleInput(data: string): void {
+    if (this.#submenu) return this.#submenu.handleInput?.(data);
+    const keys = getKeybindings();
+    const isSpace = data === " " || matchesKey(data, "space");
+    if (keys.matches(data, "tui.select.up")) this.#selected = stepInList(this.#selected, -1, this.#shown.length);
+    else if (keys.matches(data, "tui.select.down")) this.#selected = stepInList(this.#selected, 1, this.#shown.length);
+    else if (keys.matches(data, "tui.select.confirm") || (isSpace && !this.#query)) this.#activate(this.#selected);
+    else if (keys.matches(data, "tui.select.cancel")) this.#onCancel();
+    else if (this.#query !== undefined) this.#search(data);
+  }
+
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
+    if (this.#submenu) return this.#submenu.handleMouse?.(event);
+    const top = this.#query === undefined ? 0 : searchHeight;
+    if (event.type === "press" && event.button === "left" && event.y < top) return { handled: true, focus: true };
+    return this.#mouse.handle(event, {
+      count: this.#shown.length,
+      selected: this.#selected,
+      findIndex: (row) => {
+        const { start, end } = this.#window;
+        const index = start + row - top;
+        return row >= top && index < end ? index : undefined;
+      },
+      select: (index) => void (this.#selected = index),
+      activate: (index) => this.#activate(index),
+    });
+  }
+
+  get #window() {
+    return getListWindow(this.#shown.length, this.#selected, this.#maxVisible);
+  }
+
+  #search(data: string): void {
+    const query = this.#query ?? "";
+    const text = decodeKittyPrintable(data) ?? (data.startsWith("\x1b") ? "" : toPlainText(data));
+    if (matchesKey(data, "backspace")) this.#query = query.slice(0, -1);
+    else if (text !== "") this.#query = query + text;
+    else return;
+    this.#shown = this.#query === "" ? this.#items : fuzzyFilter(this.#items, this.#query, ({ label }) => label);
+    this.#selected = 0;
+  }
+
+  #drawSearch(width: number): string {
+    const line = `> ${toOneLine(this.#query ?? "")}\x1b[7m \x1b[27m`;
+    return truncateToWidth(line, width, "", true);
+  }
+
+  #drawItems(width: number): string[] {
+    const { start, end } = this.#window;
+    const labels = this.#items.map(({ label }) => visibleWidth(toOneLine(label)));
+    const labelWidth = Math.min(
+      maxLabelWidth,
+      labels.reduce((widest, label) => Math.max(widest, label), 0),
+    );
+    const lines = this.#shown.slice(start, end).map((item, index) => {
+      const isSelected = start + index === this.#selected;
+      return this.#drawItem(item, isSelected, width, labelWidth);
+    });
+    if (start > 0 || end < this.#shown.length) {
+      const position = `  (${this.#selected + 1}/${this.#shown.length})`;
+      lines.push(this.#theme.hint(truncateToWidth(position, Math.max(1, width - 2), "")));
+    }
+    const description = toPlainText(this.#shown[this.#selected]?.description ?? "");
+    if (description === "") return lines;
+    const wrapped = wrapTextWithAnsi(description, Math.max(1, width - 4));
+    return [...lines, "", ...wrapped.map((line) => truncateToWidth(this.#theme.description(`  ${line}`), width))];
+  }
+
+  #drawItem(item: SettingItem, isSelected: boolean, width: number, labelWidth: number): string {
+    const label = this.#theme.label(padToWidth(toOneLine(item.label), labelWidth), isSelected);
+    const maxValueWidth = width - 2 - labelWidth - 2 - 2;
+    const value = this.#theme.value(truncateToWidth(toOneLine(item.currentValue), maxValueWidth, ""), isSelected);
+    return truncateToWidth(`${isSelected ? this.#theme.cursor : "  "}${label}  ${value}`, width);
+  }
+
+  #activate(index: number): void {
+    this.#selected = index;
+    const item = this.#shown[index];
+    if (item?.submenu)
+      this.#submenu = item.submenu(item.currentValue, (value, options) => this.#close(item, value, options));
+    else if (item?.values && item.values.length > 0) {
+      const next = (item.values.indexOf(item.currentValue) + 1) % item.values.length;
+      this.#change(item, item.values[next] as string);
+    }
+  }
+
+  #change(item: SettingItem, value: string): void {
+    item.currentValue = value;
+    this.#onChange(item.id, value);
+  }
+
+  #close(item: SettingItem, value?: string, options: { navigateTo?: string } = {}): void {
+    this.#submenu = undefined;
+    if (value !== undefined) this.#change(item, value);
+    const target = this.#shown.findIndex(({ id }) => id === options.navigateTo);
+    if (target !== -1) this.#activate(target);
+  }
+}

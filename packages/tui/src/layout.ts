@@ -1,0 +1,220 @@
+/** Where components are on a screen of a fixed size, and what it shows. Lines that are not visible are not drawn. */
+import { joinColumns, type Column } from "./columns.ts";
+import type { Component } from "./component.ts";
+import { getOffset } from "./components/h-stack.ts";
+import { ScrollView } from "./components/scroll-view.ts";
+import { allocateStackSizes, visibleStackEntries } from "./components/stack.ts";
+import { getLayoutNode, type ScrollLayoutNode, type StackLayoutEntry, type StackLayoutNode } from "./layout-node.ts";
+import { getLineSource } from "./line-source.ts";
+import { visibleWidth } from "./text/cells.ts";
+
+export interface LayoutRect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface LayoutBox {
+  component: Component;
+  /** The whole component: what is scrolled away is outside of `clip`. */
+  rect: LayoutRect;
+  clip: LayoutRect;
+  children: LayoutBox[];
+  parent?: LayoutBox;
+  /** The lines within `clip`, the first of which is line `lineOffset` of the component. */
+  lines?: readonly string[];
+  lineOffset?: number;
+  scrollView?: ScrollView;
+}
+
+export interface LayoutFrame {
+  root: LayoutBox;
+  width: number;
+  height: number;
+  /** As many as the screen has. */
+  lines: string[];
+  primaryScrollView?: ScrollView;
+}
+
+export interface ScrollbarGeometry {
+  column: number;
+  trackTop: number;
+  trackHeight: number;
+  thumbTop: number;
+  thumbHeight: number;
+  maxScrollTop: number;
+}
+
+interface Layout {
+  width: number;
+  height: number;
+  requestRender: () => void;
+  rows: Column[][];
+  scrollViews: ScrollView[];
+}
+
+/** Scroll views are told their sizes and ask for a frame with `requestRender`; nothing else changes. */
+export function renderLayoutFrame(
+  root: Component,
+  width: number,
+  height: number,
+  requestRender: () => void = () => {},
+): LayoutFrame {
+  const rows = Array.from({ length: height }, (): Column[] => []);
+  const layout: Layout = { width, height, requestRender, rows, scrollViews: [] };
+  const screen = { x: 0, y: 0, width, height };
+  const box = layOut(layout, root, screen, screen);
+  const lines = rows.map((columns) => {
+    const [only] = columns;
+    return columns.length === 1 && only?.x === 0 && only.width === width ? only.text : joinColumns(columns, width);
+  });
+  const primary = layout.scrollViews.find((view) => view.primary) ?? layout.scrollViews[0];
+  return { root: box, width, height, lines, ...(primary ? { primaryScrollView: primary } : {}) };
+}
+
+function layOut(layout: Layout, component: Component, rect: LayoutRect, around: LayoutRect): LayoutBox {
+  const node = getLayoutNode(component);
+  const clip = intersect(rect, around);
+  const box: LayoutBox = { component, rect, clip, children: [] };
+  if (node?.type === "scroll") layOutScroll(layout, node, box);
+  else if (node) layOutStack(layout, node, box);
+  else drawLeaf(layout, box);
+  for (const child of box.children) child.parent = box;
+  return box;
+}
+
+function drawLeaf(layout: Layout, box: LayoutBox): void {
+  const { component, rect, clip } = box;
+  box.lineOffset = clip.y - rect.y;
+  const isHidden = clip.height <= 0 || clip.width <= 0;
+  box.lines = isHidden ? [] : getLineSource(component, rect.width).slice(box.lineOffset, box.lineOffset + clip.height);
+  for (const [index, text] of box.lines.entries()) {
+    layout.rows[clip.y + index]?.push({ x: rect.x, width: clip.width, text });
+  }
+}
+
+function layOutScroll(layout: Layout, { component, state }: ScrollLayoutNode, box: LayoutBox): void {
+  const { rect, clip } = box;
+  const width = state.getContentWidth(rect.width);
+  const contentHeight = measureHeight(component, width, layout);
+  state.updateLayout(contentHeight, rect.height, layout.requestRender);
+  const content = { x: rect.x, y: rect.y - state.scrollTop, width, height: contentHeight };
+  box.children.push(layOut(layout, component, content, clip));
+  if (!(box.component instanceof ScrollView)) return;
+  box.scrollView = box.component;
+  layout.scrollViews.push(box.component);
+  drawScrollbar(layout, box, box.component);
+}
+
+function layOutStack(layout: Layout, node: StackLayoutNode, box: LayoutBox): void {
+  const { rect, clip } = box;
+  const isVertical = node.type === "vstack";
+  const entries = visibleStackEntries(node.entries, layout);
+  const measure = ({ component, basis = "auto" }: StackLayoutEntry) =>
+    basis !== "auto"
+      ? 0
+      : isVertical
+        ? measureHeight(component, rect.width, layout)
+        : measureWidth(component, rect.width);
+  const sizes = allocateStackSizes(entries, entries.map(measure), isVertical ? rect.height : rect.width, node.gap);
+  let start = isVertical ? rect.y : rect.x;
+  for (const [index, { component }] of entries.entries()) {
+    const size = sizes[index] as number;
+    box.children.push(layOut(layout, component, placeAcross(node, component, rect, start, size, layout), clip));
+    start += size + node.gap;
+  }
+}
+
+/** The place of a child of a stack. Unless it is stretched, it is as large across the stack as what it draws. */
+function placeAcross(
+  { type, align }: StackLayoutNode,
+  component: Component,
+  rect: LayoutRect,
+  start: number,
+  size: number,
+  layout: Layout,
+): LayoutRect {
+  if (type === "vstack") {
+    const width = align === "stretch" ? rect.width : Math.min(rect.width, measureWidth(component, rect.width));
+    return { x: rect.x + getOffset(align, width, rect.width), y: start, width, height: size };
+  }
+  const height = align === "stretch" ? rect.height : Math.min(rect.height, measureHeight(component, size, layout));
+  return { x: start, y: rect.y + getOffset(align, height, rect.height), width: size, height };
+}
+
+/** The lines of a component that has no limit. */
+function measureHeight(component: Component, width: number, layout: Layout): number {
+  const node = getLayoutNode(component);
+  if (!node) return getLineSource(component, width).count;
+  if (node.type === "scroll") return measureHeight(node.component, node.state.getContentWidth(width), layout);
+  const entries = visibleStackEntries(node.entries, layout);
+  if (node.type === "hstack") return component.render(width).length;
+  const heights = entries.map((entry) => measureHeight(entry.component, width, layout));
+  const sizes = allocateStackSizes(entries, heights, undefined, node.gap);
+  return sizes.reduce((sum, size) => sum + size, node.gap * Math.max(0, entries.length - 1));
+}
+
+const measureWidth = (component: Component, width: number): number =>
+  component.render(width).reduce((widest, line) => Math.max(widest, visibleWidth(line)), 0);
+
+function drawScrollbar(layout: Layout, box: LayoutBox, view: ScrollView): void {
+  const bar = getScrollbarGeometry(box);
+  if (!bar) return;
+  for (let row = 0; row < bar.trackHeight; row++) {
+    const y = bar.trackTop + row;
+    if (y < box.clip.y || y >= box.clip.y + box.clip.height) continue;
+    const isThumb = y >= bar.thumbTop && y < bar.thumbTop + bar.thumbHeight;
+    const text = isThumb ? view.scrollbarThumbStyle("┃") : view.scrollbarTrackStyle("│");
+    const columns = layout.rows[y] as Column[];
+    for (const column of columns) {
+      if (column.x <= bar.column && column.x + column.width > bar.column) column.width = bar.column - column.x;
+    }
+    columns.push({ x: bar.column, width: 1, text });
+  }
+}
+
+/** Undefined while there is no scroll bar; with `includeHiddenAuto` also where one would appear. */
+export function getScrollbarGeometry(box: LayoutBox, includeHiddenAuto = false): ScrollbarGeometry | undefined {
+  const { scrollView, rect, children } = box;
+  if (!scrollView || rect.height <= 0 || rect.width <= 0) return undefined;
+  const contentHeight = children[0]?.rect.height ?? 0;
+  const maxScrollTop = Math.max(0, contentHeight - rect.height);
+  const mayAppear = includeHiddenAuto && scrollView.scrollbar === "auto" && maxScrollTop > 0;
+  if (!scrollView.isScrollbarVisible && !mayAppear) return undefined;
+  const share = Math.round((rect.height * rect.height) / Math.max(1, contentHeight));
+  const thumbHeight = Math.min(rect.height, Math.max(Math.min(2, rect.height), share));
+  const progress = maxScrollTop === 0 ? 0 : scrollView.scrollTop / maxScrollTop;
+  const thumbTop = rect.y + Math.round((rect.height - thumbHeight) * progress);
+  const column = rect.x + rect.width - 1;
+  return { column, trackTop: rect.y, trackHeight: rect.height, thumbTop, thumbHeight, maxScrollTop };
+}
+
+/** What is at a place of the screen, the innermost first. */
+export function getLayoutBoxesAt(frame: LayoutFrame, x: number, y: number): LayoutBox[] {
+  const find = (box: LayoutBox): LayoutBox[] => {
+    if (!contains(box.clip, x, y)) return [];
+    const inner = box.children.map(find).findLast((path) => path.length > 0) ?? [];
+    return [...inner, box];
+  };
+  return find(frame.root);
+}
+
+export const getScrollViewsAt = (frame: LayoutFrame, x: number, y: number): ScrollView[] =>
+  getLayoutBoxesAt(frame, x, y).flatMap(({ scrollView }) => scrollView ?? []);
+
+export function getScrollViewBox(frame: LayoutFrame, scrollView: ScrollView): LayoutBox | undefined {
+  const find = (box: LayoutBox): LayoutBox | undefined =>
+    box.scrollView === scrollView ? box : box.children.map(find).find((found) => found !== undefined);
+  return find(frame.root);
+}
+
+const contains = ({ x, y, width, height }: LayoutRect, column: number, row: number) =>
+  column >= x && column < x + width && row >= y && row < y + height;
+
+function intersect(a: LayoutRect, b: LayoutRect): LayoutRect {
+  const x = Math.max(a.x, b.x);
+  const y = Math.max(a.y, b.y);
+  const width = Math.max(0, Math.min(a.x + a.width, b.x + b.width) - x);
+  return { x, y, width, height: Math.max(0, Math.min(a.y + a.height, b.y + b.height) - y) };
+}
