@@ -22,12 +22,18 @@ export interface Tool<TParameters extends ToolParameters = ToolParameters> {
   strict?: "prefer" | "require";
 }
 
-/** The type of a tool's validated arguments. For a schema without a static type it is a plain object. */
-export type ToolArguments<TParameters extends ToolParameters> = TParameters extends TSchema
-  ? unknown extends Static<TParameters>
-    ? UntypedArguments
-    : Static<TParameters>
-  : UntypedArguments;
+/**
+ * The type of a tool's validated arguments. For a schema without a static type it is a plain object, and for any schema
+ * (`any`, as in a list of tools) it is any value, so that tools with typed arguments fit.
+ */
+export type ToolArguments<TParameters extends ToolParameters> = 0 extends 1 & TParameters
+  ? // oxlint-disable-next-line typescript/no-explicit-any -- the arguments of any tool
+    any
+  : TParameters extends TSchema
+    ? unknown extends Static<TParameters>
+      ? UntypedArguments
+      : Static<TParameters>
+    : UntypedArguments;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the schema carries no static type
 type UntypedArguments = Record<string, any>;

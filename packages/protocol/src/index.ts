@@ -92,3 +92,4 @@ export {
   viewFromEntries,
   windowSize,
 } from "./view.ts";
+export { ViewTracker } from "./view-tracker.ts";

@@ -1,6 +1,55 @@
 export { type Component, CURSOR_MARKER, type Focusable, isFocusable } from "./component.ts";
+export { Editor, type EditorOptions, type EditorTheme } from "./components/editor.ts";
+export type { EditorComponent } from "./components/editor-component.ts";
+export { Input, type InputOptions } from "./components/input.ts";
+export {
+  type AutocompleteItem,
+  type AutocompleteProvider,
+  type AutocompleteSuggestions,
+  CombinedAutocompleteProvider,
+  type SlashCommand,
+} from "./completion/autocomplete.ts";
+export { type FuzzyMatch, fuzzyFilter, fuzzyMatch } from "./completion/fuzzy.ts";
 export { Container } from "./components/container.ts";
+export { Box } from "./components/box.ts";
+export { Loader, type LoaderIndicatorOptions } from "./components/loader.ts";
+export { type DefaultTextStyle, Markdown, type MarkdownOptions, type MarkdownTheme } from "./components/markdown.ts";
+export { MouseRegion, type MouseRegionHandler } from "./components/mouse-region.ts";
+export { Spacer } from "./components/spacer.ts";
+export { TruncatedText } from "./components/truncated-text.ts";
+export { Image, type ImageOptions, type ImageTheme } from "./components/image.ts";
 export { Text } from "./components/text.ts";
+export {
+  DEFAULT_EDITOR_KEYBINDINGS,
+  type EditorAction,
+  type EditorKeybindingsConfig,
+  EditorKeybindingsManager,
+  getEditorKeybindings,
+  setEditorKeybindings,
+} from "./keys/editor-keybindings.ts";
+export { Key, type KeyEventType, type KeyId } from "./keys/key.ts";
+export {
+  getKeybindings,
+  type Keybinding,
+  type KeybindingConflict,
+  type KeybindingDefinition,
+  type KeybindingDefinitions,
+  type Keybindings,
+  type KeybindingsConfig,
+  KeybindingsManager,
+  setKeybindings,
+  TUI_KEYBINDINGS,
+} from "./keys/keybindings.ts";
+export {
+  decodeKittyPrintable,
+  isKeyRelease,
+  isKeyRepeat,
+  isKittyProtocolActive,
+  matchesKey,
+  parseKey,
+  setKittyProtocolActive,
+} from "./keys/match.ts";
+export { StdinBuffer, type StdinBufferEventMap, type StdinBufferOptions } from "./keys/stdin-buffer.ts";
 export type { TuiMouseButton, TuiMouseEvent, TuiMouseEventResult, TuiMouseEventType } from "./mouse.ts";
 export { compositeTuiLine } from "./screen/composite.ts";
 export type {
@@ -12,6 +61,45 @@ export type {
 } from "./screen/overlay-layout.ts";
 export type { OverlayHandle } from "./screen/overlays.ts";
 export { TUI, TUI as TuiMainScreen, type TuiInputListener, type TuiInputListenerResult } from "./screen/tui.ts";
+export {
+  detectCapabilities,
+  getCapabilities,
+  type ImageProtocol,
+  resetCapabilitiesCache,
+  setCapabilities,
+  setCapabilityOverrides,
+  type TerminalCapabilities,
+} from "./terminal/capabilities.ts";
+export {
+  parseOsc11BackgroundColor,
+  parseTerminalColorSchemeReport,
+  type RgbColor,
+  type TerminalColorScheme,
+} from "./terminal/colors.ts";
+export { getOsc8LinkAtColumn, hyperlink } from "./terminal/hyperlink.ts";
+export {
+  getGifDimensions,
+  getImageDimensions,
+  getJpegDimensions,
+  getPngDimensions,
+  getWebpDimensions,
+  type ImageDimensions,
+} from "./terminal/image-size.ts";
+export {
+  allocateImageId,
+  calculateImageRows,
+  type CellDimensions,
+  deleteAllKittyImages,
+  deleteKittyImage,
+  encodeITerm2,
+  encodeKitty,
+  getCellDimensions,
+  imageFallback,
+  type ImageRenderOptions,
+  renderImage,
+  setCellDimensions,
+} from "./terminal/images.ts";
+export { ProcessTerminal } from "./terminal/process-terminal.ts";
 export type { Terminal } from "./terminal/terminal.ts";
 export { visibleWidth } from "./text/cells.ts";
 export { stripTerminalSequences } from "./text/escape.ts";

@@ -56,6 +56,7 @@ const rows: readonly (readonly [domains: readonly string[], compat: OpenAIComple
   [["fireworks.ai"], { ...basic, sendSessionAffinityHeaders: true }],
   [["baseten.co"], { ...older, sendSessionAffinityHeaders: true }],
   [["gateway.ai.cloudflare.com"], { ...withoutEffort, supportsStrictMode: false, sendSessionAffinityHeaders: true }],
+  // Newer models prefer the newer name and take both; older ones, such as Llama 4, take only `max_tokens`.
   [["api.cloudflare.com"], { ...older, sendSessionAffinityHeaders: true }],
   [["nvidia.com"], { ...withoutEffort, supportsStrictMode: false }],
   [["huggingface.co"], older],

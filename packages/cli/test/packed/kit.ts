@@ -1,9 +1,10 @@
 /** Runs the installed program as a child process. It is packed once for each state of the sources. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import type { Workspace } from "../kit.ts";
 
@@ -61,6 +62,30 @@ export async function installed(): Promise<string> {
   // If another process was faster, its installation is used.
   await rename(fresh, installation).catch(() => rm(fresh, { recursive: true, force: true }));
   return program;
+}
+
+/** The packages that are published besides the program. */
+export const libraries = ["ai", "agent", "tools", "protocol", "harness", "tui"];
+
+/** Unpacks the archives of the libraries as npm would, beside links to their dependencies. They are made from `dist`. */
+export async function installLibraries(directory: string): Promise<void> {
+  const modules = join(directory, "node_modules");
+  await mkdir(join(modules, "@tau"), { recursive: true });
+  const sources = libraries.map((name) => join(root, "packages", name));
+  if (!sources.every((source) => existsSync(join(source, "dist", "index.d.ts")))) {
+    throw new Error("Build first: node scripts/build.mjs --types");
+  }
+  const execute = promisify(execFile);
+  await execute("npm", ["pack", "--ignore-scripts", "--pack-destination", directory, ...sources]);
+  for (const name of libraries) {
+    const archive = readdirSync(directory).find((file) => new RegExp(`-${name}-.*\\.tgz$`).test(file))!;
+    await execute("tar", ["xzf", join(directory, archive), "-C", directory]);
+    await rename(join(directory, "package"), join(modules, "@tau", name));
+  }
+  for (const name of readdirSync(join(root, "node_modules"))) {
+    if (name !== "@tau" && !name.startsWith(".")) await symlink(join(root, "node_modules", name), join(modules, name));
+  }
+  await writeFile(join(directory, "package.json"), '{ "type": "module" }');
 }
 
 /** The archive that would be published. */
@@ -165,4 +190,28 @@ export function processesWith(text: string): number[] {
       }
     })
     .map(Number);
+}
+
+/** Errors of npm if it cannot reach the registry. Any other error fails the test. */
+const unreachable =
+  /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|SELF_SIGNED_CERT_IN_CHAIN)\b/;
+
+const timeoutMs = 100_000;
+
+/**
+ * Installs an archive, or a package by its name. Returns why the registry could not be reached, or undefined if the
+ * installation succeeded.
+ */
+export async function installFromRegistry(directory: string, wanted: string): Promise<string | undefined> {
+  const args = ["install", "--prefix", directory, "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+  try {
+    await promisify(execFile)("npm", [...args, "--fetch-retries=0", wanted], { cwd: directory, timeout: timeoutMs });
+    return undefined;
+  } catch (error) {
+    const { stderr, killed } = error as { stderr: string; killed: boolean };
+    if (killed) return `it took more than ${timeoutMs / 1_000} s`;
+    const reason = unreachable.exec(stderr)?.[0];
+    if (reason === undefined) throw error;
+    return reason;
+  }
 }

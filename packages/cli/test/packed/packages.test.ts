@@ -1,7 +1,7 @@
 /** The archives that would be published, and the example in the README of each. They are made from the build in `dist`. */
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,32 +9,16 @@ import { startWireServer } from "@tau/ai/testing";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { textReply } from "../kit.ts";
-import { installed } from "./kit.ts";
+import { installed, installLibraries, libraries } from "./kit.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..", "..", "..");
-const libraries = ["ai", "agent", "tools", "protocol", "harness"];
 
 let directory = "";
 
-/** Installs the libraries as npm would, in a directory that no file of the repository can be reached from. */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "tau-packages-"));
-  const modules = join(directory, "node_modules");
-  await mkdir(join(modules, "@tau"), { recursive: true });
-  const sources = libraries.map((name) => join(root, "packages", name));
-  if (!sources.every((source) => existsSync(join(source, "dist", "index.d.ts")))) {
-    throw new Error("Build first: node scripts/build.mjs --types");
-  }
-  await execute("npm", ["pack", "--ignore-scripts", "--pack-destination", directory, ...sources]);
-  for (const name of libraries) {
-    const archive = readdirSync(directory).find((file) => new RegExp(`-${name}-.*\\.tgz$`).test(file))!;
-    await execute("tar", ["xzf", join(directory, archive), "-C", directory]);
-    await rename(join(directory, "package"), join(modules, "@tau", name));
-  }
-  for (const name of readdirSync(join(root, "node_modules"))) {
-    if (name !== "@tau" && !name.startsWith(".")) await symlink(join(root, "node_modules", name), join(modules, name));
-  }
+  await installLibraries(directory);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
@@ -61,7 +45,6 @@ test("the example in the README of each library compiles and runs", async () => 
   onTestFinished(() => server.close());
   const home = join(directory, "home");
   await mkdir(home);
-  await writeFile(join(directory, "package.json"), '{ "type": "module" }');
   for (const name of libraries) {
     const text = readFileSync(join(directory, "node_modules", "@tau", name, "README.md"), "utf8");
     expect(text).toMatch(new RegExp(`^npm install @tau/${name}\\b`, "m"));
@@ -82,6 +65,7 @@ test("the example in the README of each library compiles and runs", async () => 
   await printed("tools");
   expect(server.requests).toHaveLength(3);
   expect(await printed("protocol")).toContain("The session is open.");
+  expect(await printed("tui")).toContain("| Hello from a       | 20");
   await printed("harness");
   expect(listFiles(home).some((file) => file.endsWith(".jsonl"))).toBe(true);
 });

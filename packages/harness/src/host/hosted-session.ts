@@ -2,14 +2,12 @@
 import { type ImageContent } from "@tau/ai";
 import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import {
-  type Delta,
   emptyView,
   type EventPosition,
-  isDelta,
-  mergeDeltas,
   reduce,
   type SessionEvent,
   type View,
+  ViewTracker,
   windowSize,
 } from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
@@ -31,8 +29,6 @@ export type HostEvent =
 
 export type HostListener = (event: HostEvent) => void;
 
-const maxDeltas = 256;
-
 export class HostedSession {
   readonly session: AgentSession;
   /** New whenever a process opens the session. */
@@ -43,9 +39,7 @@ export class HostedSession {
     const { sessionId } = this.session;
     process.emitWarning(`A subscriber of the session ${sessionId} failed: ${getErrorMessage(error)}`, "TauWarning");
   });
-  #view: View;
-  /** What the view does not have yet: it is read rarely, and an answer has thousands of deltas. */
-  #deltas: Delta[] = [];
+  readonly #tracker: ViewTracker;
   #seq = 0;
   /** Settles when everything that was submitted so far was accepted or refused. */
   #lastSubmission: Promise<unknown> = Promise.resolve();
@@ -54,17 +48,16 @@ export class HostedSession {
   constructor(session: AgentSession, { epoch, view }: { epoch: string; view: View }) {
     this.session = session;
     this.epoch = epoch;
-    this.#view = view;
+    this.#tracker = new ViewTracker(view);
     this.#stopListening = session.onSessionEvent((event) => this.#take(event));
   }
 
   get view(): View {
-    this.#reduceDeltas();
-    return this.#view;
+    return this.#tracker.view;
   }
 
   get position(): EventPosition {
-    return { epoch: this.epoch, seq: this.#seq, stateVersion: this.#view.log.entryCount };
+    return { epoch: this.epoch, seq: this.#seq, stateVersion: this.#tracker.entryCount };
   }
 
   /**
@@ -131,14 +124,8 @@ export class HostedSession {
     return await result;
   }
 
-  #reduceDeltas(): void {
-    this.#view = mergeDeltas(this.#deltas).reduce(reduce, this.#view);
-    this.#deltas = [];
-  }
-
   #take(event: SessionEvent): void {
-    if (!isDelta(event)) this.#view = reduce(this.view, event);
-    else if (this.#deltas.push(event) === maxDeltas) this.#reduceDeltas();
+    this.#tracker.take(event);
     this.#seq++;
     this.#ring.push(event);
     this.#listeners.emit({ kind: "event", event, position: this.position });

@@ -1,13 +1,12 @@
 /** An interface in a terminal: components below each other, overlays, the focus, and when to draw. */
 import type { Component } from "../component.ts";
 import { Container } from "../components/container.ts";
+import { isKeyRelease } from "../keys/match.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { Frames } from "./frames.ts";
 import { MainScreen } from "./main-screen.ts";
 import { type OverlayHandle, Overlays } from "./overlays.ts";
 import type { OverlayOptions } from "./overlay-layout.ts";
-
-const isKeyRelease = (data: string) => /^\x1b\[[\d:;]*:3[u~A-HS]$/.test(data);
 
 export type TuiInputListenerResult = { consume?: boolean; data?: string } | undefined;
 /** Gets what is typed before the component with the focus: may take it, or change it. */
@@ -21,6 +20,8 @@ const ascii = /^[\x00-\x7f]*$/;
 export class TUI extends Container {
   readonly mode: "regular" | "fullscreen" = "regular";
   terminal: Terminal;
+  /** Called before each frame, to bring components up to date with what they show. */
+  beforeRender: (() => void) | undefined;
   readonly #screen = new MainScreen();
   readonly #frames: Frames;
   readonly #overlays: Overlays;
@@ -136,6 +137,7 @@ export class TUI extends Container {
 
   #draw(): void {
     if (!this.#isRunning) return;
+    this.beforeRender?.();
     const size = { columns: this.terminal.columns, rows: this.terminal.rows };
     const bytes = this.#screen.draw(this.children, size, (lines) => this.#overlays.composite(lines, size));
     if (bytes === "") return;

@@ -66,7 +66,8 @@ function toTokens(line: string): Token[] {
   return tokens;
 }
 
-const wideText = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
+/** Scripts that are written without blanks. */
+export const wideText = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 const closing = /^[\p{Pe}\p{Pf}、。，．！？：；…ー々〻]/u;
 const opening = /^[\p{Ps}\p{Pi}]/u;
 

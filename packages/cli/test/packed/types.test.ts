@@ -1,0 +1,109 @@
+/** A program that uses the libraries as they are published, checked by the versions of TypeScript that people have. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { temporaryDirectory } from "../kit.ts";
+import { installFromRegistry, installLibraries } from "./kit.ts";
+
+const execute = promisify(execFile);
+
+const root = join(import.meta.dirname, "..", "..", "..", "..");
+const ours = join(root, "node_modules");
+
+const program = `
+import { Agent, type AgentTool } from "@tau/agent";
+import type { AI, Model } from "@tau/ai";
+import { createAgent, createAgentSession, type InputSchemaTool } from "@tau/harness";
+import type { ToolContext } from "@tau/tools";
+import * as Type from "typebox";
+
+const parameters = Type.Object({ place: Type.String(), days: Type.Optional(Type.Integer()) });
+
+const weather: AgentTool<typeof parameters, { celsius: number }> = {
+  name: "weather",
+  label: "Weather",
+  description: "The weather of a place.",
+  parameters,
+  async execute(_callId, { place, days }) {
+    const text: string = place.toUpperCase() + String(days?.toFixed() ?? "");
+    return { content: [{ type: "text", text }], details: { celsius: 21 } };
+  },
+};
+const plain: AgentTool<typeof parameters> = { ...weather };
+
+interface Sum { a: number; b: number }
+
+const sum: InputSchemaTool<Sum, { sum: number }> = {
+  name: "sum",
+  description: "Adds.",
+  beforeInvoke: ({ a }, context: ToolContext) => context.getLog().info(a.toFixed()),
+  execute: ({ a, b }, { signal }) => ({ sum: signal.aborted ? 0 : a + b }),
+  afterInvoke: ({ sum }) => sum.toFixed(),
+};
+
+export const open = (model: Model, ai: AI) => [
+  createAgentSession({ model, customTools: [weather, plain, sum], tools: ["read", weather, plain, sum] }),
+  createAgent({ ai, tools: [weather, "read"], customTools: [plain, sum] }),
+  new Agent({ initialState: { model, tools: [weather, plain] } }),
+];
+
+// @ts-expect-error: the arguments are typed.
+export const wrong: AgentTool<typeof parameters> = { ...weather, execute: async (_callId, { town }) => ({ content: town }) };
+`;
+
+let cwd = "";
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "tau-types-"));
+  await installLibraries(cwd);
+  await writeFile(join(cwd, "program.ts"), program);
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+interface Options {
+  resolution: "nodenext" | "bundler";
+  checksLibraries: boolean;
+}
+
+/** What the compiler complains of. */
+async function check(compiler: string, { resolution, checksLibraries }: Options): Promise<string> {
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noEmit: true,
+    target: "es2023",
+    types: ["node"],
+    module: resolution === "nodenext" ? "nodenext" : "esnext",
+    moduleResolution: resolution,
+    skipLibCheck: !checksLibraries,
+  };
+  await writeFile(join(cwd, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
+  const done = execute(process.execPath, [join(compiler, "bin", "tsc")], { cwd });
+  return await done.then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
+}
+
+test.each(["nodenext", "bundler"] as const)(
+  "typed tools fit without casts under TypeScript 7 with %s, and the declarations are sound",
+  async (resolution) => {
+    expect(await check(join(ours, "typescript"), { resolution, checksLibraries: true })).toBe("");
+  },
+);
+
+// Each once: the older compilers take long, and both ways to resolve read the same fields.
+test.for([
+  ["5.8", "nodenext"],
+  ["5.9", "bundler"],
+] as const)("typed tools fit without casts under TypeScript %s with %s", async ([version, resolution], context) => {
+  const directory = await temporaryDirectory();
+  const missing = await installFromRegistry(directory, `typescript@${version}`);
+  if (missing !== undefined)
+    context.skip(`npm could not reach its registry (${missing}): TypeScript ${version} was not tested.`);
+  const compiler = join(directory, "node_modules", "typescript");
+  expect(await check(compiler, { resolution, checksLibraries: false })).toBe("");
+});

@@ -1,0 +1,274 @@
+/** Draws the blocks of Markdown as lines. What belongs to a token that stays the same is drawn once for each width. */
+import type { Token, Tokens } from "marked";
+import { visibleWidth } from "../../text/cells.ts";
+import { expandTabs } from "../../text/pad.ts";
+import { toPlainText } from "../../text/plain.ts";
+import { wrapTextWithAnsi } from "../../text/wrap.ts";
+import { drawInline } from "./inline.ts";
+import type { CodeToken } from "./stream.ts";
+import { allocateColumns, type ColumnNeed, drawBorder, drawRow, measureCell } from "./table.ts";
+import type { Look } from "./theme.ts";
+
+const maxRuleWidth = 80;
+const listIndent = 4;
+const plainMarks = (text: string) => text;
+
+interface DrawnCode {
+  lines: string[];
+  count: number;
+  state: unknown;
+}
+
+interface Row {
+  cells: string[];
+  needs: ColumnNeed[];
+  drawn?: { key: string; lines: string[] };
+}
+
+interface ItemPlace {
+  marker: string;
+  /** 0 in a list that is in no other. */
+  depth: number;
+}
+
+export class MarkdownDrawing {
+  readonly #look: Look;
+  readonly #width: number;
+  readonly #items = new WeakMap<object, { key: string; lines: string[] }>();
+  readonly #rows = new WeakMap<object, Row>();
+  readonly #code = new WeakMap<object, DrawnCode>();
+  /** How many blocks, items, rows and lines of code were drawn, not taken from memory. */
+  drawnParts = 0;
+
+  constructor(look: Look, width: number) {
+    this.#look = look;
+    this.#width = Math.max(1, width);
+  }
+
+  /** `next` is what follows the last token, if anything does. */
+  drawBlocks(tokens: readonly Token[], next?: Token): string[] {
+    return this.#blocks(tokens, this.#look, this.#width, next);
+  }
+
+  #blocks(tokens: readonly Token[], look: Look, width: number, next?: Token): string[] {
+    const lines: string[] = [];
+    for (const [index, token] of tokens.entries()) {
+      for (const line of this.#block(token, look, width)) lines.push(line);
+      if (needsGap(token, tokens[index + 1] ?? next)) lines.push("");
+    }
+    return lines;
+  }
+
+  #block(token: Token, look: Look, width: number): string[] {
+    switch (token.type) {
+      case "space":
+        return [""];
+      case "def":
+      case "checkbox":
+        return [];
+      case "heading":
+        return this.#heading(token as Tokens.Heading, look, width);
+      case "code":
+        return this.#codeBlock(token as CodeToken, look, width);
+      case "blockquote":
+        return this.#quote(token as Tokens.Blockquote, look, width);
+      case "list":
+        return this.#list(token as Tokens.List, look, width, 0);
+      case "table":
+        return this.#table(token as Tokens.Table, look, width);
+      case "hr":
+        return [look.theme.hr("─".repeat(Math.min(width, maxRuleWidth)))];
+      case "html":
+        return this.#text([{ ...token, raw: token.raw.trim() } as Token], look, width);
+      default:
+        return this.#text((token as Tokens.Paragraph).tokens ?? [token], look, width);
+    }
+  }
+
+  #text(tokens: readonly Token[], look: Look, width: number): string[] {
+    this.drawnParts++;
+    const text = drawInline(tokens, look, { text: look.text, marks: plainMarks });
+    return wrapTextWithAnsi(expandTabs(text), width);
+  }
+
+  #heading({ depth, tokens }: Tokens.Heading, look: Look, width: number): string[] {
+    this.drawnParts++;
+    const { heading, bold, underline } = look.theme;
+    const style = (text: string) => heading(bold(depth === 1 ? underline(text) : text));
+    const mark = depth >= 3 ? style(`${"#".repeat(depth)} `) : "";
+    return wrapTextWithAnsi(expandTabs(mark + drawInline(tokens, look, { text: style, marks: plainMarks })), width);
+  }
+
+  #quote({ tokens }: Tokens.Blockquote, look: Look, width: number): string[] {
+    const { theme } = look;
+    const text = (value: string) => theme.quote(theme.italic(value));
+    const content = tokens.at(-1)?.type === "space" ? tokens.slice(0, -1) : tokens;
+    const lines = this.#blocks(content, { ...look, text }, Math.max(1, width - 2));
+    return lines.map((line) => theme.quoteBorder("│ ") + line);
+  }
+
+  #codeBlock(token: CodeToken, look: Look, width: number): string[] {
+    const { theme } = look;
+    const border = (text: string) => wrapTextWithAnsi(theme.codeBlockBorder(text), width);
+    const code = token.lines
+      ? this.#streamedCode(token, width)
+      : this.#highlight(token.text.split("\n"), token.lang, width);
+    return [...border(`\`\`\`${toPlainText(token.lang ?? "")}`), ...code, ...border("```")];
+  }
+
+  /** A fence at the top. Its lines are remembered by the array that they are added to. */
+  #streamedCode({ lines = [], openLine, lang }: CodeToken, width: number): string[] {
+    const { highlightCode, highlightCodeLine } = this.#look.theme;
+    const all = openLine === undefined ? lines : [...lines, openLine];
+    if (highlightCode && !highlightCodeLine) return this.#highlight(all.length === 0 ? [""] : all, lang, width);
+    const drawn = this.#code.get(lines) ?? { lines: [], count: 0, state: undefined };
+    this.#code.set(lines, drawn);
+    for (; drawn.count < lines.length; drawn.count++) {
+      const next = this.#codeLine(lines[drawn.count] as string, lang, drawn.state, width);
+      drawn.state = next.state;
+      for (const line of next.lines) drawn.lines.push(line);
+    }
+    if (openLine !== undefined || lines.length === 0) {
+      return [...drawn.lines, ...this.#codeLine(openLine ?? "", lang, drawn.state, width).lines];
+    }
+    return drawn.lines;
+  }
+
+  #highlight(lines: readonly string[], lang: string | undefined, width: number): string[] {
+    const { highlightCode, highlightCodeLine, codeBlockIndent = "  " } = this.#look.theme;
+    if (highlightCode && !highlightCodeLine) {
+      this.drawnParts++;
+      const highlighted = highlightCode(lines.map(toCode).join("\n"), lang);
+      return highlighted.flatMap((line) => wrapTextWithAnsi(codeBlockIndent + line, width));
+    }
+    let state: unknown;
+    return lines.flatMap((line) => {
+      const drawn = this.#codeLine(line, lang, state, width);
+      state = drawn.state;
+      return drawn.lines;
+    });
+  }
+
+  #codeLine(
+    line: string,
+    lang: string | undefined,
+    state: unknown,
+    width: number,
+  ): { lines: string[]; state: unknown } {
+    this.drawnParts++;
+    const { highlightCodeLine, codeBlock, codeBlockIndent = "  " } = this.#look.theme;
+    const code = toCode(line);
+    const drawn = highlightCodeLine?.(code, lang, state) ?? { line: codeBlock(code), state };
+    return { lines: wrapTextWithAnsi(codeBlockIndent + drawn.line, width), state: drawn.state };
+  }
+
+  #list(list: Tokens.List, look: Look, width: number, depth: number): string[] {
+    const lines: string[] = [];
+    const start = typeof list.start === "number" ? list.start : 1;
+    for (const [index, item] of list.items.entries()) {
+      const marker = this.#marker(list, item, start + index);
+      const key = `${width} ${depth} ${marker}`;
+      let drawn = this.#items.get(item);
+      if (drawn?.key !== key) {
+        drawn = { key, lines: this.#item(item, { marker, depth }, look, width) };
+        this.#items.set(item, drawn);
+      }
+      if (list.loose && index > 0) lines.push("");
+      for (const line of drawn.lines) lines.push(line);
+    }
+    return lines;
+  }
+
+  #marker(list: Tokens.List, item: Tokens.ListItem, number: number): string {
+    const own = this.#look.options.preserveOrderedListMarkers && /^\s*(\S+)/.exec(item.raw)?.[1];
+    const marker = own || (list.ordered ? `${number}.` : "-");
+    return `${marker} ${item.task ? `[${item.checked ? "x" : " "}] ` : ""}`;
+  }
+
+  #item(item: Tokens.ListItem, { marker, depth }: ItemPlace, look: Look, width: number): string[] {
+    this.drawnParts++;
+    const indent = " ".repeat(Math.min(depth * listIndent, Math.floor(width / 2)));
+    const room = Math.max(1, width - indent.length - visibleWidth(marker));
+    const margin = indent + " ".repeat(Math.min(visibleWidth(marker), width - 1 - indent.length));
+    const tokens = item.tokens.filter(({ type }) => type !== "checkbox").map(trimText);
+    while (tokens.at(-1)?.type === "space") tokens.pop();
+    while (tokens[0]?.type === "space") tokens.shift();
+    const lines: string[] = [];
+    for (const token of tokens) {
+      if (token.type === "list") {
+        for (const line of this.#list(token as Tokens.List, look, width, depth + 1)) lines.push(line);
+      } else for (const line of this.#block(token, look, room)) lines.push(line === "" ? "" : margin + line);
+    }
+    const first = lines[0] ?? "";
+    const bullet = indent + look.theme.listBullet(marker);
+    if (tokens[0]?.type === "list" || !first.startsWith(margin)) return [bullet, ...lines];
+    return [bullet + first.slice(margin.length), ...lines.slice(1)];
+  }
+
+  #table(table: Tokens.Table, look: Look, width: number): string[] {
+    const rows = [this.#row(table.header, look, true), ...table.rows.map((row) => this.#row(row, look, false))];
+    const needs = table.header.map(() => ({ natural: 0, word: 0 }));
+    for (const row of rows) {
+      for (const [column, need] of needs.entries()) {
+        need.natural = Math.max(need.natural, row.needs[column]?.natural ?? 0);
+        need.word = Math.max(need.word, row.needs[column]?.word ?? 0);
+      }
+    }
+    const widths = allocateColumns(needs, width - 3 * needs.length - 1);
+    if (!widths) return this.#narrowTable(rows, width);
+    const lines = [drawBorder(widths, ["┌", "┬", "┐"])];
+    const between = drawBorder(widths, ["├", "┼", "┤"]);
+    const key = widths.join();
+    for (const [index, row] of rows.entries()) {
+      if (row.drawn?.key !== key) {
+        this.drawnParts++;
+        row.drawn = { key, lines: drawRow(row.cells, widths) };
+      }
+      if (index > 0) lines.push(between);
+      for (const line of row.drawn.lines) lines.push(line);
+    }
+    if (rows.length === 1) lines.push(between);
+    return [...lines, drawBorder(widths, ["└", "┴", "┘"])];
+  }
+
+  #row(cells: readonly Tokens.TableCell[], look: Look, isHeader: boolean): Row {
+    const known = this.#rows.get(cells);
+    if (known) return known;
+    const marks = isHeader ? look.theme.bold : plainMarks;
+    const drawn = cells.map(({ tokens }) => expandTabs(drawInline(tokens, look, { text: look.text, marks })));
+    const row = { cells: drawn, needs: drawn.map(measureCell) };
+    this.#rows.set(cells, row);
+    return row;
+  }
+
+  /** Each cell on lines of its own, after the title of its column. */
+  #narrowTable([header, ...rows]: readonly Row[], width: number): string[] {
+    const titles = header?.cells ?? [];
+    if (rows.length === 0) return titles.flatMap((title) => wrapTextWithAnsi(title, width));
+    return rows.flatMap(({ cells }, index) => [
+      ...(index === 0 ? [] : [""]),
+      ...cells.flatMap((cell, column) => wrapTextWithAnsi(`${titles[column] ?? ""}: ${cell}`, width)),
+    ]);
+  }
+}
+
+/** A definition draws nothing, but it is between two paragraphs all the same. */
+function needsGap(token: Token, next: Token | undefined): boolean {
+  if (!next || next.type === "space") return false;
+  if (token.type === "paragraph") return next.type !== "list";
+  return ["heading", "code", "blockquote", "hr", "table"].includes(token.type);
+}
+
+const toCode = (line: string) => expandTabs(toPlainText(line));
+
+/** Whether line feeds end the text of an item, or code in it that has no end, depends on what follows the item. */
+function trimText(token: Token): Token {
+  if (token.type === "code" && !/\n[ \t]*(?:`{3,}|~{3,})\s*$/.test(token.raw)) {
+    return { ...token, text: (token as Tokens.Code).text.trimEnd() } as Token;
+  }
+  const { tokens } = token as Tokens.Text;
+  const last = tokens?.at(-1);
+  if (!tokens || last?.type !== "text" || !/\s$/.test(last.raw)) return token;
+  const text = (last as Tokens.Text).text.trimEnd();
+  return { ...token, tokens: [...tokens.slice(0, -1), { ...last, text }] } as Token;
+}

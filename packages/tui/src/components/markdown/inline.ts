@@ -1,0 +1,76 @@
+/** Draws what is inside paragraphs. */
+import type { Token, Tokens } from "marked";
+import { toPlainText } from "../../text/plain.ts";
+import { decodeEntities } from "./entities.ts";
+import type { Look } from "./theme.ts";
+
+type Style = (text: string) => string;
+
+export interface InlineStyle {
+  /** Of plain text: not of code. */
+  text: Style;
+  /** Of everything: bold, links and the like. */
+  marks: Style;
+}
+
+/** Text with styles and line breaks. Each piece of text ends what it begins, so that pieces can follow each other. */
+export function drawInline(tokens: readonly Token[], look: Look, style: InlineStyle): string {
+  return tokens.map((token) => drawToken(token, look, style)).join("");
+}
+
+function drawToken(token: Token, look: Look, style: InlineStyle): string {
+  const { theme } = look;
+  const children = token as { tokens?: Token[] };
+  const drawChildren = (mark: Style): string =>
+    drawInline(children.tokens ?? [], look, { ...style, marks: (text) => style.marks(mark(text)) });
+  switch (token.type) {
+    case "strong":
+      return drawChildren(theme.bold);
+    case "em":
+      return drawChildren(theme.italic);
+    case "del":
+      // One tilde is how people write "about".
+      return token.raw.startsWith("~~") ? drawChildren(theme.strikethrough) : drawSingleTilde(token, look, style);
+    case "codespan":
+      return style.marks(theme.code(toPlainText((token as Tokens.Codespan).text)));
+    case "link":
+      return drawLink(token as Tokens.Link, look, style);
+    case "br":
+      return "\n";
+    case "checkbox":
+      return "";
+    case "escape":
+      return drawText(shouldKeepEscape(token.raw, look) ? token.raw : (token as Tokens.Escape).text, style);
+    case "html":
+      return drawText(token.raw, style);
+    case "image":
+      return drawText(decodeEntities((token as Tokens.Image).text), style);
+    default:
+      if (children.tokens) return drawInline(children.tokens, look, style);
+      return drawText(decodeEntities("text" in token ? String(token.text) : token.raw), style);
+  }
+}
+
+function drawSingleTilde(token: Token, look: Look, style: InlineStyle): string {
+  const { tokens } = token as Tokens.Del;
+  return drawText("~", style) + drawInline(tokens, look, style) + drawText("~", style);
+}
+
+/** Brackets with a backslash begin formulas, which are shown as they are written. */
+const shouldKeepEscape = (raw: string, { options }: Look) =>
+  options.preserveBackslashEscapes === true || /^\\[()[\]]$/.test(raw);
+
+function drawText(text: string, { text: plain, marks }: InlineStyle): string {
+  const lines = toPlainText(text).split("\n");
+  return lines.map((line) => (line === "" ? "" : marks(plain(line)))).join("\n");
+}
+
+function drawLink(link: Tokens.Link, look: Look, style: InlineStyle): string {
+  const { theme, options } = look;
+  const marks: Style = (text) => style.marks(theme.link(theme.underline(text)));
+  const text = drawInline(link.tokens, look, { ...style, marks });
+  const url = toPlainText(link.href).replaceAll(/\s/g, "");
+  if (options.hyperlink) return options.hyperlink(text, url);
+  const isShown = link.text === link.href || link.text === link.href.replace(/^mailto:/, "");
+  return isShown ? text : text + style.marks(theme.linkUrl(` (${url})`));
+}

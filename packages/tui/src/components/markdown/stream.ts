@@ -1,0 +1,301 @@
+/**
+ * Lexes Markdown that arrives in pieces. What is complete is lexed once: whole blocks, the items of a list, the rows of a
+ * table and the lines of a fence. Only what later text can still change, the open part, is lexed again.
+ *
+ * Decisions are made at ends of lines only, so that the result does not depend on how the text was cut into pieces. The lexer
+ * itself decides: a block is complete when the lexer, given the next line too, begins a new block with that line.
+ */
+import { Lexer, type Links, type Token, type Tokens } from "marked";
+import { toPlainText } from "../../text/plain.ts";
+
+/** A fence at the top has lines instead of a text. The array only grows; `openLine` is the line that is not complete. */
+export type CodeToken = Tokens.Code & { lines?: readonly string[]; openLine?: string | undefined };
+
+/** A part that is complete, with what the lexer makes of it alone. */
+interface Unit {
+  readonly source: string;
+  tokens: Token[];
+}
+
+/** Blocks that belong together. A list has a unit for each item, a table one for each row. */
+type Section =
+  | { kind: "blocks"; units: Unit[] }
+  | { kind: "list"; units: Unit[] }
+  | { kind: "table"; head: string; units: Unit[] }
+  | { kind: "fence"; opening: string; lang: string | undefined; lines: string[]; openLine?: string };
+
+export interface Update {
+  /** Tokens that are complete, since the last update; all of them if `isReset`. */
+  complete: Token[];
+  /** Earlier tokens changed, because a definition of a link arrived. */
+  isReset: boolean;
+  /** The rest, which may still change. */
+  open: Token[];
+}
+
+const listStart = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
+const fenceStart = /^( {0,3})(`{3,}|~{3,})(.*)$/;
+const delimiterRow = /^ {0,3}[|:-][ |:-]*$/;
+/** A line that may begin a block although there is no blank line before it. */
+const blockStart = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|`{3}|~{3}|<|>|[-+*][ \t]|1[.)][ \t]|[-_*](?:[ \t]*[-_*]){2,}[ \t]*$)/;
+
+export class MarkdownStream {
+  readonly #sections: Section[] = [];
+  /** How many sections the last update had. */
+  #reported = 0;
+  #section: Section = { kind: "blocks", units: [] };
+  /** Complete lines of the open part. */
+  #source = "";
+  /** The line that is not complete. */
+  #line = "";
+  #hasBlankEnd = false;
+  /** After a check that found no new block, the next is made when the open part is half as long again. */
+  #nextCheck = 0;
+  readonly #links: Links = Object.create(null);
+  #openLinks: Links = Object.create(null);
+  #isReset = false;
+  /** How many characters the lexer was given. */
+  lexedCharacters = 0;
+
+  append(text: string): void {
+    const lines = text.split("\n");
+    const last = lines.pop() as string;
+    for (const line of lines) {
+      this.#addLine(toPlainText(this.#line + line));
+      this.#line = "";
+    }
+    this.#line += last;
+  }
+
+  update(): Update {
+    const open = this.#lexOpen();
+    if (this.#isReset) this.#reported = 0;
+    const complete = this.#sections.slice(this.#reported).flatMap(toTokens);
+    const isReset = this.#isReset;
+    this.#reported = this.#sections.length;
+    this.#isReset = false;
+    return { complete, isReset, open };
+  }
+
+  #addLine(line: string): void {
+    const isBlank = line.trim() === "";
+    if (this.#section.kind === "fence") this.#addCode(this.#section, line);
+    else if (this.#section.kind === "table") this.#addRow(this.#section, line);
+    else if (this.#section.kind === "list" && !isBlank) this.#addToList(line);
+    else if (this.#section.kind === "blocks" && !isBlank) this.#addToBlocks(line);
+    else this.#source += `${line}\n`;
+    this.#hasBlankEnd = isBlank;
+  }
+
+  #addCode(fence: Section & { kind: "fence" }, line: string): void {
+    if (isFenceEnd(fence.opening, line)) this.#close();
+    else fence.lines.push(stripFenceIndent(fence.opening, line));
+  }
+
+  #addRow(table: Section & { kind: "table" }, line: string): void {
+    const tokens = this.#lexBlocks(`${table.head}${line}\n`);
+    if (line.trim() !== "" && tokens.length === 1 && (tokens[0] as Tokens.Table).rows?.length === 1) {
+      table.units.push(this.#lexUnit(`${table.head}${line}\n`));
+    } else {
+      this.#close();
+      this.#addLine(line);
+    }
+  }
+
+  #addToList(line: string): void {
+    const source = `${this.#source}${line}\n`;
+    const isEmpty = /^\s*\S+\s*$/.test(this.#source);
+    if (!isEmpty && getIndent(line) >= getContentIndent(this.#source)) {
+      this.#source = source;
+      return;
+    }
+    const [list, ...rest] = this.#lexBlocks(source);
+    const itemCount = rest.length === 0 && list?.type === "list" ? (list as Tokens.List).items.length : 0;
+    if (itemCount === 1) this.#source = source;
+    else if (itemCount === 2) {
+      this.#freeze();
+      this.#source = `${line}\n`;
+    } else {
+      this.#close();
+      this.#addLine(line);
+    }
+  }
+
+  #addToBlocks(line: string): void {
+    if (this.#source.trim() === "") return this.#begin(line);
+    const mayBegin = this.#hasBlankEnd ? !/^[ \t]/.test(line) : blockStart.test(line) && !this.#goesOn(line);
+    const isDelimiter = delimiterRow.test(line) && line.includes("-");
+    const source = `${this.#source}${line}\n`;
+    if ((mayBegin || isDelimiter) && source.length >= this.#nextCheck) {
+      const tokens = this.#lexBlocks(source);
+      const start = source.length - (tokens.at(-1)?.raw.length ?? 0);
+      if (tokens.at(-1)?.type === "table" && isDelimiter) return this.#beginTable(source, start);
+      if (mayBegin && this.#isWhole(tokens.slice(0, -1))) {
+        this.#close();
+        return this.#begin(line);
+      }
+      this.#nextCheck = source.length * 1.5;
+    }
+    this.#source = source;
+  }
+
+  /** Whether the open part has these blocks, also without what follows it. */
+  #isWhole(blocks: readonly Token[]): boolean {
+    const length = blocks.reduce((sum, { raw }) => sum + raw.length, 0);
+    if (length !== this.#source.length) return false;
+    const alone = this.#lexBlocks(this.#source);
+    return alone.length === blocks.length && alone.every(({ type }, index) => type === blocks[index]?.type);
+  }
+
+  /** Each line of a quote looks like the beginning of one; so do lines of HTML. */
+  #goesOn(line: string): boolean {
+    const first = this.#source.trimStart()[0];
+    return (first === ">" || first === "<") && line.trimStart().startsWith(first);
+  }
+
+  /** Nothing but blank lines came before `line`. */
+  #begin(line: string): void {
+    const fence = fenceStart.exec(line);
+    if (fence && !(fence[2]?.startsWith("`") && fence[3]?.includes("`"))) {
+      this.#close();
+      const lang = (this.#lexBlocks(`${line}\n`)[0] as Tokens.Code).lang;
+      this.#section = { kind: "fence", opening: line, lang, lines: [] };
+      return;
+    }
+    if (listStart.test(line) && this.#lexBlocks(`${line}\n`)[0]?.type === "list") {
+      this.#close();
+      this.#section = { kind: "list", units: [] };
+    }
+    this.#source += `${line}\n`;
+  }
+
+  #beginTable(source: string, start: number): void {
+    this.#source = source.slice(0, start);
+    this.#close();
+    const head = source.slice(start);
+    this.#section = { kind: "table", head, units: [this.#lexUnit(head)] };
+  }
+
+  #freeze(): void {
+    if (this.#source !== "" && this.#section.kind !== "fence") this.#section.units.push(this.#lexUnit(this.#source));
+    this.#source = "";
+  }
+
+  #close(): void {
+    this.#freeze();
+    if (this.#section.kind === "fence" || this.#section.units.length > 0) this.#sections.push(this.#section);
+    this.#section = { kind: "blocks", units: [] };
+    this.#nextCheck = 0;
+  }
+
+  #lexUnit(source: string): Unit {
+    const { tokens, links } = this.#lex(source);
+    Object.assign(this.#links, links);
+    this.#relink(Object.keys(links));
+    return { source, tokens };
+  }
+
+  #lexOpen(): Token[] {
+    const section = this.#section;
+    const line = toPlainText(this.#line);
+    if (section.kind === "fence") {
+      if (this.#line === "" || isFenceEnd(section.opening, line)) return toTokens(section);
+      return toTokens({ ...section, openLine: stripFenceIndent(section.opening, line) });
+    }
+    const source = (section.kind === "table" ? section.head : "") + this.#source + line;
+    const { tokens, links } = this.#lex(source);
+    const labels = Object.keys({ ...links, ...this.#openLinks });
+    const changed = labels.filter((label) => links[label]?.href !== this.#openLinks[label]?.href);
+    this.#openLinks = links;
+    this.#relink(changed);
+    return toTokens({ ...section, units: [...section.units, { source, tokens }] });
+  }
+
+  #relink(labels: readonly string[]): void {
+    if (labels.length === 0) return;
+    for (const section of [...this.#sections, this.#section]) {
+      for (const unit of section.kind === "fence" ? [] : section.units) {
+        const source = unit.source.toLowerCase();
+        if (!labels.some((label) => source.includes(`[${label}]`))) continue;
+        unit.tokens = this.#lex(unit.source, this.#openLinks).tokens;
+        this.#isReset = true;
+      }
+    }
+  }
+
+  /** Also returns the definitions of links in `source` that are not known yet. */
+  #lex(source: string, more?: Links): { tokens: Token[]; links: Links } {
+    this.lexedCharacters += source.length;
+    const lexer = new Lexer({ gfm: true });
+    if (source.includes("[")) Object.assign(lexer.tokens.links, more, this.#links);
+    const tokens = [...lexer.lex(source)];
+    const added = Object.entries(lexer.tokens.links).filter(([label]) => !this.#links[label]);
+    return { tokens, links: Object.assign(Object.create(null), Object.fromEntries(added)) };
+  }
+
+  /** Without what is inside paragraphs. */
+  #lexBlocks(source: string): Token[] {
+    this.lexedCharacters += source.length;
+    return new Lexer({ gfm: true }).blockTokens(source);
+  }
+}
+
+/** Lexed at once. */
+export function lexMarkdown(source: string): Token[] {
+  const stream = new MarkdownStream();
+  stream.append(source);
+  const { complete, open } = stream.update();
+  return [...complete, ...open];
+}
+
+function toTokens(section: Section): Token[] {
+  switch (section.kind) {
+    case "blocks":
+      return section.units.flatMap(({ tokens }) => tokens);
+    case "fence": {
+      const { lang, lines, openLine } = section;
+      return [{ type: "code", raw: "", text: "", lang, lines, openLine }];
+    }
+    case "list": {
+      const lists = section.units.map(({ tokens }) => tokens[0] as Tokens.List);
+      const first = lists[0] as Tokens.List;
+      const rest = section.units.at(-1)?.tokens.slice(1) ?? [];
+      const isLoose =
+        lists.some(({ loose }) => loose) || section.units.slice(0, -1).some(({ source }) => endsBlank(source));
+      return [{ ...first, items: lists.flatMap(({ items }) => items), loose: isLoose }, ...rest];
+    }
+    case "table": {
+      const tables = section.units.map(({ tokens }) => tokens[0] as Tokens.Table);
+      const rest = section.units.at(-1)?.tokens.slice(1) ?? [];
+      return [{ ...(tables[0] as Tokens.Table), rows: tables.flatMap(({ rows }) => rows) }, ...rest];
+    }
+  }
+}
+
+const endsBlank = (source: string) => /\n[ \t]*\n$/.test(source);
+
+function isFenceEnd(opening: string, line: string): boolean {
+  const fence = fenceStart.exec(opening)?.[2] as string;
+  const end = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1];
+  return end !== undefined && end.startsWith(fence);
+}
+
+function stripFenceIndent(opening: string, line: string): string {
+  const indent = fenceStart.exec(opening)?.[1]?.length ?? 0;
+  const own = /^ */.exec(line)?.[0].length ?? 0;
+  return line.slice(Math.min(indent, own));
+}
+
+function getIndent(line: string): number {
+  const blanks = /^[ \t]*/.exec(line)?.[0] ?? "";
+  return blanks.replaceAll("\t", "    ").length;
+}
+
+/** The column in which the text of an item begins. */
+function getContentIndent(item: string): number {
+  const match = /^( {0,3}(?:[-+*]|\d{1,9}[.)]))([ \t]*)([^\n]?)/.exec(item);
+  if (!match) return 0;
+  const marker = (match[1] as string).length;
+  const blanks = (match[2] as string).replaceAll("\t", "    ").length;
+  return marker + (match[3] === "" || blanks > 4 ? 1 : blanks);
+}

@@ -1,0 +1,66 @@
+/** Draws tables: as wide as they need to be and at most as wide as there is room. */
+import { visibleWidth } from "../../text/cells.ts";
+import { padToWidth } from "../../text/pad.ts";
+import { wrapTextWithAnsi } from "../../text/wrap.ts";
+
+/** No word makes a column wider than this while other columns have to wrap. */
+const maxWordWidth = 30;
+
+export interface ColumnNeed {
+  /** Of the widest cell. */
+  natural: number;
+  /** Of the widest word. */
+  word: number;
+}
+
+export function measureCell(cell: string): ColumnNeed {
+  const natural = Math.max(0, ...cell.split("\n").map(visibleWidth));
+  const word = Math.max(1, ...cell.split(/\s+/).map(visibleWidth));
+  return { natural, word: Math.min(word, maxWordWidth) };
+}
+
+/** The width of each column, of `room` columns without borders. Undefined if there is less than one for each. */
+export function allocateColumns(needs: readonly ColumnNeed[], room: number): number[] | undefined {
+  if (room < needs.length) return undefined;
+  const natural = needs.map((need) => Math.max(1, need.natural));
+  if (sum(natural) <= room) return natural;
+  const words = needs.map((need) => Math.max(1, need.word));
+  if (sum(words) <= room) return share(words, natural, room);
+  return share(
+    needs.map(() => 1),
+    words,
+    room,
+  );
+}
+
+/** Gives what remains to the columns that want more, in proportion to how much they want. */
+function share(min: readonly number[], wanted: readonly number[], room: number): number[] {
+  const wishes = min.map((width, index) => Math.max(0, (wanted[index] as number) - width));
+  const extra = room - sum(min);
+  const total = sum(wishes);
+  const widths = min.map(
+    (width, index) => width + Math.floor(((wishes[index] as number) / Math.max(1, total)) * extra),
+  );
+  for (let index = 0, rest = Math.min(room, sum(wanted)) - sum(widths); rest > 0; index = (index + 1) % widths.length) {
+    if ((widths[index] as number) >= (wanted[index] as number)) continue;
+    widths[index] = (widths[index] as number) + 1;
+    rest--;
+  }
+  return widths;
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+export function drawRow(cells: readonly string[], widths: readonly number[]): string[] {
+  const columns = widths.map((width, index) => wrapTextWithAnsi(cells[index] ?? "", width));
+  const height = Math.max(...columns.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) => {
+    const parts = columns.map((column, index) => padToWidth(column[line] ?? "", widths[index] as number));
+    return `│ ${parts.join(" │ ")} │`;
+  });
+}
+
+export const drawBorder = (
+  widths: readonly number[],
+  [left, cross, right]: readonly [string, string, string],
+): string => left + widths.map((width) => "─".repeat(width + 2)).join(cross) + right;

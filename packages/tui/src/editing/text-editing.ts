@@ -1,0 +1,108 @@
+/** A document that is edited: undo, redo, and the texts that were cut. */
+import {
+  createDocument,
+  getRange,
+  insertText,
+  isBefore,
+  isSame,
+  type Position,
+  replaceRange,
+  type TextDocument,
+} from "./document.ts";
+import { addKill, emptyKillRing, rotateKills } from "./kill-ring.ts";
+import { dropPaste } from "./paste-markers.ts";
+import { UndoHistory } from "./undo.ts";
+
+/** What the last key did, if the next one may go on with it. */
+type LastAction = { kind: "none" | "type" | "kill" } | { kind: "yank"; from: Position };
+
+type Find = (document: TextDocument) => Position;
+
+const none: LastAction = { kind: "none" };
+
+export class TextEditing {
+  #document: TextDocument = createDocument();
+  readonly #undo = new UndoHistory();
+  #kills = emptyKillRing;
+  #last: LastAction = none;
+
+  get document(): TextDocument {
+    return this.#document;
+  }
+
+  /** Moves the cursor, or does something else that cannot be undone. */
+  set(document: TextDocument): void {
+    this.#document = document;
+    this.#last = none;
+  }
+
+  /** Like `set`, and what was before cannot come back. */
+  reset(document: TextDocument): void {
+    this.set(document);
+    this.#undo.clear();
+  }
+
+  /** One step of undo. */
+  change(document: TextDocument): void {
+    this.#undo.begin(this.#document);
+    this.set(document);
+  }
+
+  /** A word that is typed is one step of undo, together with the blank before it. */
+  type(text: string): void {
+    if (this.#last.kind !== "type" || /^\s/.test(text)) this.#undo.begin(this.#document);
+    this.#document = insertText(this.#document, text);
+    this.#last = { kind: "type" };
+  }
+
+  /** Deletes from the cursor to what `find` gives. The paste of a marker that is deleted backward is forgotten. */
+  delete(find: Find): void {
+    const { from, to, isBackward } = this.#getRangeTo(find);
+    if (isSame(from, to)) return this.set(this.#document);
+    const rest = replaceRange(this.#document, from, to, "");
+    this.change(isBackward ? dropPaste(rest, getRange(this.#document, from, to)) : rest);
+  }
+
+  /** Deletes, and keeps the text for `yank`. */
+  kill(find: Find): void {
+    const { from, to, isBackward } = this.#getRangeTo(find);
+    if (isSame(from, to)) return;
+    const join = this.#last.kind === "kill" ? (isBackward ? "before" : "after") : undefined;
+    this.#kills = addKill(this.#kills, getRange(this.#document, from, to), join);
+    this.change(replaceRange(this.#document, from, to, ""));
+    this.#last = { kind: "kill" };
+  }
+
+  #getRangeTo(find: Find) {
+    const { cursor } = this.#document;
+    const target = find(this.#document);
+    const isBackward = isBefore(target, cursor);
+    return { from: isBackward ? target : cursor, to: isBackward ? cursor : target, isBackward };
+  }
+
+  /** Inserts the text that was cut last. */
+  yank(): void {
+    const text = this.#kills.texts.at(-1);
+    if (text === undefined) return;
+    const from = this.#document.cursor;
+    this.change(insertText(this.#document, text));
+    this.#last = { kind: "yank", from };
+  }
+
+  /** After `yank`: puts the text that was cut before in its place. */
+  yankPop(): void {
+    if (this.#last.kind !== "yank" || this.#kills.texts.length < 2) return;
+    const { from } = this.#last;
+    this.#kills = rotateKills(this.#kills);
+    this.change(replaceRange(this.#document, from, this.#document.cursor, this.#kills.texts.at(-1) as string));
+    this.#last = { kind: "yank", from };
+  }
+
+  undo(): void {
+    this.set(this.#undo.undo(this.#document) ?? this.#document);
+  }
+
+  redo(): void {
+    this.set(this.#undo.redo(this.#document) ?? this.#document);
+  }
+}
