@@ -1,4 +1,15 @@
 export { type Component, CURSOR_MARKER, type Focusable, isFocusable } from "./component.ts";
+export { Editor, type EditorOptions, type EditorTheme } from "./components/editor.ts";
+export type { EditorComponent } from "./components/editor-component.ts";
+export { Input, type InputOptions } from "./components/input.ts";
+export {
+  type AutocompleteItem,
+  type AutocompleteProvider,
+  type AutocompleteSuggestions,
+  CombinedAutocompleteProvider,
+  type SlashCommand,
+} from "./completion/autocomplete.ts";
+export { type FuzzyMatch, fuzzyFilter, fuzzyMatch } from "./completion/fuzzy.ts";
 export { Container } from "./components/container.ts";
 export { Box } from "./components/box.ts";
 export { CancellableLoader } from "./components/cancellable-loader.ts";
@@ -27,6 +38,7 @@ export {
 } from "./components/settings-list.ts";
 export { Spacer } from "./components/spacer.ts";
 export { TruncatedText } from "./components/truncated-text.ts";
+export { Image, type ImageOptions, type ImageTheme } from "./components/image.ts";
 export {
   type StackChild,
   type StackEntry,
@@ -77,9 +89,64 @@ export type {
 } from "./screen/overlay-layout.ts";
 export type { OverlayHandle } from "./screen/overlays.ts";
 export { TUI, TUI as TuiMainScreen, type TuiInputListener, type TuiInputListenerResult } from "./screen/tui.ts";
+export {
+  detectCapabilities,
+  getCapabilities,
+  type ImageProtocol,
+  resetCapabilitiesCache,
+  setCapabilities,
+  setCapabilityOverrides,
+  type TerminalCapabilities,
+} from "./terminal/capabilities.ts";
+export {
+  parseOsc11BackgroundColor,
+  parseTerminalColorSchemeReport,
+  type RgbColor,
+  type TerminalColorScheme,
+} from "./terminal/colors.ts";
+export { getOsc8LinkAtColumn, hyperlink } from "./terminal/hyperlink.ts";
+export {
+  getGifDimensions,
+  getImageDimensions,
+  getJpegDimensions,
+  getPngDimensions,
+  getWebpDimensions,
+  type ImageDimensions,
+} from "./terminal/image-size.ts";
+export {
+  allocateImageId,
+  calculateImageRows,
+  type CellDimensions,
+  deleteAllKittyImages,
+  deleteKittyImage,
+  encodeITerm2,
+  encodeKitty,
+  getCellDimensions,
+  imageFallback,
+  type ImageRenderOptions,
+  renderImage,
+  setCellDimensions,
+} from "./terminal/images.ts";
+export { ProcessTerminal } from "./terminal/process-terminal.ts";
 export type { Terminal } from "./terminal/terminal.ts";
 export { visibleWidth } from "./text/cells.ts";
 export { stripTerminalSequences } from "./text/escape.ts";
 export { sliceByColumn } from "./text/slice.ts";
 export { truncateToWidth } from "./text/truncate.ts";
 export { wrapTextWithAnsi } from "./text/wrap.ts";
+export { getEditorTheme, getMarkdownTheme, getSelectListTheme, getSettingsListTheme } from "./theme/adapters.ts";
+export { builtInThemes } from "./theme/built-in.ts";
+export { type AppearanceHints, chooseTheme, decideAppearance, type ThemeChoice } from "./theme/choose.ts";
+export { addColorReport, type ColorReport, parseColorReport } from "./theme/color-report.ts";
+export { type ColorMode, type ColorValue, decideColorMode, getContrast, mixColors, parseColor } from "./theme/color.ts";
+export { createSystemTheme, type TerminalColors } from "./theme/system.ts";
+export { type ParsedTheme, parseTheme, systemThemeName, type ThemeProblem } from "./theme/theme-file.ts";
+export { createTheme, Theme, type ThemeOptions, type ThemeStyle, type ThinkingLevel } from "./theme/theme.ts";
+export type {
+  ThemeAppearance,
+  ThemeBg,
+  ThemeColor,
+  ThemeDefinition,
+  ThemeExportColors,
+  ThemeToken,
+} from "./theme/tokens.ts";

@@ -43,6 +43,10 @@ export function* clustersFrom(line: string, start: number, atoms: readonly Atom[
       continue;
     }
     const end = atom ? atom.start : line.length;
+    while (index + 1 < end && isStandalone(line, index) && isStandalone(line, index + 1)) {
+      yield { index, text: line[index] as string, width: line.charCodeAt(index) < firstWide ? 1 : 2 };
+      index++;
+    }
     const pieceEnd = Math.min(end, index + pieceLength);
     const cells = toCells(toVisible(line.slice(index, pieceEnd)));
     // The last cluster of a piece may go on in the next.
@@ -84,9 +88,26 @@ export function snapToBoundary(line: string, col: number, atoms: readonly Atom[]
   return line.length;
 }
 
-/** Characters that never join with a neighbor of this class. */
-const standalone =
-  /[\x20-\x7e\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u3000-\u3029\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff]/;
+/** Ranges of characters that never join with a neighbor that is in one of them, too. */
+const standalone = [
+  [0x20, 0x7e],
+  [0xa0, 0xac],
+  [0xae, 0x2ff],
+  [0x370, 0x482],
+  [0x48a, 0x52f],
+  [0x3000, 0x3029],
+  [0x3041, 0x3096],
+  [0x30a0, 0x30ff],
+  [0x4e00, 0x9fff],
+] as const;
+/** The first of them that takes two columns, as all after it. */
+const firstWide = 0x3000;
+
+function isStandalone(line: string, index: number): boolean {
+  const code = line.charCodeAt(index);
+  return standalone.some(([first, last]) => first <= code && code <= last);
+}
+
 const maxLookBehind = 4 * pieceLength;
 
 /** A boundary at or before `index` that can be told from two characters; the nearest there is. */
@@ -94,7 +115,7 @@ function findStableBoundary(line: string, index: number, atoms: readonly Atom[])
   const atom = atoms.findLast(({ end }) => end <= index);
   const min = Math.max(atom?.end ?? 0, index - maxLookBehind);
   for (let at = Math.min(index, line.length - 1); at > min; at--) {
-    if (standalone.test(line[at] as string) && standalone.test(line[at - 1] as string)) return at;
+    if (isStandalone(line, at) && isStandalone(line, at - 1)) return at;
   }
   return isInsidePair(line, min) ? min + 1 : Math.max(0, min);
 }

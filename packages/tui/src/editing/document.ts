@@ -1,6 +1,7 @@
 /** Text with a cursor, as a value: every edit gives a new one, which shares the lines that did not change. */
 import { nextBoundary, previousBoundary, snapToBoundary } from "./clusters.ts";
 import { findAtoms, type Pastes } from "./paste-markers.ts";
+import { splice } from "./splice.ts";
 
 export interface Position {
   readonly line: number;
@@ -51,7 +52,7 @@ export function replaceRange(document: TextDocument, from: Position, to: Positio
   const lastCol = (inserted.at(-1) as string).length + (inserted.length === 1 ? from.col : 0);
   inserted[0] = getLine(document, from.line).slice(0, from.col) + inserted[0];
   inserted[inserted.length - 1] += getLine(document, to.line).slice(to.col);
-  const lines = [...document.lines.slice(0, from.line), ...inserted, ...document.lines.slice(to.line + 1)];
+  const lines = splice(document.lines, from.line, to.line - from.line + 1, inserted);
   return moveTo({ ...document, lines }, { line: lastLine, col: lastCol });
 }
 

@@ -3,13 +3,15 @@ export interface KillRing {
   readonly texts: readonly string[];
 }
 
+const maxKills = 60;
+
 export const emptyKillRing: KillRing = { texts: [] };
 
 /** With `join`, the text is added to the latest one: before it or after it. */
 export function addKill(ring: KillRing, text: string, join?: "before" | "after"): KillRing {
   if (text === "") return ring;
   const last = ring.texts.at(-1);
-  if (join === undefined || last === undefined) return { texts: [...ring.texts, text] };
+  if (join === undefined || last === undefined) return { texts: [...ring.texts, text].slice(-maxKills) };
   return { texts: [...ring.texts.slice(0, -1), join === "before" ? text + last : last + text] };
 }
 

@@ -2,6 +2,7 @@
 import { clustersFrom } from "./clusters.ts";
 import type { Position, TextDocument } from "./document.ts";
 import { findAtoms, type Pastes } from "./paste-markers.ts";
+import { splice } from "./splice.ts";
 import { findChangedLines } from "./undo.ts";
 import { rewrapRows, wrapRows } from "./wrap-rows.ts";
 
@@ -12,7 +13,7 @@ export interface Layout {
   /** For each line, where its rows begin. */
   readonly starts: readonly (readonly number[])[];
   /** For each line, its first row; and how many rows there are. */
-  readonly firstRows: readonly number[];
+  readonly firstRows: Uint32Array;
 }
 
 export interface Row {
@@ -27,8 +28,10 @@ export interface Row {
 export function layOut({ lines, pastes }: TextDocument, width: number, previous?: Layout): Layout {
   if (previous?.lines === lines && previous.width === width && previous.pastes === pastes) return previous;
   const starts = wrapLines({ lines, pastes }, width, previous);
-  const firstRows = [0];
-  for (const rows of starts) firstRows.push((firstRows.at(-1) as number) + rows.length);
+  const firstRows = new Uint32Array(starts.length + 1);
+  starts.forEach((rows, line) => {
+    firstRows[line + 1] = (firstRows[line] as number) + rows.length;
+  });
   return { width, lines, pastes, starts, firstRows };
 }
 
@@ -40,7 +43,7 @@ function wrapLines({ lines, pastes }: Pick<TextDocument, "lines" | "pastes">, wi
     const old = { line: previous.lines[start + index] ?? "", starts: previous.starts[start + index] ?? [0] };
     return rewrapRows(old, line, width, findAtoms(line, pastes));
   });
-  return [...previous.starts.slice(0, start), ...changed, ...previous.starts.slice(previous.starts.length - end)];
+  return splice(previous.starts, start, previous.starts.length - start - end, changed);
 }
 
 export const countRows = ({ firstRows }: Layout): number => firstRows.at(-1) as number;
@@ -65,7 +68,7 @@ export function findRow(layout: Layout, { line, col }: Position): number {
 }
 
 /** The last of the first `length` numbers, which ascend, that is not greater than `value`. */
-function findLast(numbers: readonly number[], value: number, length: number): number {
+function findLast(numbers: ArrayLike<number>, value: number, length: number): number {
   let low = 0;
   let high = length - 1;
   while (low < high) {

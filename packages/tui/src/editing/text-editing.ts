@@ -55,12 +55,12 @@ export class TextEditing {
     this.#last = { kind: "type" };
   }
 
-  /** Deletes from the cursor to what `find` gives. The paste of a marker that is deleted is forgotten. */
+  /** Deletes from the cursor to what `find` gives. The paste of a marker that is deleted backward is forgotten. */
   delete(find: Find): void {
-    const { from, to } = this.#getRangeTo(find);
+    const { from, to, isBackward } = this.#getRangeTo(find);
     if (isSame(from, to)) return this.set(this.#document);
-    const deleted = getRange(this.#document, from, to);
-    this.change(dropPaste(replaceRange(this.#document, from, to, ""), deleted));
+    const rest = replaceRange(this.#document, from, to, "");
+    this.change(isBackward ? dropPaste(rest, getRange(this.#document, from, to)) : rest);
   }
 
   /** Deletes, and keeps the text for `yank`. */

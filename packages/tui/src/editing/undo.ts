@@ -1,6 +1,7 @@
 /** Undo and redo. What is kept is what changed, not the documents. */
 import type { Position, TextDocument } from "./document.ts";
 import type { Pastes } from "./paste-markers.ts";
+import { splice } from "./splice.ts";
 
 interface Side {
   readonly lines: readonly string[];
@@ -84,5 +85,5 @@ export function findChangedLines(before: readonly string[], after: readonly stri
 }
 
 function swap({ lines }: TextDocument, line: number, from: Side, { lines: inserted, cursor, pastes }: Side) {
-  return { lines: [...lines.slice(0, line), ...inserted, ...lines.slice(line + from.lines.length)], cursor, pastes };
+  return { lines: splice(lines, line, from.lines.length, inserted), cursor, pastes };
 }

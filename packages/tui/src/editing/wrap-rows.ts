@@ -1,53 +1,45 @@
 /** Breaks a line that is edited into rows: nothing of it is dropped, so that the cursor can be anywhere. */
 import { wideText } from "../text/wrap.ts";
-import { type Atom, type Cluster, clustersFrom } from "./clusters.ts";
+import { type Atom, clustersFrom } from "./clusters.ts";
 
 const blank = /^\s/;
 const short = /^[\x20-\x7e]*$/;
 
 /**
  * Where the rows of a line begin; the first at 0. Rows end after blanks where they can, and before and after characters of
- * scripts without blanks. An atom that is wider than a row is broken like text.
+ * scripts without blanks. An atom that is wider than a row begins
+ * on a row of its own and is broken like text.
  */
 export function wrapRows(line: string, width: number, atoms: readonly Atom[] = []): number[] {
-  const starts = [0];
-  if (line.length <= width && short.test(line)) return starts;
-  for (let start = 0; ;) {
-    start = findRowEnd(line, start, width, atoms);
-    if (start >= line.length) return starts;
-    starts.push(start);
-  }
+  if (line.length <= width && short.test(line)) return [0];
+  return [0, ...rowStarts(line, 0, width, atoms)];
 }
 
-/** Depends on nothing before `start`. */
-function findRowEnd(line: string, start: number, width: number, atoms: readonly Atom[]): number {
+/** Where the rows after the one at `start` begin. Depends on nothing before `start`. */
+function* rowStarts(line: string, start: number, width: number, atoms: readonly Atom[]): Generator<number> {
+  const isWide = (atom: Atom) => atom.end - atom.start > width;
+  const wideAtoms = atoms.filter(isWide);
+  let rowStart = start;
   let column = 0;
   let opportunity: { index: number; column: number } | undefined;
-  let previous: Cluster | undefined;
-  for (const cluster of clusters(line, start, width, atoms)) {
-    if (previous && mayBreakBetween(previous.text, cluster.text)) opportunity = { index: cluster.index, column };
-    const end = column + cluster.width;
+  let previous = "";
+  for (const { index, text, width: clusterWidth } of clustersFrom(
+    line,
+    start,
+    atoms.filter((atom) => !isWide(atom)),
+  )) {
+    if (index > rowStart && mayBreakBetween(previous, text)) opportunity = { index, column };
+    if (wideAtoms.some((atom) => atom.end === index)) opportunity = undefined;
+    previous = text;
+    column += clusterWidth;
+    const isForced = wideAtoms.some((atom) => atom.start === index);
+    if ((column <= width && !isForced) || index === rowStart) continue;
     // What does not fit on the next row either is not moved there.
-    if (end > width && previous)
-      return opportunity && end - opportunity.column <= width ? opportunity.index : cluster.index;
-    column = end;
-    previous = cluster;
-  }
-  return line.length;
-}
-
-function* clusters(line: string, start: number, width: number, atoms: readonly Atom[]): Generator<Cluster> {
-  const wide = atoms.find((atom) => start > atom.start && start < atom.end);
-  if (wide) {
-    yield* clustersFrom(line.slice(0, wide.end), start);
-    yield* clusters(line, wide.end, width, atoms);
-    return;
-  }
-  for (const cluster of clustersFrom(line, start, atoms)) {
-    if (cluster.width > width && cluster.text.length > 1) {
-      const end = cluster.index + cluster.text.length;
-      yield* clustersFrom(line.slice(0, end), cluster.index);
-    } else yield cluster;
+    const isMoved = !isForced && opportunity && column - opportunity.column <= width;
+    rowStart = isMoved && opportunity ? opportunity.index : index;
+    column = isMoved && opportunity ? column - opportunity.column : clusterWidth;
+    opportunity = undefined;
+    yield rowStart;
   }
 }
 
@@ -80,16 +72,14 @@ export function rewrapRows(
   const starts = old.starts.slice(0, Math.max(1, unchanged - 2));
   const delta = line.length - old.line.length;
   let oldRow = starts.length;
-  for (let start = starts.at(-1) as number; ;) {
-    start = findRowEnd(line, start, width, atoms);
-    if (start >= line.length) return starts;
+  for (const start of rowStarts(line, starts.at(-1) as number, width, atoms)) {
     starts.push(start);
     if (start <= line.length - suffix) continue;
     while (oldRow < old.starts.length && (old.starts[oldRow] as number) + delta < start) oldRow++;
     if ((old.starts[oldRow] as number) + delta !== start) continue;
-    for (const rest of old.starts.slice(oldRow + 1)) starts.push(rest + delta);
-    return starts;
+    return starts.concat(old.starts.slice(oldRow + 1).map((rest) => rest + delta));
   }
+  return starts;
 }
 
 /** The greatest length up to `max` for which both texts are the same. Comparing pieces is faster than characters. */

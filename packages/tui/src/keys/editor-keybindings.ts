@@ -3,6 +3,7 @@ import type { KeyId } from "./key.ts";
 import {
   getKeybindings,
   type Keybinding,
+  type KeybindingDefinition,
   type KeybindingDefinitions,
   KeybindingsManager,
   setKeybindings,
@@ -20,7 +21,7 @@ const programActions = {
   renameSession: { id: "app.session.rename", defaultKeys: "ctrl+r" },
   deleteSession: { id: "app.session.delete", defaultKeys: "ctrl+d" },
   deleteSessionNoninvasive: { id: "app.session.deleteNoninvasive", defaultKeys: "ctrl+backspace" },
-} as const;
+} as const satisfies Record<string, KeybindingDefinition & { id: string }>;
 
 type TuiId = keyof typeof TUI_KEYBINDINGS;
 /** Actions that came after the names changed have no old name. */
@@ -47,10 +48,10 @@ function toOldName(id: string): string {
   return group === "select" ? `select${name.charAt(0).toUpperCase()}${name.slice(1)}` : name;
 }
 
-const definitions = {
+const definitions: KeybindingDefinitions = {
   ...TUI_KEYBINDINGS,
   ...Object.fromEntries(Object.values(programActions).map(({ id, defaultKeys }) => [id, { defaultKeys }])),
-} as unknown as KeybindingDefinitions;
+};
 
 export const DEFAULT_EDITOR_KEYBINDINGS = Object.fromEntries(
   [...idsByAction].map(([action, id]) => [action, definitions[id]?.defaultKeys]),

@@ -20,74 +20,82 @@ export interface KeybindingConflict {
 
 /** The actions of the components in this package. */
 export const TUI_KEYBINDINGS = {
-  "tui.editor.cursorUp": { defaultKeys: "up", description: "Move cursor up" },
-  "tui.editor.cursorDown": { defaultKeys: "down", description: "Move cursor down" },
-  "tui.editor.historyPrevious": { defaultKeys: [], description: "Select previous prompt history entry" },
-  "tui.editor.historyNext": { defaultKeys: [], description: "Select next prompt history entry" },
-  "tui.editor.cursorLeft": { defaultKeys: ["left", "ctrl+b"], description: "Move cursor left" },
-  "tui.editor.cursorRight": { defaultKeys: ["right", "ctrl+f"], description: "Move cursor right" },
+  "tui.editor.cursorUp": { defaultKeys: "up", description: "One line up; at the top, the prompt before" },
+  "tui.editor.cursorDown": { defaultKeys: "down", description: "One line down; at the bottom, the prompt after" },
+  "tui.editor.historyPrevious": { defaultKeys: [], description: "The prompt before, from anywhere" },
+  "tui.editor.historyNext": { defaultKeys: [], description: "The prompt after, from anywhere" },
+  "tui.editor.cursorLeft": { defaultKeys: ["left", "ctrl+b"], description: "One character to the left" },
+  "tui.editor.cursorRight": { defaultKeys: ["right", "ctrl+f"], description: "One character to the right" },
   "tui.editor.cursorWordLeft": {
     defaultKeys: ["alt+left", "ctrl+left", "alt+b"],
-    description: "Move cursor word left",
+    description: "One word to the left",
   },
   "tui.editor.cursorWordRight": {
     defaultKeys: ["alt+right", "ctrl+right", "alt+f"],
-    description: "Move cursor word right",
+    description: "One word to the right",
   },
-  "tui.editor.cursorLineStart": { defaultKeys: ["home", "ctrl+a"], description: "Move to line start" },
-  "tui.editor.cursorLineEnd": { defaultKeys: ["end", "ctrl+e"], description: "Move to line end" },
-  "tui.editor.jumpForward": { defaultKeys: "ctrl+]", description: "Jump forward to character" },
-  "tui.editor.jumpBackward": { defaultKeys: "ctrl+alt+]", description: "Jump backward to character" },
-  "tui.editor.pageUp": { defaultKeys: ["pageUp", "ctrl+pageUp"], description: "Page up" },
-  "tui.editor.pageDown": { defaultKeys: ["pageDown", "ctrl+pageDown"], description: "Page down" },
-  "tui.editor.deleteCharBackward": { defaultKeys: "backspace", description: "Delete character backward" },
-  "tui.editor.deleteCharForward": { defaultKeys: ["delete", "ctrl+d"], description: "Delete character forward" },
-  "tui.editor.deleteWordBackward": { defaultKeys: ["ctrl+w", "alt+backspace"], description: "Delete word backward" },
-  "tui.editor.deleteWordForward": { defaultKeys: ["alt+d", "alt+delete"], description: "Delete word forward" },
-  "tui.editor.deleteToLineStart": { defaultKeys: "ctrl+u", description: "Delete to line start" },
-  "tui.editor.deleteToLineEnd": { defaultKeys: "ctrl+k", description: "Delete to line end" },
-  "tui.editor.yank": { defaultKeys: "ctrl+y", description: "Yank" },
-  "tui.editor.yankPop": { defaultKeys: "alt+y", description: "Yank pop" },
-  "tui.editor.undo": { defaultKeys: "ctrl+-", description: "Undo" },
-  "tui.input.newLine": { defaultKeys: ["shift+enter", "ctrl+j"], description: "Insert newline" },
-  "tui.input.submit": { defaultKeys: "enter", description: "Submit input" },
-  "tui.input.tab": { defaultKeys: "tab", description: "Tab / autocomplete" },
-  "tui.input.copy": { defaultKeys: "ctrl+c", description: "Copy selection" },
-  "tui.select.up": { defaultKeys: "up", description: "Move selection up" },
-  "tui.select.down": { defaultKeys: "down", description: "Move selection down" },
-  "tui.select.pageUp": { defaultKeys: "pageUp", description: "Selection page up" },
-  "tui.select.pageDown": { defaultKeys: "pageDown", description: "Selection page down" },
-  "tui.select.confirm": { defaultKeys: "enter", description: "Confirm selection" },
-  "tui.select.cancel": { defaultKeys: ["escape", "ctrl+c"], description: "Cancel selection" },
-  "tui.altScreen.pageUp": { defaultKeys: "pageUp", description: "Scroll viewport up one page" },
-  "tui.altScreen.pageDown": { defaultKeys: "pageDown", description: "Scroll viewport down one page" },
-  "tui.altScreen.halfPageUp": { defaultKeys: [], description: "Scroll viewport up half a page" },
-  "tui.altScreen.halfPageDown": { defaultKeys: [], description: "Scroll viewport down half a page" },
-  "tui.altScreen.lineUp": { defaultKeys: [], description: "Scroll viewport up one line" },
-  "tui.altScreen.lineDown": { defaultKeys: [], description: "Scroll viewport down one line" },
+  "tui.editor.cursorLineStart": { defaultKeys: ["home", "ctrl+a"], description: "To the start of the line" },
+  "tui.editor.cursorLineEnd": { defaultKeys: ["end", "ctrl+e"], description: "To the end of the line" },
+  "tui.editor.jumpForward": { defaultKeys: "ctrl+]", description: "Forward to the character that is typed next" },
+  "tui.editor.jumpBackward": { defaultKeys: "ctrl+alt+]", description: "Back to the character that is typed next" },
+  "tui.editor.pageUp": { defaultKeys: ["pageUp", "ctrl+pageUp"], description: "One page up" },
+  "tui.editor.pageDown": { defaultKeys: ["pageDown", "ctrl+pageDown"], description: "One page down" },
+  "tui.editor.deleteCharBackward": { defaultKeys: "backspace", description: "Delete the character before the cursor" },
+  "tui.editor.deleteCharForward": {
+    defaultKeys: ["delete", "ctrl+d"],
+    description: "Delete the character at the cursor",
+  },
+  "tui.editor.deleteWordBackward": {
+    defaultKeys: ["ctrl+w", "alt+backspace"],
+    description: "Delete the word before the cursor",
+  },
+  "tui.editor.deleteWordForward": {
+    defaultKeys: ["alt+d", "alt+delete"],
+    description: "Delete the word after the cursor",
+  },
+  "tui.editor.deleteToLineStart": { defaultKeys: "ctrl+u", description: "Delete up to the start of the line" },
+  "tui.editor.deleteToLineEnd": { defaultKeys: "ctrl+k", description: "Delete up to the end of the line" },
+  "tui.editor.yank": { defaultKeys: "ctrl+y", description: "Insert what was deleted last" },
+  "tui.editor.yankPop": { defaultKeys: "alt+y", description: "After that: insert what was deleted earlier instead" },
+  "tui.editor.undo": { defaultKeys: "ctrl+-", description: "Undo the last change" },
+  "tui.input.newLine": { defaultKeys: ["shift+enter", "ctrl+j"], description: "Begin a new line" },
+  "tui.input.submit": { defaultKeys: "enter", description: "Send" },
+  "tui.input.tab": { defaultKeys: "tab", description: "Complete" },
+  "tui.input.copy": { defaultKeys: "ctrl+c", description: "Copy what is selected" },
+  "tui.select.up": { defaultKeys: "up", description: "The item above" },
+  "tui.select.down": { defaultKeys: "down", description: "The item below" },
+  "tui.select.pageUp": { defaultKeys: "pageUp", description: "One page of items up" },
+  "tui.select.pageDown": { defaultKeys: "pageDown", description: "One page of items down" },
+  "tui.select.confirm": { defaultKeys: "enter", description: "Choose" },
+  "tui.select.cancel": { defaultKeys: ["escape", "ctrl+c"], description: "Close without choosing" },
+  "tui.altScreen.pageUp": { defaultKeys: "pageUp", description: "Scroll up one page" },
+  "tui.altScreen.pageDown": { defaultKeys: "pageDown", description: "Scroll down one page" },
+  "tui.altScreen.halfPageUp": { defaultKeys: [], description: "Scroll up half a page" },
+  "tui.altScreen.halfPageDown": { defaultKeys: [], description: "Scroll down half a page" },
+  "tui.altScreen.lineUp": { defaultKeys: [], description: "Scroll up one line" },
+  "tui.altScreen.lineDown": { defaultKeys: [], description: "Scroll down one line" },
   "tui.altScreen.previousPrompt": {
     defaultKeys: ["ctrl+shift+up", "ctrl+up"],
-    description: "Jump to previous semantic prompt",
+    description: "To the message before",
   },
   "tui.altScreen.nextPrompt": {
     defaultKeys: ["ctrl+shift+down", "ctrl+down"],
-    description: "Jump to next semantic prompt",
+    description: "To the message after",
   },
-  "tui.altScreen.search": { defaultKeys: "ctrl+shift+f", description: "Search the primary scroll view" },
-  "tui.altScreen.searchNext": { defaultKeys: ["enter", "ctrl+g"], description: "Select the next search match" },
+  "tui.altScreen.search": { defaultKeys: "ctrl+shift+f", description: "Search" },
+  "tui.altScreen.searchNext": { defaultKeys: ["enter", "ctrl+g"], description: "The next match" },
   "tui.altScreen.searchPrevious": {
     defaultKeys: ["shift+enter", "ctrl+shift+g"],
-    description: "Select the previous search match",
+    description: "The match before",
   },
-  "tui.altScreen.searchClose": { defaultKeys: "escape", description: "Close transcript search" },
-  "tui.altScreen.top": { defaultKeys: "ctrl+home", description: "Scroll viewport to top" },
-  "tui.altScreen.bottom": { defaultKeys: "ctrl+end", description: "Scroll viewport to bottom" },
-} as const satisfies Record<string, { defaultKeys: KeyId | readonly KeyId[]; description: string }>;
+  "tui.altScreen.searchClose": { defaultKeys: "escape", description: "Close the search" },
+  "tui.altScreen.top": { defaultKeys: "ctrl+home", description: "To the beginning" },
+  "tui.altScreen.bottom": { defaultKeys: "ctrl+end", description: "To the end, and follow it" },
+} as const satisfies KeybindingDefinitions;
 
 type TuiKeybindings = Record<keyof typeof TUI_KEYBINDINGS, true>;
 
 /** All actions. A program adds its own by declaration merging. */
-// oxlint-disable-next-line typescript/no-empty-object-type
 export interface Keybindings extends TuiKeybindings {}
 
 export type Keybinding = keyof Keybindings;
@@ -97,11 +105,8 @@ export class KeybindingsManager {
   #userBindings: KeybindingsConfig = {};
   #keys = new Map<string, KeyId[]>();
 
-  constructor(
-    definitions: KeybindingDefinitions | Readonly<Record<string, { readonly defaultKeys: KeyId | readonly KeyId[] }>>,
-    userBindings: KeybindingsConfig = {},
-  ) {
-    this.#definitions = definitions as KeybindingDefinitions;
+  constructor(definitions: KeybindingDefinitions, userBindings: KeybindingsConfig = {}) {
+    this.#definitions = definitions;
     this.setUserBindings(userBindings);
   }
 
@@ -154,7 +159,7 @@ export class KeybindingsManager {
 }
 
 /** Each key once, however it is spelled. */
-function toKeys(keys: KeyId | readonly KeyId[]): KeyId[] {
+function toKeys(keys: KeyId | KeyId[]): KeyId[] {
   const list = typeof keys === "string" ? [keys] : keys;
   return list.filter((key, index) => list.findIndex((other) => normalizeKey(other) === normalizeKey(key)) === index);
 }

@@ -16,9 +16,8 @@ export function findSequenceEnd(text: string, start: number, scanned = 0): numbe
   if (introducer === "\x1b") return findEndAfterTwoEscapes(text, start);
   if (introducer === "[") return findControlEnd(text, start, scanned);
   if (introducer === "O") return start + 2 < text.length ? findSs3End(text, start) : undefined;
-  if ("]P_^X".includes(introducer)) return findStringEnd(text, start, scanned);
-  const end = findSequenceEnd(text, start + 1);
-  return end;
+  if ("]P_".includes(introducer)) return findStringEnd(text, start, scanned);
+  return findSequenceEnd(text, start + 1);
 }
 
 /** Alt with Escape, or Escape and then a sequence: terminals send the release of Escape right after it. */
@@ -50,7 +49,7 @@ const isDigits = (text: string, from: number, to: number): boolean =>
 
 const stringEnd = /\x07|\x1b/g;
 
-/** OSC, DCS, APC, PM and SOS: up to ST, and OSC also up to BEL. */
+/** OSC, DCS and APC: up to ST, and OSC also up to BEL. No terminal answers with PM or SOS, so these are Alt. */
 function findStringEnd(text: string, start: number, scanned: number): number | undefined {
   stringEnd.lastIndex = start + Math.max(2, scanned - 1);
   for (let match = stringEnd.exec(text); match; match = stringEnd.exec(text)) {

@@ -25,7 +25,7 @@ const complete: Record<string, string[]> = {
   abc: ["a", "b", "c"],
   "日😀é": ["日", "😀", "é"],
   "\r\n\t\x7f\x03": ["\r", "\n", "\t", "\x7f", "\x03"],
-  "\x1ba\x1b😀": ["\x1ba", "\x1b😀"],
+  "\x1ba\x1b😀\x1bXa": ["\x1ba", "\x1b😀", "\x1bX", "a"],
   "\x1b[A\x1b[1;5Bq": ["\x1b[A", "\x1b[1;5B", "q"],
   "\x1bOA\x1bOBq": ["\x1bOA", "\x1bOB", "q"],
   "\x1b[<35;20;5mabc": ["\x1b[<35;20;5m", "a", "b", "c"],

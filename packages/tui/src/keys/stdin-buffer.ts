@@ -11,6 +11,8 @@ export interface StdinBufferOptions {
   timeout?: number;
   /** How long Escape alone waits for what would make it Alt. Default 10 ms. */
   escapeTimeout?: number;
+  /** Whether the terminal was just asked something: what may be the beginning of its answer then waits longer. */
+  isAnswerExpected?: () => boolean;
 }
 
 export type StdinBufferEventMap = {
@@ -29,6 +31,7 @@ const answerTimeoutMs = 1_000;
 export class StdinBuffer extends EventEmitter<StdinBufferEventMap> {
   readonly #timeoutMs: number;
   readonly #escapeTimeoutMs: number;
+  readonly #isAnswerExpected: () => boolean;
   readonly #decoder = new Utf8Decoder();
   /** What is not emitted yet begins at `#index`. */
   #text = "";
@@ -44,6 +47,7 @@ export class StdinBuffer extends EventEmitter<StdinBufferEventMap> {
     super();
     this.#timeoutMs = options.timeout ?? 50;
     this.#escapeTimeoutMs = options.escapeTimeout ?? 10;
+    this.#isAnswerExpected = options.isAnswerExpected ?? (() => false);
   }
 
   process(data: string | Buffer): void {
@@ -142,8 +146,9 @@ export class StdinBuffer extends EventEmitter<StdinBufferEventMap> {
 
   #getTimeoutMs(): number {
     const rest = this.getBuffer();
-    if (/^\x1b{1,2}$/.test(rest)) return this.#escapeTimeoutMs;
-    return isPartialAnswer(rest) ? Math.max(answerTimeoutMs, this.#timeoutMs) : this.#timeoutMs;
+    const isAnswer = isPartialAnswer(rest) || (/^\x1b\[?$/.test(rest) && this.#isAnswerExpected());
+    if (isAnswer) return Math.max(answerTimeoutMs, this.#timeoutMs);
+    return /^\x1b{1,2}$/.test(rest) ? this.#escapeTimeoutMs : this.#timeoutMs;
   }
 }
 

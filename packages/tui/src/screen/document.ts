@@ -10,13 +10,14 @@ interface Leaf {
   width: number;
   /** How many of them are in the scrollback. */
   saved: number;
+  isEphemeral: boolean;
 }
 
 /** A line that is on the screen, or has to pass over it. */
 export interface OpenLine {
   readonly text: string;
   readonly leaf: Leaf;
-  /** Whether it is in the scrollback already. */
+  /** Whether it may leave the screen without a trace: it is in the scrollback already, or ephemeral. */
   readonly isSaved: boolean;
 }
 
@@ -36,10 +37,10 @@ export class Document {
     const leaves: Leaf[] = [];
     let count = 0;
     let isFrozen = false;
-    for (const component of leavesFromEnd(children)) {
+    for (const { component, isEphemeral } of leavesFromEnd(children)) {
       const isNew = !this.#leaves.has(component);
       if (isFrozen && !isNew && count >= height) break;
-      const leaf = this.#update(component, width);
+      const leaf = this.#update(component, width, isEphemeral);
       // What was printed before something that was printed cannot change any more. But what is new has to be printed, and
       // then so has what follows.
       if (isNew) for (const later of leaves) later.saved = 0;
@@ -73,13 +74,14 @@ export class Document {
     }
   }
 
-  #update(component: Component, width: number): Leaf {
+  #update(component: Component, width: number, isEphemeral: boolean): Leaf {
     const lines = component.render(width);
-    const leaf = this.#leaves.get(component) ?? { lines, width, saved: 0 };
+    const leaf = this.#leaves.get(component) ?? { lines, width, saved: 0, isEphemeral };
     this.#leaves.set(component, leaf);
     if (leaf.lines !== lines) leaf.saved = moveSaved(leaf, lines.length, width);
     leaf.lines = lines;
     leaf.width = width;
+    leaf.isEphemeral = isEphemeral;
     return leaf;
   }
 }
@@ -90,7 +92,9 @@ function takeFromEnd(leaves: readonly Leaf[], height: number): OpenLine[][] {
   return leaves.map((leaf) => {
     const first = Math.min(leaf.saved, Math.max(0, leaf.lines.length - Math.max(0, room)));
     room -= leaf.lines.length - first;
-    return leaf.lines.slice(first).map((text, at) => ({ text, leaf, isSaved: first + at < leaf.saved }));
+    return leaf.lines
+      .slice(first)
+      .map((text, at) => ({ text, leaf, isSaved: leaf.isEphemeral || first + at < leaf.saved }));
   });
 }
 

@@ -5,12 +5,19 @@
 import type { Component } from "../component.ts";
 import { Container } from "../components/container.ts";
 
+export interface LeafComponent {
+  component: Component;
+  /** Whether it, or a container that it is in, is ephemeral. */
+  isEphemeral: boolean;
+}
+
 /** Goes into containers, unless they draw in their own way. */
-export function* leavesFromEnd(children: readonly Component[]): Generator<Component> {
+export function* leavesFromEnd(children: readonly Component[], isEphemeral = false): Generator<LeafComponent> {
   for (let index = children.length - 1; index >= 0; index--) {
-    const child = children[index] as Component;
-    if (isTransparent(child)) yield* leavesFromEnd(child.children);
-    else yield child;
+    const component = children[index] as Component;
+    const isLive = isEphemeral || component.isEphemeral === true;
+    if (isTransparent(component)) yield* leavesFromEnd(component.children, isLive);
+    else yield { component, isEphemeral: isLive };
   }
 }
 

@@ -141,6 +141,24 @@ describe("the main screen", () => {
     expect(await stage.terminal.getViewport()).toEqual([...numbered(5, 16), "status"]);
     expect(await stage.terminal.getScrollback()).toEqual(numbered(15));
   });
+
+  test("what is ephemeral never gets into the scrollback, also if it is higher than the screen", async () => {
+    const stage = await Stage.open();
+    stage.add(...numbered(3));
+    const open = stage.add("open");
+    const dialog = new Lines(Array.from({ length: 9 }, (_unused, index) => `dialog ${index}`));
+    Object.assign(dialog, { isEphemeral: true });
+    stage.transcript.addChild(dialog);
+    stage.draw();
+    // It is in the way, and what grows above it is printed nevertheless.
+    open.set(["open", ...numbered(9, 4)]);
+    stage.draw();
+    expect((await stage.terminal.getViewport())[0]).toBe("dialog 4");
+    stage.transcript.removeChild(dialog);
+    stage.draw();
+    expect(await stage.terminal.getViewport()).toEqual([...numbered(5, 8), "status"]);
+    expect(await stage.terminal.getScrollback()).toEqual([...numbered(3), "open", ...numbered(9, 4)]);
+  });
 });
 
 describe("after any", () => {

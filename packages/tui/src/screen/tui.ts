@@ -20,6 +20,8 @@ const ascii = /^[\x00-\x7f]*$/;
 export class TUI extends Container {
   readonly mode: "regular" | "fullscreen" = "regular";
   terminal: Terminal;
+  /** Called before each frame, to bring components up to date with what they show. */
+  beforeRender: (() => void) | undefined;
   readonly #screen = new MainScreen();
   readonly #frames: Frames;
   readonly #overlays: Overlays;
@@ -135,6 +137,7 @@ export class TUI extends Container {
 
   #draw(): void {
     if (!this.#isRunning) return;
+    this.beforeRender?.();
     const size = { columns: this.terminal.columns, rows: this.terminal.rows };
     const bytes = this.#screen.draw(this.children, size, (lines) => this.#overlays.composite(lines, size));
     if (bytes === "") return;

@@ -1,0 +1,221 @@
+/** The terminal that the process runs in. */
+import { appendFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { StdinBuffer } from "../keys/stdin-buffer.ts";
+import { KeyboardProtocol } from "./keyboard-protocol.ts";
+import type { Terminal } from "./terminal.ts";
+
+const pasteOn = "\x1b[?2004h";
+const pasteOff = "\x1b[?2004l";
+const progressOn = "\x1b]9;4;3\x07";
+const progressOff = "\x1b]9;4;0\x07";
+
+/** Terminals take progress that is not repeated for a program that died. */
+const progressIntervalMs = 1_000;
+
+/** A terminal that has not answered by then never does. */
+const answerWaitMs = 1_000;
+
+/** How long Escape alone waits: an Alt key is Escape and a character, which a network can tear apart. */
+export function resolveEscapeTimeoutMs(env: NodeJS.ProcessEnv = process.env): number {
+  const timeoutMs = Number(env["PI_TUI_ESC_TIMEOUT"]);
+  if (timeoutMs > 0) return timeoutMs;
+  return env["SSH_CONNECTION"] || env["SSH_TTY"] ? 100 : 10;
+}
+
+/** What lasts from `start` to `stop`. */
+interface Session {
+  readonly buffer: StdinBuffer;
+  readonly keyboard: KeyboardProtocol;
+  readonly wasRaw: boolean;
+  readonly startedAtMs: number;
+  readonly undo: (() => void)[];
+  onInput: (data: string) => void;
+  lastInputAtMs: number;
+}
+
+export class ProcessTerminal implements Terminal {
+  /** Called once if the terminal goes away: its window was closed, or the connection to it broke. Nothing is written then. */
+  onDisconnect: (() => void) | undefined;
+  #session: Session | undefined;
+  #isLost = false;
+  #progressTimer: NodeJS.Timeout | undefined;
+  readonly #isDumb = process.env["TERM"] === "dumb";
+  readonly #logPath = process.env["PI_TUI_WRITE_LOG"];
+
+  get kittyProtocolActive(): boolean {
+    return this.#session?.keyboard.isKitty ?? false;
+  }
+
+  get modifyOtherKeysActive(): boolean {
+    return this.#session?.keyboard.isOtherKeys ?? false;
+  }
+
+  get columns(): number {
+    return process.stdout.columns || Number(process.env["COLUMNS"]) || 80;
+  }
+
+  get rows(): number {
+    return process.stdout.rows || Number(process.env["LINES"]) || 24;
+  }
+
+  start(onInput: (data: string) => void, onResize: () => void): void {
+    this.stop();
+    this.#isLost = false;
+    const { stdin, stdout } = process;
+    const keyboard = new KeyboardProtocol((data) => this.write(data));
+    const startedAtMs = performance.now();
+    const isAnswerExpected = () => keyboard.isWaiting && performance.now() < startedAtMs + answerWaitMs;
+    const session: Session = {
+      buffer: new StdinBuffer({ escapeTimeout: resolveEscapeTimeoutMs(), isAnswerExpected }),
+      keyboard,
+      wasRaw: stdin.isRaw ?? false,
+      startedAtMs,
+      undo: [],
+      onInput,
+      lastInputAtMs: 0,
+    };
+    this.#session = session;
+    const listen = (target: NodeJS.EventEmitter, event: string, listener: (...values: never[]) => void) => {
+      target.on(event, listener as () => void);
+      session.undo.push(() => target.off(event, listener as () => void));
+    };
+
+    session.buffer.on("data", (data) => {
+      if (!session.keyboard.takeAnswer(data)) session.onInput(data);
+    });
+    session.buffer.on("paste", (text) => session.onInput(`\x1b[200~${text}\x1b[201~`));
+    listen(stdin, "data", (data: string | Buffer) => {
+      session.lastInputAtMs = performance.now();
+      session.buffer.process(data);
+    });
+    listen(stdin, "end", () => this.#lose());
+    listen(stdin, "error", (error: Error) => this.#handleError(error));
+    listen(stdout, "error", (error: Error) => this.#handleError(error));
+    listen(stdout, "resize", onResize);
+    // A program that ends without `stop` must not leave a shell in which Enter writes numbers.
+    listen(process, "exit", () => this.stop());
+    // Output that is under way can fail after `stop`, and an error without a listener would end the process.
+    if (!stdout.listeners("error").includes(ignoreLostTerminal)) stdout.on("error", ignoreLostTerminal);
+
+    this.#setRawMode(true);
+    stdin.resume();
+    refreshSize();
+    if (this.#isDumb) return;
+    this.write(pasteOn);
+    if (stdin.isTTY) session.keyboard.ask();
+  }
+
+  stop(): void {
+    const session = this.#session;
+    if (!session) return;
+    if (this.#progressTimer) this.setProgress(false);
+    session.keyboard.restore();
+    if (!this.#isDumb) this.write(pasteOff);
+    this.#session = undefined;
+    for (const undo of session.undo) undo();
+    session.buffer.destroy();
+    // Without the pause, the process would go on reading keys that are meant for the next program.
+    process.stdin.pause();
+    this.#setRawMode(session.wasRaw);
+  }
+
+  async drainInput(maxMs = 1_000, idleMs = 50): Promise<void> {
+    const session = this.#session;
+    if (!session) return;
+    session.onInput = () => {};
+    session.keyboard.restore();
+    const startMs = performance.now();
+    session.lastInputAtMs = startMs;
+    while (!this.#isLost && this.#session === session) {
+      // The answers to a question that was just asked are on their way.
+      const answerMs = session.keyboard.isWaiting ? session.startedAtMs + maxMs : 0;
+      const endMs = Math.min(startMs + maxMs, Math.max(session.lastInputAtMs + idleMs, answerMs));
+      const restMs = endMs - performance.now();
+      if (restMs <= 0) return;
+      await sleep(Math.min(restMs, idleMs));
+    }
+  }
+
+  write(data: string): void {
+    if (this.#isLost) return;
+    process.stdout.write(data);
+    if (this.#logPath) appendFileSync(this.#logPath, data);
+  }
+
+  moveBy(lines: number): void {
+    if (lines !== 0) this.write(lines > 0 ? `\x1b[${lines}B` : `\x1b[${-lines}A`);
+  }
+
+  hideCursor(): void {
+    this.write("\x1b[?25l");
+  }
+
+  showCursor(): void {
+    this.write("\x1b[?25h");
+  }
+
+  clearLine(): void {
+    this.write("\x1b[K");
+  }
+
+  clearFromCursor(): void {
+    this.write("\x1b[J");
+  }
+
+  clearScreen(): void {
+    this.write("\x1b[2J\x1b[H");
+  }
+
+  /** Control characters are left out: they could end the title and go on as commands for the terminal. */
+  setTitle(title: string): void {
+    if (!this.#isDumb) this.write(`\x1b]0;${title.replace(/\p{Cc}/gu, "")}\x07`);
+  }
+
+  setProgress(active: boolean): void {
+    clearInterval(this.#progressTimer);
+    this.#progressTimer = undefined;
+    if (this.#isDumb) return;
+    this.write(active ? progressOn : progressOff);
+    if (active) this.#progressTimer = setInterval(() => this.write(progressOn), progressIntervalMs).unref();
+  }
+
+  #setRawMode(isRaw: boolean): void {
+    if (!process.stdin.isTTY) return;
+    try {
+      process.stdin.setRawMode(isRaw);
+    } catch (error) {
+      this.#handleError(error);
+    }
+  }
+
+  #handleError(error: unknown): void {
+    ignoreLostTerminal(error);
+    this.#lose();
+  }
+
+  #lose(): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    clearInterval(this.#progressTimer);
+    queueMicrotask(() => this.onDisconnect?.());
+  }
+}
+
+/** Errors that reading and writing have when nobody is at the other end any more. */
+const lostCodes = new Set(["EIO", "EPIPE", "ENXIO", "ENOTTY", "EBADF", "ECONNRESET"]);
+
+function ignoreLostTerminal(error: unknown): void {
+  if (!lostCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+}
+
+/** While the process was stopped, nobody told it of changes. Node asks for the size when this signal comes. */
+function refreshSize(): void {
+  if (process.platform === "win32") return;
+  try {
+    process.kill(process.pid, "SIGWINCH");
+  } catch (error) {
+    // Some sandboxes forbid signals even to oneself; the size is then as old as before.
+    if (!["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+}
