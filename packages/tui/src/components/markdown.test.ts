@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { Lexer } from "marked";
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { getCapabilities, resetCapabilitiesCache, setCapabilities } from "../terminal/capabilities.ts";
+import { getOsc8LinkAtColumn } from "../terminal/hyperlink.ts";
 import { visibleWidth } from "../text/cells.ts";
 import { stripTerminalSequences } from "../text/escape.ts";
 import { Markdown, type MarkdownTheme } from "./markdown.ts";
@@ -82,6 +84,9 @@ const pieces = [
 const line = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...pieces) }, { weight: 1, arbitrary: fc.constant("") });
 const source = fc.array(line, { maxLength: 14 }).map((lines) => lines.join("\n"));
 
+beforeEach(() => setCapabilities({ images: null, trueColor: true, hyperlinks: false }));
+afterEach(() => resetCapabilitiesCache());
+
 describe("drawing", () => {
   test.each<[string, string, string[]]>([
     ["headings", "# A\n## B\n### C\nd", ["A", "", "B", "", "### C", "", "d"]],
@@ -131,14 +136,16 @@ describe("drawing", () => {
     expect(draw("> a", 200, tagged)).toEqual(["<quoteBorder>│ </quoteBorder><quote><italic>a</italic></quote>"]);
   });
 
-  test("markers and escapes of the source are kept if asked for, and links are drawn by a function", () => {
-    const options = {
-      preserveOrderedListMarkers: true,
-      preserveBackslashEscapes: true,
-      hyperlink: (text: string, url: string) => `${text}@${url}`,
-    };
-    const lines = new Markdown("3) a\n9) \\* [b](u)\n\n* c", 0, 0, plain, undefined, options).render(20);
-    expect(lines.map((text) => text.trimEnd())).toEqual(["3) a", "9) \\* b@u", "", "* c"]);
+  test("markers and escapes of the source are kept if asked for", () => {
+    const options = { preserveOrderedListMarkers: true, preserveBackslashEscapes: true };
+    const lines = new Markdown("3) a\n9) \\* b\n\n* c", 0, 0, plain, undefined, options).render(20);
+    expect(lines.map((text) => text.trimEnd())).toEqual(["3) a", "9) \\* b", "", "* c"]);
+  });
+
+  test("a terminal that can open links gets the address in an escape sequence instead of the text", () => {
+    setCapabilities({ ...getCapabilities(), hyperlinks: true });
+    const [line = ""] = new Markdown("[a](http://x)", 0, 0, plain).render(3);
+    expect([stripTerminalSequences(line), getOsc8LinkAtColumn(line, 0)]).toEqual(["a  ", "http://x"]);
   });
 
   test("padding and background reach over the whole line", () => {
@@ -149,8 +156,7 @@ describe("drawing", () => {
   test("no control character of the source comes through, not even as an entity or in an address", () => {
     const attack =
       "\x1b[31mred\x07 `\x1b]0;t\x07c` &#27;[2J [a](http://x\x1b]8;;) \u009b31m\n\n```\x1b[1m\n\x1b[2Jx\x00\n```";
-    const hyperlink = (text: string, url: string) => text + url;
-    const lines = new Markdown(attack, 0, 0, plain, undefined, { hyperlink }).render(60);
+    const lines = new Markdown(attack, 0, 0, plain).render(60);
     expect(lines.join("")).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
     expect(lines[0]).toContain("red");
   });

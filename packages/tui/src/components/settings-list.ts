@@ -1,13 +1,14 @@
 import { fuzzyFilter } from "../completion/fuzzy.ts";
 import type { Component } from "../component.ts";
 import { getKeybindings } from "../keys/keybindings.ts";
-import { decodeKittyPrintable, matchesKey } from "../keys/match.ts";
+import { matchesKey } from "../keys/match.ts";
 import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
 import { visibleWidth } from "../text/cells.ts";
 import { padToWidth } from "../text/pad.ts";
 import { toPlainText } from "../text/plain.ts";
 import { truncateToWidth } from "../text/truncate.ts";
 import { wrapTextWithAnsi } from "../text/wrap.ts";
+import { Input } from "./input.ts";
 import { getListWindow, ListMouse, stepInList, toOneLine } from "./list-window.ts";
 import { keepSame } from "./same-lines.ts";
 
@@ -54,8 +55,7 @@ export class SettingsList implements Component {
   readonly #onChange: (id: string, newValue: string) => void;
   readonly #onCancel: () => void;
   readonly #mouse = new ListMouse();
-  /** Undefined if there is no search. */
-  #query: string | undefined;
+  readonly #search: Input | undefined;
   #shown: SettingItem[];
   #selected = 0;
   #lines: string[] = [];
@@ -75,7 +75,7 @@ export class SettingsList implements Component {
     this.#theme = theme;
     this.#onChange = onChange;
     this.#onCancel = onCancel;
-    this.#query = options.enableSearch ? "" : undefined;
+    this.#search = options.enableSearch ? new Input() : undefined;
   }
 
   updateValue(id: string, newValue: string): void {
@@ -102,12 +102,12 @@ export class SettingsList implements Component {
   #draw(width: number): string[] {
     const fit = (text: string) => truncateToWidth(text, width);
     const hint = (text: string) => fit(this.#theme.hint(text));
-    const lines = this.#query === undefined ? [] : [this.#drawSearch(width), ""];
+    const lines = this.#search ? [...this.#search.render(width), ""] : [];
     if (this.#items.length === 0) lines.push(hint("  No settings available"));
     else if (this.#shown.length === 0) lines.push(hint("  No matching settings"));
     else lines.push(...this.#drawItems(width));
-    if (this.#items.length === 0 && this.#query === undefined) return lines;
-    const search = this.#query === undefined ? "" : "Type to search · ";
+    if (this.#items.length === 0 && !this.#search) return lines;
+    const search = this.#search ? "Type to search · " : "";
     return [...lines, "", hint(`  ${search}Enter/Space to change · Esc to cancel`)];
   }
 
@@ -117,14 +117,15 @@ export class SettingsList implements Component {
     const isSpace = data === " " || matchesKey(data, "space");
     if (keys.matches(data, "tui.select.up")) this.#selected = stepInList(this.#selected, -1, this.#shown.length);
     else if (keys.matches(data, "tui.select.down")) this.#selected = stepInList(this.#selected, 1, this.#shown.length);
-    else if (keys.matches(data, "tui.select.confirm") || (isSpace && !this.#query)) this.#activate(this.#selected);
+    else if (keys.matches(data, "tui.select.confirm") || (isSpace && !this.#search?.getValue()))
+      this.#activate(this.#selected);
     else if (keys.matches(data, "tui.select.cancel")) this.#onCancel();
-    else if (this.#query !== undefined) this.#search(data);
+    else if (this.#search) this.#filter(this.#search, data);
   }
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
     if (this.#submenu) return this.#submenu.handleMouse?.(event);
-    const top = this.#query === undefined ? 0 : searchHeight;
+    const top = this.#search ? searchHeight : 0;
     if (event.type === "press" && event.button === "left" && event.y < top) return { handled: true, focus: true };
     return this.#mouse.handle(event, {
       count: this.#shown.length,
@@ -143,19 +144,13 @@ export class SettingsList implements Component {
     return getListWindow(this.#shown.length, this.#selected, this.#maxVisible);
   }
 
-  #search(data: string): void {
-    const query = this.#query ?? "";
-    const text = decodeKittyPrintable(data) ?? (data.startsWith("\x1b") ? "" : toPlainText(data));
-    if (matchesKey(data, "backspace")) this.#query = query.slice(0, -1);
-    else if (text !== "") this.#query = query + text;
-    else return;
-    this.#shown = this.#query === "" ? this.#items : fuzzyFilter(this.#items, this.#query, ({ label }) => label);
+  #filter(search: Input, data: string): void {
+    const before = search.getValue();
+    search.handleInput(data);
+    const query = search.getValue();
+    if (query === before) return;
+    this.#shown = query === "" ? this.#items : fuzzyFilter(this.#items, query, ({ label }) => label);
     this.#selected = 0;
-  }
-
-  #drawSearch(width: number): string {
-    const line = `> ${toOneLine(this.#query ?? "")}\x1b[7m \x1b[27m`;
-    return truncateToWidth(line, width, "", true);
   }
 
   #drawItems(width: number): string[] {

@@ -1,5 +1,7 @@
 /** Draws what is inside paragraphs. */
 import type { Token, Tokens } from "marked";
+import { getCapabilities } from "../../terminal/capabilities.ts";
+import { hyperlink } from "../../terminal/hyperlink.ts";
 import { toPlainText } from "../../text/plain.ts";
 import { decodeEntities } from "./entities.ts";
 import type { Look } from "./theme.ts";
@@ -66,11 +68,11 @@ function drawText(text: string, { text: plain, marks }: InlineStyle): string {
 }
 
 function drawLink(link: Tokens.Link, look: Look, style: InlineStyle): string {
-  const { theme, options } = look;
+  const { theme } = look;
   const marks: Style = (text) => style.marks(theme.link(theme.underline(text)));
   const text = drawInline(link.tokens, look, { ...style, marks });
   const url = toPlainText(link.href).replaceAll(/\s/g, "");
-  if (options.hyperlink) return options.hyperlink(text, url);
+  if (getCapabilities().hyperlinks) return hyperlink(text, url);
   const isShown = link.text === link.href || link.text === link.href.replace(/^mailto:/, "");
   return isShown ? text : text + style.marks(theme.linkUrl(` (${url})`));
 }

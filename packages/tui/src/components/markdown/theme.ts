@@ -48,8 +48,6 @@ export interface MarkdownOptions {
   transform?: (markdown: string, availableWidth: number) => string;
   /** Accepted for compatibility: formulas are always shown as they are written. */
   renderLatex?: boolean;
-  /** Draws a link that the terminal can open. Default: the address follows the text. */
-  hyperlink?: (text: string, url: string) => string;
 }
 
 /** Everything that drawing needs, except the width. */
