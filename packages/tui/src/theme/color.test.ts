@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { RgbColor } from "../terminal/colors.ts";
 import {
   type ColorMode,
   decideColorMode,
@@ -8,7 +9,7 @@ import {
   getLuminance,
   getPaletteColor,
 } from "./color.ts";
-import { mixColors, parseColor, type RgbColor, toEscape, toHex } from "./color.ts";
+import { mixColors, parseColor, toEscape, toHex } from "./color.ts";
 import { fromOklch, toOklch } from "./oklab.ts";
 
 const byte = fc.integer({ min: 0, max: 255 });

@@ -1,7 +1,8 @@
 /** A theme, ready to style text on one terminal. */
+import type { RgbColor } from "../terminal/colors.ts";
 import { black, detectThemeAppearance, white } from "./appearance.ts";
 import { type ColorMode, type ColorValue, getPaletteColor, mixColors } from "./color.ts";
-import { parseColor, type RgbColor, toEscape } from "./color.ts";
+import { parseColor, toEscape } from "./color.ts";
 import { backgroundTokens, fillColors, foregroundTokens } from "./tokens.ts";
 import type { ThemeAppearance, ThemeBg, ThemeColor, ThemeDefinition, ThemeToken } from "./tokens.ts";
 
