@@ -209,7 +209,8 @@ const defaults: Readonly<Record<string, string>> = {
   [backgroundEnd]: "\x1b[49;49m",
 };
 
-function wrap(open: string, end: string, text: string): string {
+function wrap(open: string, end: string, content: string): string {
+  const text = String(content); // Extensions in JavaScript pass numbers.
   if (open === "") return text;
   const start = open === end ? (defaults[end] as string) : open;
   return start + (text.includes(end) ? text.replaceAll(end, end + start) : text) + end;
