@@ -99,6 +99,8 @@ export {
   type TerminalCapabilities,
 } from "./terminal/capabilities.ts";
 export {
+  type ColorReport,
+  parseColorReport,
   parseOsc11BackgroundColor,
   parseTerminalColorSchemeReport,
   type RgbColor,
@@ -137,9 +139,8 @@ export { wrapTextWithAnsi } from "./text/wrap.ts";
 export { getEditorTheme, getMarkdownTheme, getSelectListTheme, getSettingsListTheme } from "./theme/adapters.ts";
 export { builtInThemes } from "./theme/built-in.ts";
 export { type AppearanceHints, chooseTheme, decideAppearance, type ThemeChoice } from "./theme/choose.ts";
-export { addColorReport, type ColorReport, parseColorReport } from "./theme/color-report.ts";
 export { type ColorMode, type ColorValue, decideColorMode, getContrast, mixColors, parseColor } from "./theme/color.ts";
-export { createSystemTheme, type TerminalColors } from "./theme/system.ts";
+export { addColorReport, createSystemTheme, type TerminalColors } from "./theme/system.ts";
 export { type ParsedTheme, parseTheme, systemThemeName, type ThemeProblem } from "./theme/theme-file.ts";
 export { createTheme, Theme, type ThemeOptions, type ThemeStyle, type ThinkingLevel } from "./theme/theme.ts";
 export type {

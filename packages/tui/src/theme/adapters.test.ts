@@ -6,16 +6,8 @@ import type { ThemeDefinition } from "./tokens.ts";
 
 const theme = createTheme(builtInThemes[0] as ThemeDefinition, "truecolor");
 
-/** The shapes that components take. */
-type Style = (text: string) => string;
-type StyleOf<Names extends string> = Record<Names, Style>;
-
 test("every part of Markdown has its own color", () => {
-  const markdown: StyleOf<"heading" | "link" | "linkUrl" | "code" | "codeBlock" | "codeBlockBorder" | "quote"> &
-    StyleOf<"quoteBorder" | "hr" | "listBullet" | "bold" | "italic" | "strikethrough" | "underline"> & {
-      highlightCode?: (code: string, lang?: string) => string[];
-      codeBlockIndent?: string;
-    } = getMarkdownTheme(theme, { codeBlockIndent: "    ", highlightCode: (code) => [code] });
+  const markdown = getMarkdownTheme(theme, { codeBlockIndent: "    ", highlightCode: (code) => [code] });
   expect(markdown.heading("x")).toBe(theme.fg("mdHeading", "x"));
   expect(markdown.linkUrl("x")).toBe(theme.fg("mdLinkUrl", "x"));
   expect(markdown.codeBlockBorder("x")).toBe(theme.fg("mdCodeBlockBorder", "x"));
@@ -26,14 +18,9 @@ test("every part of Markdown has its own color", () => {
 });
 
 test("selected items have the accent", () => {
-  const select: StyleOf<"selectedPrefix" | "selectedText" | "description" | "scrollInfo" | "noMatch"> =
-    getSelectListTheme(theme);
+  const select = getSelectListTheme(theme);
   expect(select.selectedText("x")).toBe(theme.fg("accent", "x"));
-  const settings: StyleOf<"description" | "hint"> & {
-    label: (text: string, selected: boolean) => string;
-    value: (text: string, selected: boolean) => string;
-    cursor: string;
-  } = getSettingsListTheme(theme);
+  const settings = getSettingsListTheme(theme);
   expect(settings.label("x", true)).toBe(theme.fg("accent", "x"));
   expect(settings.label("x", false)).toBe("x");
   expect(settings.value("x", false)).toBe(theme.fg("muted", "x"));
@@ -41,7 +28,7 @@ test("selected items have the accent", () => {
 });
 
 test("an editor has a quiet border and the list for its suggestions", () => {
-  const editor: { borderColor: Style; selectList: ReturnType<typeof getSelectListTheme> } = getEditorTheme(theme);
+  const editor = getEditorTheme(theme);
   expect(editor.borderColor("─")).toBe(theme.fg("borderMuted", "─"));
   expect(editor.selectList.description("x")).toBe(theme.fg("muted", "x"));
 });

@@ -1,8 +1,13 @@
 /** What components take as their theme, made from a `Theme`. */
+import type { EditorTheme } from "../components/editor.ts";
+import type { MarkdownTheme } from "../components/markdown.ts";
+import type { SelectListTheme } from "../components/select-list.ts";
 import type { Theme } from "./theme.ts";
 import type { ThemeColor } from "./tokens.ts";
 
 type Styles = Pick<Theme, "fg" | "bold" | "italic" | "underline" | "strikethrough">;
+
+type MarkdownExtras = Pick<MarkdownTheme, "highlightCode" | "highlightCodeLine" | "codeBlockIndent">;
 
 type Style = (text: string) => string;
 
@@ -11,13 +16,8 @@ const use =
   (text) =>
     theme.fg(color, text);
 
-/** Passed on to the component that draws Markdown. */
-export interface MarkdownExtras {
-  highlightCode?: (code: string, lang?: string) => string[];
-  codeBlockIndent?: string;
-}
-
-export function getMarkdownTheme(theme: Styles, extras: MarkdownExtras = {}) {
+/** `extras` are passed on to the component: how it highlights and indents code. */
+export function getMarkdownTheme(theme: Styles, extras: MarkdownExtras = {}): MarkdownTheme {
   return {
     heading: use(theme, "mdHeading"),
     link: use(theme, "mdLink"),
@@ -37,7 +37,7 @@ export function getMarkdownTheme(theme: Styles, extras: MarkdownExtras = {}) {
   };
 }
 
-export function getSelectListTheme(theme: Styles) {
+export function getSelectListTheme(theme: Styles): SelectListTheme {
   return {
     selectedPrefix: use(theme, "accent"),
     selectedText: use(theme, "accent"),
@@ -57,6 +57,6 @@ export function getSettingsListTheme(theme: Styles) {
   };
 }
 
-export function getEditorTheme(theme: Styles) {
+export function getEditorTheme(theme: Styles): EditorTheme {
   return { borderColor: use(theme, "borderMuted"), selectList: getSelectListTheme(theme) };
 }

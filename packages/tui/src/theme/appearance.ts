@@ -1,5 +1,6 @@
 /** Whether colors belong to a dark or to a light background. */
-import { type ColorValue, getContrast, getLuminance, getPaletteColor, type RgbColor } from "./color.ts";
+import type { RgbColor } from "../terminal/colors.ts";
+import { type ColorValue, getContrast, getLuminance, getPaletteColor } from "./color.ts";
 import { backgroundTokens, type ThemeAppearance, type ThemeToken } from "./tokens.ts";
 
 export const black: RgbColor = { r: 0, g: 0, b: 0 };

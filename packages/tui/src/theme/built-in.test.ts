@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { RgbColor } from "../terminal/colors.ts";
 import { builtInThemes } from "./built-in.ts";
-import { findNearestIndex, getContrast, getPaletteColor, parseColor, type RgbColor } from "./color.ts";
+import { findNearestIndex, getContrast, getPaletteColor, parseColor } from "./color.ts";
 import { parseTheme } from "./theme-file.ts";
 import { createTheme } from "./theme.ts";
 import { backgroundTokens, foregroundTokens, lineTokens, type ThemeDefinition } from "./tokens.ts";

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { RgbColor } from "../terminal/colors.ts";
 import {
   type ColorMode,
   decideColorMode,
@@ -8,7 +9,7 @@ import {
   getLuminance,
   getPaletteColor,
 } from "./color.ts";
-import { mixColors, parseColor, type RgbColor, toEscape, toHex } from "./color.ts";
+import { mixColors, parseColor, toEscape, toHex } from "./color.ts";
 import { fromOklch, toOklch } from "./oklab.ts";
 
 const byte = fc.integer({ min: 0, max: 255 });
@@ -30,11 +31,11 @@ describe("a color is written as", () => {
     ["oklch(62.796% 64.42% 29.234)", "#ff0000"],
     // The hue goes around.
     ["oklch(62.796% 0.25768 -330.766)", "#ff0000"],
-    // Published by implementations of OKHSL: red, orange, and a gray green.
+    // Published by ColorAide for red and orange.
     ["okhsl(29.234 100% 56.808%)", "#ff0000"],
     ["okhsl(70.67 100% 75.883%)", "#ffa500"],
+    // Computed with a port of the reference program of the definition.
     ["okhsl(137 13% 37%)", "#515a4e"],
-    // Computed with the reference program of the definition.
     ["okhsl(0 50% 50%)", "#aa5a74"],
     ["okhsl(120 90% 75%)", "#abc824"],
     ["okhsl(240 20% 30%)", "#394853"],

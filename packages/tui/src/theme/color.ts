@@ -1,7 +1,6 @@
 /** Colors as values: how they are written, what a terminal is told for them, and how well one is read on another. */
-import { fromOkhsl, fromOklab, fromOklch, type Oklab, type RgbColor, toLinear, toOklab } from "./oklab.ts";
-
-export type { RgbColor } from "./oklab.ts";
+import type { RgbColor } from "../terminal/colors.ts";
+import { fromOkhsl, fromOklab, fromOklch, type Oklab, toLinear, toOklab } from "./oklab.ts";
 
 /** A color, an index from 0 to 255 into the palette of the terminal, or "" for the terminal's default. */
 export type ColorValue = RgbColor | number | "";

@@ -2,13 +2,7 @@
  * OKLab, OKLCH and OKHSL, as Björn Ottosson defines them (bottosson.github.io/posts/oklab and …/posts/colorpicker). Where
  * he approximates the limits of sRGB by polynomials, this searches them: exact, and only done when a theme is made.
  */
-
-/** sRGB, each from 0 to 255. */
-export interface RgbColor {
-  readonly r: number;
-  readonly g: number;
-  readonly b: number;
-}
+import type { RgbColor } from "../terminal/colors.ts";
 
 /** Lightness from 0 to 1, and the two axes of color. */
 export interface Oklab {

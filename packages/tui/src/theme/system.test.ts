@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { getContrast, parseColor, type RgbColor } from "./color.ts";
+import { type ColorReport, parseColorReport, type RgbColor } from "../terminal/colors.ts";
+import { getContrast, parseColor } from "./color.ts";
 import { toOklch } from "./oklab.ts";
-import { createSystemTheme, type TerminalColors } from "./system.ts";
+import { addColorReport, createSystemTheme, type TerminalColors } from "./system.ts";
 import { createTheme } from "./theme.ts";
 import { backgroundTokens, foregroundTokens, lineTokens } from "./tokens.ts";
 
@@ -108,4 +109,14 @@ describe.each([
   test("the appearance is that of the terminal", () => {
     expect(createTheme(definition, "truecolor", { terminal: { appearance: "light" } }).appearance).toBe("light");
   });
+});
+
+test("answers add up, in any order, and a later one counts", () => {
+  const answers = ["11;#000000", "4;1;#ff0000", "10;#ffffff", "4;17;#112233", "4;1;#ff8000"].map(
+    (answer) => parseColorReport(`\x1b]${answer}\x07`) as ColorReport,
+  );
+  const colors = answers.reduce(addColorReport, {} as TerminalColors);
+  expect(colors).toMatchObject({ background: { r: 0, g: 0, b: 0 }, foreground: { r: 255, g: 255, b: 255 } });
+  expect(colors.palette?.filter((color) => color !== undefined)).toEqual([{ r: 255, g: 128, b: 0 }]);
+  expect(colors.palette?.[1]).toEqual({ r: 255, g: 128, b: 0 });
 });

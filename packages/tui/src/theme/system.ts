@@ -2,8 +2,9 @@
  * The theme `system`, made from the colors of the terminal: hues from its 16 ANSI colors, lightness placed so that text can
  * be read on its background and on every panel.
  */
+import type { ColorReport, RgbColor } from "../terminal/colors.ts";
 import { black, getTerminalAppearance, minTextContrast, white } from "./appearance.ts";
-import { type ColorMode, getContrast, type RgbColor, toHex } from "./color.ts";
+import { type ColorMode, getContrast, toHex } from "./color.ts";
 import { addToe, fromOklch, type Oklch, removeToe, toOklch } from "./oklab.ts";
 import { assignRoles, type Palette } from "./roles.ts";
 import { systemThemeName } from "./theme-file.ts";
@@ -15,6 +16,14 @@ export interface TerminalColors {
   readonly background?: RgbColor;
   /** The ANSI colors by their index from 0 to 15. Some may be missing. */
   readonly palette?: readonly (RgbColor | undefined)[];
+}
+
+/** Adds an answer to what is known. Only the first 16 colors of the palette are kept. */
+export function addColorReport(colors: TerminalColors, { color, ...answer }: ColorReport): TerminalColors {
+  if (answer.kind !== "palette") return { ...colors, [answer.kind]: color };
+  if (answer.index > 15) return colors;
+  const palette = Array.from({ length: 16 }, (_, index) => (index === answer.index ? color : colors.palette?.[index]));
+  return { ...colors, palette };
 }
 
 /**

@@ -101,6 +101,11 @@ describe("on a terminal, styles nest as their calls do", () => {
   });
 });
 
+test("what is not a text is written as one", () => {
+  expect(colorful.fg("error", 5 as unknown as string)).toBe("\x1b[38;5;9m5\x1b[39m");
+  expect(create({}, "none").fg("error", undefined as unknown as string)).toBe("undefined");
+});
+
 test("the sequences of a color are those with which a text is styled", () => {
   const theme = createTheme(builtInThemes[0] as ThemeDefinition, "truecolor");
   for (const token of foregroundTokens) expect(theme.fg(token, "x")).toBe(`${theme.getFgAnsi(token)}x\x1b[39m`);

@@ -1,7 +1,8 @@
 /** A theme, ready to style text on one terminal. */
+import type { RgbColor } from "../terminal/colors.ts";
 import { black, detectThemeAppearance, white } from "./appearance.ts";
 import { type ColorMode, type ColorValue, getPaletteColor, mixColors } from "./color.ts";
-import { parseColor, type RgbColor, toEscape } from "./color.ts";
+import { parseColor, toEscape } from "./color.ts";
 import { backgroundTokens, fillColors, foregroundTokens } from "./tokens.ts";
 import type { ThemeAppearance, ThemeBg, ThemeColor, ThemeDefinition, ThemeToken } from "./tokens.ts";
 
@@ -208,7 +209,8 @@ const defaults: Readonly<Record<string, string>> = {
   [backgroundEnd]: "\x1b[49;49m",
 };
 
-function wrap(open: string, end: string, text: string): string {
+function wrap(open: string, end: string, content: string): string {
+  const text = String(content); // Extensions in JavaScript pass numbers.
   if (open === "") return text;
   const start = open === end ? (defaults[end] as string) : open;
   return start + (text.includes(end) ? text.replaceAll(end, end + start) : text) + end;

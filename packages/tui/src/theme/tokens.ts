@@ -1,4 +1,5 @@
 /** The colors of a theme, by what they are for. A theme file has all of them except for those with a fallback. */
+import type { TerminalColorScheme } from "../terminal/colors.ts";
 
 export const foregroundTokens = [
   "accent",
@@ -109,7 +110,7 @@ export const lineTokens: ReadonlySet<ThemeToken> = new Set<ThemeToken>([
 ]);
 
 /** The background for which a theme is made. */
-export type ThemeAppearance = "dark" | "light";
+export type ThemeAppearance = TerminalColorScheme;
 
 /**
  * A theme as data: what a theme file says, with its variables and fallbacks resolved. Its colors are in the forms that
