@@ -49,6 +49,7 @@ const parts = {
   yaml: "yaml",
   "google-auth-library": "google-auth-library",
   "schema-engine": "./packages/ai/src/schema/engine.ts",
+  interactive: "./packages/cli/src/interactive/index.ts",
 };
 
 /** Returns the paths of all files that went into the program. */
@@ -119,7 +120,12 @@ async function buildChunks(entry) {
 
 /** Builds a file that is loaded as a whole. */
 async function buildPart(entry) {
-  const { outputFiles, metafile } = await build({ ...shared, ...bundleOptions, entryPoints: [entry] });
+  const { outputFiles, metafile } = await build({
+    ...shared,
+    ...bundleOptions,
+    entryPoints: [entry],
+    plugins: [directImports],
+  });
   return { text: wrap(outputFiles[0].text), inputs: Object.keys(metafile.inputs) };
 }
 
@@ -134,6 +140,7 @@ const otherFiles = {
       path: `./${path}.cjs`,
       external: true,
     }));
+    bundler.onResolve({ filter: /\/interactive\/index\.ts$/ }, () => ({ path: "./interactive.cjs", external: true }));
     // jsonc-parser does not declare that its formatter has no side effects.
     bundler.onResolve({ filter: /^\.\/impl\/(format|edit)$/ }, ({ path, resolveDir }) =>
       resolveDir.includes("jsonc-parser") ? { path: join(resolveDir, `${path}.js`), sideEffects: false } : undefined,

@@ -23,6 +23,7 @@ const mayImport = {
 const problems = [];
 for (const name of readdirSync(join(root, "packages"))) checkPackage(name);
 for (const file of sourceFiles(root)) checkReach(file);
+checkTerminal();
 checkLock();
 
 for (const problem of problems) console.error(problem);
@@ -40,6 +41,14 @@ function checkPackage(name) {
         report(file, `reaches out of its package with ${specifier}`);
       }
     }
+  }
+}
+
+/** The terminal knows a session only through commands and events, so that it can show one of another machine. */
+function checkTerminal() {
+  for (const file of sourceFiles(join(root, "packages", "cli", "src", "interactive"))) {
+    const imports = readFileSync(file, "utf8").matchAll(/^import (?!type )[^;]*? from "@tau\/harness/gm);
+    for (const _import of imports) report(file, "may import only types of @tau/harness");
   }
 }
 

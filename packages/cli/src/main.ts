@@ -81,6 +81,8 @@ async function runMode(options: SessionOptions, io: Io): Promise<ExitCode | void
     return await exportAsHtml(options.export, message, io);
   }
   if (options.mode === "rpc") return await (await import("./rpc/rpc.ts")).runRpc(options, io);
+  const isInteractive = options.mode === "text" && !options.print && io.terminal.input && io.terminal.out;
+  if (isInteractive) return await (await import("./run-interactive.ts")).runInteractive(options, io);
   const hasPrompt = message !== "" || files.length > 0 || !io.terminal.input;
   if (!hasPrompt && !options.resume && !options.print) return io.out(helpText(commands));
   if (options.mode !== "text") return await (await import("./json.ts")).runJson(options, io);

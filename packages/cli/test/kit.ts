@@ -80,10 +80,9 @@ export interface RunResult {
   err: string;
 }
 
-/** Without the environment and the files of the user who runs the tests. */
-export async function run(
+/** Without the environment and the files of the user who runs the tests. `written` is all output so far. */
+export function createIo(
   { directory, agentDir }: Workspace,
-  args: readonly string[],
   {
     input,
     signal = new AbortController().signal,
@@ -93,15 +92,14 @@ export async function run(
     keyChain,
     onErr,
   }: RunOptions = {},
-): Promise<RunResult> {
-  let out = "";
-  let err = "";
-  const code = await main(args, {
-    out: (text) => void (out += terminal.out ? toTerminalText(text) : text),
+): { io: Io; written: { out: string; err: string } } {
+  const written = { out: "", err: "" };
+  const io: Io = {
+    out: (text) => void (written.out += terminal.out ? toTerminalText(text) : text),
     drained: () => undefined,
     err: (text) => {
-      err += terminal.err ? toTerminalText(text) : text;
-      onErr?.(err);
+      written.err += terminal.err ? toTerminalText(text) : text;
+      onErr?.(written.err);
     },
     input: () => (input instanceof Readable ? input : Readable.from(input === undefined ? [] : [Buffer.from(input)])),
     terminal: { input: input === undefined, out: false, err: false, ...terminal },
@@ -112,6 +110,12 @@ export async function run(
     env: { TAU_DIR: agentDir, HOME: directory, ...env },
     ...(oauthProviders && { oauthProviders }),
     ...(keyChain && { keyChain }),
-  });
-  return { code, out, err };
+  };
+  return { io, written };
+}
+
+export async function run(workspace: Workspace, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const { io, written } = createIo(workspace, options);
+  const code = await main(args, io);
+  return { code, ...written };
 }

@@ -202,7 +202,7 @@ test("an error of the provider is one line, and the session can be continued", a
   expect(await run(workspace, ["-c", "-p", "Again"])).toMatchObject({ code: 0, out: "ok\n" });
 });
 
-test("no arguments on a terminal show the help, and mistakes get a suggestion", async () => {
+test("no arguments and an output that is no terminal show the help, and mistakes get a suggestion", async () => {
   const workspace = await createModelWorkspace([]);
   expect((await run(workspace, [])).out).toContain("Usage: tau");
   expect(await run(workspace, ["--thinkng", "low", "-p", "hi"])).toMatchObject({

@@ -133,6 +133,7 @@ export { ProcessTerminal } from "./terminal/process-terminal.ts";
 export type { Terminal } from "./terminal/terminal.ts";
 export { visibleWidth } from "./text/cells.ts";
 export { stripTerminalSequences } from "./text/escape.ts";
+export { toPlainLine, toPlainText, toVisibleText } from "./text/plain.ts";
 export { sliceByColumn } from "./text/slice.ts";
 export { truncateToWidth } from "./text/truncate.ts";
 export { wrapTextWithAnsi } from "./text/wrap.ts";

@@ -4,3 +4,15 @@ const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /** The text without escape sequences and control characters, except tabs and line feeds. For text that is shown to a person. */
 export const toPlainText = (text: string): string => stripTerminalSequences(text).replace(control, "");
+
+/** The same in one line. */
+export const toPlainLine = (text: string): string => toPlainText(text).replaceAll(/\s+/g, " ").trim();
+
+const hidden = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/** In one line, with everything that is not seen shown as what it is: for what a person has to judge. */
+export const toVisibleText = (text: string): string =>
+  text.replaceAll(hidden, (character) => {
+    if (character === "\n") return "\\n";
+    return character === "\t" ? "\\t" : `\\u{${character.codePointAt(0)!.toString(16)}}`;
+  });

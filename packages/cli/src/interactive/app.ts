@@ -1,0 +1,459 @@
+/** The interactive terminal: shows one session, and sends what the user does as commands. */
+import type { Approval, ApprovalAnswer, SessionEvent, StateData, StatsData, View } from "@tau/protocol";
+import { ViewTracker } from "@tau/protocol";
+import {
+  type Component,
+  Container,
+  Editor,
+  getEditorTheme,
+  type KeybindingsManager,
+  setKeybindings,
+  type Terminal,
+  Text,
+  type Theme,
+  TUI,
+} from "@tau/tui";
+import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
+import { createNote } from "./blocks/note.ts";
+import { createCompletion } from "./completion.ts";
+import { ApprovalDialog } from "./dialogs/approval.ts";
+import { askText } from "./dialogs/ask-text.ts";
+import { Picker } from "./dialogs/picker.ts";
+import { type AppKeybinding, editorActions } from "./keybindings.ts";
+import { LiveLines } from "./live-lines.ts";
+import type { Look } from "./look.ts";
+import type { SessionClient } from "./session-client.ts";
+import { type Interface, missingCommands, slashCommands } from "./slash-commands.ts";
+import { drawStatus } from "./status-line.ts";
+import { Transcript } from "./transcript.ts";
+
+export interface AppOptions {
+  client: SessionClient;
+  terminal: Terminal;
+  theme: Theme;
+  keybindings: KeybindingsManager;
+  home: string | undefined;
+  version: string;
+  /** The branch of the repository in a directory. */
+  getBranch: (cwd: string) => Promise<string | undefined>;
+  copy: (text: string) => void;
+  /** Hands the terminal to the shell, and resolves when it is ours again. */
+  suspend?: () => Promise<void>;
+  /** Opens an editor of the user's own with a text; resolves to what was saved. */
+  editExternally?: (text: string) => Promise<string | undefined>;
+  /** Milliseconds, from any point on. */
+  now: () => number;
+}
+
+/** What is left when the user goes. */
+export interface AppEnd {
+  sessionId: string;
+  /** What was typed and not sent. */
+  draft: string;
+}
+
+const withoutModel = [
+  "No model can be used yet: there is no key.",
+  "/login PROVIDER stores one, for example /login anthropic. Then /model chooses a model.",
+  "A local server (Ollama, LM Studio, llama.cpp, vLLM) needs no key: start it, then /model.",
+].join("\n");
+
+const spinnerMs = 100;
+const doublePressMs = 500;
+
+export class App {
+  readonly #options: AppOptions;
+  readonly #tui: TUI;
+  readonly #look: Look;
+  readonly #transcript: Transcript;
+  readonly #editor: Editor;
+  /** The editor, or what is asked instead. */
+  readonly #slot = Object.assign(new Container(), { isEphemeral: true });
+  readonly #notes = new Container();
+  readonly #tracker = new ViewTracker();
+  #end: (end: AppEnd) => void = () => {};
+  #client: SessionClient;
+  #unsubscribe: () => void = () => {};
+  #state: StateData | undefined;
+  #stats: StatsData | undefined;
+  #branch: string | undefined;
+  #busy: { since: number; timer: NodeJS.Timeout } | undefined;
+  #shownApproval: string | undefined;
+  #lastPress: { action: string; at: number } | undefined;
+  #shownNotices = 0;
+
+  constructor(options: AppOptions) {
+    const { client, terminal, theme, keybindings, version } = options;
+    this.#options = options;
+    this.#client = client;
+    setKeybindings(keybindings);
+    this.#look = { theme, expandsTools: false, hidesThinking: false, shows: new Map() };
+    this.#tui = new TUI(terminal);
+    this.#tui.beforeRender = () => this.#update(this.#tracker.view);
+    this.#transcript = new Transcript(this.#look);
+    this.#editor = new Editor(this.#tui, getEditorTheme(theme));
+    this.#editor.onSubmit = (text) => void this.#guard(() => this.#submit(text));
+    this.#editor.setAutocompleteProvider(createCompletion(() => this.#client));
+    this.#slot.addChild(this.#editor);
+    this.#tui.addChild(new Text(`${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", version)}`, 1, 0));
+    this.#tui.addChild(this.#transcript);
+    this.#tui.addChild(this.#notes);
+    this.#tui.addChild(new LiveLines(() => this.#drawLive()));
+    this.#tui.addChild(this.#slot);
+    this.#tui.addChild(new LiveLines((width) => this.#drawStatus(width)));
+    this.#tui.addInputListener((data) => (this.#handleKey(data) ? { consume: true } : undefined));
+  }
+
+  /** Resolves when the user leaves. `draft` is in the editor at first; `message` is sent at once. */
+  async run({ message, draft = "" }: { message?: string; draft?: string } = {}): Promise<AppEnd> {
+    const ended = new Promise<AppEnd>((resolve) => (this.#end = resolve));
+    this.#tui.start();
+    this.#editor.setText(draft);
+    this.#tui.setFocus(this.#editor);
+    await this.#guard(() => this.#show(this.#client));
+    if (!this.#state?.model) this.#say(withoutModel, "warning");
+    if (message !== undefined) void this.#guard(() => this.#submit(message));
+    return await ended;
+  }
+
+  /** Leaves the terminal as it was. */
+  stop(): void {
+    this.#unsubscribe();
+    clearInterval(this.#busy?.timer);
+    this.#tui.stop();
+    this.#end({ sessionId: this.#client.sessionId, draft: this.#editor.getText() });
+  }
+
+  async #show(client: SessionClient): Promise<void> {
+    this.#unsubscribe();
+    this.#client = client;
+    this.#transcript.clear();
+    this.#notes.clear();
+    this.#shownNotices = 0;
+    this.#unsubscribe = client.subscribe(
+      (view) => this.#takeSnapshot(view),
+      (event) => this.#take(event),
+    );
+    await this.#refresh();
+  }
+
+  #takeSnapshot(view: View): void {
+    this.#tracker.view = view;
+    this.#tui.requestRender();
+  }
+
+  #take(event: SessionEvent): void {
+    this.#tracker.take(event);
+    if (event.type === "agent_end" || event.type === "model_changed") void this.#guard(() => this.#refresh());
+    this.#tui.requestRender();
+  }
+
+  /** What the view does not hold. */
+  async #refresh(): Promise<void> {
+    const [state, stats, { tools }] = await Promise.all([
+      this.#client.execute({ type: "get_state" }),
+      this.#client.execute({ type: "get_session_stats" }),
+      this.#client.execute({ type: "get_tools" }),
+    ]);
+    this.#state = state;
+    this.#stats = stats;
+    this.#look.shows = new Map(tools.map(({ name, shows }) => [name, shows]));
+    this.#branch = await this.#options.getBranch(state.cwd);
+    this.#tui.requestRender();
+  }
+
+  /** Before each frame. */
+  #update(view: View): void {
+    this.#transcript.update(view);
+    const { live } = view;
+    for (const { message } of live.notices.slice(this.#shownNotices)) this.#say(message, "warning");
+    this.#shownNotices = live.notices.length;
+    this.#setBusy(getActivity(live) !== undefined);
+    const [approval, ...others] = live.approvals;
+    if (approval?.id !== this.#shownApproval) this.#showApproval(approval, others.length);
+  }
+
+  #setBusy(isBusy: boolean): void {
+    if (isBusy === (this.#busy !== undefined)) return;
+    clearInterval(this.#busy?.timer);
+    const timer = isBusy ? setInterval(() => this.#tui.requestRender(), spinnerMs) : undefined;
+    this.#busy = timer && { since: this.#options.now(), timer };
+  }
+
+  #drawLive(): string[] {
+    const { live } = this.#tracker.view;
+    const { theme } = this.#look;
+    const activity = getActivity(live);
+    const queue = drawQueue(live, theme, this.#describeKey("app.message.dequeue"));
+    if (activity === undefined || !this.#busy) return ["", ...queue];
+    const elapsed = this.#options.now() - this.#busy.since;
+    const line = drawActivity(activity, {
+      theme,
+      seconds: Math.floor(elapsed / 1_000),
+      frame: Math.floor(elapsed / spinnerMs),
+      interruptKey: this.#describeKey("app.interrupt"),
+    });
+    return ["", line, ...queue];
+  }
+
+  #drawStatus(width: number): string[] {
+    const state = this.#state;
+    if (!state) return ["", ""];
+    const { model, cwd, thinkingLevel } = state;
+    const status = {
+      cwd,
+      home: this.#options.home,
+      branch: this.#branch,
+      sessionName: this.#tracker.view.log.name,
+      model: model && `${model.provider}/${model.id}`,
+      thinkingLevel,
+      stats: this.#stats,
+    };
+    return drawStatus(status, this.#look.theme, width);
+  }
+
+  #showApproval(approval: Approval | undefined, others: number): void {
+    this.#shownApproval = approval?.id;
+    if (!approval) return this.#close();
+    const answer = (given: ApprovalAnswer) => {
+      this.#close();
+      void this.#guard(async () => {
+        await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
+      });
+    };
+    const { theme } = this.#look;
+    this.#open(new ApprovalDialog({ approval, theme, others, now: this.#options.now, onAnswer: answer }));
+  }
+
+  #open(dialog: Component): void {
+    this.#slot.children = [dialog];
+    this.#tui.setFocus(dialog);
+  }
+
+  #close(): void {
+    this.#slot.children = [this.#editor];
+    this.#tui.setFocus(this.#editor);
+  }
+
+  /** Whether the key was used. */
+  #handleKey(data: string): boolean {
+    if (this.#slot.children[0] !== this.#editor) return false;
+    const { keybindings } = this.#options;
+    const action = editorActions.find((id) => keybindings.matches(data, id));
+    if (action === undefined) return false;
+    return this.#act(action);
+  }
+
+  #act(action: AppKeybinding): boolean {
+    const run = (command: string) => {
+      void this.#guard(() => this.#runCommand(command, ""));
+      return true;
+    };
+    switch (action) {
+      case "app.interrupt":
+        return this.#interrupt();
+      case "app.clear":
+        return this.#clear();
+      case "app.exit":
+        if (this.#editor.getText() !== "") return false;
+        this.stop();
+        return true;
+      case "app.suspend":
+        void this.#guard(async () => await this.#handOver(this.#options.suspend));
+        return true;
+      case "app.editor.external":
+        void this.#guard(() => this.#editExternally());
+        return true;
+      case "app.clipboard.pasteImage":
+        return false;
+      case "app.session.new":
+        return run("new");
+      case "app.session.tree":
+        return run("tree");
+      case "app.session.fork":
+        return run("fork");
+      case "app.session.resume":
+        return run("resume");
+      case "app.model.select":
+        return run("model");
+      case "app.model.cycleForward":
+      case "app.model.cycleBackward":
+        void this.#guard(async () => void (await this.#client.execute({ type: "cycle_model" })));
+        return true;
+      case "app.thinking.cycle":
+        void this.#guard(async () => void (await this.#client.execute({ type: "cycle_thinking_level" })));
+        return true;
+      case "app.thinking.toggle":
+        this.#look.hidesThinking = !this.#look.hidesThinking;
+        return this.#redraw();
+      case "app.tools.expand":
+        this.#look.expandsTools = !this.#look.expandsTools;
+        return this.#redraw();
+      case "app.message.copy":
+        return run("copy");
+      case "app.message.followUp":
+        return this.#followUp();
+      case "app.message.dequeue":
+        void this.#guard(() => this.#dequeue());
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #redraw(): true {
+    this.#transcript.invalidate();
+    this.#tui.requestRender();
+    return true;
+  }
+
+  #interrupt(): boolean {
+    if (this.#editor.isShowingAutocomplete()) return false;
+    const { live } = this.#tracker.view;
+    if (live.run || live.compaction || live.retry) {
+      void this.#guard(async () => {
+        await this.#dequeue();
+        await this.#client.execute({ type: "abort" });
+      });
+      return true;
+    }
+    if (this.#editor.getText() !== "" || !this.#isSecondPress("app.interrupt")) return this.#editor.getText() === "";
+    void this.#guard(() => this.#runCommand("tree", ""));
+    return true;
+  }
+
+  #clear(): boolean {
+    if (this.#editor.getText() === "" && this.#isSecondPress("app.clear")) {
+      this.stop();
+      return true;
+    }
+    if (this.#editor.getText() !== "") this.#isSecondPress("app.clear");
+    this.#editor.setText("");
+    this.#tui.requestRender();
+    return true;
+  }
+
+  #isSecondPress(action: string): boolean {
+    const at = this.#options.now();
+    const last = this.#lastPress;
+    const isSecond = last?.action === action && at - last.at < doublePressMs;
+    this.#lastPress = isSecond ? undefined : { action, at };
+    return isSecond;
+  }
+
+  #followUp(): boolean {
+    const text = this.#editor.getExpandedText();
+    if (text.trim() === "") return true;
+    this.#editor.setText("");
+    this.#editor.addToHistory(text);
+    void this.#guard(async () => {
+      const { live } = this.#tracker.view;
+      if (live.run) await this.#client.execute({ type: "follow_up", message: text });
+      else await this.#client.execute({ type: "prompt", message: text });
+    });
+    return true;
+  }
+
+  /** What was queued comes back to the editor, before what is in it. */
+  async #dequeue(): Promise<void> {
+    const { steering, followUp } = await this.#client.execute({ type: "clear_queue" });
+    const texts = [...steering, ...followUp, this.#editor.getText()].filter((text) => text !== "");
+    if (steering.length + followUp.length > 0) this.#editor.setText(texts.join("\n\n"));
+    this.#tui.requestRender();
+  }
+
+  async #editExternally(): Promise<void> {
+    const edit = this.#options.editExternally;
+    if (!edit) return;
+    await this.#handOver(async () => {
+      const text = await edit(this.#editor.getExpandedText());
+      if (text !== undefined) this.#editor.setText(text.trimEnd());
+    });
+  }
+
+  /** While somebody else has the terminal, nothing is drawn. */
+  async #handOver(work: (() => Promise<void>) | undefined): Promise<void> {
+    if (!work) return;
+    this.#tui.stop();
+    try {
+      await work();
+    } finally {
+      this.#tui.start();
+      this.#tui.requestRender(true);
+    }
+  }
+
+  async #submit(text: string): Promise<void> {
+    const trimmed = text.trim();
+    if (trimmed === "") return;
+    this.#editor.addToHistory(text);
+    this.#editor.setText("");
+    this.#notes.clear();
+    if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
+    const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
+    if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
+    const { live } = this.#tracker.view;
+    if (live.run) await this.#client.execute({ type: "steer", message: text });
+    else await this.#client.execute({ type: "prompt", message: text });
+  }
+
+  async #runShell(text: string): Promise<void> {
+    const isHidden = text.startsWith("!!");
+    const command = text.slice(isHidden ? 2 : 1).trim();
+    if (command === "") return;
+    const { output, exitCode } = await this.#client.execute({ type: "bash", command, excludeFromContext: isHidden });
+    if (this.#tracker.view.live.run)
+      this.#say(`$ ${command}${exitCode ? ` (exit ${exitCode})` : ""}\n${output.trimEnd()}`);
+  }
+
+  /** Whether there is such a command. Templates and skills are not commands of ours: the session expands them. */
+  async #runCommand(name: string, argument: string): Promise<boolean> {
+    const command = slashCommands.find((one) => one.name === name);
+    if (command) await command.run(this.#createInterface(), argument);
+    else if (missingCommands.includes(name)) this.#say(`/${name} is not there yet. /help shows what is.`, "warning");
+    await (command && this.#refresh());
+    return command !== undefined || missingCommands.includes(name);
+  }
+
+  #createInterface(): Interface {
+    const { theme } = this.#look;
+    return {
+      client: this.#client,
+      say: (text, color) => this.#say(text, color),
+      choose: (title, items, options = {}) =>
+        new Promise((resolve) => {
+          const finish = (value: string | undefined) => {
+            this.#close();
+            resolve(value);
+          };
+          const onSelect = ({ value }: { value: string }) => finish(value);
+          this.#open(new Picker({ title, items, theme, ...options, onSelect, onCancel: () => finish(undefined) }));
+        }),
+      ask: (question, options = {}) =>
+        askText({ question, theme, ...options }, (dialog) => this.#open(dialog)).finally(() => this.#close()),
+      setEditorText: (text) => this.#editor.setText(text),
+      show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
+      copy: (text) => this.#options.copy(text),
+      describeKey: (id) => this.#describeKey(id),
+      leave: () => this.stop(),
+    };
+  }
+
+  #describeKey(id: AppKeybinding): string {
+    return this.#options.keybindings.getKeys(id).join(", ");
+  }
+
+  #say(text: string, color: "dim" | "warning" | "error" = "dim"): void {
+    this.#notes.addChild(createNote(text, this.#look, color));
+    this.#tui.requestRender();
+  }
+
+  /** A command that fails says so, and the interface goes on. */
+  async #guard(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#say(error instanceof Error ? error.message : String(error), "error");
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/** An answer, while it arrives and afterwards. It stays the same component, because its first lines may be printed already. */
+import type { AssistantMessage } from "@tau/ai";
+import type { LiveMessage } from "@tau/protocol";
+import { type Component, Container, getMarkdownTheme, Markdown, Spacer, Text } from "@tau/tui";
+import type { Look } from "../look.ts";
+
+export class AssistantBlock extends Container {
+  readonly #look: Look;
+  readonly #thinking: Thinking;
+  readonly #text: Markdown;
+  readonly #problem = new Text("", 1, 0);
+  readonly #gap = new Spacer(0);
+
+  constructor(look: Look) {
+    super();
+    this.#look = look;
+    this.#thinking = new Thinking(look);
+    this.#text = new Markdown("", 1, 0, getMarkdownTheme(look.theme));
+    this.children = [this.#thinking, this.#gap, this.#text, this.#problem];
+  }
+
+  setLive({ text, thinking }: Pick<LiveMessage, "text" | "thinking">): void {
+    this.#thinking.setText(thinking);
+    this.#text.setText(text);
+    this.#gap.setLines(text.trim() === "" ? 0 : 1);
+  }
+
+  setMessage({ content, stopReason, errorMessage }: AssistantMessage): void {
+    const join = (texts: readonly string[]) => texts.filter((text) => text.trim() !== "").join("\n\n");
+    const text = join(content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
+    const thinking = join(content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : [])));
+    this.setLive({ text, thinking });
+    const { theme } = this.#look;
+    if (stopReason === "error")
+      this.#problem.setText(theme.fg("error", `Error: ${errorMessage ?? "the request failed"}`));
+    else if (stopReason === "aborted") this.#problem.setText(theme.fg("muted", "Stopped."));
+    else if (stopReason === "length")
+      this.#problem.setText(theme.fg("warning", "The answer was cut at its length limit."));
+  }
+}
+
+/** Shown or folded. The component stays the same, so that what is printed is not printed again. */
+class Thinking implements Component {
+  readonly #look: Look;
+  readonly #whole: Markdown;
+  readonly #folded: string[];
+  #isEmpty = true;
+
+  constructor(look: Look) {
+    const { theme } = look;
+    this.#look = look;
+    const color = (text: string) => theme.fg("thinkingText", text);
+    this.#whole = new Markdown("", 1, 0, getMarkdownTheme(theme), { color, italic: true });
+    this.#folded = ["", ` ${color(theme.italic("Thinking …"))}`];
+  }
+
+  setText(text: string): void {
+    this.#whole.setText(text === "" ? "" : `\n${text}`);
+    this.#isEmpty = text.trim() === "";
+  }
+
+  invalidate(): void {
+    this.#whole.invalidate();
+  }
+
+  render(width: number): string[] {
+    if (this.#isEmpty) return empty;
+    return this.#look.hidesThinking ? this.#folded : this.#whole.render(width);
+  }
+}
+
+const empty: string[] = [];

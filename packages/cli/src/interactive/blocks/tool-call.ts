@@ -1,0 +1,102 @@
+/** A call of a tool, from the moment the model begins to write it until its result is there. */
+import type { ToolResultMessage } from "@tau/ai";
+import type { LiveTool } from "@tau/protocol";
+import { type Component, toPlainLine, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
+import type { Look } from "../look.ts";
+import { getCallSubject, getPartialSubject } from "./call-title.ts";
+import { describeOutcome, drawOutput, type ToolOutput } from "./tool-result.ts";
+
+type State =
+  | { kind: "arriving"; arguments: string }
+  | { kind: "waiting" }
+  | { kind: "running"; output: string }
+  | { kind: "done"; output: ToolOutput; durationMs: number | undefined };
+
+export class ToolCallBlock implements Component {
+  readonly #look: Look;
+  readonly #name: string;
+  #input: Readonly<Record<string, unknown>> | undefined;
+  #state: State = { kind: "waiting" };
+  #startedAt: number | undefined;
+  #drawn: { width: number; lines: string[] } | undefined;
+
+  constructor(name: string, look: Look) {
+    this.#name = name;
+    this.#look = look;
+  }
+
+  setArguments(json: string): void {
+    if (this.#state.kind === "arriving" && this.#state.arguments === json) return;
+    this.#set({ kind: "arriving", arguments: json });
+  }
+
+  setInput(input: Readonly<Record<string, unknown>>): void {
+    this.#input = input;
+    if (this.#state.kind === "arriving") this.#state = { kind: "waiting" };
+    this.invalidate();
+  }
+
+  setRunning({ input, updates }: LiveTool): void {
+    this.#input = input;
+    this.#startedAt ??= performance.now();
+    const output = updates.map(({ content }) => content).join("");
+    if (this.#state.kind === "running" && this.#state.output === output) return;
+    this.#set({ kind: "running", output });
+  }
+
+  setResult({ content, details, isError }: ToolResultMessage): void {
+    const texts = content.map((block) => (block.type === "text" ? block.text : `[image: ${block.mimeType}]`));
+    const durationMs = this.#startedAt === undefined ? undefined : performance.now() - this.#startedAt;
+    this.#set({ kind: "done", output: { text: texts.join("\n"), details, isError }, durationMs });
+  }
+
+  invalidate(): void {
+    this.#drawn = undefined;
+  }
+
+  render(width: number): string[] {
+    if (this.#drawn?.width !== width) this.#drawn = { width, lines: this.#draw(width) };
+    return this.#drawn.lines;
+  }
+
+  #set(state: State): void {
+    this.#state = state;
+    this.invalidate();
+  }
+
+  #draw(width: number): string[] {
+    const { theme } = this.#look;
+    const state = this.#state;
+    const subject = this.#getSubject();
+    const note = state.kind === "done" ? describeOutcome(state.output, state.durationMs) : undefined;
+    const title = [
+      theme.fg(getMarkColor(state), "●"),
+      theme.fg("toolTitle", theme.bold(this.#name)),
+      ...(subject === "" ? [] : [theme.fg("text", subject)]),
+      ...(note === undefined ? [] : [theme.fg("muted", `(${note})`)]),
+    ].join(" ");
+    const body = this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, Math.max(1, width - 4)));
+    return ["", truncateToWidth(` ${title}`, width, "…"), ...body.map((line) => `   ${line}`)];
+  }
+
+  #getSubject(): string {
+    if (this.#input) return toPlainLine(getCallSubject(this.#input));
+    return this.#state.kind === "arriving" ? toPlainLine(getPartialSubject(this.#state.arguments)) : "";
+  }
+
+  #drawBody(): string[] {
+    const { theme, expandsTools: expanded, shows } = this.#look;
+    const state = this.#state;
+    const kind = shows.get(this.#name);
+    if (state.kind === "running") {
+      const output = { text: state.output, details: undefined, isError: false };
+      return drawOutput(kind === "command" ? "command" : "text", output, { theme, expanded });
+    }
+    return state.kind === "done" ? drawOutput(kind, state.output, { theme, expanded }) : [];
+  }
+}
+
+function getMarkColor(state: State): "muted" | "accent" | "success" | "error" {
+  if (state.kind === "done") return state.output.isError ? "error" : "success";
+  return state.kind === "running" ? "accent" : "muted";
+}

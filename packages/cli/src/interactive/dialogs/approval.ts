@@ -1,0 +1,116 @@
+/** A question of the policy. Everything that would happen is shown, and allowing takes a deliberate choice. */
+import type { Approval, ApprovalAnswer } from "@tau/protocol";
+import {
+  Container,
+  getKeybindings,
+  getSelectListTheme,
+  Input,
+  type SelectItem,
+  SelectList,
+  Spacer,
+  Text,
+  type Theme,
+  toVisibleText,
+} from "@tau/tui";
+
+/** Keys that were pressed for something else do not count: those before the question was drawn, and this long after it. */
+const deafMs = 400;
+
+export interface ApprovalOptions {
+  approval: Approval;
+  theme: Theme;
+  /** How many more questions wait behind this one. */
+  others: number;
+  now: () => number;
+  onAnswer: (answer: ApprovalAnswer) => void;
+}
+
+const choiceLabels = {
+  once: "Allow once",
+  session: "Allow for this session",
+  project: "Always allow in this project",
+  always: "Always allow",
+} as const;
+
+export class ApprovalDialog extends Container {
+  readonly #options: ApprovalOptions;
+  readonly #list: SelectList;
+  readonly #message = new Input();
+  #drawnAt: number | undefined;
+  #isWriting = false;
+
+  constructor(options: ApprovalOptions) {
+    super();
+    this.#options = options;
+    const { theme } = options;
+    this.#list = new SelectList(listChoices(options.approval), 8, getSelectListTheme(theme));
+    // Enter alone never allows.
+    this.#list.setSelectedIndex(0);
+    this.#list.onSelect = ({ value }) => this.#choose(value);
+    this.#list.onCancel = () => options.onAnswer({ decision: "deny" });
+    this.#message.onSubmit = (text) =>
+      options.onAnswer({ decision: "deny", ...(text.trim() !== "" && { message: text.trim() }) });
+    this.#message.onEscape = () => this.#setWriting(false);
+    this.#setWriting(false);
+  }
+
+  get focused(): boolean {
+    return this.#message.focused;
+  }
+
+  set focused(focused: boolean) {
+    this.#message.focused = focused && this.#isWriting;
+  }
+
+  override render(width: number): string[] {
+    this.#drawnAt ??= this.#options.now();
+    return super.render(width);
+  }
+
+  handleInput(data: string): void {
+    if (this.#drawnAt === undefined || this.#options.now() - this.#drawnAt < deafMs) return;
+    if (this.#isWriting) this.#message.handleInput(data);
+    else if (getKeybindings().matches(data, "app.interrupt")) this.#options.onAnswer({ decision: "deny" });
+    else this.#list.handleInput(data);
+  }
+
+  #choose(value: string): void {
+    if (value === "no") this.#options.onAnswer({ decision: "deny" });
+    else if (value === "message") this.#setWriting(true);
+    else this.#options.onAnswer({ decision: "allow", choice: value as keyof typeof choiceLabels });
+  }
+
+  #setWriting(isWriting: boolean): void {
+    this.#isWriting = isWriting;
+    this.#message.focused = isWriting;
+    const { theme, approval, others } = this.#options;
+    const more = others > 0 ? theme.fg("dim", ` (${others} more waiting)`) : "";
+    this.children = [
+      new Spacer(1),
+      new Text(theme.fg("warning", theme.bold("Allow this?")) + more, 1, 0),
+      new Text(describe(approval, theme), 1, 0),
+      ...(isWriting ? [new Text(theme.fg("muted", "No, because:"), 1, 0), this.#message] : [this.#list]),
+    ];
+  }
+}
+
+/** The refusals come first, so that the selected item is one. */
+function listChoices({ choices }: Approval): SelectItem[] {
+  const allowing = choices.map(({ choice, rule }) => ({
+    value: choice,
+    label: choiceLabels[choice],
+    ...(rule !== undefined && { description: rule }),
+  }));
+  return [{ value: "no", label: "No" }, { value: "message", label: "No, and tell the model why" }, ...allowing];
+}
+
+function describe({ toolName, summary, reason, commands, path, host }: Approval, theme: Theme): string {
+  const lines = [
+    theme.fg("toolTitle", theme.bold(toVisibleText(toolName))) + theme.fg("text", ` ${toVisibleText(summary)}`),
+    ...(commands ?? []).map((argv) => theme.fg("accent", `  ${argv.map(toVisibleText).join(" ")}`)),
+    ...(path === undefined ? [] : [theme.fg("accent", `  ${toVisibleText(path)}`)]),
+    ...(host === undefined ? [] : [theme.fg("accent", `  ${toVisibleText(host)}`)]),
+    theme.fg("muted", toVisibleText(reason)),
+  ];
+  return lines.join("\n");
+}

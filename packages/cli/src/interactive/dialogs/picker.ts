@@ -1,0 +1,97 @@
+/** A list to choose from, with a search. */
+import {
+  type Component,
+  Container,
+  fuzzyFilter,
+  getKeybindings,
+  getSelectListTheme,
+  Input,
+  type SelectItem,
+  SelectList,
+  Spacer,
+  Text,
+  type Theme,
+} from "@tau/tui";
+
+export interface PickerOptions {
+  title: string;
+  items: readonly SelectItem[];
+  theme: Theme;
+  /** How many items are visible at once. */
+  maxVisible?: number;
+  /** The value of the item that is selected at first. */
+  selected?: string;
+  /** What is said below the list. */
+  hint?: string;
+  /** Gets keys before the list; returns whether it used them. `item` is the selected one. */
+  onKey?: (data: string, item: SelectItem | undefined) => boolean;
+  onSelect: (item: SelectItem) => void;
+  onCancel: () => void;
+}
+
+export class Picker extends Container {
+  readonly #options: PickerOptions;
+  readonly #search = new Input();
+  readonly #list = new Container();
+  #items: readonly SelectItem[];
+  #select: SelectList | undefined;
+
+  constructor(options: PickerOptions) {
+    super();
+    this.#options = options;
+    this.#items = options.items;
+    const { theme, title, hint } = options;
+    this.children = [
+      new Spacer(1),
+      new Text(theme.fg("accent", theme.bold(title)), 1, 0),
+      this.#search,
+      this.#list,
+      ...(hint === undefined ? [] : [new Text(theme.fg("dim", hint), 1, 0)]),
+    ];
+    this.#show(options.items, options.selected);
+  }
+
+  get focused(): boolean {
+    return this.#search.focused;
+  }
+
+  set focused(focused: boolean) {
+    this.#search.focused = focused;
+  }
+
+  /** Other items, such as those of a list that arrives in parts. */
+  setItems(items: readonly SelectItem[]): void {
+    const selected = this.#select?.getSelectedItem()?.value;
+    this.#items = items;
+    this.#filter(selected);
+  }
+
+  handleInput(data: string): void {
+    const keys = getKeybindings();
+    if (this.#options.onKey?.(data, this.#select?.getSelectedItem() ?? undefined)) return;
+    const isForList = (["up", "down", "pageUp", "pageDown", "confirm", "cancel"] as const).some((action) =>
+      keys.matches(data, `tui.select.${action}`),
+    );
+    if (isForList) return this.#select?.handleInput(data);
+    const before = this.#search.getValue();
+    this.#search.handleInput(data);
+    if (this.#search.getValue() !== before) this.#filter(undefined);
+  }
+
+  #filter(selected: string | undefined): void {
+    const query = this.#search.getValue();
+    const toText = ({ label, value, description }: SelectItem) => `${label} ${value} ${description ?? ""}`;
+    this.#show(query === "" ? this.#items : fuzzyFilter([...this.#items], query, toText), selected);
+  }
+
+  #show(items: readonly SelectItem[], selected: string | undefined): void {
+    const { theme, maxVisible = 10, onSelect, onCancel } = this.#options;
+    const list = new SelectList([...items], maxVisible, getSelectListTheme(theme));
+    const index = items.findIndex(({ value }) => value === selected);
+    if (index > 0) list.setSelectedIndex(index);
+    list.onSelect = onSelect;
+    list.onCancel = onCancel;
+    this.#select = list;
+    this.#list.children = [list as Component];
+  }
+}

@@ -1,0 +1,282 @@
+/** What can be typed after a slash. Help and completion read this table. */
+import type { ModelData, SessionSummaryData, ThinkingLevelName } from "@tau/protocol";
+import { type SelectItem, toPlainLine } from "@tau/tui";
+import { keybindingDefinitions, type AppKeybinding } from "./keybindings.ts";
+import type { SessionClient } from "./session-client.ts";
+import { formatTokens } from "./status-line.ts";
+
+/** What a command may do to the interface. */
+export interface Interface {
+  readonly client: SessionClient;
+  /** Prints a remark below the conversation. */
+  say(text: string, color?: "dim" | "warning" | "error"): void;
+  /** Resolves to what was chosen; undefined if the user closed the list. */
+  choose(
+    title: string,
+    items: readonly SelectItem[],
+    options?: { selected?: string; hint?: string },
+  ): Promise<string | undefined>;
+  /** Resolves to what was typed; undefined if the user gave up. */
+  ask(question: string, options?: { hidden?: boolean }): Promise<string | undefined>;
+  setEditorText(text: string): void;
+  /** Shows another session, which is open already. */
+  show(sessionId: string): Promise<void>;
+  copy(text: string): void;
+  describeKey(id: AppKeybinding): string;
+  leave(): void;
+}
+
+export interface SlashCommand {
+  name: string;
+  description: string;
+  /** What follows it, for help. */
+  argument?: string;
+  run: (ui: Interface, argument: string) => Promise<void> | void;
+}
+
+export const slashCommands: readonly SlashCommand[] = [
+  { name: "model", description: "Choose a model", argument: "NAME", run: chooseModel },
+  { name: "thinking", description: "Choose how much the model thinks", argument: "LEVEL", run: chooseThinking },
+  { name: "tools", description: "Choose the tools that the model is shown", run: chooseTools },
+  { name: "settings", description: "Change settings", run: changeSettings },
+  { name: "tree", description: "Go back to an earlier message", run: (ui) => goBack(ui, "navigate") },
+  { name: "fork", description: "Begin a new session from an earlier message", run: (ui) => goBack(ui, "fork") },
+  { name: "clone", description: "Begin a new session with a copy of this one", run: clone },
+  { name: "resume", description: "Open another session", run: resume },
+  { name: "new", description: "Begin a new session", run: startNew },
+  { name: "name", description: "Name this session", argument: "NAME", run: nameSession },
+  { name: "session", description: "Show what this session has used", run: showSession },
+  { name: "compact", description: "Summarise the conversation so far", argument: "INSTRUCTIONS", run: compact },
+  { name: "export", description: "Write this session to an HTML file", argument: "PATH", run: exportSession },
+  { name: "copy", description: "Copy the last answer", run: copyAnswer },
+  { name: "trust", description: "Trust this project, or take that back", run: trust },
+  { name: "login", description: "Store a key for a provider", argument: "PROVIDER", run: login },
+  { name: "logout", description: "Remove a stored key", argument: "PROVIDER", run: logout },
+  { name: "reload", description: "Read settings, skills and templates again", run: reload },
+  { name: "hotkeys", description: "Show the keys", run: showKeys },
+  { name: "help", description: "Show all commands", run: showHelp },
+  { name: "quit", description: "Leave", run: (ui) => ui.leave() },
+];
+
+/** Commands that people know from pi, and that are not there yet. */
+export const missingCommands: readonly string[] = [
+  "scoped-models",
+  "theme",
+  "import",
+  "share",
+  "queue",
+  "approve",
+  "policy",
+  "doctor",
+  "changelog",
+  "bug",
+  "mcp",
+  "llama",
+];
+
+const toModelItem = ({ provider, id, name, contextWindow, cost }: ModelData): SelectItem => ({
+  value: `${provider}/${id}`,
+  label: `${provider}/${id}`,
+  description: [
+    name,
+    `${formatTokens(contextWindow)} context`,
+    cost.input > 0 ? `$${cost.input}/$${cost.output} per million` : "",
+  ]
+    .filter(Boolean)
+    .join(" · "),
+});
+
+async function chooseModel(ui: Interface, argument: string): Promise<void> {
+  const { models } = await ui.client.execute({ type: "get_available_models" });
+  const { model } = await ui.client.execute({ type: "get_state" });
+  const exact = models.find(({ provider, id }) => `${provider}/${id}` === argument || id === argument);
+  const selected = model && { selected: `${model.provider}/${model.id}` };
+  const value = exact ? `${exact.provider}/${exact.id}` : await ui.choose("Model", models.map(toModelItem), selected);
+  const chosen = models.find(({ provider, id }) => `${provider}/${id}` === value);
+  if (chosen) await ui.client.execute({ type: "set_model", provider: chosen.provider, modelId: chosen.id });
+}
+
+async function chooseThinking(ui: Interface, argument: string): Promise<void> {
+  const { levels } = await ui.client.execute({ type: "get_available_thinking_levels" });
+  const { thinkingLevel } = await ui.client.execute({ type: "get_state" });
+  const items = levels.map((level) => ({ value: level, label: level }));
+  const level = argument === "" ? await ui.choose("Thinking level", items, { selected: thinkingLevel }) : argument;
+  if (level !== undefined) await ui.client.execute({ type: "set_thinking_level", level: level as ThinkingLevelName });
+}
+
+async function chooseTools(ui: Interface): Promise<void> {
+  const { tools } = await ui.client.execute({ type: "get_tools" });
+  const items = tools.map(({ name, description, active }) => ({
+    value: name,
+    label: `${active ? "✓" : " "} ${name}`,
+    description,
+  }));
+  const name = await ui.choose("Tools", items, { hint: "Enter shows a tool to the model, or hides it." });
+  if (name === undefined) return;
+  const active = tools.filter((tool) => (tool.name === name ? !tool.active : tool.active)).map((tool) => tool.name);
+  await ui.client.execute({ type: "set_tools", names: active });
+  await chooseTools(ui);
+}
+
+async function changeSettings(ui: Interface): Promise<void> {
+  const { settings } = await ui.client.execute({ type: "get_settings" });
+  const items = flatten(settings).map(([key, value]) => ({
+    value: key,
+    label: key,
+    description: JSON.stringify(value),
+  }));
+  const key = await ui.choose("Settings", items, { hint: "docs/settings.md explains them." });
+  if (key === undefined) return;
+  const text = await ui.ask(`New value of ${key} (empty: the default)`);
+  if (text === undefined) return;
+  await ui.client.execute({ type: "set_setting", key, ...(text !== "" && { value: parseValue(text) }) });
+  await changeSettings(ui);
+}
+
+function flatten(settings: Readonly<Record<string, unknown>>, prefix = ""): [key: string, value: unknown][] {
+  return Object.entries(settings).flatMap(([name, value]) => {
+    const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isGroup ? flatten(value as Record<string, unknown>, `${prefix}${name}.`) : [[`${prefix}${name}`, value]];
+  });
+}
+
+/** JSON where it is JSON, else text. */
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return text;
+  }
+}
+
+async function goBack(ui: Interface, type: "navigate" | "fork"): Promise<void> {
+  const { messages } = await ui.client.execute({ type: "get_fork_messages" });
+  const items = messages.map(({ entryId, text }) => ({
+    value: entryId,
+    label: toPlainLine(text).slice(0, 200),
+  }));
+  const title = type === "fork" ? "Fork before which message?" : "Go back to before which message?";
+  const entryId = await ui.choose(title, items.toReversed());
+  const message = messages.find((one) => one.entryId === entryId);
+  if (!message) return;
+  if (type === "fork") {
+    const { sessionId, text } = await ui.client.execute({ type, entryId: message.entryId });
+    await ui.show(sessionId);
+    return ui.setEditorText(text);
+  }
+  const { entries } = await ui.client.execute({ type: "get_entries", before: message.entryId, limit: 1 });
+  await ui.client.execute({ type: "navigate", entryId: entries.at(-1)?.id ?? null });
+  ui.setEditorText(message.text);
+}
+
+async function clone(ui: Interface): Promise<void> {
+  const { sessionId } = await ui.client.execute({ type: "clone" });
+  await ui.show(sessionId);
+}
+
+async function startNew(ui: Interface): Promise<void> {
+  const { sessionId } = await ui.client.execute({ type: "new_session" });
+  await ui.show(sessionId);
+}
+
+const toSessionItem = ({ path, name, firstMessage, messageCount }: SessionSummaryData): SelectItem => ({
+  value: path,
+  label: name ?? toPlainLine(firstMessage).slice(0, 200),
+  description: `${messageCount} messages`,
+});
+
+async function resume(ui: Interface): Promise<void> {
+  const { sessions } = await ui.client.execute({ type: "list_sessions", limit: 200 });
+  if (sessions.length === 0) return ui.say("There are no other sessions of this directory.");
+  const path = await ui.choose("Sessions", sessions.map(toSessionItem));
+  if (path === undefined) return;
+  const { sessionId } = await ui.client.execute({ type: "switch_session", sessionPath: path });
+  await ui.show(sessionId);
+}
+
+async function nameSession(ui: Interface, argument: string): Promise<void> {
+  const { sessionName } = await ui.client.execute({ type: "get_state" });
+  if (argument === "") return ui.say(sessionName === undefined ? "This session has no name." : `Name: ${sessionName}`);
+  await ui.client.execute({ type: "set_session_name", name: argument });
+}
+
+async function showSession(ui: Interface): Promise<void> {
+  const stats = await ui.client.execute({ type: "get_session_stats" });
+  const { tokens, cost, contextUsage } = stats;
+  ui.say(
+    [
+      `Session ${stats.sessionId}`,
+      ...(stats.sessionFile === undefined ? ["It is not saved."] : [`File ${stats.sessionFile}`]),
+      `Messages: ${stats.userMessages} from you, ${stats.assistantMessages} answers, ${stats.toolCalls} tool calls`,
+      `Tokens: ${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from the cache, ${tokens.cacheWrite} into it`,
+      `Cost: $${cost.toFixed(4)}`,
+      ...(contextUsage ? [`Context: ${contextUsage.tokens} of ${contextUsage.contextWindow} tokens`] : []),
+    ].join("\n"),
+  );
+}
+
+async function compact({ client }: Interface, argument: string): Promise<void> {
+  await client.execute({ type: "compact", ...(argument !== "" && { customInstructions: argument }) });
+}
+
+async function exportSession(ui: Interface, argument: string): Promise<void> {
+  const { path } = await ui.client.execute({ type: "export_html", ...(argument !== "" && { outputPath: argument }) });
+  ui.say(`Written to ${path}`);
+}
+
+async function copyAnswer(ui: Interface): Promise<void> {
+  const { text } = await ui.client.execute({ type: "get_last_assistant_text" });
+  if (text === null) return ui.say("There is no answer yet.");
+  ui.copy(text);
+  ui.say("Copied.");
+}
+
+async function trust(ui: Interface): Promise<void> {
+  const { trusted, path, files } = await ui.client.execute({ type: "get_trust" });
+  const hint = files.length === 0 ? "It has no files that need trust." : `It is about ${files.join(", ")}`;
+  const items = [
+    { value: "no", label: trusted ? "Do not trust it any more" : "Do not trust it" },
+    { value: "yes", label: "Trust it until one of these files changes" },
+  ];
+  const answer = await ui.choose(path, items, { selected: trusted ? "yes" : "no", hint });
+  if (answer !== undefined) await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
+}
+
+async function login(ui: Interface, argument: string): Promise<void> {
+  const provider = argument === "" ? await ui.ask("Which provider? For example anthropic, openai or google") : argument;
+  if (provider === undefined || provider === "") return;
+  const apiKey = await ui.ask(`Key for ${provider} (empty: log in through the browser)`, { hidden: true });
+  if (apiKey === undefined) return;
+  await ui.client.execute({ type: "login", provider, ...(apiKey !== "" && { apiKey }) });
+  ui.say(`Stored for ${provider}. /model chooses one of its models.`);
+}
+
+async function logout(ui: Interface, argument: string): Promise<void> {
+  const provider = argument === "" ? await ui.ask("Which provider?") : argument;
+  if (provider === undefined || provider === "") return;
+  const { removed } = await ui.client.execute({ type: "logout", provider });
+  ui.say(removed ? `Removed what was stored for ${provider}.` : `Nothing was stored for ${provider}.`);
+}
+
+async function reload(ui: Interface): Promise<void> {
+  const { changed } = await ui.client.execute({ type: "reload" });
+  ui.say(changed.length === 0 ? "Nothing has changed." : `Changed: ${changed.join(", ")}`);
+}
+
+function showKeys(ui: Interface): void {
+  const rows = Object.entries(keybindingDefinitions)
+    .filter(([id]) => id.startsWith("app.") || id.startsWith("tui.input."))
+    .map(([id, { description }]) => [ui.describeKey(id as AppKeybinding), description ?? id] as const)
+    .filter(([key]) => key !== "");
+  const width = Math.max(...rows.map(([key]) => key.length));
+  ui.say(rows.map(([key, description]) => `${key.padEnd(width)}  ${description}`).join("\n"));
+}
+
+function showHelp(ui: Interface): void {
+  const rows = slashCommands.map(({ name, argument, description }) => {
+    const usage = argument === undefined ? `/${name}` : `/${name} [${argument}]`;
+    return `${usage.padEnd(26)}${description}`;
+  });
+  ui.say([...rows, "", "!command runs a command, !!command without telling the model. @path names a file."].join("\n"));
+}

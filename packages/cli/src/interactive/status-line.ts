@@ -1,0 +1,55 @@
+/** The line below the editor: where we are, with which model, and what it has used. Pure. */
+import { basename } from "node:path";
+import type { StatsData } from "@tau/protocol";
+import { type Theme, truncateToWidth, visibleWidth } from "@tau/tui";
+
+export interface Status {
+  cwd: string;
+  home: string | undefined;
+  branch: string | undefined;
+  sessionName: string | undefined;
+  /** `provider/id`; undefined if none is chosen. */
+  model: string | undefined;
+  thinkingLevel: string;
+  stats: StatsData | undefined;
+}
+
+/** Two lines: the directory, then use and model. What has no room is left out from the end. */
+export function drawStatus(status: Status, theme: Theme, width: number): string[] {
+  const { branch, sessionName } = status;
+  const left = [shortenPath(status), branch === undefined ? "" : `(${branch})`, sessionName ?? ""]
+    .filter(Boolean)
+    .join(" ");
+  const model = status.model === undefined ? "no model" : basename(status.model);
+  const right = status.thinkingLevel === "off" ? model : `${model} · ${status.thinkingLevel}`;
+  return [theme.fg("dim", truncateToWidth(left, width, "…")), join(drawUse(status.stats), right, theme, width)];
+}
+
+function drawUse(stats: StatsData | undefined): string {
+  if (!stats) return "";
+  const { tokens, cost, contextUsage } = stats;
+  const parts = [
+    tokens.input > 0 ? `↑${formatTokens(tokens.input)}` : "",
+    tokens.output > 0 ? `↓${formatTokens(tokens.output)}` : "",
+    tokens.cacheRead > 0 ? `R${formatTokens(tokens.cacheRead)}` : "",
+    cost > 0 ? `$${cost.toFixed(cost < 1 ? 3 : 2)}` : "",
+    contextUsage ? `${contextUsage.percent.toFixed(1)}%/${formatTokens(contextUsage.contextWindow)}` : "",
+  ];
+  return parts.filter(Boolean).join(" ");
+}
+
+function join(left: string, right: string, theme: Theme, width: number): string {
+  const gap = width - visibleWidth(left) - visibleWidth(right);
+  if (gap >= 1) return theme.fg("dim", `${left}${" ".repeat(gap)}${right}`);
+  return theme.fg("dim", truncateToWidth(right, width, "…"));
+}
+
+function shortenPath({ cwd, home }: Status): string {
+  if (home !== undefined && (cwd === home || cwd.startsWith(`${home}/`))) return `~${cwd.slice(home.length)}`;
+  return cwd;
+}
+
+export function formatTokens(tokens: number): string {
+  if (tokens < 1_000) return String(tokens);
+  return tokens < 1_000_000 ? `${(tokens / 1_000).toFixed(tokens < 10_000 ? 1 : 0)}k` : `${(tokens / 1e6).toFixed(1)}M`;
+}

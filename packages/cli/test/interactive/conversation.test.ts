@@ -1,0 +1,264 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { call, text, thinking, type WireReply } from "@tau/ai/testing";
+import { describe, expect, test } from "vitest";
+import { textReply, toolReply } from "../kit.ts";
+import { openApp } from "./kit.ts";
+
+const reply = (...content: ReturnType<typeof text | typeof call | typeof thinking>[]): WireReply => ({
+  kind: "answer",
+  answer: { content },
+});
+
+describe("a conversation", () => {
+  test("shows what the user wrote, the thinking, the calls with their output, and the answer as Markdown", async () => {
+    const app = await openApp([
+      reply(thinking("First a look."), text("I look."), call("bash", { command: "echo from the shell" })),
+      textReply("It is **done**:\n\n- one\n- two"),
+    ]);
+    app.type("Please do it");
+    app.press("enter");
+    await app.sees("two");
+    const screen = await app.screen();
+    const order = [
+      "Please do it",
+      "First a look.",
+      "I look.",
+      "● bash echo from the shell",
+      "from the shell",
+      "It is done:",
+      "- one",
+    ];
+    expect(order.map((part) => screen.indexOf(part)).every((at) => at !== -1)).toBe(true);
+    expect(screen).toContain("small");
+    expect(screen).not.toContain("Working");
+  });
+
+  test("prints every line of a long one exactly once, in order", async () => {
+    const numbered = (start: number) => Array.from({ length: 40 }, (_unused, index) => `line ${start + index}`);
+    const app = await openApp([textReply(numbered(100).join("\n\n")), textReply(numbered(200).join("\n\n"))], {
+      rows: 12,
+    });
+    for (const [index, word] of ["first", "second"].entries()) {
+      app.type(word);
+      app.press("enter");
+      await app.sees(`line ${(index + 1) * 100 + 39}`);
+    }
+    const lines = (await app.everything()).split("\n").filter((line) => /^ line \d+$/.test(line));
+    expect(lines).toEqual([...numbered(100), ...numbered(200)].map((line) => ` ${line}`));
+  });
+
+  test("a message on the command line is sent at once", async () => {
+    const app = await openApp([textReply("Hello to you.")], { message: "Hello" });
+    await app.sees("Hello to you.");
+  });
+
+  test("an error of the provider is shown, and the next message works", async () => {
+    const app = await openApp([
+      { kind: "status", status: 400, body: '{"error":{"message":"that was wrong"}}' },
+      textReply("Better."),
+    ]);
+    app.type("one");
+    app.press("enter");
+    await app.sees("that was wrong");
+    app.type("two");
+    app.press("enter");
+    await app.sees("Better.");
+  });
+
+  test("no control byte of a model, a tool or a file reaches the terminal", async () => {
+    const hostile = "\x1b]52;c;aGk=\x07\x1b]0;title\x07\x9b31m\x1b[2J";
+    const app = await openApp([
+      reply(text(`Look ${hostile} here`), call("bash", { command: `printf '\\033]52;c;aGk=\\007\\033[2Jafter'` })),
+      textReply("The end."),
+    ]);
+    app.type("go");
+    app.press("enter");
+    await app.sees("The end.");
+    const bytes = app.terminal.writes.join("");
+    for (const escape of ["\x1b]52", "\x1b]0;", "\x9b", "\x1b[2J"]) expect(bytes).not.toContain(escape);
+    expect(await app.screen()).toContain("after");
+  });
+});
+
+describe("keys", () => {
+  test("Escape stops the run, and what was queued comes back to the editor", async () => {
+    const app = await openApp([toolReply("bash", { command: "sleep 30" }), textReply("never")]);
+    app.type("begin");
+    app.press("enter");
+    await app.sees("Running bash");
+    app.type("and then this");
+    app.press("enter");
+    await app.sees("next: and then this");
+    app.press("escape");
+    await expect.poll(app.screen).not.toContain("Running bash");
+    await app.sees("and then this");
+    expect(await app.screen()).not.toContain("next:");
+  });
+
+  test("Ctrl-C clears the editor, twice leaves; Ctrl-D leaves if it is empty", async () => {
+    const app = await openApp([]);
+    app.type("a draft");
+    await app.sees("a draft");
+    app.press("ctrlD");
+    app.press("ctrlC");
+    await expect.poll(app.screen).not.toContain("a draft");
+    app.advance(1_000);
+    app.press("ctrlC");
+    app.press("ctrlC");
+    expect(await app.ended).toMatchObject({ draft: "" });
+  });
+
+  test("Ctrl-O shows the whole output of tools, and folds it again", async () => {
+    const app = await openApp([toolReply("bash", { command: "seq 1 30" }), textReply("Counted.")], { rows: 50 });
+    app.type("count");
+    app.press("enter");
+    await app.sees("Counted.");
+    expect(await app.screen()).toContain("… 24 more lines");
+    app.press("ctrlO");
+    await app.sees(/\n {3}2\n {3}3\n/);
+    app.press("ctrlO");
+    await app.sees("… 24 more lines");
+  });
+
+  test("Shift-Tab changes the thinking level", async () => {
+    const app = await openApp([], { args: ["--model", "acme/large"] });
+    await app.sees("large · medium");
+    app.press("shiftTab");
+    await app.sees("large · high");
+  });
+});
+
+describe("a question of the policy", () => {
+  const open = async () => {
+    const app = await openApp([toolReply("read", { path: "/etc/hostname" }), textReply("Thank you.")]);
+    app.type("read it");
+    app.press("enter");
+    await app.sees("Allow this?");
+    return app;
+  };
+
+  test("shows the path and the reason, and takes no key in the first moment", async () => {
+    const app = await open();
+    expect(await app.screen()).toMatch(/\/etc\/hostname[\s\S]*outside the workspace/);
+    app.press("down", "down", "enter");
+    await app.sees("Allow this?");
+    app.advance(500);
+    app.press("down", "down", "enter");
+    await app.sees("Thank you.");
+    expect(JSON.stringify(app.server.requests.at(-1)!.body)).not.toContain("did not allow");
+  });
+
+  test("is not allowed by Enter alone", async () => {
+    const app = await open();
+    app.advance(500);
+    app.press("enter");
+    await app.sees("Thank you.");
+    expect(JSON.stringify(app.server.requests.at(-1)!.body)).toContain("did not allow");
+  });
+
+  test("can be answered with no and a word to the model", async () => {
+    const app = await open();
+    app.advance(500);
+    app.press("down", "enter");
+    await app.sees("No, because:");
+    app.type("look elsewhere");
+    app.press("enter");
+    await app.sees("Thank you.");
+    expect(JSON.stringify(app.server.requests.at(-1)!.body)).toContain("look elsewhere");
+  });
+});
+
+describe("commands", () => {
+  test("/ completes them, and an unknown one of pi says that it is not there", async () => {
+    const app = await openApp([]);
+    app.type("/mod");
+    await app.sees("Choose a model");
+    app.press("escape", "ctrlC");
+    app.type("/share");
+    app.press("escape", "enter");
+    await app.sees("/share is not there yet");
+  });
+
+  test("/model chooses one, also by typing a part of its name", async () => {
+    const app = await openApp([textReply("I am large.")]);
+    app.type("/model");
+    app.press("escape", "enter");
+    await app.sees("acme/large");
+    app.type("larg");
+    app.press("enter");
+    await app.sees(/large · \w+$/m);
+    app.type("who?");
+    app.press("enter");
+    await app.sees("I am large.");
+    expect(app.server.requests.at(-1)!.body).toMatchObject({ model: "large" });
+  });
+
+  test("!command runs a command and tells the model, !!command does not", async () => {
+    const app = await openApp([textReply("Seen.")]);
+    app.type("!echo one-for-the-model");
+    app.press("enter");
+    await app.sees(/\$ echo one-for-the-model[\s\S]*\n one-for-the-model/);
+    app.type("!!echo not-for-the-model");
+    app.press("enter");
+    await app.sees(/\n not-for-the-model/);
+    app.type("go");
+    app.press("enter");
+    await app.sees("Seen.");
+    const sent = JSON.stringify(app.server.requests.at(-1)!.body);
+    expect(sent).toContain("one-for-the-model");
+    expect(sent).not.toContain("not-for-the-model");
+  });
+
+  test("@ completes files of the working directory", async () => {
+    const app = await openApp([]);
+    await writeFile(join(app.directory, "needle.txt"), "x");
+    app.type("look at @nee");
+    await app.sees("needle.txt");
+    app.press("tab");
+    await app.sees("look at @needle.txt");
+  });
+
+  test("/fork begins a new session before a message, whose text is in the editor", async () => {
+    const app = await openApp([textReply("First answer."), textReply("Second answer."), textReply("Another.")]);
+    for (const [word, answer] of [
+      ["first question", "First answer."],
+      ["second question", "Second answer."],
+    ] as const) {
+      app.type(word);
+      app.press("enter");
+      await app.sees(answer);
+    }
+    app.type("/fork");
+    app.press("escape", "enter");
+    await app.sees("Fork before which message?");
+    app.press("enter");
+    await expect.poll(app.screen).toMatch(/First answer\.[\s\S]*─\n ?second question/);
+  });
+});
+
+describe("the screen", () => {
+  test.each([
+    [40, 10],
+    [300, 100],
+  ])("of %i columns and %i rows has no line that is too wide", async (columns, rows) => {
+    const app = await openApp([textReply("日本語 ".repeat(100))], { columns, rows });
+    app.type("wide");
+    app.press("enter");
+    await expect.poll(() => app.server.requests.length).toBe(1);
+    await app.sees("日本語");
+    for (const line of await app.terminal.getViewport()) expect(line.length).toBeLessThanOrEqual(columns);
+  });
+
+  test("is right after a resize while the answer arrives", async () => {
+    const app = await openApp([textReply(Array.from({ length: 60 }, (_unused, index) => `row ${index}`).join("\n\n"))]);
+    app.type("go");
+    app.press("enter");
+    await app.terminal.resize(60, 18);
+    await app.sees("row 59");
+    await app.terminal.resize(100, 30);
+    await app.sees("row 59");
+    const rows = (await app.screen()).split("\n").filter((line) => /^ row \d+$/.test(line));
+    expect(rows).toEqual(rows.toSorted((a, b) => Number(a.slice(5)) - Number(b.slice(5))));
+  });
+});

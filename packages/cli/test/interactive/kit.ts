@@ -1,0 +1,103 @@
+/** The interactive terminal over a real host, a local model and a terminal in memory. */
+import type { WireReply } from "@tau/ai/testing";
+import { createSystemTheme, createTheme } from "@tau/tui";
+import { VirtualTerminal } from "@tau/tui/testing";
+import { expect, onTestFinished } from "vitest";
+import { parseSessionArgs } from "../../src/args.ts";
+import { createHostClient } from "../../src/host-client.ts";
+import { App, type AppEnd } from "../../src/interactive/app.ts";
+import { createKeybindings } from "../../src/interactive/keybindings.ts";
+import { openHost } from "../../src/open-host.ts";
+import { createIo, createModelWorkspace, type ModelWorkspace } from "../kit.ts";
+
+export interface OpenOptions {
+  columns?: number;
+  rows?: number;
+  args?: readonly string[];
+  message?: string;
+}
+
+type KeyName = keyof typeof keys;
+
+export interface OpenedApp extends ModelWorkspace {
+  terminal: VirtualTerminal;
+  /** What was copied. */
+  copied: string[];
+  /** Lets this much time pass for the interface. */
+  advance: (ms: number) => void;
+  /** Resolves when the user has left. */
+  ended: Promise<AppEnd>;
+  /** The keys that type a text. */
+  type: (text: string) => void;
+  press: (...names: KeyName[]) => void;
+  /** Resolves when this is on the screen. */
+  sees: (text: string | RegExp) => Promise<void>;
+  screen: () => Promise<string>;
+  /** The scrollback and the screen. */
+  everything: () => Promise<string>;
+}
+
+export const keys = {
+  enter: "\r",
+  escape: "\x1b",
+  up: "\x1b[A",
+  down: "\x1b[B",
+  tab: "\t",
+  shiftTab: "\x1b[Z",
+  ctrlC: "\x03",
+  ctrlD: "\x04",
+  ctrlL: "\x0c",
+  ctrlO: "\x0f",
+  ctrlT: "\x14",
+  altEnter: "\x1b\r",
+  altUp: "\x1b[1;3A",
+} as const;
+
+export async function openApp(replies: readonly WireReply[], options: OpenOptions = {}): Promise<OpenedApp> {
+  const workspace = await createModelWorkspace(replies);
+  const { io } = createIo(workspace);
+  const parsed = parseSessionArgs(options.args ?? []);
+  if (parsed.kind !== "session") throw new Error("These are no arguments of a session.");
+  const { host, sessionId } = await openHost(parsed.options, io, { ask: "surface" });
+  const terminal = await VirtualTerminal.create(options.columns ?? 80, options.rows ?? 24);
+  const copied: string[] = [];
+  let passed = 0;
+  const app = new App({
+    client: createHostClient(host, sessionId),
+    terminal,
+    theme: createTheme(createSystemTheme({}), "none"),
+    keybindings: createKeybindings(),
+    home: "/home/user",
+    version: "1.2.3",
+    getBranch: async () => "main",
+    copy: (text) => void copied.push(text),
+    now: () => performance.now() + passed,
+  });
+  const ended = app.run(options.message === undefined ? {} : { message: options.message });
+  onTestFinished(async () => {
+    app.stop();
+    await host.dispose();
+  });
+  const screen = async () => (await terminal.getViewport()).map((line) => line.trimEnd()).join("\n");
+  const opened: OpenedApp = {
+    ...workspace,
+    terminal,
+    copied,
+    ended,
+    advance: (ms) => void (passed += ms),
+    type: (text) => {
+      for (const character of text) terminal.sendInput(character);
+    },
+    press: (...names) => {
+      for (const name of names) terminal.sendInput(keys[name]);
+    },
+    sees: async (text) => await expect.poll(screen).toMatch(text),
+    screen,
+    everything: async () => {
+      const lines = [...(await terminal.getScrollback()), ...(await terminal.getViewport())];
+      return lines.map((line) => line.trimEnd()).join("\n");
+    },
+  };
+  await opened.sees(/small|large/);
+  return opened;
+}
