@@ -47,8 +47,8 @@ function checkPackage(name) {
 /** The terminal knows a session only through commands and events, so that it can show one of another machine. */
 function checkTerminal() {
   for (const file of sourceFiles(join(root, "packages", "cli", "src", "interactive"))) {
-    const imports = readFileSync(file, "utf8").matchAll(/^import (?!type )[^;]*? from "@tau\/harness/gm);
-    for (const _import of imports) report(file, "may import only types of @tau/harness");
+    const hasValues = /^import (?!type )[^;]*? from "@tau\/harness/m.test(readFileSync(file, "utf8"));
+    if (hasValues) report(file, "may import only types of @tau/harness");
   }
 }
 
