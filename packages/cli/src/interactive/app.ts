@@ -6,6 +6,7 @@ import {
   Container,
   Editor,
   getEditorTheme,
+  getMarkdownTheme,
   type KeybindingsManager,
   setKeybindings,
   type Terminal,
@@ -19,6 +20,7 @@ import { createCompletion } from "./completion.ts";
 import { ApprovalDialog } from "./dialogs/approval.ts";
 import { askText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
+import { Highlighter } from "./highlight/highlight.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import { LiveLines } from "./live-lines.ts";
 import type { Look } from "./look.ts";
@@ -87,8 +89,10 @@ export class App {
     this.#options = options;
     this.#client = client;
     setKeybindings(keybindings);
-    this.#look = { theme, expandsTools: false, hidesThinking: false, shows: new Map() };
     this.#tui = new TUI(terminal);
+    const highlighter = new Highlighter(theme, () => this.#redraw());
+    const markdown = getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine });
+    this.#look = { theme, markdown, expandsTools: false, hidesThinking: false, shows: new Map() };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
     this.#transcript = new Transcript(this.#look);
     this.#editor = new Editor(this.#tui, getEditorTheme(theme));

@@ -1,9 +1,11 @@
 /** How things look: the theme, what is folded, and what the tools say about their results. One for the whole interface. */
 import type { ToolData } from "@tau/protocol";
-import type { Theme } from "@tau/tui";
+import type { MarkdownTheme, Theme } from "@tau/tui";
 
 export interface Look {
   theme: Theme;
+  /** The theme for Markdown, with colours for code. */
+  markdown: MarkdownTheme;
   /** Whether results of tools are shown whole. */
   expandsTools: boolean;
   hidesThinking: boolean;

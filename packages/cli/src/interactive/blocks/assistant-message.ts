@@ -1,7 +1,7 @@
 /** An answer, while it arrives and afterwards. It stays the same component, because its first lines may be printed already. */
 import type { AssistantMessage } from "@tau/ai";
 import type { LiveMessage } from "@tau/protocol";
-import { type Component, Container, getMarkdownTheme, Markdown, Spacer, Text } from "@tau/tui";
+import { type Component, Container, Markdown, Spacer, Text } from "@tau/tui";
 import type { Look } from "../look.ts";
 
 export class AssistantBlock extends Container {
@@ -15,7 +15,7 @@ export class AssistantBlock extends Container {
     super();
     this.#look = look;
     this.#thinking = new Thinking(look);
-    this.#text = new Markdown("", 1, 0, getMarkdownTheme(look.theme));
+    this.#text = new Markdown("", 1, 0, look.markdown);
     this.children = [this.#thinking, this.#gap, this.#text, this.#problem];
   }
 
@@ -50,7 +50,7 @@ class Thinking implements Component {
     const { theme } = look;
     this.#look = look;
     const color = (text: string) => theme.fg("thinkingText", text);
-    this.#whole = new Markdown("", 1, 0, getMarkdownTheme(theme), { color, italic: true });
+    this.#whole = new Markdown("", 1, 0, look.markdown, { color, italic: true });
     this.#folded = ["", ` ${color(theme.italic("Thinking …"))}`];
   }
 

@@ -1,13 +1,13 @@
 import type { ImageContent, TextContent } from "@tau/ai";
-import { getMarkdownTheme, Markdown } from "@tau/tui";
+import { Markdown } from "@tau/tui";
 import type { Look } from "../look.ts";
 
 /** What the user wrote, on a background of its own. */
 export function createUserMessage(
   content: string | readonly (TextContent | ImageContent)[],
-  { theme }: Look,
+  { theme, markdown }: Look,
 ): Markdown {
-  return new Markdown(getShownText(content), 1, 1, getMarkdownTheme(theme), {
+  return new Markdown(getShownText(content), 1, 1, markdown, {
     color: (text) => theme.fg("userMessageText", text),
     bgColor: (text) => theme.bg("userMessageBg", text),
   });

@@ -1,0 +1,42 @@
+import { createTheme, builtInThemes, stripTerminalSequences } from "@tau/tui";
+import { expect, test } from "vitest";
+import { Highlighter } from "./highlight.ts";
+
+const theme = createTheme(builtInThemes[0]!, "truecolor");
+
+async function highlight(code: string, language: string): Promise<string[]> {
+  const highlighter = await new Promise<Highlighter>((resolve) => {
+    const loading: Highlighter = new Highlighter(theme, () => resolve(loading));
+    loading.highlightLine("", language, undefined);
+  });
+  let state: unknown;
+  return code.split("\n").map((line) => {
+    const drawn = highlighter.highlightLine(line, language, state);
+    state = drawn.state;
+    return drawn.line;
+  });
+}
+
+const color = (name: Parameters<typeof theme.fg>[0]) => theme.fg(name, "x").split("x")[0]!;
+
+test("keywords, strings and comments have their colors, and the text stays the same", async () => {
+  const code = 'const name = "tau"; // a comment';
+  const [line = ""] = await highlight(code, "ts");
+  expect(stripTerminalSequences(line)).toBe(code);
+  expect(line).toContain(`${color("syntaxKeyword")}const`);
+  expect(line).toContain(`${color("syntaxString")}"tau"`);
+  expect(line).toContain(`${color("syntaxComment")}// a comment`);
+});
+
+test("a comment over several lines stays one, however the lines arrive", async () => {
+  const lines = await highlight("/* one\ntwo\nthree */ return 1;", "js");
+  expect(lines.map(stripTerminalSequences)).toEqual(["/* one", "two", "three */ return 1;"]);
+  expect(lines[1]).toContain(`${color("syntaxComment")}two`);
+  expect(lines[2]).toContain(`${color("syntaxKeyword")}return`);
+});
+
+test("an unknown language is plain, and names of objects are no languages", async () => {
+  for (const language of ["", "klingon", "constructor", "extend", "__proto__"]) {
+    expect((await highlight("if (x) return;", language)).map(stripTerminalSequences)).toEqual(["if (x) return;"]);
+  }
+});

@@ -1,0 +1,139 @@
+/** Colours code line by line, so that a block that is being written costs what was added. */
+import type { Theme, ThemeColor } from "@tau/tui";
+import type { Token } from "prismjs";
+import type * as PrismModule from "./prism.ts";
+
+type Prism = Pick<typeof PrismModule, "languages" | "tokenize">;
+
+const colors: Readonly<Record<string, ThemeColor>> = {
+  comment: "syntaxComment",
+  prolog: "syntaxComment",
+  keyword: "syntaxKeyword",
+  atrule: "syntaxKeyword",
+  important: "syntaxKeyword",
+  function: "syntaxFunction",
+  "class-name": "syntaxType",
+  builtin: "syntaxType",
+  tag: "syntaxType",
+  variable: "syntaxVariable",
+  property: "syntaxVariable",
+  "attr-name": "syntaxVariable",
+  key: "syntaxVariable",
+  parameter: "syntaxVariable",
+  string: "syntaxString",
+  char: "syntaxString",
+  regex: "syntaxString",
+  "attr-value": "syntaxString",
+  "template-string": "syntaxString",
+  number: "syntaxNumber",
+  boolean: "syntaxNumber",
+  constant: "syntaxNumber",
+  operator: "syntaxOperator",
+  punctuation: "syntaxPunctuation",
+  inserted: "toolDiffAdded",
+  deleted: "toolDiffRemoved",
+};
+
+const names: Readonly<Record<string, string>> = {
+  ts: "typescript",
+  js: "javascript",
+  mjs: "javascript",
+  cjs: "javascript",
+  sh: "bash",
+  shell: "bash",
+  zsh: "bash",
+  console: "bash",
+  py: "python",
+  rs: "rust",
+  rb: "ruby",
+  yml: "yaml",
+  html: "markup",
+  xml: "markup",
+  svg: "markup",
+  "c++": "cpp",
+  "c#": "csharp",
+  cs: "csharp",
+  kt: "kotlin",
+  md: "markdown",
+  dockerfile: "docker",
+  make: "makefile",
+  jsonc: "json",
+};
+
+/** Lines that belong to something that has not ended, such as a comment. */
+interface LineState {
+  open: readonly string[];
+}
+
+/** What goes on for longer is taken as plain from then on. */
+const maxOpenLines = 40;
+
+export class Highlighter {
+  readonly #theme: Theme;
+  readonly #onLoad: () => void;
+  #prism: Prism | "loading" | undefined;
+
+  /** `onLoad` is called when code that was drawn plain can be drawn in colours. */
+  constructor(theme: Theme, onLoad: () => void) {
+    this.#theme = theme;
+    this.#onLoad = onLoad;
+  }
+
+  /** As Markdown asks for it: one line, with what the line before left. */
+  highlightLine = (line: string, language: string | undefined, state: unknown): { line: string; state: unknown } => {
+    const prism = this.#load();
+    const name = (language ?? "").toLowerCase();
+    const grammar = prism?.languages[names[name] ?? name];
+    if (!prism || !grammar || typeof grammar === "function")
+      return { line: this.#theme.fg("mdCodeBlock", line), state };
+    const open = (state as LineState | undefined)?.open ?? [];
+    const tokens = prism.tokenize([...open, line].join("\n"), grammar);
+    const drawn = this.#draw(tokens, undefined).split("\n");
+    const isOpen = endsInside(tokens.at(-1)) && open.length < maxOpenLines;
+    return { line: drawn.slice(open.length).join("\n"), state: { open: isOpen ? [...open, line] : [] } };
+  };
+
+  #load(): Prism | undefined {
+    if (this.#prism === undefined) {
+      this.#prism = "loading";
+      void this.#import();
+    }
+    return this.#prism === "loading" ? undefined : this.#prism;
+  }
+
+  async #import(): Promise<void> {
+    this.#prism = await import("./prism.ts");
+    this.#onLoad();
+  }
+
+  #draw(content: string | Token | (string | Token)[], color: ThemeColor | undefined): string {
+    if (Array.isArray(content)) return content.map((part) => this.#draw(part, color)).join("");
+    if (typeof content !== "string") return this.#draw(content.content, getColor(content) ?? color);
+    // Each line is styled alone, since lines are drawn alone.
+    const style = (line: string) => (line === "" ? "" : this.#theme.fg(color ?? "mdCodeBlock", line));
+    return content.split("\n").map(style).join("\n");
+  }
+}
+
+function getColor({ type, alias = [] }: Token): ThemeColor | undefined {
+  const aliases = typeof alias === "string" ? [alias] : alias;
+  return [type, ...aliases].map((name) => colors[name]).find((color) => color !== undefined);
+}
+
+/** Whether a text ends in a comment or a text over several lines that has not ended. */
+function endsInside(last: string | Token | undefined): boolean {
+  if (last === undefined || typeof last === "string") return false;
+  const text = getText(last);
+  if (last.type === "comment") return text.startsWith("/*") && !text.endsWith("*/");
+  return (last.type === "template-string" || last.type === "string") && /^(?:`|"""|''')/.test(text) && !isClosed(text);
+}
+
+function isClosed(text: string): boolean {
+  const quote = text.startsWith("`") ? "`" : text.slice(0, 3);
+  return text.length >= 2 * quote.length && text.endsWith(quote);
+}
+
+function getText(content: string | Token | (string | Token)[]): string {
+  if (Array.isArray(content)) return content.map(getText).join("");
+  return typeof content === "string" ? content : getText(content.content);
+}
