@@ -29,8 +29,13 @@ export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent 
       sessionManager,
       model: ai.model,
       // The AI has its key bound to it; for another model that key is none.
-      streamFn: (model, context, options) =>
-        modelsAreEqual(model, ai.model) ? ai.streamSimple(context, options) : streamSimple(model, context, options),
+      streamFn(model, context, options) {
+        if (!modelsAreEqual(model, ai.model)) return streamSimple(model, context, options);
+        if (options?.apiKey !== undefined) return ai.streamSimple(context, options);
+        // The key of `createAI` is used, about which the session knows nothing.
+        const { keyHint: _hint, ...own } = options ?? {};
+        return ai.streamSimple(context, own);
+      },
     });
   };
   const session = () => {
