@@ -313,7 +313,7 @@ test.for([
   expect(workspace.server.requests).toHaveLength(0);
   await expect(readdir(join(workspace.agentDir, "sessions"))).rejects.toThrow("ENOENT");
   for (const command of [["config", "get"], ["sessions", "list"], ["--version"], ["doctor", "--offline"]]) {
-    expect((await run(workspace, command)).err).not.toContain("Nothing is started");
+    expect((await run(workspace, command)).err).not.toContain("tau does not start");
   }
 });
 

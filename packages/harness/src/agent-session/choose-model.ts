@@ -66,7 +66,7 @@ const problemsIn = (registry: ModelRegistry): string =>
 
 function lostModel(before: { provider: string; modelId: string } | null | undefined, model: Model | undefined) {
   if (!before || !model || (before.provider === model.provider && before.modelId === model.id)) return undefined;
-  return `The session was held with ${before.provider}/${before.modelId}; it goes on with ${model.provider}/${model.id}.`;
+  return `This session used ${before.provider}/${before.modelId} before. It continues with ${model.provider}/${model.id}.`;
 }
 
 function parseLevel(level: AgentSessionParams["thinkingLevel"]): ThinkingLevel | undefined {

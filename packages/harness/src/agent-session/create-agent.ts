@@ -50,7 +50,8 @@ export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent 
     session,
     async run(text) {
       const outcome = await (await session()).prompt(text);
-      if (outcome.kind !== "ran") throw new HarnessError("busy", "The agent runs already.");
+      if (outcome.kind !== "ran")
+        throw new HarnessError("busy", "A run is already in progress. Wait for it before you start another.");
       const { terminationReason: reason, detail, failure, answer } = outcome;
       if (reason === "no_tool_calls" && answer) {
         return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");

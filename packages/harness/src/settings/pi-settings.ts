@@ -51,12 +51,6 @@ export const ignoredSettings: Readonly<Record<string, string>> = {
   fullscreenWheelScrollLines: interactive,
 };
 
-/** These are reported, with this predicate: without them a session could do more than the user expects. */
-const reported: Readonly<Record<string, string>> = {
-  defaultTools: "is a setting of pi that tau does not read. To choose the tools, set tools.allowed or tools.excluded.",
-  httpProxy: "is a setting of pi that tau does not read. To use a proxy, set the variable HTTPS_PROXY.",
-};
-
 /** The names in a group that are known but not read, as `object` takes them. Editors point to the schema with `$schema`. */
 export function listUnused(group: Path): Record<string, string> {
   const prefix = group.map((name) => `${name}.`).join("");
@@ -64,7 +58,7 @@ export function listUnused(group: Path): Record<string, string> {
     (name) => name.startsWith(prefix) && !name.slice(prefix.length).includes("."),
   );
   const quiet = Object.fromEntries(own.map((name) => [name.slice(prefix.length), ""]));
-  return group.length === 0 ? { $schema: "", ...quiet, ...reported } : quiet;
+  return group.length === 0 ? { $schema: "", ...quiet } : quiet;
 }
 
 /** Those that a file has. */
