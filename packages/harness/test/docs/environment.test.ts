@@ -24,7 +24,7 @@ function findReadVariables(): string[] {
   const names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
   for (const name of readdirSync(join(root, "packages"))) {
     for (const file of readdirSync(join(root, "packages", name, "src"), { recursive: true }).map(String)) {
-      if (!/\.ts$/.test(file) || /test\.ts$|^testing/.test(file)) continue;
+      if (!file.endsWith(".ts") || /test\.ts$|^testing/.test(file)) continue;
       const text = readFileSync(join(root, "packages", name, "src", file), "utf8");
       for (const [, variable] of text.matchAll(/\benv(?:\("|\["|\.)([A-Za-z_]*_[A-Za-z_]+|[A-Z]{4,})\b/g))
         names.push(variable!);
