@@ -72,6 +72,29 @@ test("several mistakes in models.json are one line each, with line and column", 
   ]);
 });
 
+test("tau doctor lists every mistake of a file on a line of its own", async () => {
+  const workspace = await createWorkspace();
+  await mkdir(workspace.agentDir);
+  const file = join(workspace.agentDir, "settings.json");
+  await writeFile(file, '{ "theme": 5,\n"retry": { "maxRetries": -1 } }');
+  const { out } = await run(workspace, ["doctor"]);
+  expect(out).toMatch(/^settings +warn +2 mistakes$/m);
+  for (const place of ["1:3", "2:12"]) expect(out).toContain(`\n      ${file}:${place}: `);
+  expect(out).toContain("\n      Correct the file: tau config edit\n");
+});
+
+test.each([
+  [["sessions", "import", "nowhere.jsonl"], /There is no file .*nowhere\.jsonl\.\n$/],
+  [["sessions", "import", "."], / is a directory\. Name a session file in it\.\n$/],
+  [["--tools", "zzzzzz", "-p", "Hi"], /There is no tool "zzzzzz"\. The tools are: read, .*bash/],
+  [["--model", "zzzzzzzzzzzz", "-p", "Hi"], /There is no model "zzzzzzzzzzzz"\. tau models --all lists those/],
+  [["--system-prompt", "./none.md", "-p", "Hi"], /There is no file .*none\.md\. If it is a text, /],
+])("tau %j says what there is instead, or what to write", async (args, message) => {
+  const { code, err } = await run(await createModelWorkspace([]), args);
+  expect(code).toBe(exitCodes.usage);
+  expect(err).toMatch(message);
+});
+
 test("a setting that a project may not make names the command that trusts the project", async () => {
   const workspace = await createModelWorkspace([textReply("Hello.")]);
   await mkdir(join(workspace.directory, ".tau"));
