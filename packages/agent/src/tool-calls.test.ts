@@ -33,10 +33,19 @@ describe("calls", () => {
           (args as { value: string }).value === "secret" ? { block: true, reason: "no secrets" } : undefined,
       },
     );
-    expect(texts[0]).toBe("Tool nope not found");
+    expect(texts[0]).toBe("Tool nope not found. The tools are: echo, fail.");
     expect(texts[1]).toMatch(/arguments for echo are not valid[\s\S]*value[\s\S]*Received: \{\}/);
     expect(texts.slice(2)).toEqual(["no secrets", "it broke", "echo fine"]);
     expect(errors.filter(Boolean)).toHaveLength(4);
+  });
+
+  test("of a tool that does not exist are told which tools exist, the nearest first", async () => {
+    const tools = ["read", "bash", "grep"].map((name) => ({ ...echo, name }));
+    const { texts } = await outcomes([call("grap", {}, "1")], { tools });
+    expect(texts).toEqual([`Tool grap not found. Did you mean "grep"? The tools are: read, bash, grep.`]);
+    expect((await outcomes([call("grap", {}, "1")], { tools: [] })).texts).toEqual([
+      "Tool grap not found. There are no tools.",
+    ]);
   });
 
   test("are denied by a guard that throws", async () => {

@@ -6,7 +6,7 @@ import {
   type ToolResultMessage,
   validateToolArguments,
 } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { didYouMean, getErrorMessage } from "@tau/ai/internal";
 import { type CallOrder, getCallOrder, toStages } from "./call-order.ts";
 import { addMessage, describeFailure, pollMessages, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
@@ -148,6 +148,13 @@ function toRefusal(run: Run, error: unknown): Refusal {
   return { code: own ?? (run.abort.isAborted ? aborted.code : "tool_failed"), text: getErrorMessage(error) };
 }
 
+/** For the model. It may call a tool of an earlier request, or one of another agent. */
+function formatUnknownTool(run: Run, name: string): string {
+  const names = run.context.tools.map((tool) => tool.name);
+  const known = names.length === 0 ? "There are no tools." : `The tools are: ${names.join(", ")}.`;
+  return `Tool ${name} not found.${didYouMean(name, names)} ${known}`;
+}
+
 /** Finds the tool, checks the arguments and asks the guard. A guard that throws denies the call. */
 async function prepare(run: Run, assistantMessage: AssistantMessage, call: AgentToolCall): Promise<Prepared> {
   const refuse = (refusal: Refusal): Prepared => ({ kind: "decided", outcome: createFailure(call, refusal) });
@@ -157,7 +164,7 @@ async function prepare(run: Run, assistantMessage: AssistantMessage, call: Agent
     return refuse({ code: "not_executed", text });
   }
   const tool = findTool(run, call.name);
-  if (!tool) return refuse({ code: "unknown_tool", text: `Tool ${call.name} not found` });
+  if (!tool) return refuse({ code: "unknown_tool", text: formatUnknownTool(run, call.name) });
   let args: AgentToolCall["arguments"];
   try {
     const prepared = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;

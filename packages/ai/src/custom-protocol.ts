@@ -9,6 +9,7 @@ import type {
   Provider,
   ProviderRequest,
 } from "./custom-definition.ts";
+import { describeMissingKey } from "./auth/env-keys.ts";
 import { getErrorMessage } from "./errors.ts";
 import { classifyError, parseErrorBody } from "./failure.ts";
 import { handOff, type HandoffRules, type PreparedMessage } from "./handoff.ts";
@@ -84,8 +85,7 @@ function findKey<TConfig>(
   const fromEnv = variable === undefined ? undefined : (options.env?.[variable] ?? platform.env(variable));
   const key = options.apiKey || asString(asRecord(options.config)["apiKey"]) || fromEnv;
   if (key || !auth) return key || undefined;
-  const hint = variable === undefined ? "Pass apiKey." : `Set ${variable}, or pass apiKey.`;
-  throw new MissingCredentials(`There is no API key for ${displayName}. ${hint}`);
+  throw new MissingCredentials(describeMissingKey(displayName, options, variable === undefined ? [] : [variable]));
 }
 
 function readDocument<TConfig>(definition: Provider<TConfig>, draft: Draft, body: string): void {

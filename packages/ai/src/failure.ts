@@ -2,6 +2,7 @@
  * Expected failures, as values. This is the only file that reads status codes and the text of provider errors. All
  * other code decides on `kind` alone.
  */
+import { classifyConnectionError, type Target } from "./connection-failure.ts";
 import { getErrorMessage } from "./errors.ts";
 import { tryParseJson } from "./json.ts";
 import { isTooDeep } from "./protocols/streaming-json.ts";
@@ -147,19 +148,14 @@ const tokenRateMessage = /tokens? per (minute|day|hour)|\b[TR]P[MD]\b|too many t
 export const isOverflowMessage = (message: string) =>
   !tokenRateMessage.test(message) && overflowMessages.some((pattern) => pattern.test(message));
 
-/** Classifies an error thrown while sending or reading: socket errors, DNS errors, untrusted certificates. */
-export function classifyThrown(error: unknown): Failure {
-  const message = getErrorMessage(error);
+/**
+ * Classifies an error thrown while sending or reading: socket errors, DNS errors, untrusted certificates. `target` is
+ * where the request was sent.
+ */
+export function classifyThrown(error: unknown, target?: Target): Failure {
   const code = findErrorCode(error);
-  if (code && /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_/.test(code)) {
-    return {
-      kind: "auth",
-      message: `The server's certificate was not accepted (${code}): ${message}. If your network uses its own certificate authority, set NODE_EXTRA_CA_CERTS to its file.`,
-    };
-  }
-  if (code && networkCodes.has(code))
-    return { kind: "network", message: `The connection failed (${code}): ${message}` };
-  return classifyMessage(message);
+  const failure = code === undefined ? undefined : classifyConnectionError(code, target);
+  return failure ?? classifyMessage(getErrorMessage(error));
 }
 
 /** Classifies an error of which only the text is known, such as `529 {"type":"error",…}`, `Overloaded` or `fetch failed`. */
@@ -181,24 +177,6 @@ const messageKinds: readonly (readonly [FailureKind, RegExp])[] = [
   ["rate_limited", /rate.?limit|too many requests/i],
   ["network", /fetch failed|socket hang up|connection (error|reset|closed|refused|failed)|network error|timed out/i],
 ];
-
-const networkCodes = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ECONNABORTED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ETIMEDOUT",
-  "EPIPE",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENETDOWN",
-  "HPE_INVALID_CONSTANT",
-  "HPE_INVALID_CHUNK_SIZE",
-  "HPE_HEADER_OVERFLOW",
-  "HPE_INVALID_VERSION",
-  "ERR_STREAM_PREMATURE_CLOSE",
-]);
 
 function findErrorCode(error: unknown): string | undefined {
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth++) {

@@ -37,6 +37,11 @@ export interface StreamOptions {
   signal?: AbortSignal;
   /** Default: the provider's environment variable. */
   apiKey?: string;
+  /**
+   * Ends the message if there is no key, or if the provider rejects it: where the key is from, or how to give one. Default:
+   * the name of the environment variable, or of the option.
+   */
+  keyHint?: string;
   /** Default `auto`. */
   transport?: Transport;
   /** Default `short`. */

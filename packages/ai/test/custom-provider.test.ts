@@ -191,7 +191,8 @@ describe("Cloudflare Workers AI as a custom provider", () => {
     const message = await completeSimple(defaultModel, hello, options as SimpleStreamOptions);
     expect(message.failure).toEqual({
       kind: "auth",
-      message: "There is no API key for Cloudflare Workers AI. Set CLOUDFLARE_API_KEY, or pass apiKey.",
+      message:
+        "There is no API key for Cloudflare Workers AI. Set CLOUDFLARE_API_KEY, or use the option apiKey of createAI or of the request.",
     });
     expect(server.requests).toEqual([]);
   });

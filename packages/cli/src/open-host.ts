@@ -180,7 +180,8 @@ async function readTextOrFile(cwd: string, value: string): Promise<string> {
   const stats = await findStats(path);
   if (stats?.isFile() || stats?.isFIFO()) return await readFile(path, "utf8");
   if (!looksLikeFile(value)) return value;
-  throw new HarnessError("invalid_input", `There is no file ${path}. A text must not look like the path of one.`);
+  const advice = "If it is a text, write a blank into it and end it with a period.";
+  throw new HarnessError("invalid_input", `There is no file ${path}. ${advice}`);
 }
 
 /** A misspelled path must not become the prompt. */

@@ -1,6 +1,5 @@
 /** Print and JSON mode: sends the prompt of the command line, then ends the program. */
 import { resolve } from "node:path";
-import type { Model } from "@tau/ai";
 import { HarnessError, isSilent, type RunOutcome } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
@@ -47,7 +46,7 @@ export async function runPrompts(
     const paths = isElsewhere ? files.map((path) => (path.startsWith("~") ? path : resolve(io.cwd, path))) : files;
     const outcome = await hosted.run(message, { files: paths, ...(input !== undefined && { input }) });
     // If the reader of the output has closed it, as `head` does, that is no interruption to report.
-    await showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied, model));
+    await showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied));
     return toExitCode(outcome, denied.length);
   } finally {
     await host.dispose();
@@ -83,7 +82,7 @@ export function getAnswer({ end, answer }: RunOutcome): string {
 }
 
 /** Why the run ended; undefined if it is done and has an answer. `denied` has the advice about each denied call. Pure. */
-function formatEnd(outcome: RunOutcome, denied: readonly string[], { provider }: Pick<Model, "provider">) {
+function formatEnd(outcome: RunOutcome, denied: readonly string[]) {
   const { end } = outcome;
   switch (end.kind) {
     case "done":
@@ -104,7 +103,7 @@ function formatEnd(outcome: RunOutcome, denied: readonly string[], { provider }:
     case "idle":
     case "failed":
       if (end.kind === "failed" && end.cause === "log") return `${end.failure.message} ${logAdvice}`;
-      return end.failure.kind === "auth" ? withLogin(end.failure.message, provider) : end.failure.message;
+      return end.failure.message;
     default:
       return end satisfies never;
   }
@@ -118,7 +117,3 @@ function formatDenied(denied: readonly string[]): string {
   const lines = advice.slice(0, maxAdvice).map((line) => `\n  ${line}`);
   return `${denied.length === 1 ? "a tool call was" : `${denied.length} tool calls were`} denied:${lines.join("")}${more}`;
 }
-
-/** Most messages name no command, because they are also for other programs. */
-const withLogin = (message: string, provider: string): string =>
-  message.includes("tau auth") ? message : `${message} To store a key: tau auth login ${provider}`;

@@ -86,7 +86,7 @@ describe("without a terminal", () => {
     const { err, told, code } = await read();
     expect(code).toBe(exitCodes.denied);
     expect(err).toContain("read was not allowed to read /etc/passwd. It is outside the workspace.");
-    expect(err).toContain("--add-dir /etc, or the setting additionalDirectories");
+    expect(err).toContain("--add-dir /etc or the setting additionalDirectories");
     expect(told).toContain("say in your answer what you need it for");
     expect(told).not.toContain("--add-dir");
     const allowed = await read(["--add-dir", "/etc"]);
@@ -100,8 +100,10 @@ describe("without a terminal", () => {
       textReply("Done."),
     ]);
     const { err } = await run(workspace, ["-p", "Look"]);
-    expect(err).toContain("--add-dir /etc,");
-    expect(err).toContain("read /no-such-file. It is outside the workspace. To allow it: tau -p asks in a terminal.");
+    expect(err).toContain("--add-dir /etc or");
+    expect(err).toContain(
+      "read /no-such-file. It is outside the workspace. To allow it: answer the question of tau -p in a terminal.",
+    );
   });
 
   test("a credential file is refused without advice to ask the user, for whom it is", async () => {

@@ -49,7 +49,7 @@ test("the settings of tools take patterns, and one that matches nothing is a not
   });
   const { err } = await shown([], { tools: { allowed: ["read", "gerp"], excluded: ["nothing_*"] } });
   expect(err).toContain('tau: The setting tools.allowed: There is no tool "gerp". Did you mean "grep"?\n');
-  expect(err).toContain('tau: The setting tools.excluded: No tool matches "nothing_*".\n');
+  expect(err).toContain('tau: The setting tools.excluded: No tool matches "nothing_*".');
 });
 
 test("defaultTools replaces the defaults, or adds to them and removes from them", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { expect, onTestFinished, test } from "vitest";
-import { keepAs, writeWhole } from "./durable-file.ts";
+import { keepAs, namingFile, writeWhole } from "./durable-file.ts";
 
 const withoutLinks: FileSystem = {
   ...nodeFileSystem,
@@ -26,4 +26,16 @@ test.for([
   await expect(keepAs(fs, path, { path: join(directory, "b"), ids: systemIds })).rejects.toThrow("EEXIST");
   expect(await readFile(join(directory, "b"), "utf8")).toBe("one");
   expect((await readdir(directory)).toSorted()).toEqual(["a", "b"]);
+});
+
+test("an error of the system about writing names the file and keeps its code; any other error stays as it is", async () => {
+  const fail = (code: string) => () => Promise.reject(Object.assign(new Error(`${code}: it failed, write`), { code }));
+  await expect(namingFile("/a/b.json", fail("ENOSPC"))).rejects.toMatchObject({
+    code: "ENOSPC",
+    message: "/a/b.json could not be written: the disk is full (ENOSPC). It was not changed.",
+  });
+  await expect(namingFile("/a/b.json", fail("EACCES"))).rejects.toThrow(
+    "/a/b.json could not be written: writing is not",
+  );
+  await expect(namingFile("/a/b.json", fail("ECONNREFUSED"))).rejects.toThrow("ECONNREFUSED: it failed, write");
 });

@@ -60,9 +60,36 @@ export async function readUpTo(handle: OpenHandle, maxBytes: number, size = 0): 
   return Buffer.concat(chunks);
 }
 
+const writeFailures: Record<string, string> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the quota is used up",
+  EFBIG: "the file has reached the size limit",
+  EACCES: "writing is not allowed",
+  EPERM: "writing is not allowed",
+  EROFS: "the disk is read-only",
+  EIO: "the disk failed",
+  ENOENT: "there is no such directory",
+  ENOTDIR: "a part of the path is not a directory",
+};
+
+/** Why the system did not write, for people: `the disk is full (ENOSPC)`. */
+export const formatWriteFailure = (code: string): string => `${writeFailures[code] ?? "the disk refused"} (${code})`;
+
+/** Errors of the system that are about writing get the name of the file, and keep their code. */
+export async function namingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const code = systemCode(cause) ?? "";
+    if (!Object.hasOwn(writeFailures, code)) throw cause;
+    const message = `${path} could not be written: ${formatWriteFailure(code)}. It was not changed.`;
+    throw Object.assign(new Error(message, { cause }), { code });
+  }
+}
+
 /** Writes a text file that only its owner may read. Fails with `EEXIST` where a file exists, unless `replaces`. */
 export const writeTextFile = (path: string, text: string, { replaces = false } = {}): Promise<void> =>
-  writeWhole(nodeFileSystem, { path, bytes: Buffer.from(text), ids: systemIds, replaces });
+  namingFile(path, () => writeWhole(nodeFileSystem, { path, bytes: Buffer.from(text), ids: systemIds, replaces }));
 
 /** Fails with `EEXIST` where a file exists. */
 async function renameNew(fs: FileSystem, draft: string, path: string): Promise<void> {

@@ -7,7 +7,7 @@ import { describeMissingKey } from "./env-keys.ts";
 export function requireApiKey(auth: AuthContext): string | undefined {
   if (auth.apiKey) return auth.apiKey;
   if (providers[auth.model.provider]?.keyless) return undefined;
-  throw new MissingCredentials(describeMissingKey(auth.model.provider));
+  throw new MissingCredentials(describeMissingKey(auth.model.provider, auth.options));
 }
 
 /** Adds the key in the provider's own header, or in `defaultHeader` if the provider has none. A bearer token has its own. */

@@ -1,4 +1,5 @@
 import { platform } from "#platform";
+import type { StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
 import { providers } from "../providers/index.ts";
 
@@ -14,9 +15,24 @@ export function getEnvApiKey(provider: string, env: Env = platform.env): string 
   return name === undefined ? undefined : env(name);
 }
 
-/** The message for the user if a key is missing. */
-export function describeMissingKey(provider: string): string {
-  const names = providers[provider]?.keys ?? [];
-  const hint = names.length > 0 ? `Set ${names.join(" or ")}, or pass apiKey.` : "Pass apiKey.";
-  return `There is no API key for ${provider}. ${hint}`;
+/** The message for the user if a key is missing. `names` are the variables of the provider. */
+export function describeMissingKey(
+  provider: string,
+  { keyHint }: { keyHint?: string | undefined },
+  names: readonly string[] = providers[provider]?.keys ?? [],
+): string {
+  const option = "the option apiKey of createAI or of the request";
+  const hint = names.length > 0 ? `Set ${names.join(" or ")}, or use ${option}.` : `Use ${option}.`;
+  return `There is no API key for ${provider}. ${keyHint ?? hint}`;
+}
+
+/** Where the key of a request is from, as a sentence. Undefined if it has none, but other credentials. */
+export function describeKey(provider: string, { keyHint, apiKey }: StreamOptions, env: Env): string | undefined {
+  const name = findEnvKeys(provider, env)?.[0];
+  if (apiKey === undefined && name === undefined) {
+    return providers[provider]?.keyless ? describeMissingKey(provider, { keyHint }) : undefined;
+  }
+  if (keyHint !== undefined) return keyHint;
+  if (apiKey !== undefined) return "The key is the one in the option apiKey.";
+  return `The key is from the environment variable ${name}.`;
 }

@@ -11,7 +11,8 @@ import type { AssistantMessage, AssistantMessageDiagnostic } from "../message.ts
 import type { Model } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
-import { getEnvApiKey } from "../auth/env-keys.ts";
+import { describeKey, getEnvApiKey } from "../auth/env-keys.ts";
+import { getTarget, type Target } from "../connection-failure.ts";
 import { isLocalServer } from "../providers/host-defaults.ts";
 import { Deadline, type Expiry } from "../transport/deadline.ts";
 import { type HttpRequest, type HttpResponse, maxErrorBytes, readText } from "../transport/http.ts";
@@ -186,8 +187,11 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
   } catch (error) {
     abort.abort();
     // After a stop reason the answer is complete, even if the server then drops the connection or leaves it open.
+    const { target } = progress;
     const failure =
-      draft.state.kind === "stopped" && !signal?.aborted ? draft.state.refusal : toFailure(error, signal, expired);
+      draft.state.kind === "stopped" && !signal?.aborted
+        ? draft.state.refusal
+        : toFailure(error, signal, { expired, target });
     return failure ? { kind: "failed", failure, hasEmitted: progress.hasEmitted } : { kind: "done" };
   } finally {
     deadline.close();
@@ -204,14 +208,20 @@ function withAbort<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-function toFailure(error: unknown, signal: AbortSignal | undefined, expired: Failure | undefined): Failure {
+function toFailure(
+  error: unknown,
+  signal: AbortSignal | undefined,
+  { expired, target }: { expired: Failure | undefined; target: Target | undefined },
+): Failure {
   if (signal?.aborted) return abortedFailure;
   if (expired) return expired;
   if (error instanceof MissingCredentials) return toAuthFailure(error);
-  return classifyThrown(error);
+  return classifyThrown(error, target);
 }
 
 interface Progress {
+  /** Where the request was sent. */
+  target?: Target | undefined;
   hasEmitted: boolean;
   onContent: () => void;
   /** Called when the provider has sent its stop reason. */
@@ -224,6 +234,7 @@ const closingMs = 5_000;
 /** Sends the request and reads the answer into the draft. Returns the failure, if there is one. */
 async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: Progress): Promise<Failure | undefined> {
   const request = await buildRequest(run);
+  progress.target = getTarget(request.url, run.env);
   const response = await platform.send(request, { signal, env: run.env });
   await run.options.onResponse?.({ status: response.status, headers: response.headers }, run.model);
   if (response.status < 200 || response.status >= 300) {
@@ -306,7 +317,9 @@ async function readFailure(run: Run, response: HttpResponse): Promise<Failure> {
       message: `The server redirects to ${location ?? "an unknown URL"}. Redirects are not followed, because the request carries a key. Set the base URL to the right address.`,
     };
   }
-  return classifyResponse({ status: response.status, headers: response.headers, body }, run.clock.now());
+  const failure = classifyResponse({ status: response.status, headers: response.headers, body }, run.clock.now());
+  const origin = failure.kind === "auth" && describeKey(run.model.provider, run.options, run.env);
+  return origin ? { ...failure, message: `${failure.message.replace(/[^.!?…]$/, "$&.")} ${origin}` } : failure;
 }
 
 /** Removes keys from the failure's message: some servers repeat a key that they reject. */

@@ -100,9 +100,12 @@ function describeIgnored(names: readonly string[]): CheckResult {
   return ok(`ignored: ${names.map((name) => `${name} (${ignoredSettings[name]})`).join(", ")}`);
 }
 
-function checkFile([first, ...others]: readonly FileProblem[], fix: string): CheckResult {
-  if (!first) return ok("no mistakes");
-  return warn(`${formatFileProblem(first)}${others.length === 0 ? "" : ` (and ${others.length} more)`}`, fix);
+/** One mistake is the result itself; several are a line each in the fix. */
+function checkFile(problems: readonly FileProblem[], fix: string): CheckResult {
+  const [first, ...others] = problems.map(formatFileProblem);
+  if (first === undefined) return ok("no mistakes");
+  if (others.length === 0) return warn(first, fix);
+  return warn(`${problems.length} mistakes`, [first, ...others, fix].join("\n      "));
 }
 
 async function checkKeys({ access: keyAccess, io }: CheckContext): Promise<CheckResult> {

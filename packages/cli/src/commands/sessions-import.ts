@@ -43,7 +43,14 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new HarnessError("invalid_input", `${path} cannot be read: ${getErrorMessage(error)}.`, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    const message =
+      code === "ENOENT"
+        ? `There is no file ${path}.`
+        : code === "EISDIR"
+          ? `${path} is a directory. Name a session file in it.`
+          : `${path} cannot be read: ${getErrorMessage(error)}.`;
+    throw new HarnessError("invalid_input", message, { cause: error });
   }
 }
 

@@ -477,7 +477,7 @@ test("repair leaves out damaged lines, reports them, and leaves a session withou
   const { code, out } = await run(workspace, ["sessions", "repair", id]);
   expect(code).toBe(exitCodes.done);
   expect(out).toMatch(/Line 3 /);
-  expect(out).toMatch(/The last line is not whole .*set aside: .*\.torn-/);
+  expect(out).toMatch(/The last line is incomplete .*set aside: .*\.torn-/);
   const keptAs = /The damaged file was kept: (.*)\n$/.exec(out)?.[1];
   expect(await readFile(keptAs!, "utf8")).toBe(damaged);
   expect(Math.abs((await stat(path)).mtimeMs - mtimeMs)).toBeLessThan(2_000);

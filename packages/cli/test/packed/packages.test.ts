@@ -52,11 +52,19 @@ test("the example in the README of each library compiles and runs", async () => 
     await writeFile(join(directory, `${name}.ts`), code);
     await writeFile(join(directory, `${name}.js`), (await transform(code, { loader: "ts" })).code);
   }
-  const options = ["--noEmit", "--strict", "--target", "es2023", "--module", "nodenext", "--types", "node"];
+  const options = ["--noEmit", "--strict", "--target", "es2023", "--types", "node"];
+  // As docs/install.md says.
+  const resolutions = [
+    ["--module", "nodenext"],
+    ["--module", "esnext", "--moduleResolution", "bundler"],
+  ];
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   const typeRoots = ["--typeRoots", join(root, "node_modules", "@types")];
   const sources = libraries.map((name) => `${name}.ts`);
-  await execute(process.execPath, [tsc, ...options, ...typeRoots, "--skipLibCheck", ...sources], { cwd: directory });
+  for (const resolution of resolutions) {
+    const args = [tsc, ...options, ...resolution, ...typeRoots, "--skipLibCheck", ...sources];
+    await execute(process.execPath, args, { cwd: directory });
+  }
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, OLLAMA_HOST: server.url };
   const printed = async (name: string) =>
     (await execute(process.execPath, [join(directory, `${name}.js`)], { cwd: home, env })).stdout;

@@ -58,15 +58,15 @@ export async function chooseModel(
 /** What the settings ask for cannot be had. */
 function formatRefusal(reason: string | undefined, registry: ModelRegistry): string {
   const why = `The model that the settings ask for cannot be used. ${reason ?? ""}`.trimEnd();
-  return `${why}${problemsIn(registry)} Name another one, or change the setting.`;
+  return `${why} Name another one, or change the setting.${problemsIn(registry)}`;
 }
 
 const problemsIn = (registry: ModelRegistry): string =>
-  registry.problems.map((problem) => ` ${formatFileProblem(problem)}`).join("");
+  registry.problems.map((problem) => `\n  ${formatFileProblem(problem)}`).join("");
 
 function lostModel(before: { provider: string; modelId: string } | null | undefined, model: Model | undefined) {
   if (!before || !model || (before.provider === model.provider && before.modelId === model.id)) return undefined;
-  return `The session was held with ${before.provider}/${before.modelId}; it goes on with ${model.provider}/${model.id}.`;
+  return `This session used ${before.provider}/${before.modelId} before. It continues with ${model.provider}/${model.id}.`;
 }
 
 function parseLevel(level: AgentSessionParams["thinkingLevel"]): ThinkingLevel | undefined {

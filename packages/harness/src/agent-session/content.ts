@@ -23,7 +23,7 @@ export async function getContent(
   if (attached.kind === "refused") throw new HarnessError("invalid_input", attached.reason);
   const more = [...attached.content, ...(input === undefined ? [] : [inputBlock(input)]), ...images];
   if (more.length === 0 && text.trim() === "") {
-    throw new HarnessError("invalid_input", "Nothing was said: the message is empty, and nothing goes along with it.");
+    throw new HarnessError("invalid_input", "The prompt is empty.");
   }
   if (!expandPromptTemplates) return { content: [{ type: "text", text }, ...more], notices: attached.notices };
   const expanded = await expandPrompt(text, port);

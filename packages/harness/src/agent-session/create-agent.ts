@@ -29,8 +29,13 @@ export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent 
       sessionManager,
       model: ai.model,
       // The AI has its key bound to it; for another model that key is none.
-      streamFn: (model, context, options) =>
-        modelsAreEqual(model, ai.model) ? ai.streamSimple(context, options) : streamSimple(model, context, options),
+      streamFn(model, context, options) {
+        if (!modelsAreEqual(model, ai.model)) return streamSimple(model, context, options);
+        if (options?.apiKey !== undefined) return ai.streamSimple(context, options);
+        // The key of `createAI` is used, about which the session knows nothing.
+        const { keyHint: _hint, ...own } = options ?? {};
+        return ai.streamSimple(context, own);
+      },
     });
   };
   const session = () => {
@@ -45,7 +50,8 @@ export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent 
     session,
     async run(text) {
       const outcome = await (await session()).prompt(text);
-      if (outcome.kind !== "ran") throw new HarnessError("busy", "The agent runs already.");
+      if (outcome.kind !== "ran")
+        throw new HarnessError("busy", "A run is already in progress. Wait for it before you start another.");
       const { terminationReason: reason, detail, failure, answer } = outcome;
       if (reason === "no_tool_calls" && answer) {
         return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");

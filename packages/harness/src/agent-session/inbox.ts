@@ -117,7 +117,10 @@ export class Inbox {
     if (!this.#waiting.includes(before)) {
       // It was said while the new words were written.
       await session.append({ type: "queue", queueId: next.id, state: "cancelled", reason: "came too late" });
-      throw new HarnessError("invalid_input", `The message ${JSON.stringify(id)} was said before it could be changed.`);
+      throw new HarnessError(
+        "invalid_input",
+        `The message ${JSON.stringify(id)} was sent to the model before it could be changed.`,
+      );
     }
     this.#change(this.#waiting.map((one) => (one === before ? next : one)));
     await session.append({ type: "queue", queueId: id, state: "cancelled", reason: `replaced by ${next.id}` });

@@ -42,7 +42,8 @@ export interface AuthStorageOptions {
 }
 
 export type ApiKeyOutcome =
-  | { kind: "found"; key: string; source: KeySource }
+  /** `origin` says for people where the key is from: a file, a variable, a flag. */
+  | { kind: "found"; key: string; source: KeySource; origin: string }
   /** There is none for this provider, or none for this host. */
   | NoKey
   /** There is a key, but it cannot be resolved now. */

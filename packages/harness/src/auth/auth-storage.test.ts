@@ -188,7 +188,7 @@ describe("the file", () => {
       kind: "failed",
       failure: { kind: "damaged" },
     });
-    const message = `${file}:4: "anthropic.key" has to be a string, not a list. Correct it, or log in again.`;
+    const message = `${file}:4: "anthropic.key" has to be a string, not a list. Correct it, or log in again: tau auth login anthropic`;
     expect(notices).toEqual([{ kind: "bad_entry", path: file, line: 4, key: "anthropic.key", message }]);
     expect(JSON.stringify(notices)).not.toContain(canary);
     expect(await storage.get("x")).toEqual(apiKey("k"));
@@ -211,17 +211,27 @@ describe("the file", () => {
 describe("which key is used", () => {
   test("explicit comes before stored, stored before the models file, and that before the environment", async () => {
     let models: { key: string } | undefined = { key: "of-models" };
-    const { storage } = start({ variables: { ANTHROPIC_API_KEY: "of-env" }, modelsKey: () => models });
+    const { storage, file } = start({ variables: { ANTHROPIC_API_KEY: "of-env" }, modelsKey: () => models });
     await storage.set("anthropic", apiKey("of-file"));
     storage.setRuntimeApiKey("anthropic", "$explicit!");
     const found = () => storage.getApiKey("anthropic", { host });
-    expect(await found()).toEqual({ kind: "found", key: "$explicit!", source: "explicit" });
+    expect(await found()).toEqual({
+      kind: "found",
+      key: "$explicit!",
+      source: "explicit",
+      origin: "the one set for this process (--api-key)",
+    });
     storage.removeRuntimeApiKey("anthropic");
-    expect(await found()).toEqual({ kind: "found", key: "of-file", source: "stored" });
+    expect(await found()).toEqual({ kind: "found", key: "of-file", source: "stored", origin: `from ${file}` });
     await storage.remove("anthropic");
-    expect(await found()).toEqual({ kind: "found", key: "of-models", source: "models" });
+    expect(await found()).toEqual({ kind: "found", key: "of-models", source: "models", origin: "from models.json" });
     models = undefined;
-    expect(await found()).toEqual({ kind: "found", key: "of-env", source: "environment" });
+    expect(await found()).toEqual({
+      kind: "found",
+      key: "of-env",
+      source: "environment",
+      origin: "from the environment variable ANTHROPIC_API_KEY",
+    });
     expect(await storage.getApiKey("openai", { host })).toMatchObject({ kind: "none" });
   });
 

@@ -8,11 +8,13 @@ import { defaultAgentDir } from "../agent-dir.ts";
 import { formatPath } from "../fields/problem.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, Env, GetApiKeyOptions } from "./auth-options.ts";
+import type { AuthEntries } from "./auth-file.ts";
 import { type AuthStore, createMemoryAuthStore } from "./auth-store.ts";
 import { type Credential, formatCredentialProblem, parseCredential } from "./credential.ts";
 import { type AuthNotice, failed } from "./failure.ts";
 import { FileAuthStore } from "./file-auth-store.ts";
-import { chooseKey, type KeyCandidate } from "./key-choice.ts";
+import { chooseKey, type KeyCandidate, type KeySource } from "./key-choice.ts";
+import { formatKeyHint } from "./key-hint.ts";
 import { type KeyCommands, keyCommands } from "./key-command.ts";
 import { parseHosts, providerHosts } from "./key-host.ts";
 import { checkKey, type KeyValue, resolveKey } from "./key-value.ts";
@@ -34,6 +36,7 @@ export class AuthStorage {
   readonly #store: AuthStore;
   readonly #secretStore: SecretStore;
   readonly #options: AuthStorageOptions & { env: Env; clock: Clock; notify: (notice: AuthNotice) => void };
+  /** Without them, the store is no file either. */
   readonly #commands: KeyCommands | undefined;
   readonly #tokens: TokenKeeper;
   readonly #explicit = new Map<string, { key: string; host?: string }>();
@@ -147,11 +150,16 @@ export class AuthStorage {
   async getApiKey(provider: string, options: GetApiKeyOptions = {}): Promise<ApiKeyOutcome> {
     const choice = chooseKey(provider, await this.#candidates(provider), options.host);
     if (choice.kind === "none") return choice;
-    const { source } = choice.candidate;
+    const { source, origin } = choice.candidate;
     const value = await this.#getValue(provider, choice.candidate, options.signal);
     if (value.kind !== "value") return { ...value, source };
     this.#used.add(value.value);
-    return { kind: "found", key: value.value, source };
+    return { kind: "found", key: value.value, source, origin };
+  }
+
+  /** For the message if the provider rejects the key, or if there is none: where it is from, or how to give one. */
+  getKeyHint(provider: string, key?: { source: KeySource; origin: string }): string {
+    return formatKeyHint(provider, { ...(key && { key }), canLogIn: this.#commands !== undefined });
   }
 
   /** The keys that were set for this process, and all that `getApiKey` returned so far. */
@@ -192,13 +200,13 @@ export class AuthStorage {
     }
   }
 
-  async #stored(provider: string): Promise<Stored> {
-    const stored = await readCredential(await this.#store.read(), provider, this.#secretStore);
+  async #stored(provider: string, entries?: AuthEntries): Promise<Stored> {
+    const stored = await readCredential(entries ?? (await this.#store.read()), provider, this.#secretStore);
     if (stored.kind !== "bad") return stored;
     const { path } = stored.problem;
     const line = withoutUndefined({ line: await this.#store.getLine(path) });
     const file = this.#store.name;
-    const advice = `${formatCredentialProblem(stored.problem)} Correct it, or log in again.`;
+    const advice = `${formatCredentialProblem(stored.problem)} Correct it, or log in again: tau auth login ${provider}`;
     const message = formatFileProblem({ file, message: advice, ...line });
     this.#options.notify({ kind: "bad_entry", message, path: file, key: formatPath(path), ...line });
     return failed("damaged", message);
@@ -211,22 +219,27 @@ export class AuthStorage {
     const boundTo = (host: string | undefined, usual = known) => (host === undefined ? usual : parseHosts([host]));
     const candidates: KeyCandidate[] = [];
     const explicit = this.#explicit.get(provider);
-    if (explicit) candidates.push({ source: "explicit", hosts: boundTo(explicit.host), literal: explicit.key });
-    const stored = await this.#stored(provider);
-    if (stored.kind === "failed") candidates.push({ source: "stored", hosts: undefined, failure: stored.failure });
+    const fromProcess = { source: "explicit", origin: "the one set for this process (--api-key)" } as const;
+    if (explicit) candidates.push({ ...fromProcess, hosts: boundTo(explicit.host), literal: explicit.key });
+    const entries = await this.#store.read();
+    const stored = await this.#stored(provider, entries);
+    const place = isInChain(entries.get(provider)) ? "the key chain" : this.#store.name;
+    const fromStore = { source: "stored", origin: `from ${place}` } as const;
+    if (stored.kind === "failed") candidates.push({ ...fromStore, hosts: undefined, failure: stored.failure });
     if (stored.kind === "credential") {
       const { credential } = stored;
       const usual = credential.type === "oauth" ? this.#providers.get(provider)?.hosts : undefined;
       const hosts = boundTo(credential.host, usual ? parseHosts(usual) : known);
       // An entry may have only variables, if the provider needs no key or its key is in another place.
-      if (credential.type === "oauth" || credential.key) candidates.push({ source: "stored", hosts, credential });
+      if (credential.type === "oauth" || credential.key) candidates.push({ ...fromStore, hosts, credential });
     }
     const models = await modelsKey?.(provider);
-    if (models) candidates.push({ source: "models", hosts: boundTo(models.host), written: models });
+    const fromModels = { source: "models", origin: "from models.json" } as const;
+    if (models) candidates.push({ ...fromModels, hosts: boundTo(models.host), written: models });
     const entryEnv = stored.kind === "credential" ? getEnv(stored.credential, env) : env;
     const variable = findEnvKeys(provider, entryEnv)?.[0];
-    if (variable !== undefined)
-      candidates.push({ source: "environment", hosts: known, literal: entryEnv(variable) ?? "" });
+    const fromEnv = { source: "environment", origin: `from the environment variable ${variable}` } as const;
+    if (variable !== undefined) candidates.push({ ...fromEnv, hosts: known, literal: entryEnv(variable) ?? "" });
     return candidates;
   }
 

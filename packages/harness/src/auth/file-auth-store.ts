@@ -4,7 +4,7 @@ import type { Clock, Ids } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { readWhole, writeWhole } from "../durable-file.ts";
+import { formatWriteFailure, readWhole, writeWhole } from "../durable-file.ts";
 import type { Path } from "../fields/field.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import { withFileLease } from "../wait-for-lease.ts";
@@ -97,7 +97,10 @@ export class FileAuthStore implements AuthStore {
     } catch (error) {
       const code = systemCode(error);
       if (error instanceof HarnessError || code === undefined) throw error;
-      throw new HarnessError("write_failed", `${this.name} could not be written (${code}). It was not changed.`);
+      throw new HarnessError(
+        "write_failed",
+        `${this.name} could not be written: ${formatWriteFailure(code)}. It was not changed.`,
+      );
     }
   }
 }

@@ -6,8 +6,11 @@ import { refuseHost } from "./key-host.ts";
 /** In order of precedence. */
 export type KeySource = "explicit" | "stored" | "models" | "environment";
 
-/** A key that has not been resolved yet. `hosts` is undefined for a failure, which is never sent. */
-export type KeyCandidate = { source: KeySource; hosts: readonly string[] | undefined } & (
+/**
+ * A key that has not been resolved yet. `origin` says for people where it is from. `hosts` is undefined for a failure,
+ * which is never sent.
+ */
+export type KeyCandidate = { source: KeySource; origin: string; hosts: readonly string[] | undefined } & (
   | { literal: string }
   | { credential: Credential }
   | { written: { key: string; isOwn?: boolean } }

@@ -56,7 +56,7 @@ export function refuseHost(provider: string, address: string, allowed: readonly 
   const host = getHost(address);
   if (host === undefined) return describeNoHost(address);
   if (allowed.some((pattern) => isMatch(pattern, host))) return undefined;
-  const fix = `If you mean ${host}, store a key for it with "host": ${JSON.stringify(host)}.`;
+  const fix = `If you mean ${host}, write the key into models.json, as "apiKey" beside "baseUrl", or add "host": ${JSON.stringify(host)} to it in auth.json.`;
   if (allowed.length === 0)
     return `The host for the key of ${provider} is not known, so it is not sent to ${host}. ${fix}`;
   return `The key of ${provider} is for ${allowed.join(", ")} and is not sent to ${host}. ${fix}`;

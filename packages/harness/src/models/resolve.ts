@@ -137,7 +137,8 @@ function toNotFound(text: string, models: readonly Model[]): ModelResolution {
   const similar = nearestNames(wanted, names);
   const nearest =
     similar.length > 0 ? similar : findCorrected(wanted.slice(own.length > 0 ? slash + 1 : 0), own, models);
-  const hint = nearest.length === 0 ? "" : ` Did you mean ${nearest.map((name) => JSON.stringify(name)).join(" or ")}?`;
+  const quoted = nearest.map((name) => JSON.stringify(name)).join(" or ");
+  const hint = nearest.length === 0 ? " tau models --all lists those that are known." : ` Did you mean ${quoted}?`;
   const added = own.length > 0 ? " You can add a newer model in models.json." : "";
   const message = `There is no model ${JSON.stringify(wanted)}.${describeWrongLevel(text, models)}${hint}${added}`;
   return { kind: "not_found", nearest, message };

@@ -22,11 +22,11 @@ const matchesPattern = (pattern: string, name: string): boolean =>
 export function findUnknownTools(patterns: readonly string[], tools: readonly string[]): string[] {
   const names = [...new Set(tools)];
   const unknown = patterns.filter((pattern) => !names.some(createNameMatcher([pattern])));
-  return unknown.map((pattern) =>
-    isPattern(pattern)
-      ? `No tool matches ${JSON.stringify(pattern)}.${didYouMean(pattern.replaceAll("*", ""), names)}`
-      : `There is no tool ${JSON.stringify(pattern)}.${didYouMean(pattern, names)}`,
-  );
+  return unknown.map((pattern) => {
+    const problem = isPattern(pattern) ? "No tool matches" : "There is no tool";
+    const hint = didYouMean(pattern.replaceAll("*", ""), names) || ` The tools are: ${names.join(", ")}.`;
+    return `${problem} ${JSON.stringify(pattern)}.${hint}`;
+  });
 }
 
 /**

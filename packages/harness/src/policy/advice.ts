@@ -20,13 +20,13 @@ async function getRemedy({ rule, by, reason = "", request }: Decision, files: Pi
   switch (rule) {
     case "outside": {
       const directory = await findDirectory(request.target, files);
-      const ask = "tau -p asks in a terminal";
+      const ask = "answer the question of tau -p in a terminal";
       return directory === undefined || directory === dirname(directory)
         ? `It is outside the workspace. To allow it: ${ask}.`
-        : `It is outside the workspace. To allow it: --add-dir ${quote(directory)}, or the setting additionalDirectories, or ${ask}.`;
+        : `It is outside the workspace. To allow it: use --add-dir ${quote(directory)} or the setting additionalDirectories, or ${ask}.`;
     }
     case "agent-directory":
-      return "It is tau's own configuration. To allow it: tau -p asks in a terminal.";
+      return "It is tau's own configuration. To allow it: answer the question of tau -p in a terminal.";
     case "credential-file":
       return "It holds credentials, so no flag or setting allows it.";
     default:

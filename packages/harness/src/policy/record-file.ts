@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Ids, systemClock } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
-import { readWhole, writeWhole } from "../durable-file.ts";
+import { namingFile, readWhole, writeWhole } from "../durable-file.ts";
 import { withFileLease } from "../wait-for-lease.ts";
 
 export interface RecordFileOptions {
@@ -32,10 +32,12 @@ export function describeRecordFile<T>(name: string, key: string, parse: (records
     read,
     async change(options, work) {
       const { agentDir, fileSystem = nodeFileSystem, ids } = options;
-      await withFileLease(join(agentDir, name), { fileSystem, ids, clock: systemClock }, async (path) => {
+      const file = join(agentDir, name);
+      const write = async (path: string) => {
         const content = { version: 1, [key]: work(await read(options)) };
         await writeWhole(fileSystem, { path, bytes: Buffer.from(`${JSON.stringify(content, undefined, 2)}\n`), ids });
-      });
+      };
+      await namingFile(file, () => withFileLease(file, { fileSystem, ids, clock: systemClock }, write));
     },
   };
 }

@@ -43,7 +43,7 @@ export function createRequests(parts: RequestParts): StreamFn {
   return async (model, context, options) => {
     const lookup = await findKey(parts, model, options?.signal);
     if (lookup.kind === "failed") return failedStream(model, lookup.failure, clock.now());
-    const { key } = lookup;
+    const { key, keyHint } = lookup;
     if (key !== undefined) onKey?.(key);
     const resolved = await registry.requestHeaders(model, key);
     if (resolved.kind === "unresolved") {
@@ -52,19 +52,20 @@ export function createRequests(parts: RequestParts): StreamFn {
     const headers = { ...resolved.headers, ...options?.headers };
     return streamFn(model, context, {
       ...options,
+      keyHint,
       ...(key !== undefined && { apiKey: key }),
       ...(Object.keys(headers).length > 0 && { headers }),
     });
   };
 }
 
-type KeyLookup = { kind: "key"; key: string | undefined } | { kind: "failed"; failure: Failure };
+type KeyLookup = { kind: "key"; key: string | undefined; keyHint: string } | { kind: "failed"; failure: Failure };
 
 async function findKey({ auth }: RequestParts, model: Model, signal: AbortSignal | undefined): Promise<KeyLookup> {
   const { provider, baseUrl } = model;
   const host = baseUrl === "" ? {} : { host: baseUrl };
   const outcome = await auth.getApiKey(provider, { ...host, ...(signal && { signal }) });
-  if (outcome.kind === "found") return { kind: "key", key: outcome.key };
+  if (outcome.kind === "found") return { kind: "key", key: outcome.key, keyHint: auth.getKeyHint(provider, outcome) };
   if (outcome.kind === "failed") {
     const { kind, message } = outcome.failure;
     return { kind: "failed", failure: { kind: kind === "network" || kind === "aborted" ? kind : "auth", message } };
@@ -73,7 +74,7 @@ async function findKey({ auth }: RequestParts, model: Model, signal: AbortSignal
   // that a key is not sent, unless the server is local and needs none.
   if (findEnvKeys(provider)?.[0] !== undefined || (outcome.isRefused && !isLocalProvider(provider)))
     return { kind: "failed", failure: { kind: "auth", message: outcome.reason } };
-  return { kind: "key", key: undefined };
+  return { kind: "key", key: undefined, keyHint: auth.getKeyHint(provider) };
 }
 
 /** A stream that fails without a request. */

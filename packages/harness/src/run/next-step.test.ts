@@ -53,7 +53,7 @@ const wroteNothing: RunEnd = {
 const gaveNoAnswer: RunEnd = {
   kind: "failed",
   cause: "model",
-  failure: { kind: "unknown", message: "The model was asked and gave no answer." },
+  failure: { kind: "unknown", message: "The model gave no answer." },
 };
 const failedModel = (failure: Failure): RunEnd => ({ kind: "failed", cause: "model", failure });
 const logFailure = "No space left on device.";

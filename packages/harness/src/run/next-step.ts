@@ -62,7 +62,7 @@ export function nextStep(facts: RunFacts): Step {
   // Only once: a context that is still too large afterwards is a failure like any other.
   if (facts.hasOverflowed && !recovery.wasCompacted) return { kind: "compact", reason: "overflow" };
   if (!facts.hasAnswered) {
-    const failure: Failure = { kind: "unknown", message: "The model was asked and gave no answer." };
+    const failure: Failure = { kind: "unknown", message: "The model gave no answer." };
     return stop({ kind: "failed", cause: "model", failure });
   }
   if (answer && isFailed(answer)) return afterFailure(answer, facts);

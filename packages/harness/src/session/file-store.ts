@@ -12,7 +12,14 @@ import {
   lookAt,
 } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { makeDirectory, orUndefined, readWhole, syncDirectory, writeWhole } from "../durable-file.ts";
+import {
+  formatWriteFailure,
+  makeDirectory,
+  orUndefined,
+  readWhole,
+  syncDirectory,
+  writeWhole,
+} from "../durable-file.ts";
 import { type AppendOutcome, closedError, closedOutcome, type LogStore } from "./store.ts";
 
 export interface FileStoreOptions {
@@ -266,7 +273,7 @@ class FileStore implements LogStore {
   async #undoWrite(bytes: Uint8Array, position: number, error: unknown): Promise<AppendOutcome> {
     const code = systemCode(error);
     if (code === undefined) throw error;
-    const reason = `${reasons[code] ?? "the disk refused"} (${code})`;
+    const reason = formatWriteFailure(code);
     if (!this.#writing && code === "ENOENT" && position > 0) return this.#fail(removed);
     if (!this.#writing) return { kind: "failed", reason, canRetry: true };
     const { handle } = this.#writing;
@@ -300,17 +307,6 @@ const zeros = Buffer.alloc(chunkBytes);
 const removed: AppendOutcome = { kind: "overtaken", reason: "the file was removed" };
 const replaced: AppendOutcome = { kind: "overtaken", reason: "another file was put in its place" };
 const syncFailure = { kind: "failed", reason: "the disk refused to sync", canRetry: false } as const;
-
-const reasons: Record<string, string> = {
-  ENOSPC: "the disk is full",
-  EDQUOT: "the quota is used up",
-  EFBIG: "the file has reached the size limit",
-  EACCES: "writing is not allowed",
-  EPERM: "writing is not allowed",
-  EROFS: "the disk is read-only",
-  EIO: "the disk failed",
-  ENOENT: "the directory is gone",
-};
 
 const appendFlags = constants.O_RDWR | constants.O_APPEND;
 /** Symbolic links are not followed. A file that is not empty is found by its size. */

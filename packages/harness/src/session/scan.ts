@@ -136,7 +136,7 @@ export class Scanner {
     }
     const tornLength = isOverlong ? this.#rest.clear() : tail.length - whole.length + zeros;
     if (tornLength === 0) return;
-    const message = `The last line is not whole (${tornLength} bytes): it was never acknowledged.`;
+    const message = `The last line is incomplete (${tornLength} bytes): the program ended while it was being written.`;
     this.#sink.onProblem({ kind: "torn", line: this.#line, offset: this.#offset, message });
   }
 

@@ -5,7 +5,7 @@ import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { closeAfter, withoutUndefined } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
 import { defaultAgentDir } from "../agent-dir.ts";
-import { writeWhole } from "../durable-file.ts";
+import { namingFile, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import type { Durability } from "./append-queue.ts";
 import { readUnfinishedCalls } from "./branch.ts";
@@ -265,7 +265,7 @@ export class SessionManager extends Session {
       const text = `The session ${this.id} cannot be saved to ${path}: another program has removed entries from its log.`;
       throw new HarnessError("overtaken", text);
     }
-    await writeWhole(fileSystem, { path, bytes, ids });
+    await namingFile(path, () => writeWhole(fileSystem, { path, bytes, ids }));
   }
 
   async #branchOff(entryId: string, options: ResolvedOptions = this.#options): Promise<SessionManager> {

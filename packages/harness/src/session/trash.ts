@@ -49,6 +49,9 @@ async function checkSession(path: string): Promise<void> {
   session.mustBeSession();
 }
 
+/** Of a message. */
+const maxListed = 8;
+
 async function findTrashed(reference: string, { cwd, agentDir, directory }: SessionLookup): Promise<string> {
   const path = resolve(cwd, reference);
   if (basename(dirname(path)) === trashName && isSessionFile(path) && (await exists(path)))
@@ -62,8 +65,11 @@ async function findTrashed(reference: string, { cwd, agentDir, directory }: Sess
     sessions.push(...files.map((file) => ({ id: idInFileName(file), path: file })));
   }
   const match = pickSession(reference, sessions);
-  if (!match) throw new HarnessError("session_not_found", `There is no deleted session ${JSON.stringify(reference)}.`);
-  return match.path;
+  if (match) return match.path;
+  const ids = sessions.map(({ id }) => id).slice(0, maxListed);
+  const known =
+    ids.length === 0 ? "" : ` Deleted sessions: ${ids.join(", ")}${sessions.length > maxListed ? ", …" : ""}.`;
+  throw new HarnessError("session_not_found", `There is no deleted session ${JSON.stringify(reference)}.${known}`);
 }
 
 const exists = async (path: string): Promise<boolean> => (await unlessMissing(stat(path))) !== undefined;

@@ -166,7 +166,7 @@ describe("a damaged file", () => {
     writeFileSync(global, text);
     const manager = await open();
     expect(manager.problems).toHaveLength(1);
-    if (isRefused) expect(() => manager.mustBeWhole()).toThrow("a restriction could be missing");
+    if (isRefused) expect(() => manager.mustBeWhole()).toThrow("a setting that restricts it could be missing");
     else manager.mustBeWhole();
   });
 
@@ -177,7 +177,7 @@ describe("a damaged file", () => {
     expect(formatProblems(manager)).toEqual([
       `${global}:1:1: The file cannot be read: it is a link that leads nowhere.`,
     ]);
-    expect(() => manager.mustBeWhole()).toThrow("Nothing is started");
+    expect(() => manager.mustBeWhole()).toThrow("tau does not start");
   });
 
   test("of another user counts, unless it is in a directory that everybody can write to", async () => {

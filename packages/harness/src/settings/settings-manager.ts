@@ -154,7 +154,7 @@ export class SettingsManager {
     const { scope, file } = problem;
     const command = `: tau config edit${scope === "project" ? " --project" : ""}`;
     const isOurs = this.#parts.sources[scope].file === file;
-    const advice = `Nothing is started, since a restriction could be missing. Correct the file${isOurs ? command : "."}`;
+    const advice = `tau does not start, because a setting that restricts it could be missing. Correct the file${isOurs ? command : "."}`;
     throw new HarnessError("invalid_input", `${formatFileProblem(problem)} ${advice}`);
   }
 

@@ -2,9 +2,9 @@
 import { dirname, join, relative, isAbsolute, sep } from "node:path";
 import { type Clock, type Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { type FileSystem, unlessMissing } from "@tau/tools/platform";
+import { type FileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { writeWhole } from "../durable-file.ts";
+import { formatWriteFailure, writeWhole } from "../durable-file.ts";
 import { decodeText, readBytes, readTextFile, type FileText } from "../text-file.ts";
 import { waitForLease } from "../wait-for-lease.ts";
 import type { SettingsLocation } from "./shape.ts";
@@ -62,7 +62,9 @@ export function createFileSource(options: FileSourceOptions): SettingsSource {
         await withLease(options, target, () => replace(options, target, edit));
       } catch (error) {
         if (error instanceof HarnessError) throw error;
-        const message = `The settings in ${path} could not be written: ${getErrorMessage(error)}`;
+        const code = systemCode(error);
+        const reason = code === undefined ? getErrorMessage(error) : `${formatWriteFailure(code)}. It was not changed.`;
+        const message = `The settings in ${path} could not be written: ${reason}`;
         throw new HarnessError("write_failed", message, { cause: error });
       }
     },

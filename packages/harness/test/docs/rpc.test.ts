@@ -1,15 +1,16 @@
-/** docs/rpc.md is true: it has every command with its scope and its parameters, and every event. */
+/** docs/rpc.md is true: it has every command with its scope and its parameters. docs/json.md has every event. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandNames, commandScopes, type SessionEvent } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { commandTable } from "../../src/host/commands/index.ts";
 
-const page = readFileSync(join(import.meta.dirname, "../../../../docs/rpc.md"), "utf8");
+const readPage = (name: string) => readFileSync(join(import.meta.dirname, "../../../../docs", name), "utf8");
+const page = readPage("rpc.md");
 
 /** The rows of the tables in a section: the name in the first cell, and the other cells as they are written. */
-function readRows(heading: string): { name: string; cells: string[] }[] {
-  const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+function readRows(heading: string, text = page): { name: string; cells: string[] }[] {
+  const section = text.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
   return [...section.matchAll(/^\| `(\w+)` *\|(.*)\|$/gm)].map(([, name, cells]) => ({
     name: name!,
     cells: cells!.split("|").map((cell) => cell.trim()),
@@ -80,7 +81,7 @@ const events: Record<SessionEvent["type"], true> = {
 
 test("every event has exactly one row, and every row is an event", () => {
   expect(
-    readRows("Events")
+    readRows("Events", readPage("json.md"))
       .map(({ name }) => name)
       .toSorted(),
   ).toEqual(Object.keys(events).toSorted());

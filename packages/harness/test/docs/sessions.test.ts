@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { customTypes, type SessionEntry } from "@tau/protocol";
 import { expect, test } from "vitest";
-import { getSessionEnv } from "../../src/agent-session/session-env.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/sessions.md"), "utf8");
 
@@ -37,11 +36,4 @@ test("docs/sessions.md lists every type of entry", () => {
 
 test.each(Object.values(customTypes))("docs/sessions.md names the custom entries %s", (type) => {
   expect(page).toContain(`\`${type}\``);
-});
-
-test("docs/sessions.md lists every variable that commands get of their session", () => {
-  const names = Object.keys(
-    getSessionEnv({ sessionId: "s", sessionFile: undefined, model: undefined, thinkingLevel: "off" }),
-  );
-  expect(listRows("The environment of commands").sort()).toEqual(expect.arrayContaining(names.sort()));
 });

@@ -25,7 +25,7 @@ export function resolveResponsesUrl({ model, options, env }: Lookup): string {
     model.baseUrl;
   if (!base) {
     throw new MissingCredentials(
-      "There is no base URL for Azure OpenAI. Set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME, or pass azureBaseUrl or azureResourceName.",
+      "There is no base URL for Azure OpenAI. Set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME (in code: the option azureBaseUrl or azureResourceName).",
     );
   }
   if (!URL.canParse(base)) {

@@ -46,7 +46,7 @@ function requireProject({ options, env, model }: Settings): string {
   const project = options.project ?? env("GOOGLE_CLOUD_PROJECT") ?? env("GCLOUD_PROJECT");
   if (project) return project;
   throw new MissingCredentials(
-    `${model.provider} needs a Google Cloud project. Set GOOGLE_CLOUD_PROJECT, or pass project; with an API key (GOOGLE_CLOUD_API_KEY) none is needed.`,
+    `${model.provider} needs a Google Cloud project. Set GOOGLE_CLOUD_PROJECT (in code: the option project); with an API key (GOOGLE_CLOUD_API_KEY) none is needed.`,
   );
 }
 
@@ -54,6 +54,6 @@ function requireLocation({ options, env, model }: Settings): string {
   const location = options.location ?? env("GOOGLE_CLOUD_LOCATION");
   if (location) return location;
   throw new MissingCredentials(
-    `${model.provider} needs a location. Set GOOGLE_CLOUD_LOCATION to a region such as us-central1, or to global, or pass location; with an API key (GOOGLE_CLOUD_API_KEY) none is needed.`,
+    `${model.provider} needs a location. Set GOOGLE_CLOUD_LOCATION to a region such as us-central1, or to global (in code: the option location); with an API key (GOOGLE_CLOUD_API_KEY) none is needed.`,
   );
 }

@@ -1,0 +1,23 @@
+/** What people are told with a message about a key that is missing or rejected. Pure. */
+import { findEnvKeys } from "@tau/ai";
+import type { KeySource } from "./key-choice.ts";
+
+export interface KeyHintOptions {
+  /** The key that was sent. Without it, there is none. */
+  key?: { source: KeySource; origin: string };
+  /** Whether `tau auth login` stores keys where they are read. */
+  canLogIn: boolean;
+}
+
+/** Where the key of a request is from, or how to give one. Whole sentences. */
+export function formatKeyHint(provider: string, { key, canLogIn }: KeyHintOptions): string {
+  if (!key) {
+    const names = findEnvKeys(provider, () => "any")?.join(" or ");
+    // A stored key of such a provider is sent nowhere, because its hosts are not known.
+    if (names === undefined) return `Add "apiKey" to ${provider} in models.json.`;
+    return `Set ${names}, or ${canLogIn ? `store a key with tau auth login ${provider}` : "give a key to authStorage"}.`;
+  }
+  const origin = `The key is ${key.origin}.`;
+  if (key.source === "models") return `${origin} Correct it there.`;
+  return key.source === "explicit" || !canLogIn ? origin : `${origin} To use another one: tau auth login ${provider}`;
+}

@@ -1,0 +1,71 @@
+/** docs/models.md is true: its examples are read without a problem, and its tables have every field. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getApiProviders } from "@tau/ai";
+import { expect, onTestFinished, test } from "vitest";
+import { ModelRegistry } from "../../src/models/model-registry.ts";
+import { modelsFile } from "../../src/models/schema.ts";
+
+const page = readFileSync(join(import.meta.dirname, "../../../../docs/models.md"), "utf8");
+
+const readSection = (heading: string) => page.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!;
+
+/** The names in the first cells of the table of a section. */
+const readNames = (heading: string): string[] =>
+  [...readSection(heading).matchAll(/^\| (`.*?`) +\|/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`(\w+)`/g)].map(([, name]) => name!),
+  );
+
+interface Schema {
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema;
+  items?: Schema;
+  enum?: string[];
+}
+
+const provider = (modelsFile.schema as Schema).properties!["providers"]!.additionalProperties!.properties!;
+const model = provider["models"]!.items!.properties!;
+
+const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text!);
+
+async function open(text: string): Promise<ModelRegistry> {
+  const directory = mkdtempSync(join(tmpdir(), "tau-docs-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, "models.json"), text);
+  const registry = await ModelRegistry.create(directory, { watch: false });
+  onTestFinished(() => registry.close());
+  return registry;
+}
+
+test("the example of a local server describes a model that can be chosen", async () => {
+  const registry = await open(examples[0]!);
+  expect(registry.problems).toEqual([]);
+  expect(registry.find("lab", "coder-30b")).toMatchObject({ contextWindow: 65_536, reasoning: true });
+});
+
+test("the example of an override changes a model of the catalogue and moves the others", async () => {
+  const registry = await open(examples[1]!);
+  expect(registry.problems).toEqual([]);
+  const baseUrl = "https://gateway.example.com/anthropic";
+  expect(registry.find("anthropic", "claude-opus-4-5")).toMatchObject({ baseUrl, maxTokens: 16_000 });
+  for (const each of registry.getAll()) if (each.provider === "anthropic") expect(each.baseUrl).toBe(baseUrl);
+  expect(examples).toHaveLength(2);
+});
+
+test("the tables have every field, and no other", () => {
+  expect(readNames("Fields of a provider").toSorted()).toEqual(Object.keys(provider).toSorted());
+  expect(readNames("Fields of a model").toSorted()).toEqual(Object.keys(model).toSorted());
+  const withoutEffect = /These change nothing: ([^.]*)\./.exec(page)![1]!;
+  const unused = [...withoutEffect.matchAll(/`(\w+)`/g)].map(([, name]) => name!);
+  const compat = provider["compat"]!.properties!;
+  expect([...readNames("Compat"), ...unused].toSorted()).toEqual(Object.keys(compat).toSorted());
+  const values = Object.values({ ...compat, ...model }).flatMap((field) => field.enum ?? []);
+  for (const value of values) expect(readSection("Compat")).toContain(`\`${value}\``);
+});
+
+test("the APIs are those that models can have", () => {
+  const apis = getApiProviders().map(({ api }) => api);
+  const [list] = readSection("APIs").split(". Most");
+  expect([...list!.matchAll(/`([\w-]+)`/g)].map(([, name]) => name!).toSorted()).toEqual(apis.toSorted());
+});
