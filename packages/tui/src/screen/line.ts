@@ -1,10 +1,9 @@
 /** Makes lines of components ready to be written. */
 import { CURSOR_MARKER } from "../component.ts";
+import { toCells } from "../text/cells.ts";
+import { isLink, isStyle, splitEscapes } from "../text/escape.ts";
 import { expandTabs } from "../text/pad.ts";
-import { isLink, isStyle } from "../text/escape.ts";
-import { sliceWithWidth } from "../text/slice.ts";
-import { linkEnd } from "../text/style.ts";
-import { toCells, visibleWidth } from "../text/cells.ts";
+import { StyleTracker } from "../text/style.ts";
 
 /** A line as it is written. */
 export interface Line {
@@ -17,41 +16,85 @@ export interface Line {
 }
 
 const plain = /^[\x20-\x7e]*$/;
-const allowed = /^\x1b(?:_G|\]1337;)/;
-/** Formatting characters that terminals measure differently, and controls of the text's direction. */
-const unmeasurable = /[\u00ad\u200b\u2060-\u206f\u202a-\u202e\u200e\u200f\ufeff\ufff9-\ufffb]/g;
-const control = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/g;
+const image = /^\x1b(?:_G|\]1337;)/;
+/** Control characters; formatting characters that terminals measure differently; and controls of the text's direction. */
+const unwanted = /[\x00-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** A line that is too wide is cut. Of escape sequences only styles, links and images are left. */
 export function toLine(text: string, columns: number): Line {
   if (plain.test(text)) {
-    const shown = trimEnd(text.length > columns ? text.slice(0, columns) : text);
+    const shown = (text.length > columns ? text.slice(0, columns) : text).trimEnd();
     return { text: shown, width: shown.length, cursor: undefined };
   }
-  const at = text.indexOf(CURSOR_MARKER);
-  const cursor = at === -1 ? undefined : Math.min(visibleWidth(text.slice(0, at)), Math.max(0, columns - 1));
-  const cleaned = clean(text);
-  const fitting = visibleWidth(cleaned) > columns ? sliceWithWidth(cleaned, 0, columns, true).text : cleaned;
-  const shown = trimEnd(fitting);
-  return { text: close(shown), width: visibleWidth(shown), cursor };
+  const writer = new LineWriter(columns);
+  for (const part of splitEscapes(expandTabs(text))) writer.add(part);
+  return writer.end();
 }
 
-const trimEnd = (text: string) => (text.endsWith(" ") && !text.includes("\x1b") ? text.trimEnd() : text);
+/** Styles are written where they change what is seen, and nowhere else. */
+class LineWriter {
+  readonly #columns: number;
+  readonly #wanted = new StyleTracker();
+  readonly #written = new StyleTracker();
+  #text = "";
+  #width = 0;
+  /** Blanks without a visible style, which count only if something follows. */
+  #blanks = 0;
+  #cursor: number | undefined;
 
-function clean(text: string): string {
-  const expanded = expandTabs(text).replaceAll(unmeasurable, "");
-  if (!expanded.includes("\x1b")) return expanded.replaceAll(control, "");
-  let result = "";
-  for (const cell of toCells(expanded)) {
-    if (!cell.isEscape) result += cell.text.replaceAll(control, "");
-    else if (isStyle(cell.text) || isLink(cell.text) || allowed.test(cell.text)) result += cell.text;
+  constructor(columns: number) {
+    this.#columns = columns;
   }
-  return result;
-}
 
-/** What a line leaves open would color the rest of the screen. */
-function close(text: string): string {
-  if (!text.includes("\x1b[") && !text.includes("\x1b]8;")) return text;
-  const link = text.includes("\x1b]8;") && !text.endsWith(linkEnd) ? linkEnd : "";
-  return `${text}${link}\x1b[0m`;
+  add(part: string): void {
+    if (part === CURSOR_MARKER) this.#cursor = Math.min(this.#width + this.#blanks, Math.max(0, this.#columns - 1));
+    else if (isStyle(part) || isLink(part)) this.#wanted.add(part);
+    else if (image.test(part)) this.#text += part;
+    else if (!part.startsWith("\x1b")) this.#addText(part.replaceAll(unwanted, ""));
+  }
+
+  end(): Line {
+    const end = new StyleTracker().transitionFrom(this.#written);
+    return {
+      text: this.#text + (end === "" ? "" : end.replace(/^\x1b\[[\d;]*m/, "\x1b[0m")),
+      width: this.#width,
+      cursor: this.#cursor,
+    };
+  }
+
+  #addText(text: string): void {
+    const { text: fitting, width } = this.#cut(text);
+    if (this.#wanted.showsOnBlanks || this.#wanted.hasLink) return this.#write(fitting, width);
+    const body = fitting.trimEnd();
+    const blanks = fitting.length - body.length;
+    if (body !== "") this.#write(body, width - blanks);
+    this.#blanks += blanks;
+  }
+
+  #write(text: string, width: number): void {
+    if (text === "") return;
+    if (this.#blanks > 0) {
+      this.#text += this.#written.hideOnBlanks() + " ".repeat(this.#blanks);
+      this.#width += this.#blanks;
+      this.#blanks = 0;
+    }
+    this.#text += this.#wanted.transitionFrom(this.#written) + text;
+    this.#width += width;
+  }
+
+  #cut(text: string): { text: string; width: number } {
+    const room = this.#columns - this.#width - this.#blanks;
+    if (plain.test(text))
+      return text.length <= room
+        ? { text, width: text.length }
+        : { text: text.slice(0, Math.max(0, room)), width: Math.max(0, room) };
+    let result = "";
+    let width = 0;
+    for (const cell of toCells(text)) {
+      if (width + cell.width > room) break;
+      result += cell.text;
+      width += cell.width;
+    }
+    return { text: result, width };
+  }
 }

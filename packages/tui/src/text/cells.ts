@@ -1,6 +1,6 @@
 /** Splits text into what a terminal draws: grapheme clusters with their widths in columns, and escape sequences. */
 import { eastAsianWidth } from "get-east-asian-width";
-import { getEscapeAt } from "./escape.ts";
+import { getEscapeAt, stripTerminalSequences } from "./escape.ts";
 
 export interface Cell {
   readonly text: string;
@@ -25,9 +25,10 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /** The columns that a terminal needs for the text. Line breaks count as nothing. */
 export function visibleWidth(text: string): number {
-  if (printableAscii.test(text)) return text.length;
+  const visible = stripTerminalSequences(text);
+  if (printableAscii.test(visible)) return visible.length;
   let width = 0;
-  for (const cell of toCells(text)) width += cell.width;
+  for (const cell of toCells(visible)) width += cell.width;
   return width;
 }
 

@@ -15,6 +15,11 @@ export function getEscapeAt(text: string, index: number): string | undefined {
   return escapeHere.exec(text)?.[0];
 }
 
+const escapeBetween = new RegExp(`(${escapeSource})`);
+
+/** The text and the escape sequences in it, in order. Some parts may be empty. */
+export const splitEscapes = (text: string): string[] => text.split(escapeBetween);
+
 /** The text without escape sequences. */
 export const stripTerminalSequences = (text: string): string =>
   text.includes("\x1b") ? text.replace(anyEscape, "") : text;

@@ -1,89 +1,151 @@
 /** Which styles and which link are active at a place in a text, so that a piece of it can be drawn alone. */
 import { isLink, isStyle } from "./escape.ts";
 
-/** Which parameter ends each attribute that is switched on by a number. */
-const attributeEnds: Readonly<Record<number, number>> = {
-  1: 22,
-  2: 22,
-  3: 23,
-  4: 24,
-  5: 25,
-  6: 25,
-  7: 27,
-  8: 28,
-  9: 29,
-  21: 24,
-  53: 55,
+/** What can be set independently, with the parameter that ends it. Bold and faint end together. */
+const ends = ["39", "49", "22", "22", "23", "24", "25", "27", "28", "29", "55", "59"] as const;
+const [
+  foreground,
+  background,
+  bold,
+  faint,
+  italic,
+  underline,
+  blink,
+  inverse,
+  hidden,
+  strikethrough,
+  overline,
+  underlineColor,
+] = ends.keys() as unknown as readonly [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+
+const attributes: Readonly<Record<number, number>> = {
+  1: bold,
+  2: faint,
+  3: italic,
+  4: underline,
+  5: blink,
+  6: blink,
+  7: inverse,
+  8: hidden,
+  9: strikethrough,
+  21: underline,
+  53: overline,
 };
 
-const foreground = 39;
-const background = 49;
-const underlineColor = 59;
-const underline = 24;
+/** What blanks show of a style. */
+const visibleOnBlanks = [background, underline, inverse, strikethrough, overline] as const;
 
 export const linkEnd = "\x1b]8;;\x07";
 
+type Change = readonly [slot: number, parameter: string];
+const all = -1;
+
+/** Texts have few different styles, and each is met often. */
+const parsed = new Map<string, readonly Change[]>();
+const maxParsed = 2_000;
+
 /** Feed it all escape sequences of a text in order. */
 export class StyleTracker {
-  /** The parameters that are on, by the parameter that ends them. Bold and faint end together, so that they share a list. */
-  readonly #active = new Map<number, string[]>();
-  #link: string | undefined;
+  /** The parameter of each that is on, else empty. */
+  readonly #parameters: string[] = ends.map(() => "");
+  #link = "";
 
   /** Takes note of a style or a link; other escape sequences change nothing. */
   add(escape: string): void {
-    if (isLink(escape)) this.#link = isLinkEnd(escape) ? undefined : escape;
-    else if (isStyle(escape)) this.#addParameters(escape.slice(2, -1));
+    if (isStyle(escape)) this.#addStyle(escape);
+    else if (isLink(escape)) this.#link = isLinkEnd(escape) ? "" : escape;
   }
 
   /** What switches on everything that is active. */
   open(): string {
-    const parameters = [...this.#active.values()].flat();
-    return (parameters.length === 0 ? "" : `\x1b[${parameters.join(";")}m`) + (this.#link ?? "");
+    const parameters = this.#parameters.filter((parameter) => parameter !== "");
+    return (parameters.length === 0 ? "" : `\x1b[${parameters.join(";")}m`) + this.#link;
   }
 
   /** What must not reach the end of a line: underlines would run over padding, and links over the next component. */
   closeLine(): string {
-    return (this.#active.has(underline) ? "\x1b[24m" : "") + (this.#link === undefined ? "" : linkEnd);
+    return (this.#parameters[underline] === "" ? "" : "\x1b[24m") + (this.#link === "" ? "" : linkEnd);
   }
 
   get hasLink(): boolean {
-    return this.#link !== undefined;
+    return this.#link !== "";
   }
 
-  /** The background alone. */
-  openBackground(): string {
-    const parameters = this.#active.get(background);
-    return parameters === undefined ? "" : `\x1b[${parameters.join(";")}m`;
+  /** Whether a blank looks different from one without any style. */
+  get showsOnBlanks(): boolean {
+    return visibleOnBlanks.some((slot) => this.#parameters[slot] !== "");
   }
 
-  #addParameters(parameters: string): void {
-    const parts = parameters.split(";");
-    for (let index = 0; index < parts.length; index++) {
-      const part = parts[index] as string;
-      const code = Number.parseInt(part || "0", 10);
-      const isColor = code === 38 || code === 48 || code === 58;
-      // `38;5;N` and `38;2;R;G;B` go over several parts, `38:2::R:G:B` is one.
-      const extra =
-        isColor && !part.includes(":") ? (parts[index + 1] === "5" ? 2 : parts[index + 1] === "2" ? 4 : 0) : 0;
-      this.#addCode(code, parts.slice(index, index + 1 + extra).join(";"));
-      index += extra;
+  /** Switches from the styles of another to these, and makes the other the same. */
+  transitionFrom(other: StyleTracker): string {
+    const parameters: string[] = [];
+    for (const [slot, wanted] of this.#parameters.entries()) {
+      if (other.#parameters[slot] === wanted) continue;
+      if (wanted === "") other.#end(slot, parameters);
+    }
+    for (const [slot, wanted] of this.#parameters.entries()) {
+      if (other.#parameters[slot] === wanted) continue;
+      parameters.push(wanted);
+      other.#parameters[slot] = wanted;
+    }
+    const style = parameters.length === 0 ? "" : `\x1b[${parameters.join(";")}m`;
+    if (this.#link === other.#link) return style;
+    other.#link = this.#link;
+    return style + (this.#link === "" ? linkEnd : this.#link);
+  }
+
+  /** Switches off what blanks show of a style. */
+  hideOnBlanks(): string {
+    const parameters: string[] = [];
+    for (const slot of visibleOnBlanks) if (this.#parameters[slot] !== "") this.#end(slot, parameters);
+    return parameters.length === 0 ? "" : `\x1b[${parameters.join(";")}m`;
+  }
+
+  #end(slot: number, parameters: string[]): void {
+    parameters.push(ends[slot] as string);
+    this.#parameters[slot] = "";
+    if (slot === bold) this.#parameters[faint] = "";
+    if (slot === faint) this.#parameters[bold] = "";
+  }
+
+  #addStyle(escape: string): void {
+    let changes = parsed.get(escape);
+    if (!changes) {
+      if (parsed.size >= maxParsed) parsed.clear();
+      parsed.set(escape, (changes = parseStyle(escape.slice(2, -1))));
+    }
+    for (const [slot, parameter] of changes) {
+      if (slot === all) this.#parameters.fill("");
+      else this.#parameters[slot] = parameter;
     }
   }
+}
 
-  #addCode(code: number, parameter: string): void {
-    if (code === 0) this.#active.clear();
-    else if (code === 4 && parameter === "4:0") this.#active.delete(underline);
-    else if (attributeEnds[code] !== undefined) this.#switchOn(attributeEnds[code], parameter);
-    else if ((code >= 30 && code <= 38) || (code >= 90 && code <= 97)) this.#active.set(foreground, [parameter]);
-    else if ((code >= 40 && code <= 48) || (code >= 100 && code <= 107)) this.#active.set(background, [parameter]);
-    else if (code === 58) this.#active.set(underlineColor, [parameter]);
-    else this.#active.delete(code);
+function parseStyle(parameters: string): Change[] {
+  const changes: Change[] = [];
+  const parts = parameters.split(";");
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] as string;
+    const code = Number.parseInt(part || "0", 10);
+    const isColor = code === 38 || code === 48 || code === 58;
+    // `38;5;N` and `38;2;R;G;B` go over several parts, `38:2::R:G:B` is one.
+    const kind = parts[index + 1];
+    const extra = isColor && !part.includes(":") ? (kind === "5" ? 2 : kind === "2" ? 4 : 0) : 0;
+    changes.push(...getChanges(code, parts.slice(index, index + 1 + extra).join(";")));
+    index += extra;
   }
+  return changes;
+}
 
-  #switchOn(end: number, parameter: string): void {
-    const before = end === 22 ? (this.#active.get(end) ?? []) : [];
-    if (!before.includes(parameter)) this.#active.set(end, [...before, parameter]);
-  }
+function getChanges(code: number, parameter: string): Change[] {
+  if (code === 0) return [[all, ""]];
+  if (parameter === "4:0") return [[underline, ""]];
+  const attribute = attributes[code];
+  if (attribute !== undefined) return [[attribute, parameter]];
+  if ((code >= 30 && code <= 38) || (code >= 90 && code <= 97)) return [[foreground, parameter]];
+  if ((code >= 40 && code <= 48) || (code >= 100 && code <= 107)) return [[background, parameter]];
+  if (code === 58) return [[underlineColor, parameter]];
+  return ends.flatMap((end, slot): Change[] => (end === String(code) ? [[slot, ""]] : []));
 }
 
 const isLinkEnd = (escape: string) => /^\x1b\]8;[^;]*;(?:\x07|\x1b\\)$/.test(escape);

@@ -1,6 +1,6 @@
 /** Breaks text into lines of a width, at blanks where there are any, and repeats styles and links on each line. */
 import { type Cell, toCells, visibleWidth } from "./cells.ts";
-import { getEscapeAt } from "./escape.ts";
+import { getEscapeAt, splitEscapes } from "./escape.ts";
 import { StyleTracker } from "./style.ts";
 
 /**
@@ -15,12 +15,11 @@ export function wrapTextWithAnsi(text: string, width: number): string[] {
   return lines;
 }
 
-const simpleLine = /^[^\x1b]*$/;
-
 function wrapLine(line: string, width: number, styles: StyleTracker, lines: string[]): void {
-  const open = styles.open();
-  if (open === "" && simpleLine.test(line) && visibleWidth(line) <= width) {
-    lines.push(line);
+  if (visibleWidth(line) <= width) {
+    const open = styles.open();
+    if (line.includes("\x1b")) for (const escape of splitEscapes(line)) styles.add(escape);
+    lines.push(open + line + styles.closeLine());
     return;
   }
   const writer = new LineWriter(width, styles, lines);
