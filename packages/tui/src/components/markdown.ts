@@ -120,9 +120,12 @@ export class Markdown implements Component {
   #pad(line: string, width: number): string {
     const margin = " ".repeat(this.#margin(width));
     const room = width - 2 * margin.length;
+    const lineWidth = visibleWidth(line);
     // Borders and bullets may need more room than there is.
-    const fitting = visibleWidth(line) > room ? truncateToWidth(line, room, "") : line;
-    const padded = padToWidth(margin + fitting, width);
+    const padded =
+      lineWidth > room
+        ? padToWidth(margin + truncateToWidth(line, room, ""), width)
+        : `${margin}${line}${" ".repeat(width - margin.length - lineWidth)}`;
     return this.#background ? this.#background(padded) : padded;
   }
 }

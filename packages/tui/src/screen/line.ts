@@ -27,7 +27,7 @@ export function toLine(text: string, columns: number): Line {
     return { text: shown, width: shown.length, cursor: undefined };
   }
   const writer = new LineWriter(columns);
-  for (const part of splitEscapes(expandTabs(text))) writer.add(part);
+  for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) writer.add(part);
   return writer.end();
 }
 
@@ -47,10 +47,11 @@ class LineWriter {
   }
 
   add(part: string): void {
-    if (part === CURSOR_MARKER) this.#cursor = Math.min(this.#width + this.#blanks, Math.max(0, this.#columns - 1));
+    if (part.charCodeAt(0) !== 0x1b) this.#addText(plain.test(part) ? part : part.replaceAll(unwanted, ""));
     else if (isStyle(part) || isLink(part)) this.#wanted.add(part);
+    else if (part === CURSOR_MARKER)
+      this.#cursor = Math.min(this.#width + this.#blanks, Math.max(0, this.#columns - 1));
     else if (image.test(part)) this.#text += part;
-    else if (!part.startsWith("\x1b")) this.#addText(part.replaceAll(unwanted, ""));
   }
 
   end(): Line {

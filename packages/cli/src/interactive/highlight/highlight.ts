@@ -88,7 +88,7 @@ export class Highlighter {
       return { line: this.#theme.fg("mdCodeBlock", line), state };
     const open = (state as LineState | undefined)?.open ?? [];
     const tokens = prism.tokenize([...open, line].join("\n"), grammar);
-    const drawn = this.#draw(tokens, undefined).split("\n");
+    const drawn = this.#draw(tokens).split("\n");
     const isOpen = endsInside(tokens.at(-1)) && open.length < maxOpenLines;
     return { line: drawn.slice(open.length).join("\n"), state: { open: isOpen ? [...open, line] : [] } };
   };
@@ -106,12 +106,33 @@ export class Highlighter {
     this.#onLoad();
   }
 
-  #draw(content: string | Token | (string | Token)[], color: ThemeColor | undefined): string {
-    if (Array.isArray(content)) return content.map((part) => this.#draw(part, color)).join("");
-    if (typeof content !== "string") return this.#draw(content.content, getColor(content) ?? color);
-    // Each line is styled alone, since lines are drawn alone.
-    const style = (line: string) => (line === "" ? "" : this.#theme.fg(color ?? "mdCodeBlock", line));
-    return content.split("\n").map(style).join("\n");
+  #draw(tokens: readonly (string | Token)[]): string {
+    const pieces: Piece[] = [];
+    for (const token of tokens) addPieces(token, "mdCodeBlock", pieces);
+    return pieces.map(({ text, color }) => this.#style(text, color)).join("");
+  }
+
+  /** Each line is styled alone, since lines are drawn alone. */
+  #style(text: string, color: ThemeColor): string {
+    if (!text.includes("\n")) return this.#theme.fg(color, text);
+    const lines = text.split("\n");
+    return lines.map((line) => (line === "" ? "" : this.#theme.fg(color, line))).join("\n");
+  }
+}
+
+interface Piece {
+  text: string;
+  color: ThemeColor;
+}
+
+/** Neighbours of one color become one piece, and blanks belong to what is before them. */
+function addPieces(content: string | Token | (string | Token)[], color: ThemeColor, pieces: Piece[]): void {
+  if (Array.isArray(content)) for (const part of content) addPieces(part, color, pieces);
+  else if (typeof content !== "string") addPieces(content.content, getColor(content) ?? color, pieces);
+  else {
+    const last = pieces.at(-1);
+    if (last && (last.color === color || content.trim() === "")) last.text += content;
+    else pieces.push({ text: content, color });
   }
 }
 
