@@ -27,6 +27,7 @@ test("the testing kit exports these values and no others", () => {
     "createFakeClock",
     "createSequentialIds",
     "createTestSession",
+    "openContractHost",
     "scriptedModel",
     "storeContract",
     "surfaceContract",

@@ -108,6 +108,11 @@ export class App {
     this.#tui.addInputListener((data) => (this.#handleKey(data) ? { consume: true } : undefined));
   }
 
+  /** What the screen is drawn from. */
+  get view(): View {
+    return this.#tracker.view;
+  }
+
   /** Resolves when the user leaves. `draft` is in the editor at first; `message` is sent at once. */
   async run({ message, draft = "" }: { message?: string; draft?: string } = {}): Promise<AppEnd> {
     const ended = new Promise<AppEnd>((resolve) => (this.#end = resolve));

@@ -10,6 +10,7 @@ export {
   text,
   thinking,
 } from "@tau/ai/testing";
+export { type ContractHost, openContractHost } from "./contract-host.ts";
 export { type CrashFileSystem, type CrashLuck, createCrashFileSystem } from "./crash-file-system.ts";
 export { createSequentialIds } from "./ids.ts";
 export type { ExpectedTurn, TestModel, TestTurn } from "./script.ts";

@@ -1,0 +1,68 @@
+/** A host with a scripted model, for the contract of surfaces. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { call, scriptedModel, text } from "@tau/ai/testing";
+import { createHost, type Host } from "../host/host.ts";
+import { SessionManager } from "../session/session-manager.ts";
+import { SettingsManager } from "../settings/settings-manager.ts";
+import type { ContractStep } from "./surface-contract.ts";
+
+export interface ContractHost {
+  host: Host;
+  sessionId: string;
+  /** Sets what the model does next. */
+  script: (steps: readonly ContractStep[]) => void;
+  /** Lets the tool `look` end. */
+  release: () => void;
+  /** Disposes of the host and removes its files. */
+  close: () => Promise<void>;
+}
+
+export async function openContractHost(): Promise<ContractHost> {
+  const directory = await mkdtemp(join(tmpdir(), "tau-host-"));
+  const outside = await mkdtemp(join(homedir(), ".tau-outside-"));
+  await writeFile(join(outside, "note.txt"), "outside");
+  const model = scriptedModel([]);
+  let release = () => {};
+  const look = {
+    name: "look",
+    label: "look",
+    description: "Looks around.",
+    parameters: { type: "object", properties: {} },
+    execute: async (_id: string, _params: unknown, signal?: AbortSignal) => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+        signal?.addEventListener("abort", () => resolve(), { once: true });
+      });
+      return { content: [{ type: "text" as const, text: "A wall." }] };
+    },
+  };
+  const agentDir = join(directory, "agent");
+  const host = createHost({
+    agentDir,
+    params: {
+      cwd: directory,
+      agentDir,
+      model,
+      customTools: [look],
+      settingsManager: SettingsManager.inMemory({ compaction: { keepRecentTokens: 10 } }),
+      ask: "surface",
+    },
+  });
+  const sessionId = await host.open(await SessionManager.create(directory, join(directory, "sessions")));
+  const toTurn = (step: ContractStep) => {
+    if (step.kind === "look") return [call("look")];
+    return step.kind === "ask" ? [call("read", { path: join(outside, "note.txt") })] : [text(step.text)];
+  };
+  return {
+    host,
+    sessionId,
+    script: (steps) => model.add(...steps.map(toTurn)),
+    release: () => release(),
+    close: async () => {
+      await host.dispose();
+      for (const path of [directory, outside]) await rm(path, { recursive: true, force: true });
+    },
+  };
+}
