@@ -26,24 +26,30 @@ export function toLine(text: string, columns: number): Line {
     const shown = (text.length > columns ? text.slice(0, columns) : text).trimEnd();
     return { text: shown, width: shown.length, cursor: undefined };
   }
-  const writer = new LineWriter(columns);
+  writer.begin(columns);
   for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) writer.add(part);
   return writer.end();
 }
 
 /** Styles are written where they change what is seen, and nowhere else. */
 class LineWriter {
-  readonly #columns: number;
   readonly #wanted = new StyleTracker();
   readonly #written = new StyleTracker();
+  #columns = 0;
   #text = "";
   #width = 0;
   /** Blanks without a visible style, which count only if something follows. */
   #blanks = 0;
   #cursor: number | undefined;
 
-  constructor(columns: number) {
+  begin(columns: number): void {
+    this.#wanted.reset();
+    this.#written.reset();
     this.#columns = columns;
+    this.#text = "";
+    this.#width = 0;
+    this.#blanks = 0;
+    this.#cursor = undefined;
   }
 
   add(part: string): void {
@@ -55,12 +61,7 @@ class LineWriter {
   }
 
   end(): Line {
-    const end = new StyleTracker().transitionFrom(this.#written);
-    return {
-      text: this.#text + (end === "" ? "" : end.replace(/^\x1b\[[\d;]*m/, "\x1b[0m")),
-      width: this.#width,
-      cursor: this.#cursor,
-    };
+    return { text: this.#text + this.#written.close(), width: this.#width, cursor: this.#cursor };
   }
 
   #addText(text: string): void {
@@ -99,3 +100,6 @@ class LineWriter {
     return { text: result, width };
   }
 }
+
+/** One for all lines: there are thousands, and each is written at once. */
+const writer = new LineWriter();

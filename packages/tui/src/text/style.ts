@@ -67,6 +67,18 @@ export class StyleTracker {
     return (this.#parameters[underline] === "" ? "" : "\x1b[24m") + (this.#link === "" ? "" : linkEnd);
   }
 
+  /** As at the beginning of a text. */
+  reset(): void {
+    this.#parameters.fill("");
+    this.#link = "";
+  }
+
+  /** What switches off everything that is active. */
+  close(): string {
+    const style = this.#parameters.some((parameter) => parameter !== "") ? "\x1b[0m" : "";
+    return style + (this.#link === "" ? "" : linkEnd);
+  }
+
   get hasLink(): boolean {
     return this.#link !== "";
   }
@@ -79,14 +91,14 @@ export class StyleTracker {
   /** Switches from the styles of another to these, and makes the other the same. */
   transitionFrom(other: StyleTracker): string {
     const parameters: string[] = [];
-    for (const [slot, wanted] of this.#parameters.entries()) {
-      if (other.#parameters[slot] === wanted) continue;
-      if (wanted === "") other.#end(slot, parameters);
+    const [wanted, current] = [this.#parameters, other.#parameters];
+    for (let slot = 0; slot < ends.length; slot++) {
+      if (wanted[slot] === "" && current[slot] !== "") other.#end(slot, parameters);
     }
-    for (const [slot, wanted] of this.#parameters.entries()) {
-      if (other.#parameters[slot] === wanted) continue;
-      parameters.push(wanted);
-      other.#parameters[slot] = wanted;
+    for (let slot = 0; slot < ends.length; slot++) {
+      if (wanted[slot] === current[slot]) continue;
+      parameters.push(wanted[slot] as string);
+      current[slot] = wanted[slot] as string;
     }
     const style = parameters.length === 0 ? "" : `\x1b[${parameters.join(";")}m`;
     if (this.#link === other.#link) return style;
