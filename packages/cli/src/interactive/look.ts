@@ -7,6 +7,8 @@ export interface Look {
   /** Whether results of tools are shown whole. */
   expandsTools: boolean;
   hidesThinking: boolean;
+  /** What is put before each line of code. */
+  codeBlockIndent: string;
   /** By the name of the tool. */
   shows: ReadonlyMap<string, ToolData["shows"]>;
 }
