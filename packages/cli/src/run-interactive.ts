@@ -1,6 +1,7 @@
 /** Opens the interactive terminal over a host in this process. */
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
+import type { Host } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
 import { getAgentDir } from "./agent-dir.ts";
 import type { Io } from "./command.ts";
@@ -76,23 +77,23 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
   };
   const crash = () => {
     leave();
-    io.err(describeResume(app.sessionId));
+    io.err(describeResume(host, app.sessionId));
   };
   terminal.onDisconnect = leave;
   io.signal.addEventListener("abort", leave);
   process.on("uncaughtExceptionMonitor", crash);
   try {
-    const draft = draftFile.take();
-    const kept = draft === undefined ? [] : ["This was typed when the program ended the last time, and not sent."];
     const message = [...options.files.map((path) => `@${path}`), options.message].filter(Boolean).join(" ");
+    // With a message the editor is not free: the next start without one gets it.
+    const draft = message === "" ? draftFile.take() : undefined;
+    const kept = draft === undefined ? [] : ["This was typed when the program ended the last time, and not sent."];
     const end = await app.run({
       ...(message !== "" && { message }),
       ...(draft !== undefined && { draft }),
       notices: [...looks.problems, ...kept],
     });
     draftFile.flush();
-    const { session } = host.get(end.sessionId);
-    if (session.sessionFile !== undefined && session.messages.length > 0) io.err(describeResume(end.sessionId));
+    io.err(describeResume(host, end.sessionId));
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.done;
   } finally {
     process.off("uncaughtExceptionMonitor", crash);
@@ -101,7 +102,13 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
   }
 }
 
-const describeResume = (sessionId: string) => `To continue this session: tau --session ${sessionId}\n`;
+/** Empty for a session that is not stored, or that nothing was said in. */
+function describeResume(host: Host, sessionId: string): string {
+  const { sessionFile, messages } = host.get(sessionId).session;
+  return sessionFile === undefined || messages.length === 0
+    ? ""
+    : `To continue this session: tau --session ${sessionId}\n`;
+}
 
 /** Undefined outside of a repository. */
 const getBranch = (cwd: string): Promise<string | undefined> =>

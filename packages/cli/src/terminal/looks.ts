@@ -73,9 +73,12 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
   const watchActive = () => {
     closeWatch();
     const path = themes.activeFile;
-    // A theme that is wrong now may be whole again when its file is saved the next time.
     if (path === undefined) return;
-    closeWatch = watchFiles([path], { clock: systemClock, onChange: () => void refresh(), onError: () => {} }).close;
+    closeWatch = watchFiles([path], {
+      clock: systemClock,
+      onChange: () => void refresh(),
+      onError: (message) => onChange([message]),
+    }).close;
   };
   const refresh = async () => {
     const { files, problems } = await read();
@@ -87,6 +90,7 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
     } else onChange(problems.filter((problem) => problem.includes(active)));
   };
   const unsubscribe = settingsManager.subscribe(({ settings }) => {
+    ui.setCapabilityOverrides(resolveCapabilities(settings.terminal, io.env));
     if (settings.theme !== lastSetting) themes.setSetting(settings.theme);
     lastSetting = settings.theme;
     watchActive();
