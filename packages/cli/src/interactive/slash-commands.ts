@@ -245,7 +245,10 @@ async function trust(ui: Interface): Promise<void> {
     { value: "yes", label: "Trust it until one of these files changes" },
   ];
   const answer = await ui.choose(path, items, { selected: trusted ? "yes" : "no", hint });
-  if (answer !== undefined) await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
+  if (answer === undefined) return;
+  await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
+  // The project may have themes.
+  for (const problem of await ui.reloadTerminal()) ui.say(problem, "warning");
 }
 
 async function login(ui: Interface, argument: string): Promise<void> {

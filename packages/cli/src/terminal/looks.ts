@@ -7,7 +7,7 @@ import type { KeybindingsManager } from "@tau/tui";
 import type { SessionOptions } from "../args.ts";
 import type { Io } from "../command.ts";
 import type * as Interactive from "../interactive/index.ts";
-import type { Themes } from "../interactive/themes.ts";
+import type { ThemeFile, Themes } from "../interactive/themes.ts";
 import { getKeyPlatform, resolveCapabilities } from "./environment.ts";
 import { loadThemes } from "./load-themes.ts";
 
@@ -70,15 +70,13 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
   ];
 
   let closeWatch = () => {};
-  const watchActive = () => {
+  // Not only the one in use: of a pair that is one, then the other.
+  const watchThemes = (files: readonly ThemeFile[]) => {
     closeWatch();
-    const path = themes.activeFile;
-    if (path === undefined) return;
-    closeWatch = watchFiles([path], {
-      clock: systemClock,
-      onChange: () => void refresh(),
-      onError: (message) => onChange([message]),
-    }).close;
+    if (files.length === 0) return;
+    const paths = files.map(({ path }) => path);
+    const onError = (message: string) => onChange([message]);
+    closeWatch = watchFiles(paths, { clock: systemClock, onChange: () => void refresh(), onError }).close;
   };
   const refresh = async () => {
     const { files, problems } = await read();
@@ -93,10 +91,9 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
     ui.setCapabilityOverrides(resolveCapabilities(settings.terminal, io.env));
     if (settings.theme !== lastSetting) themes.setSetting(settings.theme);
     lastSetting = settings.theme;
-    watchActive();
     onChange([]);
   });
-  watchActive();
+  watchThemes(first.files);
   return {
     themes,
     keybindings,
@@ -105,7 +102,7 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
       const [loaded, { config, problems }] = await Promise.all([read(), readKeys()]);
       themes.setFiles(loaded.files);
       keybindings.setUserBindings(config);
-      watchActive();
+      watchThemes(loaded.files);
       onChange([]);
       return listProblems([...loaded.problems, ...problems]);
     },

@@ -40,7 +40,7 @@ async function open(settings: object, files: Record<string, string>, flags: Part
     const { r, g, b } = looks.themes.theme.colors.accent;
     return [r, g, b].join(" ");
   };
-  return { ...looks, first: looks.problems, problems, write, accent, settingsManager };
+  return { ...looks, first: looks.problems, problems, write, accent, settingsManager, directory };
 }
 
 test("the file of the theme in use is read again when it is saved, and a wrong one leaves it as it was", async () => {
@@ -53,6 +53,17 @@ test("the file of the theme in use is read again when it is saved, and a wrong o
   expect(accent()).toBe("4 5 6");
   await write("themes/own.json", createTheme("#070809"));
   await expect.poll(accent).toBe("7 8 9");
+});
+
+test("the themes of a project are there as soon as it is trusted and read again", async () => {
+  const { themes, reload, settingsManager, directory } = await open({ theme: "own" }, {});
+  await mkdir(join(directory, ".tau", "themes"), { recursive: true });
+  await writeFile(join(directory, ".tau", "themes", "own.json"), createTheme("#010203"));
+  await reload();
+  expect(themes.names).not.toContain("own");
+  await settingsManager.setProjectTrusted(true);
+  expect(await reload()).toEqual([]);
+  expect(themes.names).toContain("own");
 });
 
 test("a theme that is chosen in the settings while the program runs is used", async () => {
