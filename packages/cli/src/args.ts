@@ -46,6 +46,10 @@ export interface SessionOptions {
   promptTemplates: readonly string[];
   noPromptTemplates: boolean;
   noContextFiles: boolean;
+  /** Files and directories. */
+  themes: readonly string[];
+  useTheme?: string;
+  noThemes: boolean;
   /** Where to run, if not in the working directory. */
   directory?: string;
   /** The session to write as HTML. Then the message is the file to write; without one, a name is made. */
@@ -158,6 +162,9 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     promptTemplates: all("prompt-template"),
     noPromptTemplates: has("no-prompt-templates"),
     noContextFiles: has("no-context-files"),
+    themes: all("theme"),
+    useTheme: text("use-theme"),
+    noThemes: has("no-themes"),
     directory: text("directory"),
     export: text("export"),
     // An empty argument may come from an unset variable in a script.

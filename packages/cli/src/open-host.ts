@@ -19,7 +19,7 @@ export async function openHost(
 ): Promise<{ host: Host; sessionId: string }> {
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
-  const watch = options.mode === "rpc";
+  const watch = options.mode === "rpc" || ask === "surface";
   const openSettingsOf = async (directory: string) => {
     const manager = await openSettings({
       cwd: directory,

@@ -1,43 +1,113 @@
 /** Opens the interactive terminal over a host in this process. */
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
+import type { Host } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
+import { getAgentDir } from "./agent-dir.ts";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { createHostClient } from "./host-client.ts";
 import { openHost } from "./open-host.ts";
+import { createDraftFile } from "./terminal/draft.ts";
+import { getEditorCommand, getEscapeTimeoutMs, showsHardwareCursor } from "./terminal/environment.ts";
+import { editInEditor } from "./terminal/external-editor.ts";
+import { openLooks } from "./terminal/looks.ts";
+import { suspend } from "./terminal/suspend.ts";
 import { version } from "./version.ts";
+
+/** Before the first frame. */
+const maxColorWaitMs = 100;
 
 export async function runInteractive(options: SessionOptions, io: Io): Promise<ExitCode> {
   const { host, sessionId } = await openHost(options, io, { ask: "surface" });
+  const ui = await import("./interactive/index.ts");
+  const { settingsManager, cwd } = host.get(sessionId).session;
+  const agentDir = getAgentDir(io);
+  const getSettings = () => {
+    const settings = settingsManager.get();
+    return { ...settings, showHardwareCursor: showsHardwareCursor(settings, io.env) };
+  };
+  let onAnswered = () => {};
+  const escapeTimeoutMs = getEscapeTimeoutMs(io.env);
+  const terminal = new ui.ProcessTerminal({
+    questions: ui.followAppearance + ui.colorQuestions,
+    farewell: ui.unfollowAppearance,
+    onAnswered: () => onAnswered(),
+    ...(escapeTimeoutMs !== undefined && { escapeTimeoutMs }),
+  });
+  const looks = await openLooks(ui, {
+    options,
+    io,
+    agentDir,
+    settingsManager,
+    cwd,
+    onChange: (problems) => {
+      app.applySettings(getSettings());
+      for (const problem of problems) app.notify(problem);
+    },
+    askForColors: () => terminal.write(ui.colorQuestions),
+  });
+  const draftFile = createDraftFile({ agentDir, cwd, onError: (message) => app.notify(message) });
+  const app = new ui.App({
+    client: createHostClient(host, sessionId),
+    terminal,
+    themes: looks.themes,
+    settings: getSettings(),
+    keybindings: looks.keybindings,
+    home: homedir(),
+    version,
+    getBranch,
+    copy: (text) => terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`),
+    suspend: () => suspend(process),
+    editExternally: (text) =>
+      editInEditor(getEditorCommand(getSettings().externalEditor, io.env, process.platform), text, cwd),
+    keepDraft: draftFile.keep,
+    reloadTerminal: looks.reload,
+    whenColorsKnown: () =>
+      new Promise<void>((resolve) => {
+        onAnswered = resolve;
+        setTimeout(resolve, maxColorWaitMs);
+      }),
+    now: () => performance.now(),
+  });
+  /** However the program ends: the terminal is as it was, and nothing that was typed is lost. */
+  const leave = () => {
+    app.stop();
+    draftFile.flush();
+  };
+  const crash = () => {
+    leave();
+    io.err(describeResume(host, app.sessionId));
+  };
+  terminal.onDisconnect = leave;
+  io.signal.addEventListener("abort", leave);
+  process.on("uncaughtExceptionMonitor", crash);
   try {
-    const ui = await import("./interactive/index.ts");
-    const terminal = new ui.ProcessTerminal();
-    const app = new ui.App({
-      client: createHostClient(host, sessionId),
-      terminal,
-      theme: ui.createTheme(
-        ui.createSystemTheme({}),
-        ui.decideColorMode(io.env, { hasTrueColor: ui.getCapabilities().trueColor }),
-      ),
-      keybindings: ui.createKeybindings(),
-      home: homedir(),
-      version,
-      getBranch,
-      copy: (text) => terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`),
-      now: () => performance.now(),
-    });
-    io.signal.addEventListener("abort", () => app.stop());
     const message = [...options.files.map((path) => `@${path}`), options.message].filter(Boolean).join(" ");
-    const end = await app.run(message === "" ? {} : { message });
-    const { session } = host.get(end.sessionId);
-    if (session.sessionFile !== undefined && session.messages.length > 0) {
-      io.err(`To continue this session: tau --session ${end.sessionId}\n`);
-    }
+    // With a message the editor is not free: the next start without one gets it.
+    const draft = message === "" ? draftFile.take() : undefined;
+    const kept = draft === undefined ? [] : ["This was typed when the program ended the last time, and not sent."];
+    const end = await app.run({
+      ...(message !== "" && { message }),
+      ...(draft !== undefined && { draft }),
+      notices: [...looks.problems, ...kept],
+    });
+    draftFile.flush();
+    io.err(describeResume(host, end.sessionId));
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.done;
   } finally {
+    process.off("uncaughtExceptionMonitor", crash);
+    looks.close();
     await host.dispose();
   }
+}
+
+/** Empty for a session that is not stored, or that nothing was said in. */
+function describeResume(host: Host, sessionId: string): string {
+  const { sessionFile, messages } = host.get(sessionId).session;
+  return sessionFile === undefined || messages.length === 0
+    ? ""
+    : `To continue this session: tau --session ${sessionId}\n`;
 }
 
 /** Undefined outside of a repository. */

@@ -51,7 +51,13 @@ test("a directory of pi is quiet, and tau doctor says which settings have no eff
   const rows = JSON.parse(out) as { check: string; status: string; says: string }[];
   const row = rows.find(({ check }) => check === "settings of pi");
   expect(row?.status).toBe("ok");
-  for (const name of ["packages", "terminal", "retry.provider", "compaction.modelOverrides", "deviceId"]) {
+  for (const name of [
+    "packages",
+    "terminal.clearOnShrink",
+    "retry.provider",
+    "compaction.modelOverrides",
+    "deviceId",
+  ]) {
     expect(row?.says).toContain(`${name} (`);
   }
 });

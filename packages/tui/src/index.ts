@@ -55,7 +55,7 @@ export {
   getEditorKeybindings,
   setEditorKeybindings,
 } from "./keys/editor-keybindings.ts";
-export { Key, type KeyEventType, type KeyId } from "./keys/key.ts";
+export { isKeyId, Key, type KeyEventType, type KeyId } from "./keys/key.ts";
 export {
   getKeybindings,
   type Keybinding,
@@ -129,7 +129,7 @@ export {
   renderImage,
   setCellDimensions,
 } from "./terminal/images.ts";
-export { ProcessTerminal } from "./terminal/process-terminal.ts";
+export { ProcessTerminal, type ProcessTerminalOptions } from "./terminal/process-terminal.ts";
 export type { Terminal } from "./terminal/terminal.ts";
 export { visibleWidth } from "./text/cells.ts";
 export { stripTerminalSequences } from "./text/escape.ts";

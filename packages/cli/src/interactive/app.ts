@@ -10,12 +10,12 @@ import {
   type KeybindingsManager,
   setKeybindings,
   type Terminal,
-  Text,
-  type Theme,
   TUI,
 } from "@tau/tui";
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
+import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
+import { ThemedText } from "./blocks/themed-text.ts";
 import { createCompletion } from "./completion.ts";
 import { ApprovalDialog } from "./dialogs/approval.ts";
 import { askText } from "./dialogs/ask-text.ts";
@@ -25,14 +25,17 @@ import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import { LiveLines } from "./live-lines.ts";
 import type { Look } from "./look.ts";
 import type { SessionClient } from "./session-client.ts";
+import type { TerminalSettings } from "./settings.ts";
 import { type Interface, missingCommands, slashCommands } from "./slash-commands.ts";
 import { drawStatus } from "./status-line.ts";
+import type { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
 
 export interface AppOptions {
   client: SessionClient;
   terminal: Terminal;
-  theme: Theme;
+  themes: Themes;
+  settings: TerminalSettings;
   keybindings: KeybindingsManager;
   home: string | undefined;
   version: string;
@@ -43,6 +46,12 @@ export interface AppOptions {
   suspend?: () => Promise<void>;
   /** Opens an editor of the user's own with a text; resolves to what was saved. */
   editExternally?: (text: string) => Promise<string | undefined>;
+  /** Called with each change of what is typed; `read` gives all of it, which may be long. */
+  keepDraft?: (read: () => string) => void;
+  /** Reads themes and keys again; resolves to what is wrong with them. */
+  reloadTerminal?: () => Promise<readonly string[]>;
+  /** The first frame waits for this: the terminal's answers about its colors. */
+  whenColorsKnown?: () => Promise<unknown>;
   /** Milliseconds, from any point on. */
   now: () => number;
 }
@@ -73,6 +82,8 @@ export class App {
   readonly #slot = Object.assign(new Container(), { isEphemeral: true });
   readonly #notes = new Container();
   readonly #tracker = new ViewTracker();
+  readonly #attention: Attention;
+  #settings: TerminalSettings;
   #end: (end: AppEnd) => void = () => {};
   #client: SessionClient;
   #unsubscribe: () => void = () => {};
@@ -85,26 +96,39 @@ export class App {
   #shownNotices = 0;
 
   constructor(options: AppOptions) {
-    const { client, terminal, theme, keybindings, version } = options;
+    const { client, terminal, themes, keybindings, version, settings } = options;
+    const { theme } = themes;
     this.#options = options;
     this.#client = client;
     setKeybindings(keybindings);
-    this.#tui = new TUI(terminal);
+    this.#settings = settings;
+    this.#attention = new Attention(terminal, () => this.#settings.terminal);
+    this.#tui = new TUI(terminal, settings.showHardwareCursor);
     const highlighter = new Highlighter(theme, () => this.#redraw());
-    const markdown = getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine });
-    this.#look = { theme, markdown, expandsTools: false, hidesThinking: false, shows: new Map() };
+    const { codeBlockIndent } = settings.markdown;
+    this.#look = {
+      theme,
+      markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
+      expandsTools: false,
+      hidesThinking: settings.hideThinkingBlock,
+      shows: new Map(),
+    };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
     this.#transcript = new Transcript(this.#look);
-    this.#editor = new Editor(this.#tui, getEditorTheme(theme));
+    const { editorPaddingX: paddingX, autocompleteMaxVisible } = settings;
+    this.#editor = new Editor(this.#tui, getEditorTheme(theme), { paddingX, autocompleteMaxVisible });
+    this.#editor.onChange = () => options.keepDraft?.(() => this.draft);
     this.#editor.onSubmit = (text) => void this.#guard(() => this.#submit(text));
     this.#editor.setAutocompleteProvider(createCompletion(() => this.#client));
     this.#slot.addChild(this.#editor);
-    this.#tui.addChild(new Text(`${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", version)}`, 1, 0));
+    const header = () => `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", version)}`;
+    if (settings.quietStartup !== true) this.#tui.addChild(new ThemedText(header));
     this.#tui.addChild(this.#transcript);
     this.#tui.addChild(this.#notes);
     this.#tui.addChild(new LiveLines(() => this.#drawLive()));
     this.#tui.addChild(this.#slot);
     this.#tui.addChild(new LiveLines((width) => this.#drawStatus(width)));
+    this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
     this.#tui.addInputListener((data) => (this.#handleKey(data) ? { consume: true } : undefined));
   }
 
@@ -114,15 +138,47 @@ export class App {
   }
 
   /** Resolves when the user leaves. `draft` is in the editor at first; `message` is sent at once. */
-  async run({ message, draft = "" }: { message?: string; draft?: string } = {}): Promise<AppEnd> {
+  async run({
+    message,
+    draft = "",
+    notices = [],
+  }: { message?: string; draft?: string; notices?: readonly string[] } = {}): Promise<AppEnd> {
     const ended = new Promise<AppEnd>((resolve) => (this.#end = resolve));
-    this.#tui.start();
+    this.#tui.start(this.#options.whenColorsKnown?.());
     this.#editor.setText(draft);
     this.#tui.setFocus(this.#editor);
     await this.#guard(() => this.#show(this.#client));
+    for (const notice of notices) this.#say(notice, "warning");
     if (!this.#state?.model) this.#say(withoutModel, "warning");
     if (message !== undefined) void this.#guard(() => this.#submit(message));
     return await ended;
+  }
+
+  /** A remark below the conversation. */
+  notify(text: string): void {
+    this.#say(text, "warning");
+  }
+
+  /** What was typed and not sent, with pasted texts in the place of their markers. */
+  get draft(): string {
+    return this.#editor.getExpandedText();
+  }
+
+  get sessionId(): string {
+    return this.#client.sessionId;
+  }
+
+  /** Draws with other settings, theme or keys. */
+  applySettings(settings: TerminalSettings): void {
+    const before = this.#settings;
+    this.#settings = settings;
+    this.#editor.setPaddingX(settings.editorPaddingX);
+    this.#editor.setAutocompleteMaxVisible(settings.autocompleteMaxVisible);
+    this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
+    this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
+    // What the user has toggled since stays, until the setting itself changes.
+    if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
+    this.#redraw();
   }
 
   /** Leaves the terminal as it was. */
@@ -130,7 +186,12 @@ export class App {
     this.#unsubscribe();
     clearInterval(this.#busy?.timer);
     this.#tui.stop();
-    this.#end({ sessionId: this.#client.sessionId, draft: this.#editor.getText() });
+    this.#end({ sessionId: this.#client.sessionId, draft: this.draft });
+  }
+
+  /** Answers of the terminal that are on their way must not reach the shell. */
+  #leave(): void {
+    void this.#options.terminal.drainInput().finally(() => this.stop());
   }
 
   async #show(client: SessionClient): Promise<void> {
@@ -173,6 +234,8 @@ export class App {
 
   /** Before each frame. */
   #update(view: View): void {
+    if (this.#options.themes.update()) this.#tui.invalidate();
+    this.#attention.update(view.live);
     this.#transcript.update(view);
     const { live } = view;
     for (const { message } of live.notices.slice(this.#shownNotices)) this.#say(message, "warning");
@@ -244,6 +307,12 @@ export class App {
     this.#tui.setFocus(this.#editor);
   }
 
+  #takeAnswer(data: string): boolean {
+    const isAnswer = this.#options.themes.takeAnswer(data);
+    if (isAnswer) this.#tui.requestRender();
+    return isAnswer;
+  }
+
   /** Whether the key was used. */
   #handleKey(data: string): boolean {
     if (this.#slot.children[0] !== this.#editor) return false;
@@ -265,7 +334,7 @@ export class App {
         return this.#clear();
       case "app.exit":
         if (this.#editor.getText() !== "") return false;
-        this.stop();
+        this.#leave();
         return true;
       case "app.suspend":
         void this.#guard(async () => await this.#handOver(this.#options.suspend));
@@ -327,13 +396,14 @@ export class App {
       return true;
     }
     if (this.#editor.getText() !== "" || !this.#isSecondPress("app.interrupt")) return this.#editor.getText() === "";
-    void this.#guard(() => this.#runCommand("tree", ""));
+    const { doubleEscapeAction } = this.#settings;
+    if (doubleEscapeAction !== "none") void this.#guard(() => this.#runCommand(doubleEscapeAction, ""));
     return true;
   }
 
   #clear(): boolean {
     if (this.#editor.getText() === "" && this.#isSecondPress("app.clear")) {
-      this.stop();
+      this.#leave();
       return true;
     }
     if (this.#editor.getText() !== "") this.#isSecondPress("app.clear");
@@ -375,8 +445,8 @@ export class App {
     const edit = this.#options.editExternally;
     if (!edit) return;
     await this.#handOver(async () => {
-      const text = await edit(this.#editor.getExpandedText());
-      if (text !== undefined) this.#editor.setText(text.trimEnd());
+      const text = await edit(this.draft);
+      if (text !== undefined) this.#editor.setText(text);
     });
   }
 
@@ -435,8 +505,17 @@ export class App {
             this.#close();
             resolve(value);
           };
+          const { onHighlight, ...rest } = options;
+          const highlight = onHighlight && {
+            onHighlight: (value: string) => {
+              onHighlight(value);
+              this.#tui.requestRender();
+            },
+          };
           const onSelect = ({ value }: { value: string }) => finish(value);
-          this.#open(new Picker({ title, items, theme, ...options, onSelect, onCancel: () => finish(undefined) }));
+          this.#open(
+            new Picker({ title, items, theme, ...rest, ...highlight, onSelect, onCancel: () => finish(undefined) }),
+          );
         }),
       ask: (question, options = {}) =>
         askText({ question, theme, ...options }, (dialog) => this.#open(dialog)).finally(() => this.#close()),
@@ -444,7 +523,9 @@ export class App {
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       copy: (text) => this.#options.copy(text),
       describeKey: (id) => this.#describeKey(id),
-      leave: () => this.stop(),
+      themes: this.#options.themes,
+      reloadTerminal: async () => (await this.#options.reloadTerminal?.()) ?? [],
+      leave: () => this.#leave(),
     };
   }
 

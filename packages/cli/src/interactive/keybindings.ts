@@ -62,8 +62,39 @@ export const keybindingDefinitions: KeybindingDefinitions = {
   ...(definitions as unknown as KeybindingDefinitions),
 };
 
-export const createKeybindings = (config: KeybindingsConfig = {}): KeybindingsManager =>
-  new KeybindingsManager(keybindingDefinitions, config);
+/** Where terminals take other keys for themselves. */
+export type KeyPlatform = "windows" | "wsl" | "other";
+
+const microsoftKeys: KeybindingsConfig = {
+  "tui.altScreen.previousPrompt": "ctrl+up",
+  "tui.altScreen.nextPrompt": "ctrl+down",
+  "tui.altScreen.search": "ctrl+f",
+  "app.clipboard.pasteImage": "alt+v",
+  "app.model.cycleBackward": "alt+p",
+  "app.message.followUp": "ctrl+q",
+  "app.message.dequeue": "alt+q",
+};
+
+const platformKeys: Readonly<Record<KeyPlatform, KeybindingsConfig>> = {
+  // Windows has no job control.
+  windows: { ...microsoftKeys, "tui.editor.undo": "ctrl+z", "app.suspend": [] },
+  wsl: { ...microsoftKeys, "tui.editor.undo": "alt+z" },
+  other: {},
+};
+
+/** All actions with the defaults of a platform. */
+export const getKeybindingDefinitions = (platform: KeyPlatform): KeybindingDefinitions =>
+  Object.fromEntries(
+    Object.entries(keybindingDefinitions).map(([id, definition]) => {
+      const defaultKeys = platformKeys[platform][id] ?? definition.defaultKeys;
+      return [id, { ...definition, defaultKeys }];
+    }),
+  );
+
+export const createKeybindings = (
+  config: KeybindingsConfig = {},
+  platform: KeyPlatform = "other",
+): KeybindingsManager => new KeybindingsManager(getKeybindingDefinitions(platform), config);
 
 /** The actions that count while the editor has the focus, in the order in which they are tried. */
 export const editorActions: readonly AppKeybinding[] = [

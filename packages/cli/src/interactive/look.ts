@@ -4,7 +4,7 @@ import type { MarkdownTheme, Theme } from "@tau/tui";
 
 export interface Look {
   theme: Theme;
-  /** The theme for Markdown, with colours for code. */
+  /** The theme for Markdown, with colours for code. One object, which may change. */
   markdown: MarkdownTheme;
   /** Whether results of tools are shown whole. */
   expandsTools: boolean;

@@ -4,6 +4,8 @@ import { type SelectItem, toPlainLine } from "@tau/tui";
 import { keybindingDefinitions, type AppKeybinding } from "./keybindings.ts";
 import type { SessionClient } from "./session-client.ts";
 import { formatTokens } from "./status-line.ts";
+import { chooseTheme } from "./theme-command.ts";
+import type { Themes } from "./themes.ts";
 
 /** What a command may do to the interface. */
 export interface Interface {
@@ -14,7 +16,7 @@ export interface Interface {
   choose(
     title: string,
     items: readonly SelectItem[],
-    options?: { selected?: string; hint?: string },
+    options?: { selected?: string; hint?: string; onHighlight?: (value: string) => void },
   ): Promise<string | undefined>;
   /** Resolves to what was typed; undefined if the user gave up. */
   ask(question: string, options?: { hidden?: boolean }): Promise<string | undefined>;
@@ -23,6 +25,9 @@ export interface Interface {
   show(sessionId: string): Promise<void>;
   copy(text: string): void;
   describeKey(id: AppKeybinding): string;
+  readonly themes: Themes;
+  /** Reads themes and keys again; resolves to what is wrong with them. */
+  reloadTerminal(): Promise<readonly string[]>;
   leave(): void;
 }
 
@@ -39,6 +44,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "thinking", description: "Choose how much the model thinks", argument: "LEVEL", run: chooseThinking },
   { name: "tools", description: "Choose the tools that the model is shown", run: chooseTools },
   { name: "settings", description: "Change settings", run: changeSettings },
+  { name: "theme", description: "Choose the colors", argument: "NAME", run: chooseTheme },
   { name: "tree", description: "Go back to an earlier message", run: (ui) => goBack(ui, "navigate") },
   { name: "fork", description: "Begin a new session from an earlier message", run: (ui) => goBack(ui, "fork") },
   { name: "clone", description: "Begin a new session with a copy of this one", run: clone },
@@ -52,7 +58,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "trust", description: "Trust this project, or take that back", run: trust },
   { name: "login", description: "Store a key for a provider", argument: "PROVIDER", run: login },
   { name: "logout", description: "Remove a stored key", argument: "PROVIDER", run: logout },
-  { name: "reload", description: "Read settings, skills and templates again", run: reload },
+  { name: "reload", description: "Read settings, skills, templates, themes and keys again", run: reload },
   { name: "hotkeys", description: "Show the keys", run: showKeys },
   { name: "help", description: "Show all commands", run: showHelp },
   { name: "quit", description: "Leave", run: (ui) => ui.leave() },
@@ -61,7 +67,6 @@ export const slashCommands: readonly SlashCommand[] = [
 /** Commands that people know from pi, and that are not there yet. */
 export const missingCommands: readonly string[] = [
   "scoped-models",
-  "theme",
   "import",
   "share",
   "queue",
@@ -240,7 +245,10 @@ async function trust(ui: Interface): Promise<void> {
     { value: "yes", label: "Trust it until one of these files changes" },
   ];
   const answer = await ui.choose(path, items, { selected: trusted ? "yes" : "no", hint });
-  if (answer !== undefined) await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
+  if (answer === undefined) return;
+  await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
+  // The project may have themes.
+  for (const problem of await ui.reloadTerminal()) ui.say(problem, "warning");
 }
 
 async function login(ui: Interface, argument: string): Promise<void> {
@@ -261,12 +269,14 @@ async function logout(ui: Interface, argument: string): Promise<void> {
 
 async function reload(ui: Interface): Promise<void> {
   const { changed } = await ui.client.execute({ type: "reload" });
-  ui.say(changed.length === 0 ? "Nothing has changed." : `Changed: ${changed.join(", ")}`);
+  ui.say(changed.length === 0 ? "Read again." : `Changed: ${changed.join(", ")}`);
+  for (const problem of await ui.reloadTerminal()) ui.say(problem, "warning");
 }
 
 function showKeys(ui: Interface): void {
   const rows = Object.entries(keybindingDefinitions)
-    .filter(([id]) => id.startsWith("app.") || id.startsWith("tui.input."))
+    // A full screen is not there yet.
+    .filter(([id]) => !id.startsWith("tui.altScreen."))
     .map(([id, { description }]) => [ui.describeKey(id as AppKeybinding), description ?? id] as const)
     .filter(([key]) => key !== "");
   const width = Math.max(...rows.map(([key]) => key.length));

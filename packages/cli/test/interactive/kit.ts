@@ -1,12 +1,16 @@
 /** The interactive terminal over a real host, a local model and a terminal in memory. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
-import { createSystemTheme, createTheme } from "@tau/tui";
+import type { SettingsInput } from "@tau/harness/settings";
+import type { ColorMode } from "@tau/tui";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished } from "vitest";
 import { parseSessionArgs } from "../../src/args.ts";
 import { createHostClient } from "../../src/host-client.ts";
 import { App, type AppEnd } from "../../src/interactive/app.ts";
 import { createKeybindings } from "../../src/interactive/keybindings.ts";
+import { type ThemeFile, Themes } from "../../src/interactive/themes.ts";
 import { openHost } from "../../src/open-host.ts";
 import { createIo, createModelWorkspace, type ModelWorkspace } from "../kit.ts";
 
@@ -15,6 +19,13 @@ export interface OpenOptions {
   rows?: number;
   args?: readonly string[];
   message?: string;
+  /** Besides the model. */
+  settings?: SettingsInput;
+  themes?: readonly ThemeFile[];
+  mode?: ColorMode;
+  draft?: string;
+  /** What the first frame waits for. */
+  whenColorsKnown?: () => Promise<unknown>;
 }
 
 type KeyName = keyof typeof keys;
@@ -23,6 +34,10 @@ export interface OpenedApp extends ModelWorkspace {
   terminal: VirtualTerminal;
   /** What was copied. */
   copied: string[];
+  /** What was kept of what is typed, with each change. */
+  drafts: string[];
+  themes: Themes;
+  app: App;
   /** Lets this much time pass for the interface. */
   advance: (ms: number) => void;
   /** Resolves when the user has left. */
@@ -55,25 +70,33 @@ export const keys = {
 
 export async function openApp(replies: readonly WireReply[], options: OpenOptions = {}): Promise<OpenedApp> {
   const workspace = await createModelWorkspace(replies);
+  const settings = { defaultModel: "acme/small", ...options.settings };
+  await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify(settings));
   const { io } = createIo(workspace);
   const parsed = parseSessionArgs(options.args ?? []);
   if (parsed.kind !== "session") throw new Error("These are no arguments of a session.");
   const { host, sessionId } = await openHost(parsed.options, io, { ask: "surface" });
   const terminal = await VirtualTerminal.create(options.columns ?? 80, options.rows ?? 24);
   const copied: string[] = [];
+  const drafts: string[] = [];
+  const themes = new Themes({ mode: options.mode ?? "none", files: options.themes ?? [] });
   let passed = 0;
   const app = new App({
     client: createHostClient(host, sessionId),
     terminal,
-    theme: createTheme(createSystemTheme({}), "none"),
+    themes,
+    settings: host.get(sessionId).session.settings,
     keybindings: createKeybindings(),
     home: "/home/user",
     version: "1.2.3",
     getBranch: async () => "main",
     copy: (text) => void copied.push(text),
+    keepDraft: (read) => void drafts.push(read()),
+    ...(options.whenColorsKnown && { whenColorsKnown: options.whenColorsKnown }),
     now: () => performance.now() + passed,
   });
-  const ended = app.run(options.message === undefined ? {} : { message: options.message });
+  const { message, draft } = options;
+  const ended = app.run({ ...(message !== undefined && { message }), ...(draft !== undefined && { draft }) });
   onTestFinished(async () => {
     app.stop();
     await host.dispose();
@@ -83,6 +106,9 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
     ...workspace,
     terminal,
     copied,
+    drafts,
+    themes,
+    app,
     ended,
     advance: (ms) => void (passed += ms),
     type: (text) => {

@@ -1,10 +1,10 @@
 import type { Cursor, Host } from "@tau/harness/host";
 import { type ContractSurface, openContractHost, surfaceContract } from "@tau/harness/testing";
-import { createSystemTheme, createTheme } from "@tau/tui";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { App } from "../../src/interactive/app.ts";
 import { createKeybindings } from "../../src/interactive/keybindings.ts";
+import { Themes } from "../../src/interactive/themes.ts";
 import type { SessionClient } from "../../src/interactive/session-client.ts";
 
 /** The terminal over a connection that can be cut. */
@@ -35,7 +35,8 @@ async function connect(host: Host, sessionId: string): Promise<ContractSurface &
   const app = new App({
     client,
     terminal: await VirtualTerminal.create(80, 24),
-    theme: createTheme(createSystemTheme({}), "none"),
+    themes: new Themes({ mode: "none", files: [] }),
+    settings: host.get(sessionId).session.settings,
     keybindings: createKeybindings(),
     home: undefined,
     version: "1.2.3",

@@ -76,12 +76,12 @@ export async function listExisting(fs: FileSystem, cwd: string, locations: Locat
 }
 
 /** What pi reads of a project and tau does not. */
-const ignoredPiFiles = ["extensions", "themes", "mcp.json", "npm", "git"].map((name) => join(".pi", name));
+const ignoredPiFiles = ["extensions", "mcp.json", "npm", "git"].map((name) => join(".pi", name));
 
 /** A sentence about the files of pi that a trusted project has in vain; undefined if there are none. */
 export async function describeIgnoredPiFiles(cwd: string): Promise<string | undefined> {
   const kinds = await Promise.all(ignoredPiFiles.map((name) => getPathKind(nodeFileSystem, join(cwd, name))));
   const names = ignoredPiFiles.filter((_name, index) => kinds[index] !== undefined);
   if (names.length === 0) return undefined;
-  return `tau does not use ${names.join(", ")} of this project. Its skills, prompts, SYSTEM.md and APPEND_SYSTEM.md in .pi count.`;
+  return `tau does not use ${names.join(", ")} of this project. Its skills, prompts, themes, SYSTEM.md and APPEND_SYSTEM.md in .pi count.`;
 }

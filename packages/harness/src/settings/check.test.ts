@@ -15,7 +15,11 @@ describe("a mistake costs only the setting it is in", () => {
         path: ["retry", "maxRetrys"],
         message: 'There is no setting "retry.maxRetrys". Did you mean "maxRetries"?',
       },
-      { kind: "unknown_setting", path: ["them"], message: 'There is no setting "them". Did you mean "theme"?' },
+      {
+        kind: "unknown_setting",
+        path: ["them"],
+        message: 'There is no setting "them". Did you mean "theme" or "themes"?',
+      },
     ]);
   });
 

@@ -4,7 +4,8 @@ import type { Field, FieldProblem, Path } from "../fields/field.ts";
 import { map, object, optional, transform } from "../fields/kinds.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
 import { listUnused } from "./pi-settings.ts";
-import { type Fields, forbiddenNames, type SettingNode, type SettingsInput, settingsTable } from "./schema.ts";
+import { type Fields, forbiddenNames, type SettingNode } from "./node.ts";
+import { type SettingsInput, settingsTable } from "./schema.ts";
 
 /** Why something in the settings does not count. */
 export type MistakeKind =

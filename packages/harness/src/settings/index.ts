@@ -1,6 +1,8 @@
 /** The settings of the user and of a project. */
 export { defaultAgentDir } from "../agent-dir.ts";
 export { type FileProblem, formatFileProblem } from "../file-problem.ts";
+export { createPathFilter, type PathFilter } from "../resources/path-filter.ts";
+export { type FileWatch, watchFiles, type WatchOptions } from "../watch-files.ts";
 export { nestSetting } from "./nest.ts";
 export { ignoredSettings } from "./pi-settings.ts";
 export { settingsReference, settingsSchema } from "./reference.ts";

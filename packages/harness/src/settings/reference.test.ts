@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { checkSettings } from "./check.ts";
 import { settingsReference, settingsSchema } from "./reference.ts";
-import { settingsTable, type SettingNode } from "./schema.ts";
+import type { SettingNode } from "./node.ts";
+import { settingsTable } from "./schema.ts";
 
 function leaves(node: SettingNode, path: string[] = []): string[] {
   if (node.kind !== "group") return [path.join(".")];

@@ -1,7 +1,8 @@
 /** The table of settings as a reference page and as a JSON Schema. Pure. */
 import { isRecord } from "@tau/ai/internal";
 import type { JsonSchema } from "../fields/field.ts";
-import { forbiddenNames, type SettingNode, settingsTable } from "./schema.ts";
+import { forbiddenNames, type SettingNode } from "./node.ts";
+import { settingsTable } from "./schema.ts";
 
 /** The JSON Schema of settings files. Editors use it to complete names and to show mistakes. */
 export function settingsSchema(): JsonSchema {

@@ -1,6 +1,7 @@
 /** Merges settings: the project's over the user's over the defaults. Pure. */
 import { deepFreeze, isRecord } from "@tau/ai/internal";
-import { type SettingNode, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
+import type { SettingNode } from "./node.ts";
+import { type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 import type { SettingsLocation } from "./shape.ts";
 
 /** The settings of one file. */

@@ -278,7 +278,9 @@ describe("updating", () => {
     const { global, open } = createDirectories();
     const manager = await open();
     const change = (scope: "global" | "project", changes: object) => manager.update(scope, changes as SettingsInput);
-    await expect(change("global", { them: "a" })).rejects.toThrow('There is no setting "them". Did you mean "theme"?');
+    await expect(change("global", { them: "a" })).rejects.toThrow(
+      'There is no setting "them". Did you mean "theme" or "themes"?',
+    );
     await expect(change("global", { them: undefined })).rejects.toThrow('There is no setting "them"');
     await expect(change("global", { theme: 1 })).rejects.toMatchObject({ code: "invalid_input" });
     await expect(change("project", { shellPath: "x" })).rejects.toThrow("before it is trusted");
@@ -373,7 +375,7 @@ describe("pi's files", () => {
     deviceId: "d",
     theme: "dark",
     tuiMode: "fullscreen",
-    terminal: { showImages: false },
+    terminal: { showImages: false, clearOnShrink: true },
     retry: { maxRetries: 2, provider: { maxRetries: 0 } },
     compaction: { modelOverrides: {} },
   };
@@ -383,9 +385,12 @@ describe("pi's files", () => {
     writeFileSync(global, JSON.stringify(piSettings));
     const manager = await open();
     expect(manager.problems).toEqual([]);
-    expect(manager.get()).toMatchObject({ theme: "dark", retry: { maxRetries: 2 } });
+    expect(manager.get()).toMatchObject({ theme: "dark", tuiMode: "fullscreen", retry: { maxRetries: 2 } });
+    expect(manager.get().terminal).toMatchObject({ showImages: false, imageWidthCells: 60 });
     expect(manager.ignored.toSorted()).toEqual(
-      "compaction.modelOverrides deviceId lastChangelogVersion packages retry.provider terminal tuiMode".split(" "),
+      "compaction.modelOverrides deviceId lastChangelogVersion packages retry.provider terminal.clearOnShrink".split(
+        " ",
+      ),
     );
   });
 
@@ -401,7 +406,7 @@ describe("pi's files", () => {
   test("a project's file for pi counts as its own one does, which wins, and is never written", async () => {
     const { cwd, project, open } = createDirectories();
     mkdirSync(join(cwd, ".pi"));
-    const text = '{ "theme": "dark", "retry": { "maxRetries": 1 }, "shellPath": "/bin/zsh", "quietStartup": true }';
+    const text = '{ "theme": "dark", "retry": { "maxRetries": 1 }, "shellPath": "/bin/zsh", "npmCommand": [] }';
     writeFileSync(join(cwd, ".pi", "settings.json"), text);
     writeFileSync(project, '{ "theme": "light" }');
     const manager = await open();

@@ -140,4 +140,12 @@ export function normalizeKey(id: string): string {
   return formatKey(names.get(name) ?? name, modifiers);
 }
 
+/** Whether there is such a key, in any spelling. */
+export function isKeyId(id: string): id is KeyId {
+  const name = normalizeKey(id).replace(/^(?:(?:shift|ctrl|alt|super)\+(?=.))*/, "");
+  return /^[a-z0-9]$/.test(name) || names.has(name.toLowerCase()) || symbolCharacters.includes(name);
+}
+
+const symbolCharacters: readonly string[] = Object.values(symbols);
+
 const modifierPrefix = /^(ctrl|shift|alt|super)\+(?=.)/;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Key, type KeyId } from "./key.ts";
+import { isKeyId, Key, type KeyId } from "./key.ts";
 import {
   decodeKittyPrintable,
   decodePrintableKey,
@@ -267,4 +267,24 @@ test("a key can be spelled with its modifiers in any order, in any case, and by 
     "+",
     "\\",
   ]);
+});
+
+test.each([
+  ...[
+    "a",
+    "7",
+    "ctrl+c",
+    "Shift+Ctrl+P",
+    "super+k",
+    "ctrl+alt+]",
+    "ctrl++",
+    "+",
+    "pageup",
+    "esc",
+    "f12",
+    "alt+shift+left",
+  ].map((id) => [id, true] as const),
+  ...["", "ctrl", "ctrl+", "banana", "ctrl+banana", "f13", "cmd+x", "ctrl+ä", "a+b"].map((id) => [id, false] as const),
+])("%j is the name of a key: %s", (id, isKey) => {
+  expect(isKeyId(id)).toBe(isKey);
 });

@@ -210,3 +210,32 @@ test("when it stops, the last frame stays, and the cursor is below it", async ()
   expect(await terminal.getViewport()).toEqual(["bye", "", "", "", "", ""]);
   expect(await terminal.getCursor()).toEqual({ x: 0, y: 1 });
 });
+
+describe("the first frame", () => {
+  test("waits for what start is given, and keys are taken meanwhile", async () => {
+    const terminal = await VirtualTerminal.create(20, 6);
+    const tui = new TUI(terminal);
+    const field = new Field("drawn");
+    tui.addChild(field);
+    tui.setFocus(field);
+    let answer = () => {};
+    tui.start(new Promise<void>((resolve) => (answer = resolve)));
+    terminal.sendInput("k");
+    tui.renderNow();
+    expect(field.typed).toEqual(["k"]);
+    expect((await terminal.getViewport())[0]).toBe("");
+    answer();
+    await expect.poll(async () => (await terminal.getViewport())[0]).toBe("drawn");
+  });
+
+  test("is never drawn if the interface is stopped before", async () => {
+    const terminal = await VirtualTerminal.create(20, 6);
+    const tui = new TUI(terminal);
+    tui.addChild(new Field("drawn"));
+    const ready = Promise.resolve();
+    tui.start(ready);
+    tui.stop();
+    await ready;
+    expect(terminal.writes.join("")).not.toContain("drawn");
+  });
+});

@@ -28,6 +28,8 @@ export class TUI extends Container {
   readonly #listeners = new Set<TuiInputListener>();
   #showsCursor: boolean;
   #isRunning = false;
+  /** What the first frame waits for. */
+  #ready: Promise<unknown> | undefined;
 
   constructor(terminal: Terminal, showHardwareCursor = false) {
     super();
@@ -40,9 +42,15 @@ export class TUI extends Container {
     );
   }
 
-  start(): void {
+  /** The first frame waits for `ready`, such as answers of the terminal; keys are taken at once. */
+  start(ready?: Promise<unknown>): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
+    this.#ready = ready;
+    void ready?.finally(() => {
+      if (this.#ready === ready) this.#ready = undefined;
+      this.requestRender();
+    });
     this.terminal.start(
       (data) => this.#handleInput(data),
       () => this.requestRender(),
@@ -136,7 +144,7 @@ export class TUI extends Container {
   }
 
   #draw(): void {
-    if (!this.#isRunning) return;
+    if (!this.#isRunning || this.#ready) return;
     this.beforeRender?.();
     const size = { columns: this.terminal.columns, rows: this.terminal.rows };
     const bytes = this.#screen.draw(this.children, size, (lines) => this.#overlays.composite(lines, size));

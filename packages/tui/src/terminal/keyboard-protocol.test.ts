@@ -74,3 +74,16 @@ test("Escape waits as long as the user says, else longer on a network", () => {
   ];
   for (const [env, timeoutMs] of table) expect([env, resolveEscapeTimeoutMs(env)]).toEqual([env, timeoutMs]);
 });
+
+test("other questions are asked before the last one, whose answer says that all are answered", () => {
+  const { keyboard, buffer, writes, inputs } = open();
+  const answered = vi.fn();
+  keyboard.onAnswered = answered;
+  keyboard.ask("\x1b]11;?\x07");
+  expect(writes.at(-1)).toMatch(/\?u\x1b\]11;\?\x07\x1b\[c$/);
+  buffer.process("\x1b[?7u\x1b]11;rgb:0000/0000/0000\x07");
+  expect([inputs, answered.mock.calls.length]).toEqual([["\x1b]11;rgb:0000/0000/0000\x07"], 0]);
+  buffer.process("\x1b[?62;4c");
+  expect(answered.mock.calls.length).toBe(1);
+  keyboard.restore();
+});

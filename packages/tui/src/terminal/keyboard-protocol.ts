@@ -19,6 +19,8 @@ export class KeyboardProtocol {
   #state: "off" | "asked" | "kitty" | "otherKeys" = "off";
   /** Whether the answer to the last question is still to come. */
   isWaiting = false;
+  /** Called when it has come. */
+  onAnswered: (() => void) | undefined;
 
   constructor(write: (data: string) => void) {
     this.#write = write;
@@ -32,10 +34,11 @@ export class KeyboardProtocol {
     return this.#state === "otherKeys";
   }
 
-  ask(): void {
+  /** `others` are questions of somebody else. Their answers have come, or never do, when all is answered. */
+  ask(others = ""): void {
     this.#state = "asked";
     this.isWaiting = true;
-    this.#write(pushKitty + askKitty + askAttributes);
+    this.#write(pushKitty + askKitty + others + askAttributes);
   }
 
   /** Whether the input is an answer, or a part of one that never came whole, and so not for the application. */
@@ -45,6 +48,7 @@ export class KeyboardProtocol {
     else if (attributesAnswer.test(data)) {
       this.isWaiting = false;
       if (this.#state === "asked") this.#choose("otherKeys");
+      this.onAnswered?.();
     } else return isPartialAnswer(data);
     return true;
   }

@@ -23,6 +23,17 @@ export function resolveEscapeTimeoutMs(env: NodeJS.ProcessEnv = process.env): nu
   return env["SSH_CONNECTION"] || env["SSH_TTY"] ? 100 : 10;
 }
 
+export interface ProcessTerminalOptions {
+  /** How long Escape alone waits. Default: by `PI_TUI_ESC_TIMEOUT`, else 10 ms, over ssh 100 ms. */
+  escapeTimeoutMs?: number;
+  /** Sent with each start: questions to the terminal. Their answers come as input. */
+  questions?: string;
+  /** Sent with each stop, to undo what `questions` has turned on. */
+  farewell?: string;
+  /** Called when the terminal has answered all that it answers. */
+  onAnswered?: () => void;
+}
+
 /** What lasts from `start` to `stop`. */
 interface Session {
   readonly buffer: StdinBuffer;
@@ -37,11 +48,16 @@ interface Session {
 export class ProcessTerminal implements Terminal {
   /** Called once if the terminal goes away: its window was closed, or the connection to it broke. Nothing is written then. */
   onDisconnect: (() => void) | undefined;
+  readonly #options: ProcessTerminalOptions;
   #session: Session | undefined;
   #isLost = false;
   #progressTimer: NodeJS.Timeout | undefined;
   readonly #isDumb = process.env["TERM"] === "dumb";
   readonly #logPath = process.env["PI_TUI_WRITE_LOG"];
+
+  constructor(options: ProcessTerminalOptions = {}) {
+    this.#options = options;
+  }
 
   get kittyProtocolActive(): boolean {
     return this.#session?.keyboard.isKitty ?? false;
@@ -64,10 +80,12 @@ export class ProcessTerminal implements Terminal {
     this.#isLost = false;
     const { stdin, stdout } = process;
     const keyboard = new KeyboardProtocol((data) => this.write(data));
+    keyboard.onAnswered = this.#options.onAnswered;
     const startedAtMs = performance.now();
+    const escapeTimeout = this.#options.escapeTimeoutMs ?? resolveEscapeTimeoutMs();
     const isAnswerExpected = () => keyboard.isWaiting && performance.now() < startedAtMs + answerWaitMs;
     const session: Session = {
-      buffer: new StdinBuffer({ escapeTimeout: resolveEscapeTimeoutMs(), isAnswerExpected }),
+      buffer: new StdinBuffer({ escapeTimeout, isAnswerExpected }),
       keyboard,
       wasRaw: stdin.isRaw ?? false,
       startedAtMs,
@@ -103,7 +121,7 @@ export class ProcessTerminal implements Terminal {
     refreshSize();
     if (this.#isDumb) return;
     this.write(pasteOn);
-    if (stdin.isTTY) session.keyboard.ask();
+    if (stdin.isTTY) session.keyboard.ask(this.#options.questions);
   }
 
   stop(): void {
@@ -111,7 +129,7 @@ export class ProcessTerminal implements Terminal {
     if (!session) return;
     if (this.#progressTimer) this.setProgress(false);
     session.keyboard.restore();
-    if (!this.#isDumb) this.write(pasteOff);
+    if (!this.#isDumb) this.write(pasteOff + (this.#options.farewell ?? ""));
     this.#session = undefined;
     for (const undo of session.undo) undo();
     session.buffer.destroy();

@@ -204,3 +204,12 @@ test("the colors to compute with are concrete, with the defaults that the termin
   const { colors } = createTheme(define({}, { appearance: "light" }), "truecolor", { terminal });
   expect([toHex(colors.text), toHex(colors.selectedBg)]).toEqual(["#010101", "#fafafa"]);
 });
+
+test("a theme that becomes another one draws with its colors, name and appearance", () => {
+  const theme = createTheme(define({ accent: 1 }, { name: "first", appearance: "dark" }), "16color");
+  const style = (text: string) => theme.fg("accent", text);
+  const { colors } = theme;
+  theme.become(createTheme(define({ accent: 2 }, { name: "second", appearance: "light" }), "16color"));
+  expect([style("x"), theme.name, theme.appearance]).toEqual(["\x1b[32mx\x1b[39m", "second", "light"]);
+  expect(theme.colors.accent).not.toEqual(colors.accent);
+});

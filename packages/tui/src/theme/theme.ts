@@ -58,15 +58,15 @@ export function createTheme(
  * style is switched on again after it, so that styles nest.
  */
 export class Theme {
-  readonly name?: string;
-  readonly sourcePath?: string;
-  readonly #mode: ColorMode;
-  readonly #values: Readonly<Record<ThemeToken, ColorValue>>;
-  readonly #faint: ReadonlySet<ThemeToken>;
-  readonly #fgEscapes: ReadonlyMap<ThemeColor, string>;
-  readonly #bgEscapes: ReadonlyMap<ThemeBg, string>;
-  readonly #terminal: TerminalDefaults;
-  readonly #appearance: ThemeAppearance;
+  name?: string;
+  sourcePath?: string;
+  #mode: ColorMode;
+  #values: Readonly<Record<ThemeToken, ColorValue>>;
+  #faint: ReadonlySet<ThemeToken>;
+  #fgEscapes: ReadonlyMap<ThemeColor, string>;
+  #bgEscapes: ReadonlyMap<ThemeBg, string>;
+  #terminal: TerminalDefaults;
+  #appearance: ThemeAppearance;
   #colors: Readonly<Record<ThemeToken, RgbColor>> | undefined;
 
   /** Colors are in the forms that `parseColor` takes; another form throws. Optional colors may be missing. */
@@ -83,6 +83,25 @@ export class Theme {
       backgroundTokens.map((token) => [token, toEscape(this.#values[token], "background", mode)]),
     );
     this.#appearance = options.appearance ?? detectThemeAppearance(this.#values) ?? this.#terminal.appearance ?? "dark";
+  }
+
+  /**
+   * Takes all that another theme is. Components that hold this theme draw with the other's colors once they are
+   * invalidated.
+   */
+  become(other: Theme): void {
+    delete this.name;
+    delete this.sourcePath;
+    if (other.name !== undefined) this.name = other.name;
+    if (other.sourcePath !== undefined) this.sourcePath = other.sourcePath;
+    this.#mode = other.#mode;
+    this.#values = other.#values;
+    this.#faint = other.#faint;
+    this.#fgEscapes = other.#fgEscapes;
+    this.#bgEscapes = other.#bgEscapes;
+    this.#terminal = other.#terminal;
+    this.#appearance = other.#appearance;
+    this.#colors = undefined;
   }
 
   /** The background that the theme is made for. */

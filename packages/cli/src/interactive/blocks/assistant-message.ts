@@ -43,7 +43,7 @@ export class AssistantBlock extends Container {
 class Thinking implements Component {
   readonly #look: Look;
   readonly #whole: Markdown;
-  readonly #folded: string[];
+  #folded: string[];
   #isEmpty = true;
 
   constructor(look: Look) {
@@ -51,7 +51,7 @@ class Thinking implements Component {
     this.#look = look;
     const color = (text: string) => theme.fg("thinkingText", text);
     this.#whole = new Markdown("", 1, 0, look.markdown, { color, italic: true });
-    this.#folded = ["", ` ${color(theme.italic("Thinking …"))}`];
+    this.#folded = drawFolded(look);
   }
 
   setText(text: string): void {
@@ -61,6 +61,7 @@ class Thinking implements Component {
 
   invalidate(): void {
     this.#whole.invalidate();
+    this.#folded = drawFolded(this.#look);
   }
 
   render(width: number): string[] {
@@ -68,5 +69,7 @@ class Thinking implements Component {
     return this.#look.hidesThinking ? this.#folded : this.#whole.render(width);
   }
 }
+
+const drawFolded = ({ theme }: Look): string[] => ["", ` ${theme.fg("thinkingText", theme.italic("Thinking …"))}`];
 
 const empty: string[] = [];

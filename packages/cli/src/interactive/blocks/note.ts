@@ -1,8 +1,9 @@
-import { Text, toPlainText } from "@tau/tui";
+import { type Text, toPlainText } from "@tau/tui";
 import type { Look } from "../look.ts";
+import { ThemedText } from "./themed-text.ts";
 
 type NoteColor = "dim" | "muted" | "warning" | "error" | "accent";
 
 /** One remark of the program itself. Nothing of it is styled by whoever wrote the text. */
 export const createNote = (text: string, { theme }: Look, color: NoteColor = "dim"): Text =>
-  new Text(theme.fg(color, toPlainText(text)), 1, 0);
+  new ThemedText(() => theme.fg(color, toPlainText(text)));

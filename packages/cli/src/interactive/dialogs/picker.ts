@@ -25,6 +25,8 @@ export interface PickerOptions {
   hint?: string;
   /** Gets keys before the list; returns whether it used them. `item` is the selected one. */
   onKey?: (data: string, item: SelectItem | undefined) => boolean;
+  /** Gets the value that is selected, whenever another one is. */
+  onHighlight?: (value: string) => void;
   onSelect: (item: SelectItem) => void;
   onCancel: () => void;
 }
@@ -85,12 +87,13 @@ export class Picker extends Container {
   }
 
   #show(items: readonly SelectItem[], selected: string | undefined): void {
-    const { theme, maxVisible = 10, onSelect, onCancel } = this.#options;
+    const { theme, maxVisible = 10, onHighlight, onSelect, onCancel } = this.#options;
     const list = new SelectList([...items], maxVisible, getSelectListTheme(theme));
     const index = items.findIndex(({ value }) => value === selected);
     if (index > 0) list.setSelectedIndex(index);
     list.onSelect = onSelect;
     list.onCancel = onCancel;
+    if (onHighlight) list.onSelectionChange = ({ value }) => onHighlight(value);
     this.#select = list;
     this.#list.children = [list as Component];
   }

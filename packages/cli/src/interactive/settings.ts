@@ -1,0 +1,14 @@
+/** The settings that the terminal itself uses. */
+import type { Settings } from "@tau/harness/settings";
+
+export type TerminalSettings = Pick<
+  Settings,
+  | "autocompleteMaxVisible"
+  | "doubleEscapeAction"
+  | "editorPaddingX"
+  | "hideThinkingBlock"
+  | "markdown"
+  | "quietStartup"
+  | "showHardwareCursor"
+  | "terminal"
+>;

@@ -1,0 +1,38 @@
+import { builtInThemes, systemThemeName } from "@tau/tui";
+import type { Interface } from "./slash-commands.ts";
+
+/** Chooses a theme, with each shown while it is selected, and stores the choice in the user's settings. */
+export async function chooseTheme(ui: Interface, argument: string): Promise<void> {
+  const { themes } = ui;
+  const names = argument.split("/").map((name) => name.trim());
+  const unknown = names.find((name) => !themes.names.includes(name));
+  if (argument !== "" && (unknown !== undefined || names.length > 2)) {
+    return ui.say(`There is no theme ${JSON.stringify(unknown)}. There are: ${themes.names.join(", ")}.`, "error");
+  }
+  const name = argument === "" ? await pick(ui) : names.join("/");
+  if (name === undefined) return;
+  await ui.client.execute({ type: "set_setting", key: "theme", value: name });
+  themes.setSetting(name);
+  ui.say(`Theme: ${name}`);
+}
+
+async function pick(ui: Interface): Promise<string | undefined> {
+  const { themes } = ui;
+  const pair = "light/dark";
+  const items = [...themes.names, pair].map((name) => ({ value: name, label: name, description: describe(name) }));
+  try {
+    return await ui.choose("Theme", items, {
+      selected: themes.setting,
+      hint: "/theme LIGHT/DARK chooses one for each kind of terminal.",
+      onHighlight: (value) => themes.preview(value),
+    });
+  } finally {
+    themes.preview(undefined);
+  }
+}
+
+function describe(name: string): string {
+  if (name === systemThemeName) return "made from the colors of the terminal";
+  if (name.includes("/")) return "follows the terminal";
+  return builtInThemes.some((theme) => theme.name === name) ? "built in" : "";
+}

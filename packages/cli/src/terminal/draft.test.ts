@@ -1,0 +1,73 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createDraftFile } from "./draft.ts";
+
+/** No process has these numbers. */
+const [deadPid, otherDeadPid] = [2 ** 22 + 1, 2 ** 22 + 2];
+
+function createDirectory() {
+  const agentDir = mkdtempSync(join(tmpdir(), "tau-draft-"));
+  onTestFinished(() => rmSync(agentDir, { recursive: true, force: true }));
+  const problems: string[] = [];
+  const open = (pid: number, cwd = "/work") =>
+    createDraftFile({ agentDir, cwd, pid, onError: (message) => problems.push(message) });
+  return { agentDir, drafts: join(agentDir, "drafts"), open, problems };
+}
+
+test("what a process left is given once, to the next one in the same directory only", () => {
+  const { open } = createDirectory();
+  const dead = open(deadPid);
+  dead.keep(() => "half a thought\nof two lines");
+  dead.flush();
+  expect(open(process.pid, "/elsewhere").take()).toBeUndefined();
+  expect(open(process.pid).take()).toBe("half a thought\nof two lines");
+  expect(open(otherDeadPid).take()).toBeUndefined();
+});
+
+test("what is taken is kept again at once, so that a second kill does not lose it", () => {
+  const { open } = createDirectory();
+  for (const [pid, text] of [
+    [deadPid, "first"],
+    [deadPid + 5, "second"],
+  ] as const) {
+    const draft = open(pid);
+    draft.keep(() => text);
+    draft.flush();
+  }
+  const taken = open(otherDeadPid).take();
+  expect(taken?.split("\n\n").toSorted()).toEqual(["first", "second"]);
+  expect(open(process.pid).take()).toBe(taken);
+});
+
+test("a process that still runs keeps its own", () => {
+  const { open } = createDirectory();
+  const running = open(process.ppid);
+  running.keep(() => "mine");
+  running.flush();
+  expect(open(process.pid).take()).toBeUndefined();
+});
+
+test("only the user can read it, and what was sent is not kept", () => {
+  const { drafts, open } = createDirectory();
+  const draft = open(deadPid);
+  draft.keep(() => "secret");
+  draft.flush();
+  const [name = ""] = readdirSync(drafts);
+  expect(statSync(join(drafts, name)).mode & 0o777).toBe(0o600);
+  expect(statSync(drafts).mode & 0o777).toBe(0o700);
+  draft.keep(() => "  ");
+  draft.flush();
+  expect(readdirSync(drafts)).toEqual([]);
+});
+
+test("a disk that refuses is told, and nothing is thrown", () => {
+  const { agentDir, drafts, open, problems } = createDirectory();
+  writeFileSync(drafts, "a file where the directory should be");
+  const draft = open(deadPid);
+  draft.keep(() => "text");
+  draft.flush();
+  expect(problems).toEqual([expect.stringContaining("What you type cannot be kept: ")]);
+  expect(existsSync(agentDir)).toBe(true);
+});

@@ -1,0 +1,84 @@
+/** Reads the files of themes of this machine. */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { createPathFilter } from "@tau/harness/settings";
+import type { ParsedTheme, ThemeProblem } from "@tau/tui";
+import type { ThemeFile } from "../interactive/themes.ts";
+
+export interface ThemePlaces {
+  agentDir: string;
+  cwd: string;
+  /** Whether the user trusts the project, so that its themes count. */
+  isProjectTrusted: boolean;
+  /** The setting `themes`, with absolute paths. */
+  listed: readonly string[];
+  /** Absolute paths of `--theme`. */
+  named: readonly string[];
+  /** Whether only those of `--theme` count. */
+  onlyNamed: boolean;
+  builtIn: readonly string[];
+  parse: (text: string, source: string) => ParsedTheme;
+}
+
+export interface LoadedThemes {
+  files: ThemeFile[];
+  /** Sentences. */
+  problems: string[];
+}
+
+const maxThemeBytes = 1_000_000;
+
+/** Of several themes with one name the first counts: those of `--theme`, the user's own, the project's, the listed ones. */
+export async function loadThemes(places: ThemePlaces): Promise<LoadedThemes> {
+  const loaded: LoadedThemes = { files: [], problems: [] };
+  const filter = createPathFilter(places.onlyNamed ? [] : places.listed, places.named);
+  const own = [
+    join(places.agentDir, "themes"),
+    ...(places.isProjectTrusted ? [".tau", ".pi"].map((name) => join(places.cwd, name, "themes")) : []),
+  ];
+  const roots = [...places.named, ...(places.onlyNamed ? [] : own), ...filter.roots];
+  const paths: string[] = [];
+  for (const root of roots) {
+    const isOptional = own.includes(root);
+    const found = await listThemes(root);
+    if (!found && !isOptional) loaded.problems.push(`There is no theme ${root}.`);
+    paths.push(...(found ?? []).filter((path) => filter.includes(path)));
+  }
+  for (const path of new Set(paths)) await loadTheme(path, places, loaded);
+  return loaded;
+}
+
+async function loadTheme(path: string, { builtIn, parse }: ThemePlaces, loaded: LoadedThemes): Promise<void> {
+  const text = await readTheme(path);
+  if (text === undefined) return void loaded.problems.push(`The theme ${path} cannot be read.`);
+  const { theme, problems } = parse(text, path);
+  if (!theme) return void loaded.problems.push(formatProblems(problems));
+  const other = loaded.files.find(({ definition }) => definition.name === theme.name)?.path;
+  if (other === undefined && !builtIn.includes(theme.name)) return void loaded.files.push({ definition: theme, path });
+  const winner = other ?? "the built-in one";
+  loaded.problems.push(`${path} is not used: there is another theme ${JSON.stringify(theme.name)}, ${winner}.`);
+}
+
+/** The files of a directory, or the file itself; undefined if there is neither. */
+async function listThemes(path: string): Promise<string[] | undefined> {
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats?.isDirectory()) return stats && [path];
+  const names = await readdir(path).catch(() => []);
+  return names
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .map((name) => join(path, name));
+}
+
+async function readTheme(path: string): Promise<string | undefined> {
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats?.isFile() || stats.size > maxThemeBytes) return undefined;
+  return await readFile(path, "utf8").catch(() => undefined);
+}
+
+/** The first says enough: a file for another program has dozens. */
+function formatProblems(problems: readonly ThemeProblem[]): string {
+  const [{ message, allowed } = { message: "", allowed: "" }, ...others] = problems;
+  const rest = others.length === 0 ? "" : ` (${others.length} more: ${others.map(({ key }) => key).join(", ")})`;
+  return `${message} Allowed: ${allowed}.${rest.length > 200 ? ` (${others.length} more problems)` : rest}`;
+}

@@ -1,0 +1,118 @@
+/** The theme and the keys of this terminal, from the files of this machine. */
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { systemClock } from "@tau/ai";
+import { type SettingsManager, watchFiles } from "@tau/harness/settings";
+import type { KeybindingsManager } from "@tau/tui";
+import type { SessionOptions } from "../args.ts";
+import type { Io } from "../command.ts";
+import type * as Interactive from "../interactive/index.ts";
+import type { ThemeFile, Themes } from "../interactive/themes.ts";
+import { getKeyPlatform, resolveCapabilities } from "./environment.ts";
+import { loadThemes } from "./load-themes.ts";
+
+export interface LooksOptions {
+  options: Pick<SessionOptions, "themes" | "useTheme" | "noThemes">;
+  io: Io;
+  agentDir: string;
+  cwd: string;
+  settingsManager: SettingsManager;
+  /** After settings, or the file of the theme in use, have changed. `problems` are new ones. */
+  onChange: (problems: readonly string[]) => void;
+  askForColors: () => void;
+}
+
+export interface Looks {
+  themes: Themes;
+  keybindings: KeybindingsManager;
+  /** What was wrong at first. */
+  problems: readonly string[];
+  /** Reads all files again; resolves to what is wrong. */
+  reload: () => Promise<readonly string[]>;
+  close: () => void;
+}
+
+export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Promise<Looks> {
+  const { options, io, agentDir, cwd, settingsManager, onChange } = parts;
+  const read = () =>
+    loadThemes({
+      agentDir,
+      cwd,
+      isProjectTrusted: settingsManager.isProjectTrusted,
+      listed: settingsManager.get().themes,
+      named: options.themes.map((path) => resolve(io.cwd, path)),
+      onlyNamed: options.noThemes,
+      builtIn: ui.builtInThemes.map(({ name }) => name),
+      parse: ui.parseTheme,
+    });
+  const keysFile = join(agentDir, "keybindings.json");
+  const definitions = ui.getKeybindingDefinitions(getKeyPlatform(process.platform, io.env));
+  const readKeys = async () => {
+    const text = await readFile(keysFile, "utf8").catch(ifMissing);
+    return text === undefined ? { config: {}, problems: [] } : ui.parseKeybindings(text, keysFile, definitions);
+  };
+
+  ui.setCapabilityOverrides(resolveCapabilities(settingsManager.get().terminal, io.env));
+  const [first, keys] = await Promise.all([read(), readKeys()]);
+  /** `--use-theme` is for this run, until the user chooses another one. */
+  let lastSetting = settingsManager.get().theme;
+  const themes = new ui.Themes({
+    mode: ui.decideColorMode(io.env, { hasTrueColor: ui.getCapabilities().trueColor }),
+    setting: options.useTheme ?? lastSetting,
+    files: first.files,
+    colorFgBg: io.env["COLORFGBG"],
+    ask: parts.askForColors,
+  });
+  const keybindings = new ui.KeybindingsManager(definitions, keys.config);
+  const listProblems = (problems: readonly string[]) => [
+    ...problems,
+    ...(themes.problem === undefined ? [] : [themes.problem]),
+  ];
+
+  let closeWatch = () => {};
+  // Not only the one in use: of a pair that is one, then the other.
+  const watchThemes = (files: readonly ThemeFile[]) => {
+    closeWatch();
+    if (files.length === 0) return;
+    const paths = files.map(({ path }) => path);
+    const onError = (message: string) => onChange([message]);
+    closeWatch = watchFiles(paths, { clock: systemClock, onChange: () => void refresh(), onError }).close;
+  };
+  const refresh = async () => {
+    const { files, problems } = await read();
+    const active = themes.activeFile;
+    // While the file is wrong, its last valid state stays.
+    if (active === undefined || files.some(({ path }) => path === active)) {
+      themes.setFiles(files);
+      onChange([]);
+    } else onChange(problems.filter((problem) => problem.includes(active)));
+  };
+  const unsubscribe = settingsManager.subscribe(({ settings }) => {
+    ui.setCapabilityOverrides(resolveCapabilities(settings.terminal, io.env));
+    if (settings.theme !== lastSetting) themes.setSetting(settings.theme);
+    lastSetting = settings.theme;
+    onChange([]);
+  });
+  watchThemes(first.files);
+  return {
+    themes,
+    keybindings,
+    problems: listProblems([...first.problems, ...keys.problems]),
+    reload: async () => {
+      const [loaded, { config, problems }] = await Promise.all([read(), readKeys()]);
+      themes.setFiles(loaded.files);
+      keybindings.setUserBindings(config);
+      watchThemes(loaded.files);
+      onChange([]);
+      return listProblems([...loaded.problems, ...problems]);
+    },
+    close: () => {
+      closeWatch();
+      unsubscribe();
+    },
+  };
+}
+
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}

@@ -1,0 +1,159 @@
+/** Themes, keys and settings of the terminal, as a person sees them. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SettingsManager } from "@tau/harness/settings";
+import { builtInThemes, type ThemeDefinition } from "@tau/tui";
+import { describe, expect, test } from "vitest";
+import { textReply } from "../kit.ts";
+import { openApp } from "./kit.ts";
+
+const readSettings = async ({ agentDir }: { agentDir: string }) =>
+  JSON.parse(await readFile(join(agentDir, "settings.json"), "utf8")) as Record<string, unknown>;
+
+const definition = builtInThemes[0] as ThemeDefinition;
+const own = { path: "/own.json", definition: { ...definition, name: "own" } };
+
+describe("a theme", () => {
+  test("is chosen from a list, shown while it is selected, and stored", async () => {
+    const app = await openApp([], { themes: [own], mode: "truecolor" });
+    app.type("/theme");
+    app.press("escape", "enter");
+    await app.sees("high-contrast");
+    app.press("down");
+    await app.sees("dark");
+    app.press("down", "down", "down");
+    await expect.poll(() => app.themes.theme.name).toBe("own");
+    expect(app.themes.setting).toBe("system");
+    app.press("enter");
+    await app.sees("Theme: own");
+    expect(await readSettings(app)).toMatchObject({ theme: "own" });
+  });
+
+  test("is as before when the list is closed without a choice", async () => {
+    const app = await openApp([], { mode: "truecolor" });
+    app.type("/theme");
+    app.press("escape", "enter");
+    await app.sees("high-contrast");
+    app.press("down");
+    await expect.poll(() => app.themes.theme.name).toBe("dark");
+    app.press("escape");
+    await expect.poll(() => app.themes.theme.name).toBe("system");
+    expect(await readSettings(app)).not.toHaveProperty("theme");
+  });
+
+  test("may be a pair, and one that is not there is told", async () => {
+    const app = await openApp([]);
+    app.type("/theme light/dark");
+    app.press("enter");
+    await app.sees("Theme: light/dark");
+    app.type("/theme drak");
+    app.press("enter");
+    await app.sees('There is no theme "drak"');
+    expect(await readSettings(app)).toMatchObject({ theme: "light/dark" });
+  });
+
+  test("colors also what is on the screen already", async () => {
+    const app = await openApp([], { mode: "truecolor" });
+    await app.terminal.flush();
+    const color = () => app.terminal.getCell(1, 0)?.getFgColor();
+    const before = color();
+    app.type("/theme light");
+    app.press("enter");
+    await app.sees("Theme: light");
+    await expect.poll(async () => (await app.screen(), color())).not.toBe(before);
+  });
+});
+
+describe("answers of the terminal about its colors", () => {
+  const background = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\";
+
+  test("are waited for before the first frame, and keys are taken meanwhile", async () => {
+    let answer: (() => void) | undefined;
+    const opening = openApp([], { whenColorsKnown: () => new Promise<void>((resolve) => (answer = resolve)) });
+    await expect.poll(() => answer).toBeDefined();
+    answer?.();
+    const app = await opening;
+    const first = app.terminal.writes.findIndex((bytes) => bytes.includes("tau"));
+    expect(app.terminal.writes.slice(0, first)).toEqual(["\x1b[?25l"]);
+  });
+
+  test("that come late are applied, and never shown as text, whatever is open", async () => {
+    const app = await openApp([], { mode: "truecolor" });
+    app.terminal.sendInput(background);
+    await expect.poll(() => app.themes.theme.appearance).toBe("light");
+    app.press("ctrlL");
+    await app.sees("Model");
+    app.terminal.sendInput("\x1b]4;1;rgb:8080/0000/0000\x1b\\");
+    app.terminal.sendInput("\x1b[?997;1n");
+    app.type("lar");
+    await app.sees("> lar");
+    expect(await app.screen()).not.toMatch(/rgb|997|8080/);
+  });
+});
+
+describe("settings", () => {
+  test("quietStartup leaves out the header", async () => {
+    const app = await openApp([], { settings: { quietStartup: true } });
+    expect(await app.screen()).not.toContain("τ tau");
+  });
+
+  test("doubleEscapeAction none does nothing", async () => {
+    const app = await openApp([textReply("Hi.")], { settings: { doubleEscapeAction: "none" } });
+    app.type("one");
+    app.press("enter");
+    await app.sees("Hi.");
+    app.press("escape", "escape");
+    app.type("still typing");
+    await app.sees("still typing");
+  });
+
+  test("showTerminalProgress and notifications tell that a run goes on and has ended", async () => {
+    const terminal = { showTerminalProgress: true, notifications: "osc777" } as const;
+    const app = await openApp([textReply("Hi.")], { settings: { terminal } });
+    app.type("one");
+    app.press("enter");
+    await expect.poll(() => app.terminal.writes.join("")).toContain("\x1b]777;notify;tau;The answer is there.\x07");
+    const bytes = app.terminal.writes.join("");
+    expect(bytes.indexOf("\x1b]9;4;3\x07")).toBeLessThan(bytes.indexOf("\x1b]9;4;0;\x07"));
+  });
+
+  test("without them the terminal is told nothing", async () => {
+    const app = await openApp([textReply("Hi.")]);
+    app.type("one");
+    app.press("enter");
+    await app.sees("Hi.");
+    for (const told of ["\x07", "\x1b]9;"]) expect(app.terminal.writes.join("")).not.toContain(told);
+  });
+
+  test("that change count at once", async () => {
+    const app = await openApp([]);
+    app.app.applySettings(SettingsManager.inMemory({ editorPaddingX: 3 }).get());
+    app.type("padded");
+    await app.sees(/^ {3}padded/m);
+  });
+});
+
+describe("what is typed", () => {
+  test("is kept with each change, and no more once it is sent", async () => {
+    const app = await openApp([textReply("Hi.")]);
+    app.type("ab");
+    expect(app.drafts.slice(-2)).toEqual(["a", "ab"]);
+    app.press("enter");
+    await app.sees("Hi.");
+    expect(app.drafts.at(-1)).toBe("");
+  });
+
+  test("is in the editor again, if it was left", async () => {
+    const app = await openApp([], { draft: "half a thought" });
+    await app.sees("half a thought");
+  });
+});
+
+test("/hotkeys shows what is bound, also in the editor and in lists", async () => {
+  const app = await openApp([], { rows: 120 });
+  app.type("/hotkeys");
+  app.press("escape", "enter");
+  await app.sees(/ctrl\+g +Write the prompt/);
+  await app.sees(/ctrl\+k +Delete up to the end/);
+  await app.sees(/shift\+l +Label/);
+});

@@ -1,0 +1,70 @@
+/** What a table of settings consists of. */
+import type { Shape } from "./shape.ts";
+
+/**
+ * When a project may set it. A setting that executes something, sends data or money elsewhere, or loosens a decision of
+ * the user counts only after the user trusts the project. What is about trust or credentials is the user's alone.
+ */
+export type ProjectMaySet = "always" | "when trusted" | "never";
+
+/** One setting. If the default is undefined, the value may be undefined. */
+export interface Setting<T, D extends T | undefined = T | undefined> {
+  readonly kind: "setting";
+  readonly shape: Shape<T>;
+  readonly default: D;
+  readonly description: string;
+  readonly project: ProjectMaySet;
+}
+
+export interface Group<F extends Fields> {
+  readonly kind: "group";
+  readonly description: string;
+  readonly fields: F;
+}
+
+/** Values by names that are not known in advance. Empty by default. */
+export interface MapOf<E extends Setting<unknown> | Group<Fields>> {
+  readonly kind: "map";
+  readonly description: string;
+  /** What the names are; completes "by …". */
+  readonly by: string;
+  readonly of: E;
+  readonly project: ProjectMaySet;
+}
+
+/** Names that a map may not have: they would reach into the language when objects are merged. */
+export const forbiddenNames: readonly string[] = ["__proto__", "constructor", "prototype"];
+
+export interface Fields {
+  readonly [name: string]: SettingNode;
+}
+
+export type SettingNode = Setting<unknown> | Group<Fields> | MapOf<Setting<unknown> | Group<Fields>>;
+
+interface SettingOptions<D> {
+  default: D;
+  description: string;
+  /** Default `always`. */
+  project?: ProjectMaySet;
+}
+
+export const setting = <T, const D extends T | undefined>(
+  shape: Shape<T>,
+  options: SettingOptions<D>,
+): Setting<T, D> => ({
+  kind: "setting",
+  shape,
+  project: "always",
+  ...options,
+});
+
+export const group = <F extends Fields>(description: string, fields: F): Group<F> => ({
+  kind: "group",
+  description,
+  fields,
+});
+
+export const mapSetting = <E extends Setting<unknown> | Group<Fields>>(
+  of: E,
+  options: { description: string; by: string; project?: ProjectMaySet },
+): MapOf<E> => ({ kind: "map", of, project: "always", ...options });
