@@ -4,15 +4,13 @@ import { closeAfter } from "@tau/ai/internal";
 import type { CommandParams } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
-import { exportHtml } from "../../export/html.ts";
-import { writeFileTarget } from "../../export/write-target.ts";
 import { flag, nonEmptyText, nullable, optional, text, wholeNumber } from "../../fields/kinds.ts";
-import { findSession, mustBeInSessionDirectory, type SessionLookup } from "../../session/find-session.ts";
+import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
-import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
+import { command, type CommandContext, getLookup, type SomeCommands, longCommand } from "./command.ts";
 
 export const sessionCommands = {
   navigate: longCommand(
@@ -66,12 +64,6 @@ export const sessionCommands = {
   })),
   set_session_name: command({ name: nonEmptyText }, async ({ session }, { name }) => {
     await session.sessionManager.appendSessionInfo(name.trim());
-  }),
-  export_html: command({ outputPath: optional(nonEmptyText) }, async ({ session }, { outputPath }) => {
-    const path = resolve(session.cwd, outputPath ?? `tau-session-${session.sessionId}.html`);
-    const html = await exportHtml(await session.sessionManager.exportSource());
-    await writeFileTarget(path, html, { followsLinks: outputPath !== undefined });
-    return { path };
   }),
   list_sessions: command(
     {
@@ -128,12 +120,6 @@ async function listSessions(
 
 const findPath = (context: CommandContext, reference: string): Promise<string> =>
   findSession(reference, getLookup(context));
-
-const getLookup = ({ host, session }: CommandContext): SessionLookup => ({
-  cwd: session.cwd,
-  agentDir: host.agentDir,
-  directory: session.sessionManager.getSessionDir(),
-});
 
 /** A new session with the branch up to an entry; before the first entry it is empty. */
 async function openBefore(context: CommandContext, parentId: string | null): Promise<string> {
