@@ -184,7 +184,11 @@ export interface Commands {
     params: { direction?: "forward" | "backward" };
     data: { model: ModelData; thinkingLevel: ThinkingLevelName; isScoped: boolean } | null;
   };
-  get_available_models: { params: None; data: { models: ModelData[] } };
+  /** `scope`: those that `cycle_model` goes through, in their order; empty if these are all of them. */
+  get_available_models: {
+    params: None;
+    data: { models: ModelData[]; scope: Pick<ModelData, "provider" | "id">[] };
+  };
   /** All providers, by name. One is `configured` if its models can be used now. */
   get_providers: { params: None; data: { providers: { name: string; configured: boolean; modelCount: number }[] } };
   set_thinking_level: { params: { level: ThinkingLevelName }; data: null };
@@ -232,9 +236,19 @@ export interface Commands {
   /** Copies a file to a new session of this directory. */
   import_session: { params: { path: string }; data: OtherSession };
 
-  /** The sessions of the working directory, or with `all` of every directory; the last used first. */
+  /**
+   * The sessions of the working directory, or with `all` of every directory, or with `named` only those with a name. Default
+   * order: the last used first.
+   */
   list_sessions: {
-    params: { query?: string; all?: boolean; cursor?: string; limit?: number };
+    params: {
+      query?: string;
+      all?: boolean;
+      named?: boolean;
+      sort?: "modified" | "created" | "name";
+      cursor?: string;
+      limit?: number;
+    };
     data: { sessions: SessionSummaryData[]; cursor?: string };
   };
   /** `session` is a path, an id, or the beginning of an id. */

@@ -6,6 +6,7 @@ import {
   Container,
   Editor,
   getEditorTheme,
+  type Keybinding,
   type KeybindingsManager,
   setKeybindings,
   type Terminal,
@@ -17,13 +18,16 @@ import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { createNote } from "./blocks/note.ts";
 import { createCompletion } from "./completion.ts";
 import { ApprovalDialog } from "./dialogs/approval.ts";
-import { askText } from "./dialogs/ask-text.ts";
+import { createAskText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import { LiveLines } from "./live-lines.ts";
+import { AttachedImages, findDraggedImage } from "./attached-images.ts";
+import type { Interface } from "./interface.ts";
+import type { Program } from "./program.ts";
 import type { Look } from "./look.ts";
 import type { SessionClient } from "./session-client.ts";
-import { type Interface, missingCommands, slashCommands } from "./slash-commands.ts";
+import { missingCommands, slashCommands } from "./slash-commands.ts";
 import { drawStatus } from "./status-line.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -32,8 +36,7 @@ export interface AppOptions {
   terminal: Terminal;
   theme: Theme;
   keybindings: KeybindingsManager;
-  home: string | undefined;
-  version: string;
+  program: Program;
   /** The branch of the repository in a directory. */
   getBranch: (cwd: string) => Promise<string | undefined>;
   copy: (text: string) => void;
@@ -43,6 +46,13 @@ export interface AppOptions {
   editExternally?: (text: string) => Promise<string | undefined>;
   /** Milliseconds, from any point on. */
   now: () => number;
+}
+
+export interface RunOptions {
+  message?: string;
+  draft?: string;
+  /** The name of a slash command. */
+  command?: string;
 }
 
 /** What is left when the user goes. */
@@ -70,6 +80,9 @@ export class App {
   /** The editor, or what is asked instead. */
   readonly #slot = Object.assign(new Container(), { isEphemeral: true });
   readonly #notes = new Container();
+  readonly #images = new AttachedImages();
+  /** What is asked, the latest last. */
+  #dialogs: readonly Component[] = [];
   readonly #tracker = new ViewTracker();
   #end: (end: AppEnd) => void = () => {};
   #client: SessionClient;
@@ -78,12 +91,12 @@ export class App {
   #stats: StatsData | undefined;
   #branch: string | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
-  #shownApproval: string | undefined;
+  #shownApproval: { id: string; dialog: Component } | undefined;
   #lastPress: { action: string; at: number } | undefined;
   #shownNotices = 0;
 
   constructor(options: AppOptions) {
-    const { client, terminal, theme, keybindings, version } = options;
+    const { client, terminal, theme, keybindings, program } = options;
     this.#options = options;
     this.#client = client;
     setKeybindings(keybindings);
@@ -95,7 +108,9 @@ export class App {
     this.#editor.onSubmit = (text) => void this.#guard(() => this.#submit(text));
     this.#editor.setAutocompleteProvider(createCompletion(() => this.#client));
     this.#slot.addChild(this.#editor);
-    this.#tui.addChild(new Text(`${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", version)}`, 1, 0));
+    this.#tui.addChild(
+      new Text(`${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", program.version)}`, 1, 0),
+    );
     this.#tui.addChild(this.#transcript);
     this.#tui.addChild(this.#notes);
     this.#tui.addChild(new LiveLines(() => this.#drawLive()));
@@ -104,14 +119,15 @@ export class App {
     this.#tui.addInputListener((data) => (this.#handleKey(data) ? { consume: true } : undefined));
   }
 
-  /** Resolves when the user leaves. `draft` is in the editor at first; `message` is sent at once. */
-  async run({ message, draft = "" }: { message?: string; draft?: string } = {}): Promise<AppEnd> {
+  /** Resolves when the user leaves. `draft` is in the editor at first; `message` or `command` is sent at once. */
+  async run({ message, draft = "", command }: RunOptions = {}): Promise<AppEnd> {
     const ended = new Promise<AppEnd>((resolve) => (this.#end = resolve));
     this.#tui.start();
     this.#editor.setText(draft);
     this.#tui.setFocus(this.#editor);
     await this.#guard(() => this.#show(this.#client));
     if (!this.#state?.model) this.#say(withoutModel, "warning");
+    if (command !== undefined) void this.#guard(() => this.#runCommand(command, ""));
     if (message !== undefined) void this.#guard(() => this.#submit(message));
     return await ended;
   }
@@ -170,7 +186,7 @@ export class App {
     this.#shownNotices = live.notices.length;
     this.#setBusy(getActivity(live) !== undefined);
     const [approval, ...others] = live.approvals;
-    if (approval?.id !== this.#shownApproval) this.#showApproval(approval, others.length);
+    if (approval?.id !== this.#shownApproval?.id) this.#showApproval(approval, others.length);
   }
 
   #setBusy(isBusy: boolean): void {
@@ -202,7 +218,7 @@ export class App {
     const { model, cwd, thinkingLevel } = state;
     const status = {
       cwd,
-      home: this.#options.home,
+      home: this.#options.program.home,
       branch: this.#branch,
       sessionName: this.#tracker.view.log.name,
       model: model && `${model.provider}/${model.id}`,
@@ -213,32 +229,43 @@ export class App {
   }
 
   #showApproval(approval: Approval | undefined, others: number): void {
-    this.#shownApproval = approval?.id;
-    if (!approval) return this.#close();
+    if (this.#shownApproval) this.#close(this.#shownApproval.dialog);
+    this.#shownApproval = undefined;
+    if (!approval) return;
     const answer = (given: ApprovalAnswer) => {
-      this.#close();
+      this.#close(dialog);
       void this.#guard(async () => {
         await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
       });
     };
     const { theme } = this.#look;
-    this.#open(new ApprovalDialog({ approval, theme, others, now: this.#options.now, onAnswer: answer }));
+    const dialog = new ApprovalDialog({ approval, theme, others, now: this.#options.now, onAnswer: answer });
+    this.#shownApproval = { id: approval.id, dialog };
+    this.#open(dialog);
   }
 
   #open(dialog: Component): void {
-    this.#slot.children = [dialog];
-    this.#tui.setFocus(dialog);
+    this.#showDialogs([...this.#dialogs, dialog]);
   }
 
-  #close(): void {
-    this.#slot.children = [this.#editor];
-    this.#tui.setFocus(this.#editor);
+  #close(dialog: Component): void {
+    this.#showDialogs(this.#dialogs.filter((other) => other !== dialog));
+  }
+
+  /** The latest has the keys; without any, the editor. */
+  #showDialogs(dialogs: readonly Component[]): void {
+    this.#dialogs = dialogs;
+    const shown = dialogs.at(-1) ?? this.#editor;
+    this.#slot.children = [shown];
+    this.#tui.setFocus(shown);
   }
 
   /** Whether the key was used. */
   #handleKey(data: string): boolean {
-    if (this.#slot.children[0] !== this.#editor) return false;
+    if (this.#dialogs.length > 0) return false;
     const { keybindings } = this.#options;
+    const dragged = findDraggedImage(data);
+    if (dragged !== undefined) return this.#attachDragged(dragged, data);
     const action = editorActions.find((id) => keybindings.matches(data, id));
     if (action === undefined) return false;
     return this.#act(action);
@@ -265,7 +292,8 @@ export class App {
         void this.#guard(() => this.#editExternally());
         return true;
       case "app.clipboard.pasteImage":
-        return false;
+        void this.#guard(() => this.#pasteImage());
+        return true;
       case "app.session.new":
         return run("new");
       case "app.session.tree":
@@ -277,9 +305,11 @@ export class App {
       case "app.model.select":
         return run("model");
       case "app.model.cycleForward":
-      case "app.model.cycleBackward":
-        void this.#guard(async () => void (await this.#client.execute({ type: "cycle_model" })));
+      case "app.model.cycleBackward": {
+        const direction = action === "app.model.cycleForward" ? "forward" : "backward";
+        void this.#guard(async () => void (await this.#client.execute({ type: "cycle_model", direction })));
         return true;
+      }
       case "app.thinking.cycle":
         void this.#guard(async () => void (await this.#client.execute({ type: "cycle_thinking_level" })));
         return true;
@@ -346,10 +376,30 @@ export class App {
     if (text.trim() === "") return true;
     this.#editor.setText("");
     this.#editor.addToHistory(text);
+    void this.#guard(() => this.#send("follow_up", text));
+    return true;
+  }
+
+  async #send(queue: "steer" | "follow_up", message: string): Promise<void> {
+    const images = this.#images.take(message);
+    const type = this.#tracker.view.live.run ? queue : "prompt";
+    await this.#client.execute({ type, message, ...(images.length > 0 && { images }) });
+  }
+
+  async #pasteImage(): Promise<void> {
+    const image = await this.#options.program.readClipboardImage();
+    if (!image) return this.#say("There is no image on the clipboard, or no program that reads it.", "warning");
+    this.#editor.insertTextAtCursor(`${this.#images.add(image)} `);
+    this.#tui.requestRender();
+  }
+
+  /** What is no image after all is pasted as text. */
+  #attachDragged(path: string, data: string): true {
     void this.#guard(async () => {
-      const { live } = this.#tracker.view;
-      if (live.run) await this.#client.execute({ type: "follow_up", message: text });
-      else await this.#client.execute({ type: "prompt", message: text });
+      const image = await this.#options.program.readImageFile(path, this.#state?.cwd ?? "");
+      if (image) this.#editor.insertTextAtCursor(`${this.#images.add(image)} `);
+      else this.#editor.handleInput(data);
+      this.#tui.requestRender();
     });
     return true;
   }
@@ -392,9 +442,7 @@ export class App {
     if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
-    const { live } = this.#tracker.view;
-    if (live.run) await this.#client.execute({ type: "steer", message: text });
-    else await this.#client.execute({ type: "prompt", message: text });
+    await this.#send("steer", text);
   }
 
   async #runShell(text: string): Promise<void> {
@@ -417,29 +465,59 @@ export class App {
 
   #createInterface(): Interface {
     const { theme } = this.#look;
+    const getClient = () => this.#client;
+    const getView = () => this.#tracker.view;
+    const { terminal } = this.#options;
+    const open = <T>(create: (finish: (value: T) => void) => Component) =>
+      new Promise<T>((resolve) => {
+        const dialog = create((value) => {
+          this.#close(dialog);
+          resolve(value);
+        });
+        this.#open(dialog);
+      });
     return {
-      client: this.#client,
+      get client() {
+        return getClient();
+      },
+      get view() {
+        return getView();
+      },
+      get rows() {
+        return terminal.rows;
+      },
+      get columns() {
+        return terminal.columns;
+      },
+      theme,
+      program: this.#options.program,
       say: (text, color) => this.#say(text, color),
       choose: (title, items, options = {}) =>
-        new Promise((resolve) => {
-          const finish = (value: string | undefined) => {
-            this.#close();
-            resolve(value);
-          };
+        open((finish) => {
           const onSelect = ({ value }: { value: string }) => finish(value);
-          this.#open(new Picker({ title, items, theme, ...options, onSelect, onCancel: () => finish(undefined) }));
+          return new Picker({ title, items, theme, ...options, onSelect, onCancel: () => finish(undefined) });
         }),
-      ask: (question, options = {}) =>
-        askText({ question, theme, ...options }, (dialog) => this.#open(dialog)).finally(() => this.#close()),
+      ask: (question, options = {}) => open((finish) => createAskText({ question, theme, ...options }, finish)),
+      open,
+      redraw: () => this.#tui.requestRender(),
+      answer: async (approval) => {
+        const { now } = this.#options;
+        const given = await open<ApprovalAnswer>(
+          (onAnswer) => new ApprovalDialog({ approval, theme, others: 0, now, onAnswer }),
+        );
+        await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
+      },
       setEditorText: (text) => this.#editor.setText(text),
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
+      move: async (client) => await this.#show(client),
+      run: (work) => void this.#guard(work),
       copy: (text) => this.#options.copy(text),
       describeKey: (id) => this.#describeKey(id),
       leave: () => this.stop(),
     };
   }
 
-  #describeKey(id: AppKeybinding): string {
+  #describeKey(id: Keybinding): string {
     return this.#options.keybindings.getKeys(id).join(", ");
   }
 

@@ -4,10 +4,11 @@ import { createSystemTheme, createTheme } from "@tau/tui";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished } from "vitest";
 import { parseSessionArgs } from "../../src/args.ts";
-import { createHostClient } from "../../src/host-client.ts";
+import { Hosts } from "../../src/hosts.ts";
 import { App, type AppEnd } from "../../src/interactive/app.ts";
 import { createKeybindings } from "../../src/interactive/keybindings.ts";
-import { openHost } from "../../src/open-host.ts";
+import type { Program } from "../../src/interactive/program.ts";
+import { createProgram } from "../../src/program.ts";
 import { createIo, createModelWorkspace, type ModelWorkspace } from "../kit.ts";
 
 export interface OpenOptions {
@@ -15,6 +16,11 @@ export interface OpenOptions {
   rows?: number;
   args?: readonly string[];
   message?: string;
+  /** Called before the program starts. */
+  prepare?: (workspace: ModelWorkspace) => Promise<void>;
+  env?: Record<string, string>;
+  /** Replaces what this machine does. */
+  program?: Partial<Program>;
 }
 
 type KeyName = keyof typeof keys;
@@ -44,39 +50,55 @@ export const keys = {
   down: "\x1b[B",
   tab: "\t",
   shiftTab: "\x1b[Z",
+  ctrlA: "\x01",
   ctrlC: "\x03",
   ctrlD: "\x04",
   ctrlL: "\x0c",
   ctrlO: "\x0f",
+  ctrlN: "\x0e",
+  ctrlP: "\x10",
+  ctrlR: "\x12",
+  ctrlS: "\x13",
   ctrlT: "\x14",
+  ctrlU: "\x15",
+  ctrlV: "\x16",
+  shiftCtrlP: "\x1b[112;6u",
+  undo: "\x1f",
+  ctrlLeft: "\x1b[1;5D",
+  ctrlRight: "\x1b[1;5C",
+  altDown: "\x1b[1;3B",
   altEnter: "\x1b\r",
   altUp: "\x1b[1;3A",
 } as const;
 
 export async function openApp(replies: readonly WireReply[], options: OpenOptions = {}): Promise<OpenedApp> {
   const workspace = await createModelWorkspace(replies);
-  const { io } = createIo(workspace);
+  await options.prepare?.(workspace);
+  const { io } = createIo(workspace, { env: options.env ?? {} });
   const parsed = parseSessionArgs(options.args ?? []);
   if (parsed.kind !== "session") throw new Error("These are no arguments of a session.");
-  const { host, sessionId } = await openHost(parsed.options, io, { ask: "surface" });
+  const hosts = new Hosts(parsed.options, io);
+  const client = await hosts.open();
   const terminal = await VirtualTerminal.create(options.columns ?? 80, options.rows ?? 24);
   const copied: string[] = [];
   let passed = 0;
   const app = new App({
-    client: createHostClient(host, sessionId),
+    client,
     terminal,
     theme: createTheme(createSystemTheme({}), "none"),
     keybindings: createKeybindings(),
-    home: "/home/user",
-    version: "1.2.3",
+    program: { ...createProgram(io, hosts), home: "/home/user", version: "1.2.3", ...options.program },
     getBranch: async () => "main",
     copy: (text) => void copied.push(text),
     now: () => performance.now() + passed,
   });
-  const ended = app.run(options.message === undefined ? {} : { message: options.message });
+  const ended = app.run({
+    ...(options.message !== undefined && { message: options.message }),
+    ...(parsed.options.resume && { command: "resume" }),
+  });
   onTestFinished(async () => {
     app.stop();
-    await host.dispose();
+    await hosts.dispose();
   });
   const screen = async () => (await terminal.getViewport()).map((line) => line.trimEnd()).join("\n");
   const opened: OpenedApp = {

@@ -18,8 +18,9 @@ export const modelCommands = {
     return toModelData(model);
   }),
   cycle_model: command({ direction: optional(oneOf("forward", "backward")) }, cycleModel),
-  get_available_models: command({}, ({ session }) => ({
-    models: session.modelRegistry.getAvailable().map(toModelData),
+  get_available_models: command({}, (context) => ({
+    models: context.session.modelRegistry.getAvailable().map(toModelData),
+    scope: (findScope(context) ?? []).map(({ model: { provider, id } }) => ({ provider, id })),
   })),
   get_providers: command({}, ({ session }) => ({ providers: listProviders(session) })),
   set_thinking_level: command({ level: oneOf(...thinkingLevels) }, ({ session }, { level }) =>
@@ -67,9 +68,15 @@ function listProviders({ modelRegistry }: AgentSession) {
     .toSorted((a, b) => a.name.localeCompare(b.name, "en"));
 }
 
-async function cycleModel({ host, session }: CommandContext, { direction }: CommandParams<"cycle_model">) {
+/** Undefined if no models were chosen. */
+function findScope({ host, session }: CommandContext) {
   const patterns = host.modelPatterns ?? session.settings.enabledModels;
-  const scope = patterns && session.modelRegistry.scope(patterns).models;
+  return patterns && session.modelRegistry.scope(patterns).models;
+}
+
+async function cycleModel(context: CommandContext, { direction }: CommandParams<"cycle_model">) {
+  const { session } = context;
+  const scope = findScope(context);
   const choices = scope ?? session.modelRegistry.getAvailable().map((model) => ({ model, thinkingLevel: undefined }));
   if (choices.length < 2) return null;
   const ordered = direction === "backward" ? choices.toReversed() : choices;

@@ -1,10 +1,10 @@
 /** Commands about the tree of a session, and about other sessions. */
 import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
-import type { CommandParams } from "@tau/protocol";
+import type { CommandParams, SessionSummaryData } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
-import { flag, nonEmptyText, nullable, optional, text, wholeNumber } from "../../fields/kinds.ts";
+import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "../../fields/kinds.ts";
 import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
@@ -69,6 +69,8 @@ export const sessionCommands = {
     {
       query: optional(text),
       all: optional(flag),
+      named: optional(flag),
+      sort: optional(oneOf("modified", "created", "name")),
       cursor: optional(nonEmptyText),
       limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
     },
@@ -100,7 +102,14 @@ const maxListed = 100;
 
 async function listSessions(
   { host, session }: CommandContext,
-  { query = "", all = false, cursor, limit = maxListed }: CommandParams<"list_sessions">,
+  {
+    query = "",
+    all = false,
+    named = false,
+    sort = "modified",
+    cursor,
+    limit = maxListed,
+  }: CommandParams<"list_sessions">,
 ) {
   const { agentDir } = host;
   const directory = session.sessionManager.getSessionDir();
@@ -110,13 +119,21 @@ async function listSessions(
   const words = query.toLowerCase().split(/\s+/);
   const matching = sessions.map(toSessionSummary).filter(({ id, cwd, name = "", firstMessage }) => {
     const haystack = `${id} ${cwd} ${name} ${firstMessage}`.toLowerCase();
-    return words.every((word) => haystack.includes(word));
+    return (name !== "" || !named) && words.every((word) => haystack.includes(word));
   });
+  if (sort !== "modified") matching.sort(compareBy[sort]);
   const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
   const page = matching.slice(start, start + Math.min(limit, maxListed));
   const last = page.at(-1);
   return { sessions: page, ...(last && start + page.length < matching.length && { cursor: last.id }) };
 }
+
+/** Those without a name come last. */
+const compareBy = {
+  created: (a: SessionSummaryData, b: SessionSummaryData) => (a.createdAt < b.createdAt ? 1 : -1),
+  name: (a: SessionSummaryData, b: SessionSummaryData) =>
+    Number(a.name === undefined) - Number(b.name === undefined) || (a.name ?? "").localeCompare(b.name ?? "", "en"),
+};
 
 const findPath = (context: CommandContext, reference: string): Promise<string> =>
   findSession(reference, getLookup(context));
