@@ -92,6 +92,8 @@ export class App {
   #branch: string | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
   #shownApproval: { id: string; dialog: Component } | undefined;
+  /** The ids of questions that are answered later. */
+  readonly #postponed = new Set<string>();
   #lastPress: { action: string; at: number } | undefined;
   #shownNotices = 0;
 
@@ -185,8 +187,8 @@ export class App {
     for (const { message } of live.notices.slice(this.#shownNotices)) this.#say(message, "warning");
     this.#shownNotices = live.notices.length;
     this.#setBusy(getActivity(live) !== undefined);
-    const [approval, ...others] = live.approvals;
-    if (approval?.id !== this.#shownApproval?.id) this.#showApproval(approval, others.length);
+    const approval = live.approvals.find(({ id }) => !this.#postponed.has(id));
+    if (approval?.id !== this.#shownApproval?.id) this.#showApproval(approval, live.approvals.length - 1);
   }
 
   #setBusy(isBusy: boolean): void {
@@ -239,7 +241,11 @@ export class App {
       });
     };
     const { theme } = this.#look;
-    const dialog = new ApprovalDialog({ approval, theme, others, now: this.#options.now, onAnswer: answer });
+    const onLater = () => {
+      this.#postponed.add(approval.id);
+      this.#say("A question is open: /approve answers it.", "warning");
+    };
+    const dialog = new ApprovalDialog({ approval, theme, others, now: this.#options.now, onAnswer: answer, onLater });
     this.#shownApproval = { id: approval.id, dialog };
     this.#open(dialog);
   }
@@ -502,10 +508,11 @@ export class App {
       redraw: () => this.#tui.requestRender(),
       answer: async (approval) => {
         const { now } = this.#options;
-        const given = await open<ApprovalAnswer>(
-          (onAnswer) => new ApprovalDialog({ approval, theme, others: 0, now, onAnswer }),
-        );
-        await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
+        const given = await open<ApprovalAnswer | undefined>((onAnswer) => {
+          const onLater = () => onAnswer(undefined);
+          return new ApprovalDialog({ approval, theme, others: 0, now, onAnswer, onLater });
+        });
+        if (given) await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
       },
       setEditorText: (text) => this.#editor.setText(text),
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
