@@ -19,12 +19,12 @@ export class Hosts {
 
   /** The session that the flags name. `-r` is answered later, in the interface. */
   async open(): Promise<SessionClient> {
-    return await this.#add({ ...this.#options, resume: false }, this.#io, true);
+    return await this.#add({ ...this.#options, resume: false }, true);
   }
 
   /**
-   * A session of another directory. What the flags say about the first session, such as its name, does not count there,
-   * and whether that directory is trusted is not asked on standard error, where the interface is.
+   * A session of another directory, which works there. Flags that were meant for the first one do not count, above all its
+   * key and its trust. Nothing is asked on standard error, where the interface is.
    */
   async openSession(path: string, cwd: string): Promise<SessionClient> {
     const known = this.#hosts.get(cwd);
@@ -33,9 +33,7 @@ export class Hosts {
       const { sessionId } = await known.host.execute(known.sessionId, command);
       return createHostClient(known.host, sessionId);
     }
-    const { name: _name, fork: _fork, sessionId: _sessionId, ...options } = this.#options;
-    const other = { ...options, session: path, resume: false, continue: false, noSession: false };
-    return await this.#add(other, { ...this.#io, cwd }, false);
+    return await this.#add(toOptionsElsewhere(this.#options, path), false);
   }
 
   /** Throws for a session that is not open. */
@@ -49,10 +47,21 @@ export class Hosts {
     await Promise.all([...this.#hosts.values()].map(({ host }) => host.dispose()));
   }
 
-  async #add(options: SessionOptions, io: Io, asksTrust: boolean): Promise<SessionClient> {
-    const opened = await openHost(options, io, { ask: "surface", asksTrust });
+  async #add(options: SessionOptions, asksTrust: boolean): Promise<SessionClient> {
+    const opened = await openHost(options, this.#io, { ask: "surface", asksTrust });
     const { host, sessionId } = opened;
     this.#hosts.set(host.get(sessionId).session.cwd, opened);
     return createHostClient(host, sessionId);
   }
+}
+
+/** What was meant for the first session alone. */
+const firstSessionOptions = ["name", "fork", "sessionId", "agent", "model", "provider", "thinking", "apiKey"] as const;
+
+function toOptionsElsewhere(options: SessionOptions, path: string): SessionOptions {
+  const others = { ...options, session: path, resume: false, continue: false, noSession: false };
+  for (const name of firstSessionOptions) delete others[name];
+  // `--no-approve` is about every project, `--approve` about the one that the user was looking at.
+  if (others.approve === true) delete others.approve;
+  return others;
 }

@@ -132,6 +132,44 @@ describe("/resume", () => {
     await app.sees(/defaultModel +"acme\/large"/);
   });
 
+  test("the key and the trust of the first directory do not come along, and one can go back", async () => {
+    const app = await openApp([textReply("At home."), textReply("Far away."), textReply("Home again.")], {
+      rows: 40,
+      message: "home question",
+      args: ["--approve", "--api-key", "key-for-home-alone"],
+      prepare: async (workspace) => {
+        const other = join(workspace.directory, "elsewhere");
+        await mkdir(join(other, ".tau"), { recursive: true });
+        await writeFile(join(other, ".tau", "settings.json"), "{}");
+        await addSession(workspace, other, "far question");
+      },
+    });
+    await app.sees("At home.");
+    const goTo = async (text: string) => {
+      await run(app, "/resume");
+      await app.sees("Sessions of this directory");
+      app.press("tab");
+      await app.sees(`Sessions of all directories`);
+      app.type(text);
+      await app.sees(`→ ${text}`);
+      app.press("enter");
+    };
+    await goTo("far question");
+    await app.sees("Trust it until one of these files changes");
+    app.press("enter");
+    await app.sees(/elsewhere \(main\)/);
+    app.type("go");
+    app.press("enter");
+    await app.sees("Far away.");
+    await goTo("home question");
+    await app.sees("At home.");
+    app.type("go");
+    app.press("enter");
+    await app.sees("Home again.");
+    const keys = app.server.requests.map(({ headers }) => headers["authorization"]);
+    expect(keys).toEqual(["Bearer key-for-home-alone", "Bearer acme-key-0123456789", "Bearer key-for-home-alone"]);
+  });
+
   test("10,000 sessions: it is drawn and takes keys before they are read, and asks for them in pages", async () => {
     const head = "talk number";
     const count = 10_000;
