@@ -88,6 +88,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   chmodSync(join(outdir, "tau.cjs"), 0o755);
   rmSync(join(outdir, "catalog"), { recursive: true, force: true });
   cpSync(join(root, "packages", "ai", "catalog"), join(outdir, "catalog"), { recursive: true });
+  cpSync(join(root, "CHANGELOG.md"), join(outdir, "CHANGELOG.md"));
   return inputs;
 }
 

@@ -11,11 +11,14 @@ import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
 
-/** `ask` says who answers the questions of the policy. Default: they are denied. Throws `HarnessError` for usage errors. */
+/**
+ * `ask` says who answers the questions of the policy. Default: they are denied. `asksTrust`: whether a person is asked about
+ * a project, where there is one; default true. Throws `HarnessError` for usage errors.
+ */
 export async function openHost(
   options: SessionOptions,
   io: Io,
-  { ask }: { ask?: AskChoice } = {},
+  { ask, asksTrust = true }: { ask?: AskChoice; asksTrust?: boolean } = {},
 ): Promise<{ host: Host; sessionId: string }> {
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
@@ -26,10 +29,11 @@ export async function openHost(
       agentDir,
       watch,
       ...(options.approve !== undefined && { projectTrusted: options.approve }),
-      ...(canAnswer(options, io) && {
-        askTrust: async (waiting) =>
-          (await import("./ask-trust.ts")).askTrust(io, { cwd: directory, agentDir, waiting }),
-      }),
+      ...(asksTrust &&
+        canAnswer(options, io) && {
+          askTrust: async (waiting) =>
+            (await import("./ask-trust.ts")).askTrust(io, { cwd: directory, agentDir, waiting }),
+        }),
     });
     manager.mustBeWhole();
     return manager;

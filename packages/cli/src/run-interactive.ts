@@ -1,27 +1,25 @@
 /** Opens the interactive terminal over a host in this process. */
 import { execFile } from "node:child_process";
-import { homedir } from "node:os";
-import type { Host } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
 import { getAgentDir } from "./agent-dir.ts";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
-import { createHostClient } from "./host-client.ts";
-import { openHost } from "./open-host.ts";
+import { Hosts } from "./hosts.ts";
+import { createProgram } from "./program.ts";
 import { createDraftFile } from "./terminal/draft.ts";
 import { getEditorCommand, getEscapeTimeoutMs, showsHardwareCursor } from "./terminal/environment.ts";
 import { editInEditor } from "./terminal/external-editor.ts";
 import { openLooks } from "./terminal/looks.ts";
 import { suspend } from "./terminal/suspend.ts";
-import { version } from "./version.ts";
 
 /** Before the first frame. */
 const maxColorWaitMs = 100;
 
 export async function runInteractive(options: SessionOptions, io: Io): Promise<ExitCode> {
-  const { host, sessionId } = await openHost(options, io, { ask: "surface" });
+  const hosts = new Hosts(options, io);
+  const client = await hosts.open();
   const ui = await import("./interactive/index.ts");
-  const { settingsManager, cwd } = host.get(sessionId).session;
+  const { settingsManager, cwd } = hosts.get(client.sessionId).session;
   const agentDir = getAgentDir(io);
   const getSettings = () => {
     const settings = settingsManager.get();
@@ -49,13 +47,12 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
   });
   const draftFile = createDraftFile({ agentDir, cwd, onError: (message) => app.notify(message) });
   const app = new ui.App({
-    client: createHostClient(host, sessionId),
+    client,
     terminal,
     themes: looks.themes,
     settings: getSettings(),
     keybindings: looks.keybindings,
-    home: homedir(),
-    version,
+    program: createProgram(io, hosts),
     getBranch,
     copy: (text) => terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`),
     suspend: () => suspend(process),
@@ -77,7 +74,7 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
   };
   const crash = () => {
     leave();
-    io.err(describeResume(host, app.sessionId));
+    io.err(describeResume(hosts, app.sessionId));
   };
   terminal.onDisconnect = leave;
   io.signal.addEventListener("abort", leave);
@@ -89,22 +86,23 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
     const kept = draft === undefined ? [] : ["This was typed when the program ended the last time, and not sent."];
     const end = await app.run({
       ...(message !== "" && { message }),
+      ...(options.resume && { command: "resume" }),
       ...(draft !== undefined && { draft }),
       notices: [...looks.problems, ...kept],
     });
     draftFile.flush();
-    io.err(describeResume(host, end.sessionId));
+    io.err(describeResume(hosts, end.sessionId));
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.done;
   } finally {
     process.off("uncaughtExceptionMonitor", crash);
     looks.close();
-    await host.dispose();
+    await hosts.dispose();
   }
 }
 
 /** Empty for a session that is not stored, or that nothing was said in. */
-function describeResume(host: Host, sessionId: string): string {
-  const { sessionFile, messages } = host.get(sessionId).session;
+function describeResume(hosts: Hosts, sessionId: string): string {
+  const { sessionFile, messages } = hosts.get(sessionId).session;
   return sessionFile === undefined || messages.length === 0
     ? ""
     : `To continue this session: tau --session ${sessionId}\n`;

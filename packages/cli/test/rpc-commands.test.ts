@@ -236,12 +236,28 @@ const cases: Readonly<Record<CommandName, Case>> = {
   },
   cycle_model: {
     replies: [textReply("Large.")],
-    args: ["--models", "acme/small,acme/large"],
+    args: ["--models", "acme/small,acme/large,acme/third"],
+    async prepare({ agentDir }) {
+      const path = join(agentDir, "models.json");
+      const file = JSON.parse(await readFile(path, "utf8")) as { providers: { acme: { models: object[] } } };
+      file.providers.acme.models.push({ id: "third", name: "Third", contextWindow: 9_000, maxTokens: 1_000 });
+      await writeFile(path, JSON.stringify(file));
+    },
     async check({ client, server }) {
       expect(await client.call("cycle_model")).toMatchObject({ model: { id: "large" }, isScoped: true });
       await client.call("execute", { prompt: "Hi." });
       expect(server.requests[0]?.body).toMatchObject({ model: "large" });
+      expect(await client.call("cycle_model")).toMatchObject({ model: { id: "third" } });
       expect(await client.call("cycle_model")).toMatchObject({ model: { id: "small" } });
+      expect(await client.call("cycle_model", { direction: "backward" })).toMatchObject({ model: { id: "third" } });
+      expect(await client.call("cycle_model", { direction: "backward" })).toMatchObject({ model: { id: "large" } });
+    },
+  },
+  get_providers: {
+    async check({ client }) {
+      const { providers } = await client.call("get_providers");
+      expect(providers).toContainEqual({ name: "acme", configured: true, modelCount: 2 });
+      expect(providers.find(({ name }) => name === "anthropic")).toMatchObject({ configured: false });
     },
   },
   get_available_models: {
@@ -408,6 +424,49 @@ const cases: Readonly<Record<CommandName, Case>> = {
       const { path } = await client.call("export_html");
       expect((await stat(path)).mode & 0o777).toBe(0o600);
       await expect(client.call("export_html", { outputPath: "/dev/null" })).rejects.toThrow("/dev/null is not a file");
+    },
+  },
+  export_jsonl: {
+    replies: [textReply("The key is sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaa and acme-key-0123456789.")],
+    async check({ client, directory }) {
+      await client.call("execute", { prompt: "Hi." });
+      const { path } = await client.call("export_jsonl", { outputPath: "talk.jsonl" });
+      expect(path).toBe(join(directory, "talk.jsonl"));
+      const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+      expect(lines.map((line) => (JSON.parse(line) as { type: string }).type)).toContain("message");
+      await client.call("export_jsonl", { outputPath: "talk.jsonl", redact: true });
+      await client.call("export_html", { outputPath: "talk.html", redact: true });
+      for (const name of ["talk.jsonl", "talk.html"]) {
+        const text = await readFile(join(directory, name), "utf8");
+        expect(text).toContain("The key is");
+        expect(text).not.toMatch(/sk-ant-api03|acme-key/);
+      }
+    },
+  },
+  write_bug_report: {
+    replies: [textReply("The key is acme-key-0123456789.")],
+    async check({ client }) {
+      await client.call("execute", { prompt: "Hi." });
+      const { path } = await client.call("write_bug_report", { description: "It is slow.", version: "1.2.3" });
+      const text = await readFile(path, "utf8");
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      expect(JSON.parse(text)).toMatchObject({ description: "It is slow.", version: "1.2.3", model: { id: "small" } });
+      expect(text).toContain("The key is");
+      expect(text).not.toContain("acme-key");
+    },
+  },
+  import_session: {
+    replies: [textReply("One."), textReply("Two.")],
+    async check({ client, sent }) {
+      await client.call("execute", { prompt: "First." });
+      const before = await client.call("get_state");
+      await client.call("export_jsonl", { outputPath: "talk.jsonl" });
+      const { sessionId } = await client.call("import_session", { path: "talk.jsonl" });
+      expect(sessionId).not.toBe(before.sessionId);
+      expect(await client.call("get_state")).toMatchObject({ sessionId, messageCount: 2 });
+      await client.call("execute", { prompt: "Second." });
+      expect(sent(1)).toContain("First.");
+      await expect(client.call("import_session", { path: "nothing.jsonl" })).rejects.toThrow("cannot be read");
     },
   },
   new_session: {

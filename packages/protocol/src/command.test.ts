@@ -12,6 +12,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "get_fork_messages",
     "get_last_assistant_text",
     "get_messages",
+    "get_providers",
     "get_session_stats",
     "get_settings",
     "get_state",
@@ -53,7 +54,20 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "switch_session",
   ],
   approve: ["approve"],
-  admin: ["abort_bash", "bash", "export_html", "login", "logout", "reload", "set_setting", "set_tools", "set_trust"],
+  admin: [
+    "abort_bash",
+    "bash",
+    "export_html",
+    "export_jsonl",
+    "import_session",
+    "login",
+    "logout",
+    "reload",
+    "set_setting",
+    "set_tools",
+    "set_trust",
+    "write_bug_report",
+  ],
 };
 
 const scopes = Object.keys(expected) as Scope[];

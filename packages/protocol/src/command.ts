@@ -180,10 +180,17 @@ export interface Commands {
   set_model: { params: { provider: string; modelId: string }; data: ModelData };
   /** Null when there is no other. */
   cycle_model: {
-    params: None;
+    /** Default `forward`. */
+    params: { direction?: "forward" | "backward" };
     data: { model: ModelData; thinkingLevel: ThinkingLevelName; isScoped: boolean } | null;
   };
-  get_available_models: { params: None; data: { models: ModelData[] } };
+  /** `scope`: those that `cycle_model` goes through, in their order; empty if these are all of them. */
+  get_available_models: {
+    params: None;
+    data: { models: ModelData[]; scope: Pick<ModelData, "provider" | "id">[] };
+  };
+  /** All providers, by name. One is `configured` if its models can be used now. */
+  get_providers: { params: None; data: { providers: { name: string; configured: boolean; modelCount: number }[] } };
   set_thinking_level: { params: { level: ThinkingLevelName }; data: null };
   /** Null when the model has only one. */
   cycle_thinking_level: { params: None; data: { level: ThinkingLevelName } | null };
@@ -218,11 +225,30 @@ export interface Commands {
   /** A path, an id, or the beginning of an id. */
   switch_session: { params: { sessionPath: string }; data: OtherSession };
   set_session_name: { params: { name: string }; data: null };
-  export_html: { params: { outputPath?: string }; data: { path: string } };
+  /** With `redact`, what looks like a secret is left out. The same for `export_jsonl`. */
+  export_html: { params: { outputPath?: string; redact?: boolean }; data: { path: string } };
+  export_jsonl: { params: { outputPath?: string; redact?: boolean }; data: { path: string } };
+  /** A file about this session for whoever looks into a problem, without secrets. `version` is that of the client. */
+  write_bug_report: {
+    params: { description?: string; version?: string; outputPath?: string };
+    data: { path: string };
+  };
+  /** Copies a file to a new session of this directory. */
+  import_session: { params: { path: string }; data: OtherSession };
 
-  /** The sessions of the working directory, or with `all` of every directory; the last used first. */
+  /**
+   * The sessions of the working directory, or with `all` of every directory, or with `named` only those with a name. Default
+   * order: the last used first.
+   */
   list_sessions: {
-    params: { query?: string; all?: boolean; cursor?: string; limit?: number };
+    params: {
+      query?: string;
+      all?: boolean;
+      named?: boolean;
+      sort?: "modified" | "created" | "name";
+      cursor?: string;
+      limit?: number;
+    };
     data: { sessions: SessionSummaryData[]; cursor?: string };
   };
   /** `session` is a path, an id, or the beginning of an id. */
@@ -277,6 +303,7 @@ export const commandScopes = {
   set_model: "write",
   cycle_model: "write",
   get_available_models: "read",
+  get_providers: "read",
   set_thinking_level: "write",
   cycle_thinking_level: "write",
   get_available_thinking_levels: "read",
@@ -299,6 +326,9 @@ export const commandScopes = {
   switch_session: "write",
   set_session_name: "write",
   export_html: "admin",
+  export_jsonl: "admin",
+  write_bug_report: "admin",
+  import_session: "admin",
   list_sessions: "read",
   rename_session: "write",
   delete_session: "write",

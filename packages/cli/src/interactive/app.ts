@@ -7,6 +7,7 @@ import {
   Editor,
   getEditorTheme,
   getMarkdownTheme,
+  type Keybinding,
   type KeybindingsManager,
   setKeybindings,
   type Terminal,
@@ -18,15 +19,18 @@ import { createNote } from "./blocks/note.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
 import { createCompletion } from "./completion.ts";
 import { ApprovalDialog } from "./dialogs/approval.ts";
-import { askText } from "./dialogs/ask-text.ts";
+import { createAskText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
 import { Highlighter } from "./highlight/highlight.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import { LiveLines } from "./live-lines.ts";
+import { AttachedImages, findDraggedImage } from "./attached-images.ts";
+import type { Interface } from "./interface.ts";
+import type { Program } from "./program.ts";
 import type { Look } from "./look.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
-import { type Interface, missingCommands, slashCommands } from "./slash-commands.ts";
+import { missingCommands, slashCommands } from "./slash-commands.ts";
 import { drawStatus } from "./status-line.ts";
 import type { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
@@ -37,8 +41,7 @@ export interface AppOptions {
   themes: Themes;
   settings: TerminalSettings;
   keybindings: KeybindingsManager;
-  home: string | undefined;
-  version: string;
+  program: Program;
   /** The branch of the repository in a directory. */
   getBranch: (cwd: string) => Promise<string | undefined>;
   copy: (text: string) => void;
@@ -54,6 +57,15 @@ export interface AppOptions {
   whenColorsKnown?: () => Promise<unknown>;
   /** Milliseconds, from any point on. */
   now: () => number;
+}
+
+export interface RunOptions {
+  message?: string;
+  draft?: string;
+  /** The name of a slash command. */
+  command?: string;
+  /** What the user should know first. */
+  notices?: readonly string[];
 }
 
 /** What is left when the user goes. */
@@ -81,6 +93,9 @@ export class App {
   /** The editor, or what is asked instead. */
   readonly #slot = Object.assign(new Container(), { isEphemeral: true });
   readonly #notes = new Container();
+  readonly #images = new AttachedImages();
+  /** What is asked, the latest last. */
+  #dialogs: readonly Component[] = [];
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
   #settings: TerminalSettings;
@@ -91,12 +106,14 @@ export class App {
   #stats: StatsData | undefined;
   #branch: string | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
-  #shownApproval: string | undefined;
+  #shownApproval: { id: string; dialog: Component } | undefined;
+  /** The ids of questions that are answered later. */
+  readonly #postponed = new Set<string>();
   #lastPress: { action: string; at: number } | undefined;
   #shownNotices = 0;
 
   constructor(options: AppOptions) {
-    const { client, terminal, themes, keybindings, version, settings } = options;
+    const { client, terminal, themes, keybindings, program, settings } = options;
     const { theme } = themes;
     this.#options = options;
     this.#client = client;
@@ -121,7 +138,7 @@ export class App {
     this.#editor.onSubmit = (text) => void this.#guard(() => this.#submit(text));
     this.#editor.setAutocompleteProvider(createCompletion(() => this.#client));
     this.#slot.addChild(this.#editor);
-    const header = () => `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", version)}`;
+    const header = () => `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", program.version)}`;
     if (settings.quietStartup !== true) this.#tui.addChild(new ThemedText(header));
     this.#tui.addChild(this.#transcript);
     this.#tui.addChild(this.#notes);
@@ -137,12 +154,8 @@ export class App {
     return this.#tracker.view;
   }
 
-  /** Resolves when the user leaves. `draft` is in the editor at first; `message` is sent at once. */
-  async run({
-    message,
-    draft = "",
-    notices = [],
-  }: { message?: string; draft?: string; notices?: readonly string[] } = {}): Promise<AppEnd> {
+  /** Resolves when the user leaves. `draft` is in the editor at first; `message` or `command` is sent at once. */
+  async run({ message, draft = "", command, notices = [] }: RunOptions = {}): Promise<AppEnd> {
     const ended = new Promise<AppEnd>((resolve) => (this.#end = resolve));
     this.#tui.start(this.#options.whenColorsKnown?.());
     this.#editor.setText(draft);
@@ -150,6 +163,7 @@ export class App {
     await this.#guard(() => this.#show(this.#client));
     for (const notice of notices) this.#say(notice, "warning");
     if (!this.#state?.model) this.#say(withoutModel, "warning");
+    if (command !== undefined) void this.#guard(() => this.#runCommand(command, ""));
     if (message !== undefined) void this.#guard(() => this.#submit(message));
     return await ended;
   }
@@ -241,8 +255,8 @@ export class App {
     for (const { message } of live.notices.slice(this.#shownNotices)) this.#say(message, "warning");
     this.#shownNotices = live.notices.length;
     this.#setBusy(getActivity(live) !== undefined);
-    const [approval, ...others] = live.approvals;
-    if (approval?.id !== this.#shownApproval) this.#showApproval(approval, others.length);
+    const approval = live.approvals.find(({ id }) => !this.#postponed.has(id));
+    if (approval?.id !== this.#shownApproval?.id) this.#showApproval(approval, live.approvals.length - 1);
   }
 
   #setBusy(isBusy: boolean): void {
@@ -274,7 +288,7 @@ export class App {
     const { model, cwd, thinkingLevel } = state;
     const status = {
       cwd,
-      home: this.#options.home,
+      home: this.#options.program.home,
       branch: this.#branch,
       sessionName: this.#tracker.view.log.name,
       model: model && `${model.provider}/${model.id}`,
@@ -285,26 +299,39 @@ export class App {
   }
 
   #showApproval(approval: Approval | undefined, others: number): void {
-    this.#shownApproval = approval?.id;
-    if (!approval) return this.#close();
+    if (this.#shownApproval) this.#close(this.#shownApproval.dialog);
+    this.#shownApproval = undefined;
+    if (!approval) return;
     const answer = (given: ApprovalAnswer) => {
-      this.#close();
+      this.#close(dialog);
       void this.#guard(async () => {
         await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
       });
     };
     const { theme } = this.#look;
-    this.#open(new ApprovalDialog({ approval, theme, others, now: this.#options.now, onAnswer: answer }));
+    const onLater = () => {
+      this.#postponed.add(approval.id);
+      this.#say("A question is open: /approve answers it.", "warning");
+    };
+    const dialog = new ApprovalDialog({ approval, theme, others, now: this.#options.now, onAnswer: answer, onLater });
+    this.#shownApproval = { id: approval.id, dialog };
+    this.#open(dialog);
   }
 
   #open(dialog: Component): void {
-    this.#slot.children = [dialog];
-    this.#tui.setFocus(dialog);
+    this.#showDialogs([...this.#dialogs, dialog]);
   }
 
-  #close(): void {
-    this.#slot.children = [this.#editor];
-    this.#tui.setFocus(this.#editor);
+  #close(dialog: Component): void {
+    this.#showDialogs(this.#dialogs.filter((other) => other !== dialog));
+  }
+
+  /** The latest has the keys; without any, the editor. */
+  #showDialogs(dialogs: readonly Component[]): void {
+    this.#dialogs = dialogs;
+    const shown = dialogs.at(-1) ?? this.#editor;
+    this.#slot.children = [shown];
+    this.#tui.setFocus(shown);
   }
 
   #takeAnswer(data: string): boolean {
@@ -315,8 +342,10 @@ export class App {
 
   /** Whether the key was used. */
   #handleKey(data: string): boolean {
-    if (this.#slot.children[0] !== this.#editor) return false;
+    if (this.#dialogs.length > 0) return false;
     const { keybindings } = this.#options;
+    const dragged = findDraggedImage(data);
+    if (dragged !== undefined) return this.#attachDragged(dragged, data);
     const action = editorActions.find((id) => keybindings.matches(data, id));
     if (action === undefined) return false;
     return this.#act(action);
@@ -343,7 +372,8 @@ export class App {
         void this.#guard(() => this.#editExternally());
         return true;
       case "app.clipboard.pasteImage":
-        return false;
+        void this.#guard(() => this.#pasteImage());
+        return true;
       case "app.session.new":
         return run("new");
       case "app.session.tree":
@@ -355,9 +385,11 @@ export class App {
       case "app.model.select":
         return run("model");
       case "app.model.cycleForward":
-      case "app.model.cycleBackward":
-        void this.#guard(async () => void (await this.#client.execute({ type: "cycle_model" })));
+      case "app.model.cycleBackward": {
+        const direction = action === "app.model.cycleForward" ? "forward" : "backward";
+        void this.#guard(async () => void (await this.#client.execute({ type: "cycle_model", direction })));
         return true;
+      }
       case "app.thinking.cycle":
         void this.#guard(async () => void (await this.#client.execute({ type: "cycle_thinking_level" })));
         return true;
@@ -425,10 +457,30 @@ export class App {
     if (text.trim() === "") return true;
     this.#editor.setText("");
     this.#editor.addToHistory(text);
+    void this.#guard(() => this.#send("follow_up", text));
+    return true;
+  }
+
+  async #send(queue: "steer" | "follow_up", message: string): Promise<void> {
+    const images = this.#images.take(message);
+    const type = this.#tracker.view.live.run ? queue : "prompt";
+    await this.#client.execute({ type, message, ...(images.length > 0 && { images }) });
+  }
+
+  async #pasteImage(): Promise<void> {
+    const image = await this.#options.program.readClipboardImage();
+    if (!image) return this.#say("There is no image on the clipboard, or no program that reads it.", "warning");
+    this.#editor.insertTextAtCursor(`${this.#images.add(image)} `);
+    this.#tui.requestRender();
+  }
+
+  /** What is no image after all is pasted as text. */
+  #attachDragged(path: string, data: string): true {
     void this.#guard(async () => {
-      const { live } = this.#tracker.view;
-      if (live.run) await this.#client.execute({ type: "follow_up", message: text });
-      else await this.#client.execute({ type: "prompt", message: text });
+      const image = await this.#options.program.readImageFile(path, this.#state?.cwd ?? "");
+      if (image) this.#editor.insertTextAtCursor(`${this.#images.add(image)} `);
+      else this.#editor.handleInput(data);
+      this.#tui.requestRender();
     });
     return true;
   }
@@ -471,9 +523,7 @@ export class App {
     if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
-    const { live } = this.#tracker.view;
-    if (live.run) await this.#client.execute({ type: "steer", message: text });
-    else await this.#client.execute({ type: "prompt", message: text });
+    await this.#send("steer", text);
   }
 
   async #runShell(text: string): Promise<void> {
@@ -496,15 +546,35 @@ export class App {
 
   #createInterface(): Interface {
     const { theme } = this.#look;
+    const getClient = () => this.#client;
+    const getView = () => this.#tracker.view;
+    const { terminal } = this.#options;
+    const open = <T>(create: (finish: (value: T) => void) => Component) =>
+      new Promise<T>((resolve) => {
+        const dialog = create((value) => {
+          this.#close(dialog);
+          resolve(value);
+        });
+        this.#open(dialog);
+      });
     return {
-      client: this.#client,
+      get client() {
+        return getClient();
+      },
+      get view() {
+        return getView();
+      },
+      get rows() {
+        return terminal.rows;
+      },
+      get columns() {
+        return terminal.columns;
+      },
+      theme,
+      program: this.#options.program,
       say: (text, color) => this.#say(text, color),
       choose: (title, items, options = {}) =>
-        new Promise((resolve) => {
-          const finish = (value: string | undefined) => {
-            this.#close();
-            resolve(value);
-          };
+        open((finish) => {
           const { onHighlight, ...rest } = options;
           const highlight = onHighlight && {
             onHighlight: (value: string) => {
@@ -513,14 +583,31 @@ export class App {
             },
           };
           const onSelect = ({ value }: { value: string }) => finish(value);
-          this.#open(
-            new Picker({ title, items, theme, ...rest, ...highlight, onSelect, onCancel: () => finish(undefined) }),
-          );
+          return new Picker({
+            title,
+            items,
+            theme,
+            ...rest,
+            ...highlight,
+            onSelect,
+            onCancel: () => finish(undefined),
+          });
         }),
-      ask: (question, options = {}) =>
-        askText({ question, theme, ...options }, (dialog) => this.#open(dialog)).finally(() => this.#close()),
+      ask: (question, options = {}) => open((finish) => createAskText({ question, theme, ...options }, finish)),
+      open,
+      redraw: () => this.#tui.requestRender(),
+      answer: async (approval) => {
+        const { now } = this.#options;
+        const given = await open<ApprovalAnswer | undefined>((onAnswer) => {
+          const onLater = () => onAnswer(undefined);
+          return new ApprovalDialog({ approval, theme, others: 0, now, onAnswer, onLater });
+        });
+        if (given) await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
+      },
       setEditorText: (text) => this.#editor.setText(text),
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
+      move: async (client) => await this.#show(client),
+      run: (work) => void this.#guard(work),
       copy: (text) => this.#options.copy(text),
       describeKey: (id) => this.#describeKey(id),
       themes: this.#options.themes,
@@ -529,7 +616,7 @@ export class App {
     };
   }
 
-  #describeKey(id: AppKeybinding): string {
+  #describeKey(id: Keybinding): string {
     return this.#options.keybindings.getKeys(id).join(", ");
   }
 

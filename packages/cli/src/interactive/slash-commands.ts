@@ -1,35 +1,16 @@
 /** What can be typed after a slash. Help and completion read this table. */
-import type { ModelData, SessionSummaryData, ThinkingLevelName } from "@tau/protocol";
-import { type SelectItem, toPlainLine } from "@tau/tui";
+import type { ThinkingLevelName } from "@tau/protocol";
+import { toPlainLine } from "@tau/tui";
+import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
+import { chooseModel, chooseScopedModels } from "./commands/models.ts";
+import { runDoctor, showChangelog } from "./commands/program.ts";
+import { answerQuestions, editQueue } from "./commands/queue.ts";
+import { resume } from "./commands/sessions.ts";
+import { chooseTheme } from "./commands/theme.ts";
+import { openTree } from "./commands/tree.ts";
+import { changeTrust } from "./commands/trust.ts";
+import type { Interface } from "./interface.ts";
 import { keybindingDefinitions, type AppKeybinding } from "./keybindings.ts";
-import type { SessionClient } from "./session-client.ts";
-import { formatTokens } from "./status-line.ts";
-import { chooseTheme } from "./theme-command.ts";
-import type { Themes } from "./themes.ts";
-
-/** What a command may do to the interface. */
-export interface Interface {
-  readonly client: SessionClient;
-  /** Prints a remark below the conversation. */
-  say(text: string, color?: "dim" | "warning" | "error"): void;
-  /** Resolves to what was chosen; undefined if the user closed the list. */
-  choose(
-    title: string,
-    items: readonly SelectItem[],
-    options?: { selected?: string; hint?: string; onHighlight?: (value: string) => void },
-  ): Promise<string | undefined>;
-  /** Resolves to what was typed; undefined if the user gave up. */
-  ask(question: string, options?: { hidden?: boolean }): Promise<string | undefined>;
-  setEditorText(text: string): void;
-  /** Shows another session, which is open already. */
-  show(sessionId: string): Promise<void>;
-  copy(text: string): void;
-  describeKey(id: AppKeybinding): string;
-  readonly themes: Themes;
-  /** Reads themes and keys again; resolves to what is wrong with them. */
-  reloadTerminal(): Promise<readonly string[]>;
-  leave(): void;
-}
 
 export interface SlashCommand {
   name: string;
@@ -41,65 +22,39 @@ export interface SlashCommand {
 
 export const slashCommands: readonly SlashCommand[] = [
   { name: "model", description: "Choose a model", argument: "NAME", run: chooseModel },
+  { name: "scoped-models", description: "Choose the models to cycle through", run: chooseScopedModels },
   { name: "thinking", description: "Choose how much the model thinks", argument: "LEVEL", run: chooseThinking },
   { name: "tools", description: "Choose the tools that the model is shown", run: chooseTools },
   { name: "settings", description: "Change settings", run: changeSettings },
   { name: "theme", description: "Choose the colors", argument: "NAME", run: chooseTheme },
-  { name: "tree", description: "Go back to an earlier message", run: (ui) => goBack(ui, "navigate") },
-  { name: "fork", description: "Begin a new session from an earlier message", run: (ui) => goBack(ui, "fork") },
+  { name: "tree", description: "Go to another place in this session", run: openTree },
+  { name: "fork", description: "Begin a new session from an earlier message", run: fork },
   { name: "clone", description: "Begin a new session with a copy of this one", run: clone },
   { name: "resume", description: "Open another session", run: resume },
   { name: "new", description: "Begin a new session", run: startNew },
   { name: "name", description: "Name this session", argument: "NAME", run: nameSession },
   { name: "session", description: "Show what this session has used", run: showSession },
   { name: "compact", description: "Summarise the conversation so far", argument: "INSTRUCTIONS", run: compact },
-  { name: "export", description: "Write this session to an HTML file", argument: "PATH", run: exportSession },
+  { name: "export", description: "Write this session as .html or .jsonl", argument: "PATH", run: exportSession },
+  { name: "import", description: "Open a copy of a session file", argument: "PATH", run: importFile },
+  { name: "share", description: "Make a secret gist of this session", run: share },
   { name: "copy", description: "Copy the last answer", run: copyAnswer },
-  { name: "trust", description: "Trust this project, or take that back", run: trust },
+  { name: "queue", description: "Edit or remove queued messages", run: editQueue },
+  { name: "approve", description: "Answer open questions", run: answerQuestions },
+  { name: "trust", description: "Trust this project, or take that back", run: changeTrust },
   { name: "login", description: "Store a key for a provider", argument: "PROVIDER", run: login },
   { name: "logout", description: "Remove a stored key", argument: "PROVIDER", run: logout },
   { name: "reload", description: "Read settings, skills, templates, themes and keys again", run: reload },
+  { name: "doctor", description: "Check whether everything works", run: runDoctor },
+  { name: "changelog", description: "Show what has changed", run: showChangelog },
+  { name: "bug", description: "Write a file about a problem, and send nothing", argument: "TEXT", run: writeBugReport },
   { name: "hotkeys", description: "Show the keys", run: showKeys },
   { name: "help", description: "Show all commands", run: showHelp },
   { name: "quit", description: "Leave", run: (ui) => ui.leave() },
 ];
 
 /** Commands that people know from pi, and that are not there yet. */
-export const missingCommands: readonly string[] = [
-  "scoped-models",
-  "import",
-  "share",
-  "queue",
-  "approve",
-  "policy",
-  "doctor",
-  "changelog",
-  "bug",
-  "mcp",
-  "llama",
-];
-
-const toModelItem = ({ provider, id, name, contextWindow, cost }: ModelData): SelectItem => ({
-  value: `${provider}/${id}`,
-  label: `${provider}/${id}`,
-  description: [
-    name,
-    `${formatTokens(contextWindow)} context`,
-    cost.input > 0 ? `$${cost.input}/$${cost.output} per million` : "",
-  ]
-    .filter(Boolean)
-    .join(" · "),
-});
-
-async function chooseModel(ui: Interface, argument: string): Promise<void> {
-  const { models } = await ui.client.execute({ type: "get_available_models" });
-  const { model } = await ui.client.execute({ type: "get_state" });
-  const exact = models.find(({ provider, id }) => `${provider}/${id}` === argument || id === argument);
-  const selected = model && { selected: `${model.provider}/${model.id}` };
-  const value = exact ? `${exact.provider}/${exact.id}` : await ui.choose("Model", models.map(toModelItem), selected);
-  const chosen = models.find(({ provider, id }) => `${provider}/${id}` === value);
-  if (chosen) await ui.client.execute({ type: "set_model", provider: chosen.provider, modelId: chosen.id });
-}
+export const missingCommands: readonly string[] = ["policy", "mcp", "llama"];
 
 async function chooseThinking(ui: Interface, argument: string): Promise<void> {
   const { levels } = await ui.client.execute({ type: "get_available_thinking_levels" });
@@ -155,24 +110,17 @@ function parseValue(text: string): unknown {
   }
 }
 
-async function goBack(ui: Interface, type: "navigate" | "fork"): Promise<void> {
+async function fork(ui: Interface): Promise<void> {
   const { messages } = await ui.client.execute({ type: "get_fork_messages" });
   const items = messages.map(({ entryId, text }) => ({
     value: entryId,
     label: toPlainLine(text).slice(0, 200),
   }));
-  const title = type === "fork" ? "Fork before which message?" : "Go back to before which message?";
-  const entryId = await ui.choose(title, items.toReversed());
-  const message = messages.find((one) => one.entryId === entryId);
-  if (!message) return;
-  if (type === "fork") {
-    const { sessionId, text } = await ui.client.execute({ type, entryId: message.entryId });
-    await ui.show(sessionId);
-    return ui.setEditorText(text);
-  }
-  const { entries } = await ui.client.execute({ type: "get_entries", before: message.entryId, limit: 1 });
-  await ui.client.execute({ type: "navigate", entryId: entries.at(-1)?.id ?? null });
-  ui.setEditorText(message.text);
+  const entryId = await ui.choose("Fork before which message?", items.toReversed());
+  if (entryId === undefined) return;
+  const { sessionId, text } = await ui.client.execute({ type: "fork", entryId });
+  await ui.show(sessionId);
+  ui.setEditorText(text);
 }
 
 async function clone(ui: Interface): Promise<void> {
@@ -182,21 +130,6 @@ async function clone(ui: Interface): Promise<void> {
 
 async function startNew(ui: Interface): Promise<void> {
   const { sessionId } = await ui.client.execute({ type: "new_session" });
-  await ui.show(sessionId);
-}
-
-const toSessionItem = ({ path, name, firstMessage, messageCount }: SessionSummaryData): SelectItem => ({
-  value: path,
-  label: name ?? toPlainLine(firstMessage).slice(0, 200),
-  description: `${messageCount} messages`,
-});
-
-async function resume(ui: Interface): Promise<void> {
-  const { sessions } = await ui.client.execute({ type: "list_sessions", limit: 200 });
-  if (sessions.length === 0) return ui.say("There are no other sessions of this directory.");
-  const path = await ui.choose("Sessions", sessions.map(toSessionItem));
-  if (path === undefined) return;
-  const { sessionId } = await ui.client.execute({ type: "switch_session", sessionPath: path });
   await ui.show(sessionId);
 }
 
@@ -225,30 +158,11 @@ async function compact({ client }: Interface, argument: string): Promise<void> {
   await client.execute({ type: "compact", ...(argument !== "" && { customInstructions: argument }) });
 }
 
-async function exportSession(ui: Interface, argument: string): Promise<void> {
-  const { path } = await ui.client.execute({ type: "export_html", ...(argument !== "" && { outputPath: argument }) });
-  ui.say(`Written to ${path}`);
-}
-
 async function copyAnswer(ui: Interface): Promise<void> {
   const { text } = await ui.client.execute({ type: "get_last_assistant_text" });
   if (text === null) return ui.say("There is no answer yet.");
   ui.copy(text);
   ui.say("Copied.");
-}
-
-async function trust(ui: Interface): Promise<void> {
-  const { trusted, path, files } = await ui.client.execute({ type: "get_trust" });
-  const hint = files.length === 0 ? "It has no files that need trust." : `It is about ${files.join(", ")}`;
-  const items = [
-    { value: "no", label: trusted ? "Do not trust it any more" : "Do not trust it" },
-    { value: "yes", label: "Trust it until one of these files changes" },
-  ];
-  const answer = await ui.choose(path, items, { selected: trusted ? "yes" : "no", hint });
-  if (answer === undefined) return;
-  await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
-  // The project may have themes.
-  for (const problem of await ui.reloadTerminal()) ui.say(problem, "warning");
 }
 
 async function login(ui: Interface, argument: string): Promise<void> {

@@ -7,11 +7,12 @@ import type { ColorMode } from "@tau/tui";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished } from "vitest";
 import { parseSessionArgs } from "../../src/args.ts";
-import { createHostClient } from "../../src/host-client.ts";
+import { Hosts } from "../../src/hosts.ts";
 import { App, type AppEnd } from "../../src/interactive/app.ts";
 import { createKeybindings } from "../../src/interactive/keybindings.ts";
+import type { Program } from "../../src/interactive/program.ts";
 import { type ThemeFile, Themes } from "../../src/interactive/themes.ts";
-import { openHost } from "../../src/open-host.ts";
+import { createProgram } from "../../src/program.ts";
 import { createIo, createModelWorkspace, type ModelWorkspace } from "../kit.ts";
 
 export interface OpenOptions {
@@ -26,6 +27,11 @@ export interface OpenOptions {
   draft?: string;
   /** What the first frame waits for. */
   whenColorsKnown?: () => Promise<unknown>;
+  /** Called before the program starts. */
+  prepare?: (workspace: ModelWorkspace) => Promise<void>;
+  env?: Record<string, string>;
+  /** Replaces what this machine does. */
+  program?: Partial<Program>;
 }
 
 type KeyName = keyof typeof keys;
@@ -59,11 +65,23 @@ export const keys = {
   down: "\x1b[B",
   tab: "\t",
   shiftTab: "\x1b[Z",
+  ctrlA: "\x01",
   ctrlC: "\x03",
   ctrlD: "\x04",
   ctrlL: "\x0c",
   ctrlO: "\x0f",
+  ctrlN: "\x0e",
+  ctrlP: "\x10",
+  ctrlR: "\x12",
+  ctrlS: "\x13",
   ctrlT: "\x14",
+  ctrlU: "\x15",
+  ctrlV: "\x16",
+  shiftCtrlP: "\x1b[112;6u",
+  undo: "\x1f",
+  ctrlLeft: "\x1b[1;5D",
+  ctrlRight: "\x1b[1;5C",
+  altDown: "\x1b[1;3B",
   altEnter: "\x1b\r",
   altUp: "\x1b[1;3A",
 } as const;
@@ -72,23 +90,24 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
   const workspace = await createModelWorkspace(replies);
   const settings = { defaultModel: "acme/small", ...options.settings };
   await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify(settings));
-  const { io } = createIo(workspace);
+  await options.prepare?.(workspace);
+  const { io } = createIo(workspace, { env: options.env ?? {} });
   const parsed = parseSessionArgs(options.args ?? []);
   if (parsed.kind !== "session") throw new Error("These are no arguments of a session.");
-  const { host, sessionId } = await openHost(parsed.options, io, { ask: "surface" });
+  const hosts = new Hosts(parsed.options, io);
+  const client = await hosts.open();
   const terminal = await VirtualTerminal.create(options.columns ?? 80, options.rows ?? 24);
   const copied: string[] = [];
   const drafts: string[] = [];
   const themes = new Themes({ mode: options.mode ?? "none", files: options.themes ?? [] });
   let passed = 0;
   const app = new App({
-    client: createHostClient(host, sessionId),
+    client,
     terminal,
     themes,
-    settings: host.get(sessionId).session.settings,
+    settings: hosts.get(client.sessionId).session.settings,
     keybindings: createKeybindings(),
-    home: "/home/user",
-    version: "1.2.3",
+    program: { ...createProgram(io, hosts), home: "/home/user", version: "1.2.3", ...options.program },
     getBranch: async () => "main",
     copy: (text) => void copied.push(text),
     keepDraft: (read) => void drafts.push(read()),
@@ -96,10 +115,14 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
     now: () => performance.now() + passed,
   });
   const { message, draft } = options;
-  const ended = app.run({ ...(message !== undefined && { message }), ...(draft !== undefined && { draft }) });
+  const ended = app.run({
+    ...(message !== undefined && { message }),
+    ...(draft !== undefined && { draft }),
+    ...(parsed.options.resume && { command: "resume" }),
+  });
   onTestFinished(async () => {
     app.stop();
-    await host.dispose();
+    await hosts.dispose();
   });
   const screen = async () => (await terminal.getViewport()).map((line) => line.trimEnd()).join("\n");
   const opened: OpenedApp = {

@@ -4,8 +4,12 @@ import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { App } from "../../src/interactive/app.ts";
 import { createKeybindings } from "../../src/interactive/keybindings.ts";
+import type { Program } from "../../src/interactive/program.ts";
 import { Themes } from "../../src/interactive/themes.ts";
 import type { SessionClient } from "../../src/interactive/session-client.ts";
+
+/** What the script does not use. */
+const program = { home: undefined, version: "1.2.3" } as unknown as Program;
 
 /** The terminal over a connection that can be cut. */
 async function connect(host: Host, sessionId: string): Promise<ContractSurface & { app: App }> {
@@ -38,8 +42,7 @@ async function connect(host: Host, sessionId: string): Promise<ContractSurface &
     themes: new Themes({ mode: "none", files: [] }),
     settings: host.get(sessionId).session.settings,
     keybindings: createKeybindings(),
-    home: undefined,
-    version: "1.2.3",
+    program,
     getBranch: async () => undefined,
     copy: () => {},
     now: () => performance.now(),

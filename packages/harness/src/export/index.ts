@@ -2,6 +2,7 @@
 export { keepAs, writeTextFile } from "../durable-file.ts";
 export { exportHtml, type ExportHtmlOptions } from "./html.ts";
 export { type ImportedSession, type ImportProblem, importSession } from "./import.ts";
+export { type ImportedFile, importSessionFile } from "./import-file.ts";
 export { exportJsonl, type ExportJsonlOptions } from "./jsonl.ts";
 export { exportMarkdown } from "./markdown.ts";
 export type { ExportSource } from "./source.ts";

@@ -14,3 +14,4 @@ export {
 } from "./lease.ts";
 export { pathOfHandle } from "./open-path.ts";
 export { foldNames, isWithin } from "./within.ts";
+export { detectImageType, type ImageType } from "../files/sniff.ts";

@@ -23,6 +23,8 @@ export interface ApprovalOptions {
   others: number;
   now: () => number;
   onAnswer: (answer: ApprovalAnswer) => void;
+  /** The question stays open, and the call waits. */
+  onLater: () => void;
 }
 
 const choiceLabels = {
@@ -77,6 +79,7 @@ export class ApprovalDialog extends Container {
   #choose(value: string): void {
     if (value === "no") this.#options.onAnswer({ decision: "deny" });
     else if (value === "message") this.#setWriting(true);
+    else if (value === "later") this.#options.onLater();
     else this.#options.onAnswer({ decision: "allow", choice: value as keyof typeof choiceLabels });
   }
 
@@ -94,6 +97,8 @@ export class ApprovalDialog extends Container {
   }
 }
 
+const later = { value: "later", label: "Answer later", description: "/approve comes back to it" };
+
 /** The refusals come first, so that the selected item is one. */
 function listChoices({ choices }: Approval): SelectItem[] {
   const allowing = choices.map(({ choice, rule }) => ({
@@ -101,7 +106,7 @@ function listChoices({ choices }: Approval): SelectItem[] {
     label: choiceLabels[choice],
     ...(rule !== undefined && { description: rule }),
   }));
-  return [{ value: "no", label: "No" }, { value: "message", label: "No, and tell the model why" }, ...allowing];
+  return [{ value: "no", label: "No" }, { value: "message", label: "No, and tell the model why" }, ...allowing, later];
 }
 
 function describe({ toolName, summary, reason, commands, path, host }: Approval, theme: Theme): string {

@@ -5,24 +5,26 @@ export interface AskTextOptions {
   theme: Theme;
   /** Shows dots instead of what is typed. */
   hidden?: boolean;
+  /** What is there at first. */
+  initial?: string;
 }
 
-/** Resolves to what was typed; undefined if the user gave up. `open` shows the dialog. */
-export function askText(options: AskTextOptions, open: (dialog: Component) => void): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const dialog = new AskText(options);
-    dialog.input.onSubmit = resolve;
-    dialog.input.onEscape = () => resolve(undefined);
-    open(dialog);
-  });
+/** Calls `finish` with what was typed; with undefined if the user gave up. */
+export function createAskText(options: AskTextOptions, finish: (text: string | undefined) => void): Component {
+  const dialog = new AskText(options);
+  dialog.input.onSubmit = finish;
+  dialog.input.onEscape = () => finish(undefined);
+  return dialog;
 }
 
 class AskText extends Container {
   readonly input: Input;
 
-  constructor({ question, theme, hidden = false }: AskTextOptions) {
+  constructor({ question, theme, hidden = false, initial = "" }: AskTextOptions) {
     super();
     this.input = hidden ? new HiddenInput() : new Input();
+    // Unlike setting the value, this leaves the cursor at its end.
+    if (initial !== "") this.input.handleInput(`\x1b[200~${initial}\x1b[201~`);
     this.children = [new Spacer(1), new Text(theme.fg("accent", question), 1, 0), this.input];
   }
 

@@ -11,6 +11,7 @@ import {
   Spacer,
   Text,
   type Theme,
+  toPlainText,
 } from "@tau/tui";
 
 export interface PickerOptions {
@@ -45,10 +46,10 @@ export class Picker extends Container {
     const { theme, title, hint } = options;
     this.children = [
       new Spacer(1),
-      new Text(theme.fg("accent", theme.bold(title)), 1, 0),
+      new Text(theme.fg("accent", theme.bold(toPlainText(title))), 1, 0),
       this.#search,
       this.#list,
-      ...(hint === undefined ? [] : [new Text(theme.fg("dim", hint), 1, 0)]),
+      ...(hint === undefined ? [] : [new Text(theme.fg("dim", toPlainText(hint)), 1, 0)]),
     ];
     this.#show(options.items, options.selected);
   }

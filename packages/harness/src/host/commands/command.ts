@@ -3,6 +3,7 @@ import type { Ids } from "@tau/ai";
 import type { CommandData, CommandName, CommandParams } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import type { Fields, FieldValues } from "../../fields/field.ts";
+import type { SessionLookup } from "../../session/find-session.ts";
 import type { SessionManager } from "../../session/session-manager.ts";
 import type { HostedSession } from "../hosted-session.ts";
 
@@ -31,6 +32,13 @@ export interface CommandContext {
   session: AgentSession;
   options: CommandOptions;
 }
+
+/** Where the other sessions are. */
+export const getLookup = ({ host, session }: CommandContext): SessionLookup => ({
+  cwd: session.cwd,
+  agentDir: host.agentDir,
+  directory: session.sessionManager.getSessionDir(),
+});
 
 /** Commands without data answer with nothing. */
 type Answer<Data> = null extends Data ? Data | void : Data;

@@ -2,6 +2,7 @@
 import type { CommandName } from "@tau/protocol";
 import { bashCommands } from "./bash.ts";
 import type { CommandDefinitions } from "./command.ts";
+import { fileCommands } from "./files.ts";
 import { modelCommands } from "./models.ts";
 import { promptCommands } from "./prompts.ts";
 import { sessionCommands } from "./sessions.ts";
@@ -14,6 +15,7 @@ export const commandTable: CommandDefinitions = {
   ...modelCommands,
   ...bashCommands,
   ...sessionCommands,
+  ...fileCommands,
   ...settingsCommands,
 };
 

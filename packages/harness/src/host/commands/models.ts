@@ -1,6 +1,7 @@
 /** Commands that choose the model, its thinking level, its tools and how the session behaves. */
 import { getSupportedThinkingLevels, modelsAreEqual } from "@tau/ai";
 import { thinkingLevels } from "@tau/ai/internal";
+import type { CommandParams } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
 import { flag, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
@@ -16,10 +17,12 @@ export const modelCommands = {
     await session.setModel(model);
     return toModelData(model);
   }),
-  cycle_model: command({}, cycleModel),
-  get_available_models: command({}, ({ session }) => ({
-    models: session.modelRegistry.getAvailable().map(toModelData),
+  cycle_model: command({ direction: optional(oneOf("forward", "backward")) }, cycleModel),
+  get_available_models: command({}, (context) => ({
+    models: context.session.modelRegistry.getAvailable().map(toModelData),
+    scope: (findScope(context) ?? []).map(({ model: { provider, id } }) => ({ provider, id })),
   })),
+  get_providers: command({}, ({ session }) => ({ providers: listProviders(session) })),
   set_thinking_level: command({ level: oneOf(...thinkingLevels) }, ({ session }, { level }) =>
     session.setThinkingLevel(level),
   ),
@@ -56,13 +59,29 @@ function formatUnknownModel({ modelRegistry }: AgentSession, reference: string):
   return resolution.kind === "resolved" ? `There is no model ${JSON.stringify(reference)}.` : resolution.message;
 }
 
-async function cycleModel({ host, session }: CommandContext) {
+function listProviders({ modelRegistry }: AgentSession) {
+  const configured = new Set(modelRegistry.getAvailable().map(({ provider }) => provider));
+  const counts = new Map<string, number>();
+  for (const { provider } of modelRegistry.getAll()) counts.set(provider, (counts.get(provider) ?? 0) + 1);
+  return [...counts]
+    .map(([name, modelCount]) => ({ name, modelCount, configured: configured.has(name) }))
+    .toSorted((a, b) => a.name.localeCompare(b.name, "en"));
+}
+
+/** Undefined if no models were chosen. */
+function findScope({ host, session }: CommandContext) {
   const patterns = host.modelPatterns ?? session.settings.enabledModels;
-  const scope = patterns && session.modelRegistry.scope(patterns).models;
+  return patterns && session.modelRegistry.scope(patterns).models;
+}
+
+async function cycleModel(context: CommandContext, { direction }: CommandParams<"cycle_model">) {
+  const { session } = context;
+  const scope = findScope(context);
   const choices = scope ?? session.modelRegistry.getAvailable().map((model) => ({ model, thinkingLevel: undefined }));
   if (choices.length < 2) return null;
-  const current = choices.findIndex(({ model }) => modelsAreEqual(model, session.model));
-  const { model, thinkingLevel } = getNext<(typeof choices)[number]>(choices, current);
+  const ordered = direction === "backward" ? choices.toReversed() : choices;
+  const current = ordered.findIndex(({ model }) => modelsAreEqual(model, session.model));
+  const { model, thinkingLevel } = getNext<(typeof choices)[number]>(ordered, current);
   await session.setModel(model);
   if (thinkingLevel !== undefined) await session.setThinkingLevel(thinkingLevel);
   return { model: toModelData(model), thinkingLevel: session.thinkingLevel, isScoped: scope !== undefined };

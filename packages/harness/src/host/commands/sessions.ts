@@ -1,18 +1,16 @@
 /** Commands about the tree of a session, and about other sessions. */
 import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
-import type { CommandParams } from "@tau/protocol";
+import type { CommandParams, SessionSummaryData } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
-import { exportHtml } from "../../export/html.ts";
-import { writeFileTarget } from "../../export/write-target.ts";
-import { flag, nonEmptyText, nullable, optional, text, wholeNumber } from "../../fields/kinds.ts";
-import { findSession, mustBeInSessionDirectory, type SessionLookup } from "../../session/find-session.ts";
+import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "../../fields/kinds.ts";
+import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
-import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
+import { command, type CommandContext, getLookup, type SomeCommands, longCommand } from "./command.ts";
 
 export const sessionCommands = {
   navigate: longCommand(
@@ -67,16 +65,12 @@ export const sessionCommands = {
   set_session_name: command({ name: nonEmptyText }, async ({ session }, { name }) => {
     await session.sessionManager.appendSessionInfo(name.trim());
   }),
-  export_html: command({ outputPath: optional(nonEmptyText) }, async ({ session }, { outputPath }) => {
-    const path = resolve(session.cwd, outputPath ?? `tau-session-${session.sessionId}.html`);
-    const html = await exportHtml(await session.sessionManager.exportSource());
-    await writeFileTarget(path, html, { followsLinks: outputPath !== undefined });
-    return { path };
-  }),
   list_sessions: command(
     {
       query: optional(text),
       all: optional(flag),
+      named: optional(flag),
+      sort: optional(oneOf("modified", "created", "name")),
       cursor: optional(nonEmptyText),
       limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
     },
@@ -108,7 +102,14 @@ const maxListed = 100;
 
 async function listSessions(
   { host, session }: CommandContext,
-  { query = "", all = false, cursor, limit = maxListed }: CommandParams<"list_sessions">,
+  {
+    query = "",
+    all = false,
+    named = false,
+    sort = "modified",
+    cursor,
+    limit = maxListed,
+  }: CommandParams<"list_sessions">,
 ) {
   const { agentDir } = host;
   const directory = session.sessionManager.getSessionDir();
@@ -118,22 +119,24 @@ async function listSessions(
   const words = query.toLowerCase().split(/\s+/);
   const matching = sessions.map(toSessionSummary).filter(({ id, cwd, name = "", firstMessage }) => {
     const haystack = `${id} ${cwd} ${name} ${firstMessage}`.toLowerCase();
-    return words.every((word) => haystack.includes(word));
+    return (name !== "" || !named) && words.every((word) => haystack.includes(word));
   });
+  if (sort !== "modified") matching.sort(compareBy[sort]);
   const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
   const page = matching.slice(start, start + Math.min(limit, maxListed));
   const last = page.at(-1);
   return { sessions: page, ...(last && start + page.length < matching.length && { cursor: last.id }) };
 }
 
+/** Those without a name come last. */
+const compareBy = {
+  created: (a: SessionSummaryData, b: SessionSummaryData) => (a.createdAt < b.createdAt ? 1 : -1),
+  name: (a: SessionSummaryData, b: SessionSummaryData) =>
+    Number(a.name === undefined) - Number(b.name === undefined) || (a.name ?? "").localeCompare(b.name ?? "", "en"),
+};
+
 const findPath = (context: CommandContext, reference: string): Promise<string> =>
   findSession(reference, getLookup(context));
-
-const getLookup = ({ host, session }: CommandContext): SessionLookup => ({
-  cwd: session.cwd,
-  agentDir: host.agentDir,
-  directory: session.sessionManager.getSessionDir(),
-});
 
 /** A new session with the branch up to an entry; before the first entry it is empty. */
 async function openBefore(context: CommandContext, parentId: string | null): Promise<string> {

@@ -1,5 +1,5 @@
 import { builtInThemes, systemThemeName } from "@tau/tui";
-import type { Interface } from "./slash-commands.ts";
+import type { Interface } from "../interface.ts";
 
 /** Chooses a theme, with each shown while it is selected, and stores the choice in the user's settings. */
 export async function chooseTheme(ui: Interface, argument: string): Promise<void> {

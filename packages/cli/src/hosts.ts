@@ -1,0 +1,67 @@
+/** The hosts of the interactive terminal: one for each directory whose sessions were opened. */
+import type { Host, HostedSession } from "@tau/harness/host";
+import type { SessionOptions } from "./args.ts";
+import type { Io } from "./command.ts";
+import { createHostClient } from "./host-client.ts";
+import type { SessionClient } from "./interactive/session-client.ts";
+import { openHost } from "./open-host.ts";
+
+export class Hosts {
+  readonly #options: SessionOptions;
+  readonly #io: Io;
+  /** By directory, with a session of it. */
+  readonly #hosts = new Map<string, { host: Host; sessionId: string }>();
+
+  constructor(options: SessionOptions, io: Io) {
+    this.#options = options;
+    this.#io = io;
+  }
+
+  /** The session that the flags name. `-r` is answered later, in the interface. */
+  async open(): Promise<SessionClient> {
+    return await this.#add({ ...this.#options, resume: false }, true);
+  }
+
+  /**
+   * A session of another directory, which works there. Flags that were meant for the first one do not count, above all its
+   * key and its trust. Nothing is asked on standard error, where the interface is.
+   */
+  async openSession(path: string, cwd: string): Promise<SessionClient> {
+    const known = this.#hosts.get(cwd);
+    if (known) {
+      const command = { type: "switch_session", sessionPath: path } as const;
+      const { sessionId } = await known.host.execute(known.sessionId, command);
+      return createHostClient(known.host, sessionId);
+    }
+    return await this.#add(toOptionsElsewhere(this.#options, path), false);
+  }
+
+  /** Throws for a session that is not open. */
+  get(sessionId: string): HostedSession {
+    const owner = [...this.#hosts.values()].find(({ host }) => host.sessionIds.includes(sessionId));
+    if (!owner) throw new Error(`The session ${sessionId} is not open.`);
+    return owner.host.get(sessionId);
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all([...this.#hosts.values()].map(({ host }) => host.dispose()));
+  }
+
+  async #add(options: SessionOptions, asksTrust: boolean): Promise<SessionClient> {
+    const opened = await openHost(options, this.#io, { ask: "surface", asksTrust });
+    const { host, sessionId } = opened;
+    this.#hosts.set(host.get(sessionId).session.cwd, opened);
+    return createHostClient(host, sessionId);
+  }
+}
+
+/** What was meant for the first session alone. */
+const firstSessionOptions = ["name", "fork", "sessionId", "agent", "model", "provider", "thinking", "apiKey"] as const;
+
+function toOptionsElsewhere(options: SessionOptions, path: string): SessionOptions {
+  const others = { ...options, session: path, resume: false, continue: false, noSession: false };
+  for (const name of firstSessionOptions) delete others[name];
+  // `--no-approve` is about every project, `--approve` about the one that the user was looking at.
+  if (others.approve === true) delete others.approve;
+  return others;
+}

@@ -1,0 +1,43 @@
+/** Commands that write a session to a file, read one, or share it. */
+import type { Interface } from "../interface.ts";
+
+/** `/export PATH`: lines of JSON or a page, by the extension. */
+export async function exportSession(ui: Interface, argument: string): Promise<void> {
+  const type = /\.jsonl$/i.test(argument) ? "export_jsonl" : "export_html";
+  const { path } = await ui.client.execute({ type, ...(argument !== "" && { outputPath: argument }) });
+  ui.say(`Written to ${path}`);
+}
+
+export async function importFile(ui: Interface, argument: string): Promise<void> {
+  const path = argument === "" ? await ui.ask("Which session file?") : argument;
+  if (path === undefined || path === "") return;
+  const { sessionId } = await ui.client.execute({ type: "import_session", path });
+  await ui.show(sessionId);
+}
+
+export async function share(ui: Interface): Promise<void> {
+  const sharing = await ui.program.findSharing();
+  if (typeof sharing === "string") return ui.say(sharing, "warning");
+  try {
+    await ui.client.execute({ type: "export_html", outputPath: sharing.path, redact: true });
+    const { userMessages, assistantMessages, toolResults } = await ui.client.execute({ type: "get_session_stats" });
+    const what = `${userMessages} messages of yours, ${assistantMessages} answers and ${toolResults} results of tools`;
+    const hint = `All branches leave this machine: ${what}. Keys and what looks like one are left out. Look first: ${sharing.path}`;
+    const items = [
+      { value: "no", label: "Do not share" },
+      { value: "yes", label: "Make a secret gist", description: "Whoever has its address can read it." },
+    ];
+    if ((await ui.choose("Share this session?", items, { hint })) !== "yes") return;
+    ui.say(`Shared: ${await sharing.send()}`);
+  } finally {
+    await sharing.close();
+  }
+}
+
+export async function writeBugReport(ui: Interface, argument: string): Promise<void> {
+  const description = argument === "" ? await ui.ask("What went wrong?") : argument;
+  if (description === undefined) return;
+  const { version } = ui.program;
+  const { path } = await ui.client.execute({ type: "write_bug_report", description, version });
+  ui.say(`Written to ${path}, without keys. Nothing was sent: look at it before you do.`);
+}

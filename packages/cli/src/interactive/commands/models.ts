@@ -1,0 +1,66 @@
+/** `/model` and `/scoped-models`. */
+import type { ModelData } from "@tau/protocol";
+import type { SelectItem } from "@tau/tui";
+import { ScopedModelsDialog } from "../dialogs/scoped-models.ts";
+import type { Interface } from "../interface.ts";
+import { formatTokens } from "../status-line.ts";
+
+const toName = ({ provider, id }: Pick<ModelData, "provider" | "id">): string => `${provider}/${id}`;
+
+const describe = ({ name, contextWindow, cost }: ModelData): string =>
+  [name, `${formatTokens(contextWindow)} context`, formatPrice(cost)].join(" · ");
+
+/** US dollars for a million tokens. */
+function formatPrice({ input, output }: ModelData["cost"]): string {
+  return input === 0 && output === 0 ? "no price" : `$${input} in, $${output} out per million`;
+}
+
+const toItem = (model: ModelData): SelectItem => ({
+  value: toName(model),
+  label: toName(model),
+  description: describe(model),
+});
+
+export async function chooseModel(ui: Interface, argument: string): Promise<void> {
+  const [{ models }, { model }, { providers }] = await Promise.all([
+    ui.client.execute({ type: "get_available_models" }),
+    ui.client.execute({ type: "get_state" }),
+    ui.client.execute({ type: "get_providers" }),
+  ]);
+  const exact = models.find((one) => toName(one) === argument || one.id === argument);
+  const hint = describeProviders(providers);
+  const options = { hint, ...(model && { selected: toName(model) }) };
+  const value = exact ? toName(exact) : await ui.choose("Model", models.map(toItem), options);
+  const chosen = models.find((one) => toName(one) === value);
+  if (chosen) await ui.client.execute({ type: "set_model", provider: chosen.provider, modelId: chosen.id });
+}
+
+function describeProviders(providers: readonly { name: string; configured: boolean }[]): string {
+  const list = (isConfigured: boolean) => {
+    const names = providers.filter(({ configured }) => configured === isConfigured).map(({ name }) => name);
+    const more = names.length > 8 ? ` and ${names.length - 8} more` : "";
+    return names.length === 0 ? "none" : `${names.slice(0, 8).join(", ")}${more}`;
+  };
+  return `Configured: ${list(true)}. Without a key: ${list(false)}; /login stores one.`;
+}
+
+export async function chooseScopedModels(ui: Interface): Promise<void> {
+  const { models, scope } = await ui.client.execute({ type: "get_available_models" });
+  const names = await ui.open<readonly string[] | undefined>(
+    (finish) =>
+      new ScopedModelsDialog({
+        items: models.map((model) => ({ name: toName(model), provider: model.provider, description: describe(model) })),
+        chosen: scope.map(toName),
+        theme: ui.theme,
+        getMaxRows: () => ui.rows - 9,
+        describeKey: (id) => ui.describeKey(id),
+        onSave: finish,
+        onCancel: () => finish(undefined),
+      }),
+  );
+  if (!names) return;
+  // Without the setting, all models count: also those that come later.
+  const isAll = names.length === 0 || names.length === models.length;
+  await ui.client.execute({ type: "set_setting", key: "enabledModels", ...(!isAll && { value: names }) });
+  ui.say(isAll ? "Saved: all models." : `Saved: ${names.join(", ")}`);
+}

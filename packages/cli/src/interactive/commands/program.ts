@@ -1,0 +1,18 @@
+/** Commands about the program itself. */
+import type { Interface } from "../interface.ts";
+
+const maxChangelogLines = 40;
+
+export async function showChangelog(ui: Interface): Promise<void> {
+  const text = await ui.program.readChangelog();
+  if (text === undefined) return ui.say("The changelog is not installed.", "warning");
+  const lines = text.trim().split("\n");
+  const more =
+    lines.length > maxChangelogLines ? [`… ${lines.length - maxChangelogLines} more lines in CHANGELOG.md`] : [];
+  ui.say([...lines.slice(0, maxChangelogLines), ...more].join("\n"));
+}
+
+export async function runDoctor(ui: Interface): Promise<void> {
+  const { cwd } = await ui.client.execute({ type: "get_state" });
+  ui.say((await ui.program.runDoctor(cwd, ui.columns - 2)).trimEnd());
+}

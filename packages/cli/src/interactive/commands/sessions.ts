@@ -1,0 +1,74 @@
+/** `/resume`: opens another session, also one of another directory. */
+import type { SessionSummaryData } from "@tau/protocol";
+import { SessionDialog } from "../dialogs/sessions.ts";
+import type { Interface } from "../interface.ts";
+import { SessionPages } from "../session-pages.ts";
+import { changeTrust } from "./trust.ts";
+
+const reservedRows = 9;
+
+export async function resume(ui: Interface): Promise<void> {
+  const session = await chooseSession(ui);
+  if (session) await openSession(ui, session);
+}
+
+const chooseSession = (ui: Interface) =>
+  ui.open<SessionSummaryData | undefined>((finish) => {
+    const pages = new SessionPages(ui.client, (error) => {
+      if (error !== undefined) dialog.say(error instanceof Error ? error.message : String(error));
+      ui.redraw();
+    });
+    const dialog: SessionDialog = new SessionDialog({
+      pages,
+      theme: ui.theme,
+      home: ui.program.home,
+      now: () => ui.program.now(),
+      getMaxRows: () => ui.rows - reservedRows,
+      describeKey: (id) => ui.describeKey(id),
+      onSelect: finish,
+      onCancel: () => finish(undefined),
+      onRename: ({ path, name }) =>
+        ui.run(async () => {
+          const text = await ui.ask("New name of the session", { initial: name ?? "" });
+          if (text === undefined || text.trim() === "") return;
+          await ui.client.execute({ type: "rename_session", session: path, name: text });
+          await pages.load();
+        }),
+      onDelete: ({ path }) =>
+        change(async () => {
+          const { id } = await ui.client.execute({ type: "delete_session", session: path });
+          return { message: "Deleted.", deleted: id };
+        }),
+      onRestore: (id) =>
+        change(async () => {
+          await ui.client.execute({ type: "restore_session", session: id });
+          return { message: "It is back.", deleted: undefined };
+        }),
+    });
+    /** What fails is said in the dialog, since remarks are behind it. */
+    const change = (work: () => Promise<{ message: string; deleted: string | undefined }>) =>
+      ui.run(async () => {
+        try {
+          const { message, deleted } = await work();
+          dialog.say(message, deleted);
+          await pages.load();
+        } catch (error) {
+          dialog.say(error instanceof Error ? error.message : String(error));
+        }
+        ui.redraw();
+      });
+    void pages.load();
+    return dialog;
+  });
+
+async function openSession(ui: Interface, { path, cwd }: SessionSummaryData): Promise<void> {
+  const { cwd: here } = await ui.client.execute({ type: "get_state" });
+  if (cwd === "" || cwd === here) {
+    const { sessionId } = await ui.client.execute({ type: "switch_session", sessionPath: path });
+    return await ui.show(sessionId);
+  }
+  const client = await ui.program.openSession(path, cwd);
+  await ui.move(client);
+  const trust = await client.execute({ type: "get_trust" });
+  if (!trust.trusted && trust.files.length > 0) await changeTrust(ui);
+}

@@ -1,0 +1,104 @@
+/** `/tree`: goes to another entry of the session. */
+import { TreeDialog } from "../dialogs/tree.ts";
+import { WaitDialog } from "../dialogs/wait.ts";
+import type { Interface } from "../interface.ts";
+import {
+  createTree,
+  leavesMessages,
+  toTarget,
+  type Tree,
+  type TreeFilter,
+  treeFilters,
+  type TreeNode,
+} from "../tree-model.ts";
+
+/** What a dialog needs besides its rows: the lines around the list, and the status line. */
+const reservedRows = 9;
+
+export async function openTree(ui: Interface): Promise<void> {
+  const { tree: roots, leafId } = await ui.client.execute({ type: "get_tree" });
+  const tree = createTree(roots, leafId);
+  if (tree.nodes.length === 0) return ui.say("The session is empty.");
+  const { filter, skipsPrompt } = await readSettings(ui);
+  for (let selected: string | undefined; ;) {
+    const node = await chooseNode(ui, tree, filter, selected);
+    if (!node) return;
+    const target = toTarget(node);
+    if (node.entry.id === leafId && target.text === undefined) return ui.say("The session is there already.");
+    const summary = skipsPrompt || !leavesMessages(tree, target.entryId) ? {} : await askSummary(ui);
+    selected = node.entry.id;
+    // Back to the tree.
+    if (!summary) continue;
+    await navigate(ui, target.entryId, summary);
+    if (target.text !== undefined) ui.setEditorText(target.text);
+    return;
+  }
+}
+
+/** Settings of a newer or older host may be missing. */
+async function readSettings(ui: Interface): Promise<{ filter: TreeFilter; skipsPrompt: boolean }> {
+  const { settings } = await ui.client.execute({ type: "get_settings" });
+  const { branchSummary } = settings as { branchSummary?: { skipPrompt?: boolean } };
+  const filter = treeFilters.find((name) => name === settings["treeFilterMode"]) ?? "default";
+  return { filter, skipsPrompt: branchSummary?.skipPrompt === true };
+}
+
+const chooseNode = (ui: Interface, tree: Tree, filter: TreeFilter, selected: string | undefined) =>
+  ui.open<TreeNode | undefined>((finish) => {
+    const dialog: TreeDialog = new TreeDialog({
+      tree,
+      theme: ui.theme,
+      filter,
+      ...(selected !== undefined && { selected }),
+      getMaxRows: () => ui.rows - reservedRows,
+      describeKey: (id) => ui.describeKey(id),
+      onSelect: finish,
+      onCancel: () => finish(undefined),
+      onCopy: (text) => ui.copy(text),
+      onLabel: (node) => ui.run(() => editLabel(ui, node, dialog)),
+    });
+    return dialog;
+  });
+
+async function editLabel(ui: Interface, node: TreeNode, dialog: TreeDialog): Promise<void> {
+  const text = await ui.ask("Label (empty: none)", { initial: node.label ?? "" });
+  if (text === undefined) return;
+  const label = text.trim();
+  await ui.client.execute({ type: "set_label", entryId: node.entry.id, ...(label !== "" && { label }) });
+  node.label = label === "" ? undefined : label;
+  dialog.update();
+  ui.redraw();
+}
+
+interface Summary {
+  summarise?: true;
+  instructions?: string;
+}
+
+/** Undefined if the user changed their mind. */
+async function askSummary(ui: Interface): Promise<Summary | undefined> {
+  const choice = await ui.choose("Summarise the branch that you leave?", [
+    { value: "no", label: "No summary" },
+    { value: "yes", label: "Summary" },
+    { value: "instructions", label: "Summary with instructions" },
+  ]);
+  if (choice === undefined) return undefined;
+  if (choice === "no") return {};
+  if (choice === "yes") return { summarise: true };
+  const instructions = await ui.ask("What should the summary pay attention to?");
+  return instructions === undefined ? undefined : { summarise: true, instructions };
+}
+
+async function navigate(ui: Interface, entryId: string | null, summary: Summary): Promise<void> {
+  const navigating = ui.client.execute({ type: "navigate", entryId, ...summary });
+  if (!summary.summarise) return void (await navigating);
+  const abort = () => ui.run(async () => void (await ui.client.execute({ type: "abort" })));
+  await ui.open<void>((finish) => {
+    void navigating.then(
+      () => finish(),
+      () => finish(),
+    );
+    return new WaitDialog("Summarising the branch. Escape stops it.", ui.theme, abort);
+  });
+  await navigating;
+}

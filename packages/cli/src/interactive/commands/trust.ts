@@ -1,0 +1,16 @@
+import type { Interface } from "../interface.ts";
+
+/** `/trust` */
+export async function changeTrust(ui: Interface): Promise<void> {
+  const { trusted, path, files } = await ui.client.execute({ type: "get_trust" });
+  const hint = files.length === 0 ? "It has no files that need trust." : `It is about ${files.join(", ")}`;
+  const items = [
+    { value: "no", label: trusted ? "Do not trust it any more" : "Do not trust it" },
+    { value: "yes", label: "Trust it until one of these files changes" },
+  ];
+  const answer = await ui.choose(path, items, { selected: trusted ? "yes" : "no", hint });
+  if (answer === undefined) return;
+  await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
+  // The project may have themes.
+  for (const problem of await ui.reloadTerminal()) ui.say(problem, "warning");
+}

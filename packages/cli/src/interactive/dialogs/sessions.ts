@@ -1,0 +1,184 @@
+/** The list of sessions: search, rename, delete and open. It is drawn before the first page has come. */
+import type { SessionSummaryData } from "@tau/protocol";
+import {
+  type Component,
+  type Focusable,
+  getKeybindings,
+  Input,
+  type Theme,
+  toPlainLine,
+  truncateToWidth,
+  visibleWidth,
+} from "@tau/tui";
+import type { AppKeybinding } from "../keybindings.ts";
+import type { SessionPages } from "../session-pages.ts";
+
+export interface SessionDialogOptions {
+  pages: SessionPages;
+  theme: Theme;
+  home: string | undefined;
+  getMaxRows: () => number;
+  now: () => number;
+  describeKey: (id: AppKeybinding | "tui.editor.undo" | "tui.input.tab") => string;
+  onSelect: (session: SessionSummaryData) => void;
+  onRename: (session: SessionSummaryData) => void;
+  onDelete: (session: SessionSummaryData) => void;
+  onRestore: (id: string) => void;
+  onCancel: () => void;
+}
+
+const sorts = ["modified", "created", "name"] as const;
+/** The next page is asked for when so many rows are left below the selection. */
+const rowsAhead = 30;
+
+export class SessionDialog implements Component, Focusable {
+  readonly #options: SessionDialogOptions;
+  readonly #search = new Input({ placeholder: "Type to search names and first words" });
+  #selected = 0;
+  #showsPaths = false;
+  #doomed: SessionSummaryData | undefined;
+  /** The id of the session that was deleted last. */
+  #deleted: string | undefined;
+  #message: string | undefined;
+
+  constructor(options: SessionDialogOptions) {
+    this.#options = options;
+  }
+
+  get focused(): boolean {
+    return this.#search.focused;
+  }
+
+  set focused(focused: boolean) {
+    this.#search.focused = focused;
+  }
+
+  invalidate(): void {
+    this.#search.invalidate();
+  }
+
+  /** Says something below the list. `deleted` can be restored with a key. */
+  say(message: string | undefined, deleted?: string): void {
+    this.#message = message;
+    this.#deleted = deleted;
+  }
+
+  render(width: number): string[] {
+    const { pages, theme, getMaxRows } = this.#options;
+    const { sessions } = pages;
+    this.#selected = Math.max(0, Math.min(this.#selected, sessions.length - 1));
+    const maxRows = Math.max(3, getMaxRows());
+    const start = Math.max(0, Math.min(this.#selected - Math.floor(maxRows / 2), sessions.length - maxRows));
+    const rows = sessions
+      .slice(start, start + maxRows)
+      .map((session, offset) => this.#drawRow(session, start + offset, width));
+    if (rows.length === 0) rows.push(theme.fg("muted", pages.isLoading ? "  Reading…" : "  No sessions"));
+    const title = pages.query.all ? " Sessions of all directories" : " Sessions of this directory";
+    return [
+      "",
+      truncateToWidth(theme.fg("accent", theme.bold(title)), width, ""),
+      ...this.#search.render(width),
+      ...rows,
+      truncateToWidth(this.#drawFooter(), width, "…"),
+    ];
+  }
+
+  handleInput(data: string): void {
+    const keys = getKeybindings();
+    const is = (id: Parameters<typeof keys.matches>[1]) => keys.matches(data, id);
+    const { pages, onSelect, onRename, onRestore, onCancel } = this.#options;
+    if (this.#doomed) return this.#answer(is("tui.select.confirm"));
+    const session = pages.sessions[this.#selected];
+    const { query } = pages;
+    if (is("tui.select.cancel")) onCancel();
+    else if (is("tui.select.up")) this.#move(-1);
+    else if (is("tui.select.down")) this.#move(1);
+    else if (is("tui.select.pageUp")) this.#move(-this.#options.getMaxRows());
+    else if (is("tui.select.pageDown")) this.#move(this.#options.getMaxRows());
+    else if (session && is("tui.select.confirm")) onSelect(session);
+    else if (is("tui.input.tab")) this.#load({ all: !query.all });
+    else if (is("app.session.togglePath")) this.#showsPaths = !this.#showsPaths;
+    else if (is("app.session.toggleSort")) this.#load({ sort: sorts[(sorts.indexOf(query.sort) + 1) % sorts.length]! });
+    else if (is("app.session.toggleNamedFilter")) this.#load({ named: !query.named });
+    else if (session && is("app.session.rename")) onRename(session);
+    else if (is("app.session.delete") || (is("app.session.deleteNoninvasive") && query.query === ""))
+      this.#doomed = session;
+    else if (is("tui.editor.undo") && this.#deleted !== undefined) onRestore(this.#deleted);
+    else this.#type(data);
+  }
+
+  /** Anything but Enter keeps the session. */
+  #answer(isConfirmed: boolean): void {
+    const session = this.#doomed;
+    this.#doomed = undefined;
+    if (session && isConfirmed) this.#options.onDelete(session);
+  }
+
+  #type(data: string): void {
+    this.#search.handleInput(data);
+    const query = this.#search.getValue();
+    if (query !== this.#options.pages.query.query) this.#load({ query });
+  }
+
+  #load(change: Parameters<SessionPages["load"]>[0]): void {
+    this.#selected = 0;
+    this.say(undefined);
+    void this.#options.pages.load(change);
+  }
+
+  #move(step: number): void {
+    const { pages } = this.#options;
+    this.#selected = Math.max(0, Math.min(this.#selected + step, pages.sessions.length - 1));
+    if (pages.sessions.length - this.#selected <= rowsAhead) void pages.loadMore();
+  }
+
+  #drawRow(session: SessionSummaryData, position: number, width: number): string {
+    const { theme, pages, home = "", now } = this.#options;
+    const isSelected = position === this.#selected;
+    const { name, firstMessage, cwd, messageCount, modifiedAt } = session;
+    const title = toPlainLine((name ?? firstMessage).slice(0, 500)) || "(no message)";
+    const place = cwd !== "" && home !== "" && cwd.startsWith(home) ? `~${cwd.slice(home.length)}` : cwd;
+    const details = [
+      this.#showsPaths ? session.path : pages.query.all ? place : "",
+      `${messageCount} messages`,
+      formatAge(now() - Date.parse(modifiedAt)),
+    ];
+    const right = toPlainLine(details.filter(Boolean).join(" · "));
+    const room = Math.max(10, width - visibleWidth(right) - 4);
+    const left = truncateToWidth(title, room, "…");
+    const gap = " ".repeat(Math.max(1, room - visibleWidth(left) + 1));
+    const shown = isSelected ? theme.bold(left) : name === undefined ? left : theme.fg("warning", left);
+    const line = `${isSelected ? theme.fg("accent", "→ ") : "  "}${shown}${gap}${theme.fg("dim", right)}`;
+    return truncateToWidth(line, width, "");
+  }
+
+  #drawFooter(): string {
+    const { pages, theme, describeKey } = this.#options;
+    if (this.#doomed) {
+      const title = toPlainLine((this.#doomed.name ?? this.#doomed.firstMessage).slice(0, 40));
+      return theme.fg("warning", ` Delete "${title}"? Enter deletes it, any other key keeps it.`);
+    }
+    if (this.#message !== undefined) {
+      const undo = this.#deleted === undefined ? "" : ` ${describeKey("tui.editor.undo")} brings it back.`;
+      return theme.fg("warning", ` ${toPlainLine(this.#message)}${undo}`);
+    }
+    const { sort, named } = pages.query;
+    const count = `${pages.sessions.length}${pages.hasMore ? "+" : ""}`;
+    const keys = [
+      `${describeKey("tui.input.tab")} directories`,
+      `${describeKey("app.session.rename")} rename`,
+      `${describeKey("app.session.delete")} delete`,
+      `${describeKey("app.session.toggleSort")} by ${sort}`,
+      `${describeKey("app.session.toggleNamedFilter")} ${named ? "all" : "named only"}`,
+      `${describeKey("app.session.togglePath")} paths`,
+    ];
+    return theme.fg("dim", ` ${count} · ${keys.join(" · ")}`);
+  }
+}
+
+function formatAge(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}

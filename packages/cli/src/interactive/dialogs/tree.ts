@@ -1,0 +1,199 @@
+/** The tree of a session: walk, fold, filter, search and label. Only the rows that are visible are drawn. */
+import { type Focusable, Input, matchesKey, type Theme, toPlainLine, truncateToWidth } from "@tau/tui";
+import { type Component, getKeybindings } from "@tau/tui";
+import { describeEntry, getUserText } from "../describe-entry.ts";
+import {
+  drawConnectors,
+  findEnd,
+  findRow,
+  findStart,
+  listRows,
+  type Tree,
+  type TreeFilter,
+  treeFilters,
+  type TreeNode,
+  type TreeRow,
+} from "../tree-model.ts";
+
+export interface TreeDialogOptions {
+  tree: Tree;
+  theme: Theme;
+  filter: TreeFilter;
+  /** The entry that is selected at first. Default: the one that the session is at. */
+  selected?: string;
+  /** How many rows the list may have now. */
+  getMaxRows: () => number;
+  describeKey: (id: "app.tree.editLabel" | "app.tree.filter.cycleForward") => string;
+  onSelect: (node: TreeNode) => void;
+  onLabel: (node: TreeNode) => void;
+  onCopy: (text: string) => void;
+  onCancel: () => void;
+}
+
+const filterKeys = {
+  "app.tree.filter.default": "default",
+  "app.tree.filter.noTools": "no-tools",
+  "app.tree.filter.userOnly": "user-only",
+  "app.tree.filter.labeledOnly": "labeled-only",
+  "app.tree.filter.all": "all",
+} as const;
+
+export class TreeDialog implements Component, Focusable {
+  readonly #options: TreeDialogOptions;
+  readonly #search = new Input({ placeholder: "Type to search" });
+  readonly #folded = new Set<string>();
+  #filter: TreeFilter;
+  #showsTimes = false;
+  #rows: readonly TreeRow[] = [];
+  #selected = 0;
+
+  constructor(options: TreeDialogOptions) {
+    this.#options = options;
+    this.#filter = options.filter;
+    this.#list(options.selected ?? options.tree.leafId);
+  }
+
+  get focused(): boolean {
+    return this.#search.focused;
+  }
+
+  set focused(focused: boolean) {
+    this.#search.focused = focused;
+  }
+
+  invalidate(): void {
+    this.#search.invalidate();
+  }
+
+  /** After a label has changed. */
+  update(): void {
+    this.#list(this.#node?.entry.id ?? null);
+  }
+
+  render(width: number): string[] {
+    const { theme, getMaxRows, describeKey } = this.#options;
+    const count = this.#rows.length;
+    const maxRows = Math.max(3, getMaxRows());
+    const start = Math.max(0, Math.min(this.#selected - Math.floor(maxRows / 2), count - maxRows));
+    const visible = this.#rows.slice(start, start + maxRows);
+    const lines = visible.map((_row, offset) => this.#drawRow(start + offset, width));
+    const place = count === 0 ? "nothing to show" : `${this.#selected + 1}/${count}`;
+    const hint = `${place} · ${this.#filter} · ${describeKey("app.tree.filter.cycleForward")} other entries · ${describeKey("app.tree.editLabel")} label`;
+    return [
+      "",
+      truncateToWidth(theme.fg("accent", theme.bold(" Session tree")), width, ""),
+      ...this.#search.render(width),
+      ...lines,
+      theme.fg("dim", truncateToWidth(` ${hint}`, width, "…")),
+    ];
+  }
+
+  handleInput(data: string): void {
+    const keys = getKeybindings();
+    const is = (id: Parameters<typeof keys.matches>[1]) => keys.matches(data, id);
+    const filterKey = (Object.keys(filterKeys) as (keyof typeof filterKeys)[]).find(is);
+    if (is("tui.select.cancel")) this.#cancel();
+    else if (is("tui.select.up")) this.#move(this.#selected - 1, "wrap");
+    else if (is("tui.select.down")) this.#move(this.#selected + 1, "wrap");
+    else if (is("tui.select.pageUp")) this.#move(this.#selected - this.#options.getMaxRows());
+    else if (is("tui.select.pageDown")) this.#move(this.#selected + this.#options.getMaxRows());
+    else if (matchesKey(data, "home")) this.#move(0);
+    else if (matchesKey(data, "end")) this.#move(this.#rows.length - 1);
+    else if (is("tui.select.confirm")) this.#withNode(this.#options.onSelect);
+    else if (is("app.tree.foldOrUp")) this.#foldOrUp();
+    else if (is("app.tree.unfoldOrDown")) this.#unfoldOrDown();
+    else if (is("app.tree.editLabel")) this.#withNode(this.#options.onLabel);
+    else if (is("app.tree.toggleLabelTimestamp")) this.#showsTimes = !this.#showsTimes;
+    else if (is("app.message.copy"))
+      this.#withNode(({ entry }) => this.#options.onCopy(getUserText(entry) ?? describeEntry(entry).text));
+    else if (filterKey) this.#setFilter(this.#filter === filterKeys[filterKey] ? "default" : filterKeys[filterKey]);
+    else if (is("app.tree.filter.cycleForward")) this.#cycleFilter(1);
+    else if (is("app.tree.filter.cycleBackward")) this.#cycleFilter(-1);
+    else this.#type(data);
+  }
+
+  get #node(): TreeNode | undefined {
+    return this.#rows[this.#selected]?.node;
+  }
+
+  #withNode(act: (node: TreeNode) => void): void {
+    if (this.#node) act(this.#node);
+  }
+
+  /** First ends the search. */
+  #cancel(): void {
+    if (this.#search.getValue() === "") return this.#options.onCancel();
+    this.#search.setValue("");
+    this.update();
+  }
+
+  #type(data: string): void {
+    const before = this.#search.getValue();
+    this.#search.handleInput(data);
+    if (this.#search.getValue() !== before) this.update();
+  }
+
+  #setFilter(filter: TreeFilter): void {
+    this.#filter = filter;
+    this.update();
+  }
+
+  #cycleFilter(step: 1 | -1): void {
+    const index = treeFilters.indexOf(this.#filter) + step;
+    this.#setFilter(treeFilters.at(index % treeFilters.length)!);
+  }
+
+  #foldOrUp(): void {
+    const row = this.#rows[this.#selected];
+    if (!row) return;
+    if (row.isStart && row.childCount > 0 && !row.isFolded) return this.#setFolded(row, true);
+    this.#move(findStart(this.#rows, this.#selected));
+  }
+
+  #unfoldOrDown(): void {
+    const row = this.#rows[this.#selected];
+    if (!row) return;
+    if (row.isFolded) return this.#setFolded(row, false);
+    this.#move(findEnd(this.#rows, this.#selected));
+  }
+
+  #setFolded({ node }: TreeRow, isFolded: boolean): void {
+    if (isFolded) this.#folded.add(node.entry.id);
+    else this.#folded.delete(node.entry.id);
+    this.update();
+  }
+
+  #move(position: number, ends: "stop" | "wrap" = "stop"): void {
+    const count = this.#rows.length;
+    if (count === 0) return;
+    this.#selected = ends === "wrap" ? (position + count) % count : Math.max(0, Math.min(position, count - 1));
+  }
+
+  #list(selectedId: string | null): void {
+    const { tree } = this.#options;
+    this.#rows = listRows(tree, { filter: this.#filter, query: this.#search.getValue(), folded: this.#folded });
+    this.#selected = findRow(tree, this.#rows, selectedId);
+  }
+
+  #drawRow(position: number, width: number): string {
+    const { theme, tree } = this.#options;
+    const { node, index, isFolded } = this.#rows[position]!;
+    const { author, text } = describeEntry(node.entry);
+    const isSelected = position === this.#selected;
+    const mark = tree.current.has(index) ? theme.fg("accent", "• ") : "  ";
+    const time = tree.labelTimes.get(node.entry.id);
+    const shownTime = this.#showsTimes && time !== undefined ? ` ${time.slice(0, 16).replace("T", " ")}` : "";
+    const label = node.label === undefined ? "" : theme.fg("warning", `[${toPlainLine(node.label)}${shownTime}] `);
+    const color = author === "user" ? "accent" : author === "assistant" ? "success" : "muted";
+    const line = [
+      isSelected ? theme.fg("accent", "→ ") : "  ",
+      theme.fg("dim", drawConnectors(this.#rows, position)),
+      isFolded ? theme.fg("dim", "⊞ ") : "",
+      mark,
+      label,
+      theme.fg(color, `${toPlainLine(author)}: `),
+      isSelected ? theme.bold(toPlainLine(text)) : toPlainLine(text),
+    ].join("");
+    return truncateToWidth(line, width, "…");
+  }
+}

@@ -1,0 +1,46 @@
+/** What the commands that are typed after a slash may do to the interface. */
+import type { Approval, View } from "@tau/protocol";
+import type { Component, SelectItem, Theme } from "@tau/tui";
+import type { AppKeybinding } from "./keybindings.ts";
+import type { Program } from "./program.ts";
+import type { SessionClient } from "./session-client.ts";
+import type { Themes } from "./themes.ts";
+
+export interface Interface {
+  readonly client: SessionClient;
+  readonly view: View;
+  readonly theme: Theme;
+  /** Rows of the terminal. */
+  readonly rows: number;
+  readonly columns: number;
+  readonly program: Program;
+  /** Prints a remark below the conversation. */
+  say(text: string, color?: "dim" | "warning" | "error"): void;
+  /** Resolves to what was chosen; undefined if the user closed the list. */
+  choose(
+    title: string,
+    items: readonly SelectItem[],
+    options?: { selected?: string; hint?: string; onHighlight?: (value: string) => void },
+  ): Promise<string | undefined>;
+  /** Resolves to what was typed; undefined if the user gave up. */
+  ask(question: string, options?: { hidden?: boolean; initial?: string }): Promise<string | undefined>;
+  /** Shows a dialog until it calls `finish`. What was shown before comes back then. */
+  open<T>(create: (finish: (value: T) => void) => Component): Promise<T>;
+  /** Draws soon, after something has changed that no key has caused. */
+  redraw(): void;
+  /** Shows a question of the policy, and sends the answer. */
+  answer(approval: Approval): Promise<void>;
+  setEditorText(text: string): void;
+  /** Shows another session, which is open already. */
+  show(sessionId: string): Promise<void>;
+  /** Shows a session of another directory, and works there from then on. */
+  move(client: SessionClient): Promise<void>;
+  /** Runs work that a dialog has started; what it throws is said. */
+  run(work: () => Promise<void>): void;
+  copy(text: string): void;
+  describeKey(id: AppKeybinding | "tui.editor.undo" | "tui.input.tab"): string;
+  readonly themes: Themes;
+  /** Reads themes and keys again; resolves to what is wrong with them. */
+  reloadTerminal(): Promise<readonly string[]>;
+  leave(): void;
+}

@@ -1,0 +1,32 @@
+/** What the terminal's own machine does for the interface. The session may be on another one. */
+import type { ImageContent } from "@tau/ai";
+import type { SessionClient } from "./session-client.ts";
+
+export interface Program {
+  readonly version: string;
+  /** The home directory of the user. */
+  readonly home: string | undefined;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Undefined if the clipboard has no image, or cannot be read. */
+  readClipboardImage(): Promise<ImageContent | undefined>;
+  /** Undefined if there is no image at this path. `cwd` is where relative paths begin. */
+  readImageFile(path: string, cwd: string): Promise<ImageContent | undefined>;
+  /** Opens a session of another directory, with the settings and the trust of that one. */
+  openSession(path: string, cwd: string): Promise<SessionClient>;
+  /** Runs the checks of `tau doctor`; resolves to what they say. */
+  runDoctor(cwd: string, columns: number): Promise<string>;
+  /** Undefined if it is not installed. */
+  readChangelog(): Promise<string | undefined>;
+  /** How files are shared; a text if that is not possible, which says why. */
+  findSharing(): Promise<Sharing | string>;
+}
+
+export interface Sharing {
+  /** A file that only its owner can read. */
+  path: string;
+  /** Makes a secret gist of the file; resolves to its address. */
+  send(): Promise<string>;
+  /** Removes the file. */
+  close(): Promise<void>;
+}

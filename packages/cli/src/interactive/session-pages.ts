@@ -1,0 +1,65 @@
+/** A list of sessions that arrives in pages. While one page is on its way, only the last wish is kept. */
+import type { CommandParams, SessionSummaryData } from "@tau/protocol";
+import type { SessionClient } from "./session-client.ts";
+
+export type SessionQuery = Required<Pick<CommandParams<"list_sessions">, "query" | "all" | "named" | "sort">>;
+
+const pageSize = 100;
+
+export class SessionPages {
+  readonly #client: SessionClient;
+  readonly #onChange: (error?: unknown) => void;
+  sessions: readonly SessionSummaryData[] = [];
+  /** Whether something is on its way. */
+  isLoading = false;
+  #query: SessionQuery = { query: "", all: false, named: false, sort: "modified" };
+  #cursor: string | undefined;
+  /** Whether what is on its way is no longer wanted. */
+  #isStale = false;
+
+  constructor(client: SessionClient, onChange: (error?: unknown) => void) {
+    this.#client = client;
+    this.#onChange = onChange;
+  }
+
+  get query(): SessionQuery {
+    return this.#query;
+  }
+
+  get hasMore(): boolean {
+    return this.#cursor !== undefined;
+  }
+
+  /** Lists from the beginning. */
+  async load(change: Partial<SessionQuery> = {}): Promise<void> {
+    this.#query = { ...this.#query, ...change };
+    this.#isStale = true;
+    if (!this.isLoading) await this.#fetch();
+  }
+
+  /** The next page, if there is one. */
+  async loadMore(): Promise<void> {
+    if (!this.isLoading && this.hasMore) await this.#fetch();
+  }
+
+  async #fetch(): Promise<void> {
+    this.isLoading = true;
+    try {
+      do {
+        const isFirst = this.#isStale;
+        this.#isStale = false;
+        const cursor = isFirst ? undefined : this.#cursor;
+        const params = { ...this.#query, limit: pageSize, ...(cursor !== undefined && { cursor }) };
+        const page = await this.#client.execute({ type: "list_sessions", ...params });
+        if (this.#isStale) continue;
+        this.sessions = isFirst ? page.sessions : [...this.sessions, ...page.sessions];
+        this.#cursor = page.cursor;
+      } while (this.#isStale);
+      this.isLoading = false;
+      this.#onChange();
+    } catch (error) {
+      this.isLoading = false;
+      this.#onChange(error);
+    }
+  }
+}

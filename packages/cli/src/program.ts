@@ -1,0 +1,41 @@
+/** What this machine does for the interactive terminal. */
+import { readFile, realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Io } from "./command.ts";
+import type { Hosts } from "./hosts.ts";
+import type { Program } from "./interactive/program.ts";
+import { version } from "./version.ts";
+
+export function createProgram(io: Io, hosts: Hosts): Program {
+  return {
+    version,
+    home: io.env["HOME"],
+    now: () => Date.now(),
+    readClipboardImage: async () => await (await import("./clipboard-image.ts")).readClipboardImage(io.env),
+    readImageFile: async (path, cwd) => await (await import("./clipboard-image.ts")).readImageFile(path, cwd),
+    openSession: (path, cwd) => hosts.openSession(path, cwd),
+    runDoctor: (cwd, columns) => runDoctor({ ...io, cwd, columns }),
+    readChangelog: () => readChangelog(),
+    findSharing: async () => await (await import("./share.ts")).findSharing(io.env),
+  };
+}
+
+/** Its output is shown in the interface, and not written to the terminal. */
+async function runDoctor(io: Io): Promise<string> {
+  const { runCommand } = await import("./commands/run.ts");
+  let text = "";
+  const out = (part: string) => void (text += part);
+  const terminal = { input: false, out: false, err: false };
+  await runCommand("doctor", [], { ...io, out, err: out, terminal, colour: false });
+  return text;
+}
+
+/** Beside the program, which may be called through a link. */
+export async function readChangelog(program = process.argv[1] ?? ""): Promise<string | undefined> {
+  try {
+    return await readFile(join(dirname(await realpath(program)), "CHANGELOG.md"), "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,138 @@
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readChangelog } from "../../src/program.ts";
+import { type ModelWorkspace, temporaryDirectory, textReply } from "../kit.ts";
+import { openApp, type OpenedApp, type OpenOptions } from "./kit.ts";
+
+const secret = "acme-key-0123456789";
+
+async function openWithAnswer(options: OpenOptions = {}): Promise<OpenedApp> {
+  const app = await openApp([textReply(`Use ${secret} for it.`), textReply("Go on.")], {
+    message: "a question",
+    ...options,
+  });
+  await app.sees("for it.");
+  return app;
+}
+
+const run = (app: OpenedApp, command: string) => {
+  app.type(command);
+  app.press("escape", "enter");
+};
+
+/** A program of this name for the interface, as a shell script. */
+async function addProgram({ directory }: ModelWorkspace, name: string, script: string): Promise<void> {
+  await mkdir(join(directory, "bin"), { recursive: true });
+  await writeFile(join(directory, "bin", name), `#!/bin/sh\n${script}\n`);
+  await chmod(join(directory, "bin", name), 0o755);
+}
+
+describe("/export", () => {
+  test("writes a page, or lines of JSON by the extension", async () => {
+    const app = await openWithAnswer();
+    run(app, "/export talk.html");
+    await app.sees(/Written to .*talk\.html/);
+    expect(await readFile(join(app.directory, "talk.html"), "utf8")).toContain("<!doctype html>");
+    run(app, "/export talk.jsonl");
+    await app.sees(/Written to .*talk\.jsonl/);
+    const [header] = (await readFile(join(app.directory, "talk.jsonl"), "utf8")).split("\n");
+    expect(JSON.parse(header!)).toMatchObject({ type: "session" });
+  });
+});
+
+test("/import opens a copy of a file, which goes on", async () => {
+  const app = await openWithAnswer();
+  run(app, "/export talk.jsonl");
+  await app.sees("talk.jsonl");
+  run(app, "/new");
+  await expect.poll(app.screen).not.toContain("a question");
+  run(app, "/import talk.jsonl");
+  await app.sees("a question");
+  app.type("and then?");
+  app.press("enter");
+  await app.sees("Go on.");
+  expect(JSON.stringify(app.server.requests.at(-1)!.body)).toContain("a question");
+});
+
+test("/session shows what was used, /name gives a name", async () => {
+  const app = await openWithAnswer();
+  run(app, "/name Spring cleaning");
+  await app.sees(/\(main\) Spring cleaning/);
+  run(app, "/name");
+  await app.sees("Name: Spring cleaning");
+  run(app, "/session");
+  await app.sees("Messages: 1 from you, 1 answers, 0 tool calls");
+});
+
+describe("/share", () => {
+  test("without gh says so", async () => {
+    const app = await openWithAnswer({ env: { PATH: "/nowhere" } });
+    run(app, "/share");
+    await app.sees("needs GitHub's program gh");
+  });
+
+  test("says what leaves, asks, and makes a gist without secrets", async () => {
+    const script = `[ "$1" = auth ] && exit 0\necho "$*" > "$HOME/gh-arguments"\ncp "$3" "$HOME/shared.html"\necho https://gist.example/1`;
+    let path = "";
+    const app = await openWithAnswer({
+      columns: 200,
+      env: {
+        get PATH() {
+          return path;
+        },
+      },
+      prepare: async (workspace) => {
+        await addProgram(workspace, "gh", script);
+        path = `${join(workspace.directory, "bin")}:${process.env["PATH"]}`;
+      },
+    });
+    run(app, "/share");
+    await app.sees("Share this session?");
+    await app.sees("1 messages of yours, 1 answers and 0 results of tools");
+    app.press("enter");
+    await expect.poll(app.screen).not.toContain("Share this session?");
+    expect(await readdir(app.directory)).not.toContain("shared.html");
+    run(app, "/share");
+    await app.sees("Make a secret gist");
+    app.press("down", "enter");
+    await app.sees("Shared: https://gist.example/1");
+    const page = await readFile(join(app.directory, "shared.html"), "utf8");
+    expect(page).toContain("a question");
+    expect(page).not.toContain(secret);
+    expect(await readFile(join(app.directory, "gh-arguments"), "utf8")).toMatch(/^gist create \S+session\.html\n$/);
+  });
+});
+
+test("/bug writes a file without secrets", async () => {
+  const app = await openWithAnswer();
+  run(app, "/bug It hangs.");
+  await app.sees("Nothing was sent");
+  const name = (await readdir(app.directory)).find((file) => file.endsWith(".bug.json"))!;
+  const text = await readFile(join(app.directory, name), "utf8");
+  expect(JSON.parse(text)).toMatchObject({ description: "It hangs.", version: "1.2.3" });
+  expect(text).toContain("a question");
+  expect(text).not.toContain(secret);
+});
+
+test("/changelog shows the file beside the program", async () => {
+  const directory = await temporaryDirectory();
+  await writeFile(join(directory, "tau.cjs"), "");
+  expect(await readChangelog(join(directory, "tau.cjs"))).toBeUndefined();
+  await writeFile(join(directory, "CHANGELOG.md"), "# Changes\n\n- Something new\n");
+  const app = await openApp([], { program: { readChangelog: () => readChangelog(join(directory, "tau.cjs")) } });
+  run(app, "/changelog");
+  await app.sees("- Something new");
+});
+
+test("/doctor shows what the checks say", async () => {
+  const app = await openApp([], { rows: 60 });
+  run(app, "/doctor");
+  await app.sees(/CHECK +STATUS +RESULT/);
+});
+
+test.each(["policy", "mcp"])("/%s says that it is not there yet", async (name) => {
+  const app = await openApp([]);
+  run(app, `/${name}`);
+  await app.sees(`/${name} is not there yet`);
+});

@@ -1,0 +1,94 @@
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type ModelWorkspace, textReply } from "../kit.ts";
+import { openApp } from "./kit.ts";
+
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const paste = (text: string) => `\x1b[200~${text}\x1b[201~`;
+
+/** A model that sees images. */
+async function prepare({ agentDir, directory, server }: ModelWorkspace): Promise<void> {
+  const models = [{ id: "small", name: "Small", contextWindow: 64_000, maxTokens: 4_000, input: ["text", "image"] }];
+  const acme = { baseUrl: server.url, api: "openai-completions", apiKey: "acme-key-0123456789", models };
+  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { acme } }));
+  await writeFile(join(directory, "a picture.png"), Buffer.from(png, "base64"));
+  await writeFile(join(directory, "picture.png"), Buffer.from(png, "base64"));
+  await writeFile(join(directory, "fake.png"), "no image");
+}
+
+const sent = (body: unknown) => JSON.stringify(body);
+
+describe("an image", () => {
+  test("of the clipboard is pasted by Ctrl-V, and sent with the message", async () => {
+    let path = "";
+    const app = await openApp([textReply("I see.")], {
+      prepare: async (workspace) => {
+        await prepare(workspace);
+        const bin = join(workspace.directory, "bin");
+        await mkdir(bin);
+        await writeFile(join(bin, "xclip"), `#!/bin/sh\nexec cat "$HOME/picture.png"\n`);
+        await chmod(join(bin, "xclip"), 0o755);
+        path = `${bin}:/usr/bin:/bin`;
+      },
+      env: {
+        get PATH() {
+          return path;
+        },
+      },
+    });
+    app.press("ctrlV");
+    await app.sees("[image 1]");
+    app.type("look");
+    app.press("enter");
+    await app.sees("I see.");
+    expect(sent(app.server.requests[0]!.body)).toContain(png);
+  });
+
+  test("is not sent after its marker was deleted", async () => {
+    const app = await openApp([textReply("I see nothing.")], {
+      prepare,
+      program: { readClipboardImage: async () => ({ type: "image", data: png, mimeType: "image/png" }) },
+    });
+    app.press("ctrlV");
+    await app.sees("[image 1]");
+    app.press("ctrlU");
+    app.type("look");
+    app.press("enter");
+    await app.sees("I see nothing.");
+    expect(sent(app.server.requests[0]!.body)).not.toContain(png);
+  });
+
+  test("that is not on the clipboard is told", async () => {
+    const app = await openApp([], { env: { PATH: "/nowhere" } });
+    app.press("ctrlV");
+    await app.sees("There is no image on the clipboard");
+  });
+
+  test.each([
+    ["with escaped blanks", (path: string) => path.replaceAll(" ", "\\ ")],
+    ["in quotes", (path: string) => `'${path}'`],
+    ["as an address", (path: string) => `file://${path.replaceAll(" ", "%20")}`],
+  ])("whose path is dragged into the terminal, %s, is attached", async (_name, format) => {
+    const app = await openApp([textReply("I see.")], { prepare });
+    app.terminal.sendInput(paste(format(join(app.directory, "a picture.png"))));
+    await app.sees("[image 1]");
+    app.press("enter");
+    await app.sees("I see.");
+    expect(sent(app.server.requests[0]!.body)).toContain(png);
+  });
+
+  test("that is none is pasted as its path", async () => {
+    const app = await openApp([], { prepare });
+    app.terminal.sendInput(paste(join(app.directory, "fake.png")));
+    await app.sees("fake.png");
+  });
+
+  test("that is named with @ is sent as an image", async () => {
+    const app = await openApp([textReply("I see.")], { prepare });
+    app.type("look at @picture.png please");
+    app.press("enter");
+    await app.sees("I see.");
+    expect(sent(app.server.requests[0]!.body)).toContain("data:image/png;base64,");
+  });
+});

@@ -1,0 +1,80 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { ModelWorkspace } from "../kit.ts";
+import { openApp, type OpenedApp } from "./kit.ts";
+
+/** A third model, and prices. */
+async function addModel({ agentDir }: ModelWorkspace): Promise<void> {
+  const path = join(agentDir, "models.json");
+  const file = JSON.parse(await readFile(path, "utf8")) as { providers: { acme: { models: object[] } } };
+  const cost = { input: 3, output: 15, cacheRead: 0, cacheWrite: 0 };
+  file.providers.acme.models.push({ id: "third", name: "Third", contextWindow: 9_000, maxTokens: 1_000, cost });
+  await writeFile(path, JSON.stringify(file));
+}
+
+const run = (app: OpenedApp, command: string) => {
+  app.type(command);
+  app.press("escape", "enter");
+};
+
+const readSettings = async ({ agentDir }: ModelWorkspace) =>
+  JSON.parse(await readFile(join(agentDir, "settings.json"), "utf8")) as { enabledModels?: string[] };
+
+test("/model shows prices and context, and which providers have a key", async () => {
+  const app = await openApp([], { prepare: addModel, columns: 120 });
+  run(app, "/model");
+  await app.sees(/acme\/third +Third · 9(\.0)?k context · \$3 in, \$15 out per million/);
+  await app.sees(/Configured: acme\. Without a key: .*anthropic/);
+});
+
+test("Ctrl-P goes to the next model and Shift-Ctrl-P to the one before", async () => {
+  const app = await openApp([], { prepare: addModel, args: ["--models", "acme/small,acme/large,acme/third"] });
+  app.press("ctrlP");
+  await app.sees(/large( · \w+)?$/m);
+  app.press("ctrlP");
+  await app.sees(/third$/m);
+  app.press("shiftCtrlP");
+  await app.sees(/large( · \w+)?$/m);
+  app.press("shiftCtrlP");
+  await app.sees(/small$/m);
+  app.press("shiftCtrlP");
+  await app.sees(/third$/m);
+});
+
+test("/scoped-models chooses and orders the models of Ctrl-P, and Ctrl-S keeps them", async () => {
+  const app = await openApp([], { prepare: addModel });
+  run(app, "/scoped-models");
+  await app.sees("Models to cycle through");
+  app.type("third");
+  app.press("enter");
+  await app.sees("1 chosen");
+  app.press("ctrlU");
+  await app.sees(/→ ✓ acme\/third[\s\S]*acme\/small/);
+  app.type("small");
+  app.press("enter", "ctrlU");
+  await app.sees(/✓ acme\/third[\s\S]*✓ acme\/small/);
+  app.press("down", "altUp");
+  await app.sees(/→ ✓ acme\/small[\s\S]*✓ acme\/third/);
+  app.press("ctrlS");
+  await app.sees("Saved: acme/small, acme/third");
+  expect((await readSettings(app)).enabledModels).toEqual(["acme/small", "acme/third"]);
+  app.press("ctrlP");
+  await app.sees(/third$/m);
+  app.press("ctrlP");
+  await app.sees(/small$/m);
+  run(app, "/scoped-models");
+  await app.sees(/✓ acme\/small[\s\S]*✓ acme\/third/);
+  app.press("ctrlA", "ctrlS");
+  await app.sees("Saved: all models.");
+  expect((await readSettings(app)).enabledModels).toBeUndefined();
+});
+
+test("Escape leaves the models as they are", async () => {
+  const app = await openApp([], { prepare: addModel });
+  run(app, "/scoped-models");
+  await app.sees("Models to cycle through");
+  app.press("enter", "escape");
+  await expect.poll(app.screen).not.toContain("Models to cycle through");
+  expect((await readSettings(app)).enabledModels).toBeUndefined();
+});

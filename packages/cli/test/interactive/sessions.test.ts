@@ -1,0 +1,203 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SessionManager } from "@tau/harness";
+import { describe, expect, test } from "vitest";
+import { type ModelWorkspace, textReply } from "../kit.ts";
+import { openApp, type OpenedApp } from "./kit.ts";
+
+async function addSession({ agentDir }: ModelWorkspace, cwd: string, text: string, name?: string): Promise<string> {
+  const manager = await SessionManager.create(cwd, undefined, { agentDir });
+  await manager.appendMessage({ role: "user", content: text, timestamp: 1 });
+  if (name !== undefined) await manager.appendSessionInfo(name);
+  await manager.close();
+  return manager.getSessionFile()!;
+}
+
+async function run(app: OpenedApp, command: string): Promise<void> {
+  app.type(command);
+  app.press("escape", "enter");
+}
+
+const withTwo = {
+  prepare: async (workspace: ModelWorkspace) => {
+    await addSession(workspace, workspace.directory, "paint the fence", "Painting");
+    await addSession(workspace, workspace.directory, "mow the lawn");
+  },
+};
+
+describe("/resume", () => {
+  test("opens the session that is chosen, found by its name or its first words", async () => {
+    const app = await openApp([textReply("Mown.")], withTwo);
+    await run(app, "/resume");
+    await app.sees(/mow the lawn[\s\S]*Painting|Painting[\s\S]*mow the lawn/);
+    app.type("lawn");
+    await expect.poll(app.screen).not.toContain("Painting");
+    app.press("enter");
+    await expect.poll(app.screen).not.toContain("Sessions of this directory");
+    await app.sees("mow the lawn");
+    app.type("go on");
+    app.press("enter");
+    await app.sees("Mown.");
+    expect(JSON.stringify(app.server.requests[0]!.body)).toContain("mow the lawn");
+  });
+
+  test("-r opens it at once", async () => {
+    const app = await openApp([], { ...withTwo, args: ["-r"] });
+    await app.sees("Sessions of this directory");
+    await app.sees("Painting");
+  });
+
+  test("only sessions with a name are shown after ctrl+n; ctrl+p shows their files", async () => {
+    const app = await openApp([], { ...withTwo, columns: 200 });
+    await run(app, "/resume");
+    await app.sees("mow the lawn");
+    app.press("ctrlN");
+    await expect.poll(app.screen).not.toContain("mow the lawn");
+    app.press("ctrlP");
+    await app.sees(/Painting .*\.jsonl/);
+  });
+
+  test("a session gets another name", async () => {
+    const app = await openApp([], withTwo);
+    await run(app, "/resume");
+    await app.sees("Painting");
+    app.type("paint");
+    await expect.poll(app.screen).not.toContain("mow");
+    app.press("ctrlR");
+    await app.sees("New name of the session");
+    app.type(" day");
+    app.press("enter");
+    await app.sees("Painting day");
+  });
+
+  test("a session is deleted after a second key, and comes back by the key for undo", async () => {
+    const app = await openApp([], withTwo);
+    await run(app, "/resume");
+    await app.sees("Painting");
+    app.type("paint");
+    await expect.poll(app.screen).not.toContain("mow");
+    app.press("ctrlD");
+    await app.sees('Delete "Painting"?');
+    app.press("escape");
+    await expect.poll(app.screen).not.toContain("Delete");
+    app.press("ctrlD", "enter");
+    await app.sees(/No sessions[\s\S]*Deleted/);
+    app.press("undo");
+    await app.sees(/Painting[\s\S]*It is back/);
+  });
+
+  test("a session that is open here is not deleted", async () => {
+    const app = await openApp([textReply("Hello.")], { message: "hi there" });
+    await app.sees("Hello.");
+    await run(app, "/resume");
+    await app.sees("→ hi there");
+    app.press("ctrlD", "enter");
+    await app.sees("The session is open here");
+  });
+
+  test("a session of another directory moves the program there: its settings, files, context and trust", async () => {
+    let other = "";
+    const app = await openApp([textReply("From there.")], {
+      rows: 40,
+      prepare: async (workspace) => {
+        other = join(workspace.directory, "elsewhere");
+        await mkdir(join(other, ".tau"), { recursive: true });
+        await writeFile(join(other, "AGENTS.md"), "Speak of elsewhere.");
+        await writeFile(join(other, "needle-of-elsewhere.txt"), "x");
+        await writeFile(join(other, ".tau", "settings.json"), JSON.stringify({ defaultModel: "acme/large" }));
+        await addSession(workspace, other, "a far question");
+      },
+    });
+    await run(app, "/resume");
+    await app.sees("No sessions");
+    app.press("tab");
+    await app.sees("a far question");
+    app.press("enter");
+    await app.sees("Trust it until one of these files changes");
+    app.press("down", "enter");
+    await app.sees(/elsewhere \(main\)/);
+    await app.sees("a far question");
+    app.type("@needle");
+    await app.sees("needle-of-elsewhere.txt");
+    app.press("escape", "ctrlC");
+    app.type("!pwd");
+    app.press("enter");
+    await app.sees(/\$ pwd[\s\S]*elsewhere/);
+    app.type("where?");
+    app.press("enter");
+    await app.sees("From there.");
+    const body = JSON.stringify(app.server.requests[0]!.body);
+    expect(body).toContain("Speak of elsewhere.");
+    await run(app, "/settings");
+    await app.sees(/defaultModel +"acme\/large"/);
+  });
+
+  test("the key and the trust of the first directory do not come along, and one can go back", async () => {
+    const app = await openApp([textReply("At home."), textReply("Far away."), textReply("Home again.")], {
+      rows: 40,
+      message: "home question",
+      args: ["--approve", "--api-key", "key-for-home-alone"],
+      prepare: async (workspace) => {
+        const other = join(workspace.directory, "elsewhere");
+        await mkdir(join(other, ".tau"), { recursive: true });
+        await writeFile(join(other, ".tau", "settings.json"), "{}");
+        await addSession(workspace, other, "far question");
+      },
+    });
+    await app.sees("At home.");
+    const goTo = async (text: string) => {
+      await run(app, "/resume");
+      await app.sees("Sessions of this directory");
+      app.press("tab");
+      await app.sees(`Sessions of all directories`);
+      app.type(text);
+      await app.sees(`→ ${text}`);
+      app.press("enter");
+    };
+    await goTo("far question");
+    await app.sees("Trust it until one of these files changes");
+    app.press("enter");
+    await app.sees(/elsewhere \(main\)/);
+    app.type("go");
+    app.press("enter");
+    await app.sees("Far away.");
+    await goTo("home question");
+    await app.sees("At home.");
+    app.type("go");
+    app.press("enter");
+    await app.sees("Home again.");
+    const keys = app.server.requests.map(({ headers }) => headers["authorization"]);
+    expect(keys).toEqual(["Bearer key-for-home-alone", "Bearer acme-key-0123456789", "Bearer key-for-home-alone"]);
+  });
+
+  test("10,000 sessions: it is drawn and takes keys before they are read, and asks for them in pages", async () => {
+    const head = "talk number";
+    const count = 10_000;
+    const app = await openApp([], {
+      prepare: async (workspace) => {
+        const first = await addSession(workspace, workspace.directory, `${head} 0`);
+        const text = await readFile(first, "utf8");
+        const id = /"id":"([^"]+)"/.exec(text)![1]!;
+        await Promise.all(
+          Array.from({ length: count - 1 }, async (_unused, index) => {
+            // Letters, because a search also looks at ids.
+            const other =
+              id.slice(0, -5) +
+              [...String(index).padStart(5, "0")].map((digit) => "abcdefghij"[Number(digit)]).join("");
+            const lines = text.replaceAll(/,"(?:crc|sum|check\w*)":[^,}]+/g, "");
+            await writeFile(
+              first.replace(id, other),
+              lines.replaceAll(id, other).replace(`${head} 0`, `${head} ${index + 1}`),
+            );
+          }),
+        );
+      },
+    });
+    await run(app, "/resume");
+    await app.sees("Sessions of this directory");
+    app.type("9998");
+    await app.sees(/Reading…|9998/);
+    await expect.poll(app.screen, { timeout: 60_000 }).toMatch(/talk number 9998/);
+    await app.sees(/^ 1 ·/m);
+  });
+});

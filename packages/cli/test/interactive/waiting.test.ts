@@ -1,0 +1,69 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { textReply, toolReply } from "../kit.ts";
+import { openApp } from "./kit.ts";
+
+describe("/queue", () => {
+  test("edits and removes what is queued", async () => {
+    const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
+    const app = await openApp([waiting, textReply("Done."), textReply("Sung.")], { message: "wait" });
+    await app.sees("Running bash");
+    for (const text of ["sing", "dance"]) {
+      app.type(text);
+      app.press("altEnter");
+      await app.sees(text);
+    }
+    app.type("/queue ");
+    app.press("enter");
+    await app.sees("Queued messages");
+    app.press("down", "enter");
+    await app.sees("Remove");
+    app.press("down", "enter");
+    await expect.poll(app.screen).not.toContain("dance");
+    app.type("/queue ");
+    app.press("enter");
+    await app.sees("Queued messages");
+    app.press("enter");
+    await app.sees("Edit");
+    app.press("enter");
+    await app.sees("> sing");
+    app.type(" loudly");
+    app.press("enter");
+    await app.sees("sing loudly");
+    await writeFile(join(app.directory, "go"), "");
+    await app.sees("Sung.");
+    const sent = JSON.stringify(app.server.requests.at(-1)!.body);
+    expect(sent).toContain("sing loudly");
+    expect(sent).not.toContain("dance");
+  });
+});
+
+describe("/approve", () => {
+  test("says that no question is open", async () => {
+    const app = await openApp([]);
+    app.type("/approve ");
+    app.press("enter");
+    await app.sees("No question is open.");
+  });
+
+  test("lists the questions that were put off, and answers one", async () => {
+    const app = await openApp([toolReply("read", { path: "/etc/hostname" }), textReply("Thank you.")], {
+      message: "read it",
+    });
+    await app.sees("Allow this?");
+    app.advance(500);
+    app.press("up", "enter");
+    await app.sees("A question is open: /approve answers it.");
+    expect(await app.screen()).not.toContain("Allow this?");
+    app.type("/approve ");
+    app.press("enter");
+    await app.sees("Open questions");
+    app.press("enter");
+    await app.sees("Allow this?");
+    app.advance(500);
+    app.press("down", "down", "enter");
+    await app.sees("Thank you.");
+    expect(JSON.stringify(app.server.requests.at(-1)!.body)).not.toContain("did not allow");
+  });
+});

@@ -1,0 +1,55 @@
+/** Commands that write a session to a file, or read one from a file. */
+import { resolve } from "node:path";
+import type { AgentSession } from "../../agent-session/agent-session.ts";
+import { exportHtml } from "../../export/html.ts";
+import { importSessionFile } from "../../export/import-file.ts";
+import { exportJsonl } from "../../export/jsonl.ts";
+import { writeFileTarget } from "../../export/write-target.ts";
+import { flag, nonEmptyText, optional, text } from "../../fields/kinds.ts";
+import { SessionManager } from "../../session/session-manager.ts";
+import { createBugReport } from "../bug-report.ts";
+import { readRedacted } from "../redact-session.ts";
+import { command, getLookup, type SomeCommands } from "./command.ts";
+
+const outputFields = { outputPath: optional(nonEmptyText), redact: optional(flag) };
+
+export const fileCommands = {
+  export_html: command(outputFields, async ({ session }, { outputPath, redact }) => {
+    return await write(session, { outputPath, extension: "html", text: await exportHtml(await read(session, redact)) });
+  }),
+  export_jsonl: command(outputFields, async ({ session }, { outputPath, redact }) => {
+    return await write(session, { outputPath, extension: "jsonl", text: exportJsonl(await read(session, redact)) });
+  }),
+  write_bug_report: command(
+    { description: optional(text), version: optional(text), outputPath: optional(nonEmptyText) },
+    async ({ session }, { outputPath, ...about }) => {
+      const report = await createBugReport(session, about);
+      return await write(session, { outputPath, extension: "bug.json", text: report });
+    },
+  ),
+  import_session: command({ path: nonEmptyText }, async (context, { path: source }) => {
+    const { host, session } = context;
+    const { path, problems } = await importSessionFile(resolve(session.cwd, source), getLookup(context));
+    const { durability } = session.settings;
+    const manager = await SessionManager.open(path, { agentDir: host.agentDir, durability });
+    const sessionId = await host.openLike(session.sessionId, manager);
+    for (const { message } of problems) host.get(sessionId).session.notify("import", message);
+    return { sessionId, cancelled: false };
+  }),
+} satisfies SomeCommands;
+
+const read = (session: AgentSession, redact = false) =>
+  redact ? readRedacted(session) : session.sessionManager.exportSource();
+
+interface Output {
+  outputPath: string | undefined;
+  /** Of the file that is written if there is no `outputPath`. */
+  extension: string;
+  text: string;
+}
+
+async function write(session: AgentSession, { outputPath, extension, text: content }: Output) {
+  const path = resolve(session.cwd, outputPath ?? `tau-session-${session.sessionId}.${extension}`);
+  await writeFileTarget(path, content, { followsLinks: outputPath !== undefined });
+  return { path };
+}

@@ -1,0 +1,22 @@
+/** What of a session may leave the machine: everything but secrets. */
+import type { AgentSession } from "../agent-session/agent-session.ts";
+import type { ExportSource } from "../export/source.ts";
+import { createRedactor, type Redactor } from "../observe/redact.ts";
+import { isSecretName } from "../observe/secret-patterns.ts";
+
+/** A session may hold large images. */
+const limits = { depth: 100, values: 20_000_000, characters: 2_000_000_000 };
+
+/** Knows the keys of the session, the values in `models.json`, and the variables whose names say that they are secret. */
+export function createSessionRedactor(
+  { authStorage, modelRegistry }: AgentSession,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Redactor {
+  const variables = Object.entries(env).flatMap(([name, value]) => (value && isSecretName(name) ? [value] : []));
+  return createRedactor([...authStorage.usedKeys(), ...modelRegistry.writtenValues(), ...variables], limits);
+}
+
+export async function readRedacted(session: AgentSession): Promise<ExportSource> {
+  const source = await session.sessionManager.exportSource();
+  return createSessionRedactor(session).redact(source) as ExportSource;
+}
