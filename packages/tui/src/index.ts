@@ -88,7 +88,8 @@ export type {
   SizeValue,
 } from "./screen/overlay-layout.ts";
 export type { OverlayHandle } from "./screen/overlays.ts";
-export { TUI, TUI as TuiMainScreen, type TuiInputListener, type TuiInputListenerResult } from "./screen/tui.ts";
+export { TUI, TuiMainScreen } from "./screen/tui.ts";
+export type { TuiInputListener, TuiInputListenerResult, TuiMode, TuiStopOptions } from "./screen/tui-base.ts";
 export {
   detectCapabilities,
   getCapabilities,
