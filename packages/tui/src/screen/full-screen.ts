@@ -20,14 +20,9 @@ export class FullScreen {
   #painted: Painted = nothingPainted;
   #size: Size = { columns: 0, rows: 0 };
 
-  /** Whether the next frame draws every row. */
-  isStale({ columns, rows }: Size): boolean {
-    return columns !== this.#size.columns || rows !== this.#size.rows;
-  }
-
   /** The bytes of the next frame; empty if nothing changed. There is a text for each row. */
   draw(texts: readonly string[], size: Size): string {
-    const isStale = this.isStale(size);
+    const isStale = size.columns !== this.#size.columns || size.rows !== this.#size.rows;
     if (isStale) {
       this.#size = { columns: size.columns, rows: size.rows };
       this.#painted = { ...nothingPainted, rows: createUnknownRows(size) };

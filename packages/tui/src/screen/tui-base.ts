@@ -36,7 +36,7 @@ export abstract class TuiBase extends Container {
   readonly #listeners = new Set<TuiInputListener>();
   readonly #settings: { showsCursor: boolean; clearsOnShrink: boolean; notifiesScheme: boolean };
   #isRunning = false;
-  #fullRedraws = 0;
+  #fullRedraws = { count: 0, columns: 0, rows: 0 };
 
   /** The third parameter of pi's, a directory for logs, is taken and not used. */
   constructor(terminal: Terminal, showHardwareCursor = false, _logDirectory?: string) {
@@ -58,6 +58,7 @@ export abstract class TuiBase extends Container {
     return false;
   }
   protected beforeTerminalStart(): void {}
+  protected afterTerminalStart(): void {}
   protected beforeTerminalStop(_options: TuiStopOptions): void {}
   protected afterTerminalStop(_options: TuiStopOptions): void {}
 
@@ -65,11 +66,12 @@ export abstract class TuiBase extends Container {
     if (this.#isRunning) return;
     this.#isRunning = true;
     this.beforeTerminalStart();
-    this.#fullRedraws++;
+    this.#fullRedraws.columns = 0;
     this.terminal.start(
       (data) => this.#handleInput(data),
       () => this.requestRender(),
     );
+    this.afterTerminalStart();
     this.terminal.hideCursor();
     if (this.#settings.notifiesScheme) this.terminal.write("\x1b[?2031h");
     this.requestRender();
@@ -90,7 +92,7 @@ export abstract class TuiBase extends Container {
 
   /** How often every row was drawn. */
   get fullRedraws(): number {
-    return this.#fullRedraws;
+    return this.#fullRedraws.count;
   }
 
   protected get isRunning(): boolean {
@@ -101,7 +103,7 @@ export abstract class TuiBase extends Container {
   requestRender(force = false): void {
     if (!this.#isRunning) return;
     if (force) {
-      this.#fullRedraws++;
+      this.#fullRedraws.columns = 0;
       this.terminal.write(this.forgetScreen());
     }
     this.#frames.request();
@@ -212,7 +214,14 @@ export abstract class TuiBase extends Container {
     if (!this.#isRunning) return;
     this.beforeRender?.();
     const bytes = this.drawFrame();
+    this.#countFullRedraw();
     if (bytes === "") return;
     this.terminal.write(`${beginUpdate}${bytes}${this.#settings.showsCursor ? "\x1b[?25h" : ""}${endUpdate}`);
+  }
+
+  #countFullRedraw(): void {
+    const { columns, rows } = this.terminal;
+    const { count, ...last } = this.#fullRedraws;
+    if (columns !== last.columns || rows !== last.rows) this.#fullRedraws = { count: count + 1, columns, rows };
   }
 }
