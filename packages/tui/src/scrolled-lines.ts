@@ -144,11 +144,15 @@ export class ScrolledLines implements LineSource {
     const before = this.#leaves;
     let known: Map<Component, Leaf> | undefined;
     const find = (component: Component, index: number): Leaf => {
-      if (before[index]?.component === component) return before[index];
-      // Most changes are at the end, where everything before is as it was.
-      if (index >= before.length && !known) return { component, height: 1, askedIn: 0 };
-      known ??= new Map(before.map((leaf) => [leaf.component, leaf]));
-      return known.get(component) ?? { component, height: 1, askedIn: 0 };
+      if (!known) {
+        // Most changes are at the end, where everything before is as it was.
+        if (before[index]?.component === component) return before[index];
+        known = new Map(before.slice(index).map((leaf) => [leaf.component, leaf]));
+      }
+      const leaf = known.get(component) ?? { component, height: 1, askedIn: 0 };
+      // A component may be in the document twice.
+      known.delete(component);
+      return leaf;
     };
     this.#leaves = [];
     this.#containers = [];
