@@ -10,12 +10,25 @@ import { getLineSource, type LineSource } from "./line-source.ts";
 /** How many components above and below those that are visible are asked. */
 const nearby = 200;
 
+/** How many components are added to what is known; with more, all is collected again. */
+const maxAppended = 1_000;
+
 /** A component that draws lines itself. */
 interface Leaf {
   readonly component: Component;
   height: number;
   /** The number of the last frame in which it was asked. */
   askedIn: number;
+}
+
+/** A container in the document as it was. */
+interface KnownContainer {
+  readonly container: Container;
+  readonly children: Component[];
+  /** Whether none of its children is a container. */
+  isFlat: boolean;
+  /** The index after its last leaf. */
+  end: number;
 }
 
 export interface LeafPosition {
@@ -28,10 +41,11 @@ export interface LeafPosition {
 export class ScrolledLines implements LineSource {
   readonly #root: Component;
   #leaves: Leaf[] = [];
-  /** The containers in the document, with the children that they had. */
-  #containers: { container: Container; children: readonly Component[] }[] = [];
+  #containers: KnownContainer[] = [];
   #sources = new Map<Leaf, LineSource>();
   #count = 0;
+  /** Where was looked last, since the next place is near. */
+  #hint = { index: 0, top: 0 };
   #grown = 0;
   #taken = 0;
   #frame = { number: 0, token: undefined as object | undefined, width: 0, isWidthNew: true };
@@ -63,7 +77,7 @@ export class ScrolledLines implements LineSource {
     if (last.token === token && last.width === width) return;
     this.#frame = { number: last.number + 1, token, width, isWidthNew: last.width !== width };
     this.#sources = new Map();
-    if (!this.#hasSameChildren()) this.#collectLeaves();
+    this.#updateLeaves();
   }
 
   /**
@@ -110,6 +124,7 @@ export class ScrolledLines implements LineSource {
       const difference = source.count - leaf.height;
       // What changes above moves what is shown, as anything does that changes. What only becomes known must not.
       if (index < firstVisible && (isWidthNew || leaf.askedIn !== number - 1)) this.#grown += difference;
+      if (index < this.#hint.index) this.#hint.top += difference;
       leaf.height = source.count;
       leaf.askedIn = number;
       this.#count += difference;
@@ -121,23 +136,41 @@ export class ScrolledLines implements LineSource {
 
   /** The leaf with this line, and the line at which it begins. */
   #findIndex(line: number): { index: number; top: number } {
-    let top = 0;
-    let index = 0;
+    let { index, top } = this.#hint;
+    while (index > 0 && top > line) top -= (this.#leaves[--index] as Leaf).height;
     for (; index < this.#leaves.length; index++) {
       const { height } = this.#leaves[index] as Leaf;
       if (top + height > line) break;
       top += height;
     }
+    this.#hint = { index, top };
     return { index, top };
   }
 
-  #hasSameChildren(): boolean {
-    if (this.#frame.number === 1) return false;
-    return this.#containers.every(({ container: { children }, children: before }) => {
-      if (children.length !== before.length) return false;
-      for (let index = 0; index < before.length; index++) if (children[index] !== before[index]) return false;
-      return true;
-    });
+  #updateLeaves(): void {
+    const changed = this.#containers.filter(({ container, children }) => !isPrefix(children, container.children, true));
+    const [only] = changed;
+    if (this.#frame.number > 1 && changed.length === 0) return;
+    // Most changes are additions to a long list.
+    if (!only || changed.length > 1 || !this.#append(only)) this.#collectLeaves();
+  }
+
+  /** Whether the container had children, and only got more at its end, none of them a container. */
+  #append(known: KnownContainer): boolean {
+    const { container, children, isFlat, end } = known;
+    const added = container.children.slice(children.length);
+    if (!isFlat || children.length === 0 || added.length > maxAppended) return false;
+    if (!isPrefix(children, container.children) || added.some((child) => isPlainContainer(child))) return false;
+    this.#leaves.splice(end, 0, ...added.map((component) => ({ component, height: 1, askedIn: 0 })));
+    for (const component of added) children.push(component);
+    const position = this.#containers.indexOf(known);
+    for (const [place, other] of this.#containers.entries()) {
+      if (place > position || other.end >= end) other.end += added.length;
+    }
+    this.#count += added.length;
+    const { index, top } = this.#hint;
+    if (index > end) this.#hint = { index: index + added.length, top: top + added.length };
+    return true;
   }
 
   #collectLeaves(): void {
@@ -147,6 +180,7 @@ export class ScrolledLines implements LineSource {
       if (!known) {
         // Most changes are at the end, where everything before is as it was.
         if (before[index]?.component === component) return before[index];
+        if (index >= before.length) return { component, height: 1, askedIn: 0 };
         known = new Map(before.slice(index).map((leaf) => [leaf.component, leaf]));
       }
       const leaf = known.get(component) ?? { component, height: 1, askedIn: 0 };
@@ -156,16 +190,29 @@ export class ScrolledLines implements LineSource {
     };
     this.#leaves = [];
     this.#containers = [];
-    const collect = (component: Component) => {
-      if (!isPlainContainer(component)) this.#leaves.push(find(component, this.#leaves.length));
-      else {
-        this.#containers.push({ container: component, children: [...component.children] });
-        for (const child of component.children) collect(child);
+    const collect = (container: Container) => {
+      const known = { container, children: [...container.children], isFlat: true, end: 0 };
+      this.#containers.push(known);
+      for (const child of known.children) {
+        if (isPlainContainer(child)) {
+          known.isFlat = false;
+          collect(child);
+        } else this.#leaves.push(find(child, this.#leaves.length));
       }
+      known.end = this.#leaves.length;
     };
-    collect(this.#root);
+    if (isPlainContainer(this.#root)) collect(this.#root);
+    else this.#leaves.push(find(this.#root, 0));
+    this.#hint = { index: 0, top: 0 };
     this.#count = this.#leaves.reduce((sum, { height }) => sum + height, 0);
   }
+}
+
+/** Whether `list` begins with `start`, or is the same. */
+function isPrefix(start: readonly Component[], list: readonly Component[], isSame = false): boolean {
+  if (isSame ? list.length !== start.length : list.length < start.length) return false;
+  for (let index = 0; index < start.length; index++) if (start[index] !== list[index]) return false;
+  return true;
 }
 
 const documents = new WeakMap<Component, ScrolledLines>();

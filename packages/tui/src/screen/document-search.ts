@@ -2,7 +2,7 @@
 import type { ScrollView } from "../components/scroll-view.ts";
 import { getScrollViewBox, type LayoutFrame } from "../layout.ts";
 import { restyle } from "./composite.ts";
-import { SearchIndex, type SearchSegment } from "./search.ts";
+import { type Matches, SearchIndex, type SearchSegment } from "./search.ts";
 
 export interface SearchStyles {
   match: (text: string) => string;
@@ -42,12 +42,11 @@ export class DocumentSearch {
     lines.askAll(view.scrollTop);
     view.updateLayout(lines.count, view.viewportHeight, view.requestRender, lines.takeGrown());
     const matches = this.#document.search(lines.slice(0, lines.count), this.#query);
-    const starts = matches.map(([first]) => first as SearchSegment);
-    const index = findNext(starts, this.#getPlace(view, lines.grown), direction);
-    const next = starts[index];
+    const index = findNext(matches, this.#getPlace(view, lines.grown), direction);
+    const next = index === -1 ? undefined : matches.get(index)[0];
     this.#current = next && { row: next.row - lines.grown, column: next.start };
     if (next) show(view, next.row);
-    return { index: Math.max(0, index), count: starts.length };
+    return { index: Math.max(0, index), count: matches.count };
   }
 
   /** Matches in the lines of the screen. Only these are searched, so that a frame costs what is visible. */
@@ -57,7 +56,9 @@ export class DocumentSearch {
     if (!content?.scrolledLines) return;
     const { clip, rect } = content;
     const firstRow = (content.lineOffset ?? 0) - content.scrolledLines.grown;
-    for (const match of this.#visible.search(content.lines ?? [], this.#query)) {
+    const matches = this.#visible.search(content.lines ?? [], this.#query);
+    for (let index = 0; index < matches.count; index++) {
+      const match = matches.get(index);
       const isCurrent =
         match[0]?.start === this.#current?.column && firstRow + (match[0]?.row ?? 0) === this.#current?.row;
       for (const { row, start, end } of match) {
@@ -80,15 +81,20 @@ export class DocumentSearch {
   }
 }
 
-/** -1 if there is none. */
-function findNext(starts: readonly SearchSegment[], from: { row: number; column: number }, direction: -1 | 1): number {
-  const compare = ({ row, start }: SearchSegment) => row - from.row || start - from.column;
-  const index =
-    direction === 1
-      ? starts.findIndex((start) => compare(start) > 0)
-      : starts.findLastIndex((start) => compare(start) < 0);
-  if (index !== -1) return index;
-  return direction === 1 && starts.length > 0 ? 0 : starts.length - 1;
+/** The match after or before a place; -1 if there is none at all. */
+function findNext(matches: Matches, from: { row: number; column: number }, direction: -1 | 1): number {
+  // How many matches are before the place, or at it if the next is wanted.
+  let low = 0;
+  let high = matches.count;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const { row, start } = matches.get(middle)[0] as SearchSegment;
+    const order = row - from.row || start - from.column;
+    if (order < 0 || (order === 0 && direction === 1)) low = middle + 1;
+    else high = middle;
+  }
+  if (direction === 1) return low < matches.count ? low : Math.min(0, matches.count - 1);
+  return low > 0 ? low - 1 : matches.count - 1;
 }
 
 /** Scrolls if the row is not visible. It does not follow the end then, lest the match go away. */

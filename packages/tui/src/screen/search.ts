@@ -16,22 +16,31 @@ interface Corpus {
   starts: number[];
 }
 
+/** Places of matches are found when they are asked for: there may be very many. */
+export interface Matches {
+  readonly count: number;
+  /** From the row of its beginning on. */
+  get(index: number): SearchSegment[];
+}
+
 export class SearchIndex {
   #corpus: Corpus = createCorpus([]);
 
-  /** All matches, each from the row of its beginning on. Lines that are the same as before are not read again. */
-  search(lines: readonly string[], query: string): SearchSegment[][] {
+  /** Lines that are the same as before are not read again. */
+  search(lines: readonly string[], query: string): Matches {
     const before = this.#corpus.lines;
     const isSame = lines.length === before.length && lines.every((line, index) => line === before[index]);
     if (!isSame) this.#corpus = createCorpus(lines);
+    const corpus = this.#corpus;
     const wanted = normalize(query).trim();
-    if (wanted === "") return [];
-    const { text } = this.#corpus;
-    const matches: SearchSegment[][] = [];
-    for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
-      matches.push(getSegments(this.#corpus, at, at + wanted.length));
-    }
-    return matches;
+    const places: number[] = [];
+    let at = wanted === "" ? -1 : corpus.text.indexOf(wanted);
+    for (; at !== -1; at = corpus.text.indexOf(wanted, at + wanted.length)) places.push(at);
+    const get = (index: number) => {
+      const place = places[index] as number;
+      return getSegments(corpus, place, place + wanted.length);
+    };
+    return { count: places.length, get };
   }
 }
 

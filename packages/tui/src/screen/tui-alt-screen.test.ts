@@ -228,7 +228,7 @@ describe("a frame", () => {
 
 /** What a person can do. */
 type Step =
-  | { kind: "add"; lines: string[] }
+  | { kind: "add"; to: number; lines: string[] }
   | { kind: "change"; index: number; lines: string[] }
   | { kind: "remove"; index: number }
   | { kind: "repeat"; index: number }
@@ -242,7 +242,7 @@ const lineText = fc.oneof(
 );
 const content = fc.array(lineText, { maxLength: 5 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constant("add" as const), lines: content }),
+  fc.record({ kind: fc.constant("add" as const), to: fc.nat(3), lines: content }),
   fc.record({ kind: fc.constant("change" as const), index: fc.nat(20), lines: content }),
   fc.record({ kind: fc.constantFrom("remove" as const, "repeat" as const), index: fc.nat(20) }),
   fc.record({ kind: fc.constant("scroll" as const), lines: fc.integer({ min: -12, max: 12 }) }),
@@ -271,17 +271,23 @@ test("after any updates, scrolls and resizes the screen is that of a fresh inter
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
       const terminal = await VirtualTerminal.create(20, 6);
       const tui = new TuiAltScreen(terminal);
+      const outer = new Container();
+      const inner = new Container();
+      const containers = [outer, inner, new Container(), tui];
+      for (const container of [outer, containers[2] as Container]) tui.addChild(container);
+      outer.addChild(inner);
       tui.start();
       for (const change of steps) {
-        const { children } = tui;
-        if (change.kind === "add") tui.addChild(new Text(change.lines.join("\n"), 0, 0));
+        const children = containers.flatMap((container) => container.children.filter((child) => child instanceof Text));
+        if (change.kind === "add") containers[change.to]?.addChild(new Text(change.lines.join("\n"), 0, 0));
         else if (change.kind === "scroll") tui.scrollBy(change.lines);
         else if (change.kind === "end") tui.scrollToBottom();
         else if (change.kind === "resize") await terminal.resize(change.columns, change.rows);
         else if (children.length > 0) {
           const child = children[change.index % children.length] as Text;
-          if (change.kind === "remove") tui.removeChild(child);
-          else if (change.kind === "repeat") tui.addChild(child);
+          const container = containers.find((candidate) => candidate.children.includes(child)) as Container;
+          if (change.kind === "remove") container.removeChild(child);
+          else if (change.kind === "repeat") container.addChild(child);
           else child.setText(change.lines.join("\n"));
         }
         tui.renderNow();
