@@ -2,8 +2,6 @@
 import type { Component } from "../component.ts";
 import { Container } from "../components/container.ts";
 import { ScrollView } from "../components/scroll-view.ts";
-import { SelectList } from "../components/select-list.ts";
-import { SettingsList } from "../components/settings-list.ts";
 import { getKeybindings, type Keybinding } from "../keys/keybindings.ts";
 import { isKeyRelease } from "../keys/match.ts";
 import { parseMouseReport } from "../keys/mouse-report.ts";
@@ -20,7 +18,7 @@ import { toLine } from "./line.ts";
 import { MouseSelection } from "./mouse-selection.ts";
 import type { OverlayHandle } from "./overlays.ts";
 import { Pointer } from "./pointer.ts";
-import { findPrompt } from "./prompts.ts";
+import { isList, scrollByKey } from "./scroll-keys.ts";
 import { SearchPanel } from "./search-panel.ts";
 import { TuiBase, type TuiStopOptions } from "./tui-base.ts";
 
@@ -70,8 +68,6 @@ const defaults: ResolvedOptions = {
 /** How many lines of the document are printed at most when the screen is left. */
 const maxExitLines = 1_000;
 const flashMs = 1_500;
-/** Lines that stay visible when a page is scrolled. */
-const pageOverlap = 4;
 
 /** Without a layout, the children are one document that is scrolled, and its end is followed while it is visible. */
 export class TuiAltScreen extends TuiBase implements ViewportTUI {
@@ -268,9 +264,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
       if (isKey("tui.altScreen.searchPrevious")) return this.#navigateSearch(-1);
       if (isKey("tui.altScreen.searchNext")) return this.#navigateSearch(1);
     } else if (this.overlays.hasFocus() || isList(this.overlays.getInputTarget())) return false;
-    const action = (Object.keys(scrollActions) as ScrollAction[]).find((id) => isKey(id));
-    if (!action) return false;
-    scrollActions[action](this.#view, this.#frame);
+    if (!scrollByKey(data, this.#view, this.#frame)) return false;
     this.requestRender();
     return true;
   }
@@ -333,36 +327,3 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     return true;
   }
 }
-
-type ScrollAction = Exclude<Extract<Keybinding, `tui.altScreen.${string}`>, `tui.altScreen.search${string}`>;
-
-const getPage = (view: ScrollView) => Math.max(1, view.viewportHeight - pageOverlap);
-const getHalfPage = (view: ScrollView) => Math.max(1, Math.floor(view.viewportHeight / 2));
-
-const scrollActions: Record<ScrollAction, (view: ScrollView, frame: LayoutFrame | undefined) => void> = {
-  "tui.altScreen.pageUp": (view) => view.scrollBy(-getPage(view)),
-  "tui.altScreen.pageDown": (view) => view.scrollBy(getPage(view)),
-  "tui.altScreen.halfPageUp": (view) => view.scrollBy(-getHalfPage(view)),
-  "tui.altScreen.halfPageDown": (view) => view.scrollBy(getHalfPage(view)),
-  "tui.altScreen.lineUp": (view) => view.scrollBy(-1),
-  "tui.altScreen.lineDown": (view) => view.scrollBy(1),
-  "tui.altScreen.previousPrompt": (view, frame) => scrollToPrompt(view, frame, -1),
-  "tui.altScreen.nextPrompt": (view, frame) => scrollToPrompt(view, frame, 1),
-  "tui.altScreen.top": (view) => view.scrollToStart(),
-  "tui.altScreen.bottom": (view) => view.scrollToEnd(),
-};
-
-function scrollToPrompt(view: ScrollView, frame: LayoutFrame | undefined, direction: -1 | 1): void {
-  const lines = frame && getScrollViewBox(frame, view)?.children[0]?.scrolledLines;
-  const line = lines && findPrompt(lines, view.scrollTop, direction);
-  if (line !== undefined) view.scrollTo(line);
-}
-
-/** Lists need the keys for pages themselves. */
-const isList = (component: Component | null): boolean =>
-  component instanceof SelectList ||
-  component instanceof SettingsList ||
-  (component !== null &&
-    "isShowingAutocomplete" in component &&
-    typeof component.isShowingAutocomplete === "function" &&
-    component.isShowingAutocomplete() === true);
