@@ -1,3 +1,4 @@
+export { Marked, type Token, type Tokens } from "marked";
 export { type Component, CURSOR_MARKER, type Focusable, isFocusable } from "./component.ts";
 export { Editor, type EditorOptions, type EditorTheme } from "./components/editor.ts";
 export type { EditorComponent } from "./components/editor-component.ts";
@@ -87,8 +88,16 @@ export type {
   OverlayOptions,
   SizeValue,
 } from "./screen/overlay-layout.ts";
-export type { OverlayHandle } from "./screen/overlays.ts";
-export { TUI, TUI as TuiMainScreen, type TuiInputListener, type TuiInputListenerResult } from "./screen/tui.ts";
+export type { OverlayHandle, OverlayUnfocusOptions } from "./screen/overlays.ts";
+export {
+  isViewportTUI,
+  TuiAltScreen,
+  type TuiAltScreenOptions,
+  type ViewportTUI,
+  VIEWPORT_TUI,
+} from "./screen/tui-alt-screen.ts";
+export { TUI, TuiMainScreen } from "./screen/tui.ts";
+export type { TuiInputListener, TuiInputListenerResult, TuiMode, TuiStopOptions } from "./screen/tui-base.ts";
 export {
   detectCapabilities,
   getCapabilities,
@@ -129,6 +138,7 @@ export {
   renderImage,
   setCellDimensions,
 } from "./terminal/images.ts";
+export { getNativeClipboard, type NativeClipboard } from "./terminal/native-clipboard.ts";
 export { ProcessTerminal, type ProcessTerminalOptions } from "./terminal/process-terminal.ts";
 export type { Terminal } from "./terminal/terminal.ts";
 export { visibleWidth } from "./text/cells.ts";

@@ -4,8 +4,15 @@ import type { Component } from "./component.ts";
 import { getOffset } from "./components/h-stack.ts";
 import { ScrollView } from "./components/scroll-view.ts";
 import { allocateStackSizes, visibleStackEntries } from "./components/stack.ts";
-import { getLayoutNode, type ScrollLayoutNode, type StackLayoutEntry, type StackLayoutNode } from "./layout-node.ts";
+import {
+  getLayoutNode,
+  type ScrollLayoutNode,
+  type ScrollLayoutState,
+  type StackLayoutEntry,
+  type StackLayoutNode,
+} from "./layout-node.ts";
 import { getLineSource } from "./line-source.ts";
+import { getScrolledLines, type ScrolledLines } from "./scrolled-lines.ts";
 import { visibleWidth } from "./text/cells.ts";
 
 export interface LayoutRect {
@@ -26,6 +33,8 @@ export interface LayoutBox {
   lines?: readonly string[];
   lineOffset?: number;
   scrollView?: ScrollView;
+  /** For what a scroll view scrolls, unless it is laid out itself. */
+  scrolledLines?: ScrolledLines;
 }
 
 export interface LayoutFrame {
@@ -52,6 +61,8 @@ interface Layout {
   requestRender: () => void;
   rows: Column[][];
   scrollViews: ScrollView[];
+  /** By what they scroll. */
+  scrolled: Map<Component, ScrolledLines>;
 }
 
 /** Scroll views are told their sizes and ask for a frame with `requestRender`; nothing else changes. */
@@ -62,7 +73,7 @@ export function renderLayoutFrame(
   requestRender: () => void = () => {},
 ): LayoutFrame {
   const rows = Array.from({ length: height }, (): Column[] => []);
-  const layout: Layout = { width, height, requestRender, rows, scrollViews: [] };
+  const layout: Layout = { width, height, requestRender, rows, scrollViews: [], scrolled: new Map() };
   const screen = { x: 0, y: 0, width, height };
   const box = layOut(layout, root, screen, screen);
   const lines = rows.map((columns) => {
@@ -88,7 +99,10 @@ function drawLeaf(layout: Layout, box: LayoutBox): void {
   const { component, rect, clip } = box;
   box.lineOffset = clip.y - rect.y;
   const isHidden = clip.height <= 0 || clip.width <= 0;
-  box.lines = isHidden ? [] : getLineSource(component, rect.width).slice(box.lineOffset, box.lineOffset + clip.height);
+  const scrolled = layout.scrolled.get(component);
+  if (scrolled) box.scrolledLines = scrolled;
+  const source = isHidden ? undefined : (scrolled ?? getLineSource(component, rect.width));
+  box.lines = source?.slice(box.lineOffset, box.lineOffset + clip.height) ?? [];
   for (const [index, text] of box.lines.entries()) {
     layout.rows[clip.y + index]?.push({ x: rect.x, width: clip.width, text });
   }
@@ -97,14 +111,29 @@ function drawLeaf(layout: Layout, box: LayoutBox): void {
 function layOutScroll(layout: Layout, { component, state }: ScrollLayoutNode, box: LayoutBox): void {
   const { rect, clip } = box;
   const width = state.getContentWidth(rect.width);
-  const contentHeight = measureHeight(component, width, layout);
-  state.updateLayout(contentHeight, rect.height, layout.requestRender);
+  const isLaidOut = getLayoutNode(component) !== undefined;
+  const contentHeight = isLaidOut
+    ? measureHeight(component, width, layout)
+    : askVisible(layout, component, state, width, rect.height);
+  if (isLaidOut) state.updateLayout(contentHeight, rect.height, layout.requestRender);
   const content = { x: rect.x, y: rect.y - state.scrollTop, width, height: contentHeight };
   box.children.push(layOut(layout, component, content, clip));
   if (!(box.component instanceof ScrollView)) return;
   box.scrollView = box.component;
   layout.scrollViews.push(box.component);
   drawScrollbar(layout, box, box.component);
+}
+
+/** Asks until all is known that is visible: what becomes known may move it. Returns the height of the content. */
+function askVisible(layout: Layout, component: Component, state: ScrollLayoutState, width: number, height: number) {
+  const lines = getScrolledLines(component);
+  lines.begin(width, layout);
+  state.updateLayout(lines.count, height, layout.requestRender, lines.takeGrown());
+  while (lines.ask(state.scrollTop, height)) {
+    state.updateLayout(lines.count, height, layout.requestRender, lines.takeGrown());
+  }
+  layout.scrolled.set(component, lines);
+  return lines.count;
 }
 
 function layOutStack(layout: Layout, node: StackLayoutNode, box: LayoutBox): void {
@@ -147,7 +176,14 @@ function placeAcross(
 function measureHeight(component: Component, width: number, layout: Layout): number {
   const node = getLayoutNode(component);
   if (!node) return getLineSource(component, width).count;
-  if (node.type === "scroll") return measureHeight(node.component, node.state.getContentWidth(width), layout);
+  if (node.type === "scroll") {
+    const contentWidth = node.state.getContentWidth(width);
+    if (getLayoutNode(node.component)) return measureHeight(node.component, contentWidth, layout);
+    const lines = getScrolledLines(node.component);
+    lines.begin(contentWidth, layout);
+    lines.ask(node.state.scrollTop, layout.height);
+    return lines.count;
+  }
   const entries = visibleStackEntries(node.entries, layout);
   if (node.type === "hstack") return component.render(width).length;
   const heights = entries.map((entry) => measureHeight(entry.component, width, layout));
@@ -165,7 +201,7 @@ function drawScrollbar(layout: Layout, box: LayoutBox, view: ScrollView): void {
     const y = bar.trackTop + row;
     if (y < box.clip.y || y >= box.clip.y + box.clip.height) continue;
     const isThumb = y >= bar.thumbTop && y < bar.thumbTop + bar.thumbHeight;
-    const text = isThumb ? view.scrollbarThumbStyle("┃") : view.scrollbarTrackStyle("│");
+    const text = isThumb ? view.scrollbarThumbStyle(view.isScrollbarActive ? "█" : "┃") : view.scrollbarTrackStyle("│");
     const columns = layout.rows[y] as Column[];
     for (const column of columns) {
       if (column.x <= bar.column && column.x + column.width > bar.column) column.width = bar.column - column.x;

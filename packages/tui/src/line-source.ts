@@ -1,6 +1,6 @@
 /** Lines of a component of which only some are wanted. */
 import type { Component } from "./component.ts";
-import { Container } from "./components/container.ts";
+import { isPlainContainer } from "./components/container.ts";
 
 /** A component that can draw some of its lines without the others. */
 export interface WindowedComponent extends Component {
@@ -24,7 +24,7 @@ export function getLineSource(component: Component, width: number): LineSource {
       slice: (start, end) => component.renderLines(width, start, end),
     };
   }
-  if (component instanceof Container && component.render === Container.prototype.render) {
+  if (isPlainContainer(component)) {
     return joinSources(component.children.map((child) => getLineSource(child, width)));
   }
   const lines = component.render(width);

@@ -1,4 +1,6 @@
 import type { Component } from "../component.ts";
+import { dispatchMouseEvent, type TuiMouseDispatchResult } from "../mouse-dispatch.ts";
+import type { TuiMouseEvent } from "../mouse.ts";
 
 /** Components below each other. */
 export class Container implements Component {
@@ -30,4 +32,21 @@ export class Container implements Component {
     }
     return this.#last.lines;
   }
+
+  /** Passes it on to the child under the mouse. */
+  handleMouse(event: TuiMouseEvent): TuiMouseDispatchResult | undefined {
+    let { y } = event;
+    for (const child of this.children) {
+      const height = child.render(event.width).length;
+      if (y < height) return y < 0 ? undefined : dispatchMouseEvent(child, { ...event, y, height });
+      y -= height;
+    }
+    return undefined;
+  }
 }
+
+/** Whether it is nothing but its children, so that they can be asked instead. */
+export const isPlainContainer = (component: Component): component is Container =>
+  component instanceof Container &&
+  component.render === Container.prototype.render &&
+  component.handleMouse === Container.prototype.handleMouse;

@@ -63,6 +63,11 @@ export class ScrollView extends Container {
     return this.#position.follow === "end";
   }
 
+  /** Asks for a frame, once the view is laid out. */
+  get requestRender(): () => void {
+    return this.#requestRender;
+  }
+
   get viewportHeight(): number {
     return this.#position.viewportHeight;
   }
@@ -126,9 +131,13 @@ export class ScrollView extends Container {
     this.scrollTo(this.#maxTop);
   }
 
-  /** For the layout: what there is to scroll, and in how much room. */
-  updateLayout(contentHeight: number, viewportHeight: number, requestRender: () => void): void {
+  /**
+   * For the layout: what there is to scroll, and in how much room. `grown` is by how many lines what is above is higher than was
+   * known; what is shown stays the same. Default 0.
+   */
+  updateLayout(contentHeight: number, viewportHeight: number, requestRender: () => void, grown = 0): void {
     const position = this.#position;
+    position.top = Math.max(0, position.top + grown);
     position.contentHeight = contentHeight;
     position.viewportHeight = viewportHeight;
     this.#requestRender = requestRender;

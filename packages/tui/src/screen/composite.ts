@@ -1,7 +1,8 @@
 /** Puts a line over another. */
 import { visibleWidth } from "../text/cells.ts";
+import { stripTerminalSequences } from "../text/escape.ts";
 import { padToWidth } from "../text/pad.ts";
-import { sliceWithWidth } from "../text/slice.ts";
+import { sliceByColumn, sliceWithWidth } from "../text/slice.ts";
 
 const reset = "\x1b[0m\x1b]8;;\x07";
 
@@ -21,4 +22,14 @@ export function compositeTuiLine(
   const gap = Math.max(0, Math.min(visibleWidth(base), totalWidth) - end - after.width);
   const text = `${padToWidth(before.text, startCol)}${reset}${padToWidth(above.text, overlayWidth)}${reset}`;
   return `${text}${" ".repeat(after.width > 0 ? gap : 0)}${after.text}`;
+}
+
+/** A part of a line, from column `start` on, in another style instead of its own. */
+export function restyle(
+  line: string,
+  { start, width, columns }: { start: number; width: number; columns: number },
+  style: (text: string) => string,
+): string {
+  const text = padToWidth(sliceByColumn(stripTerminalSequences(line), start, width, true), width);
+  return compositeTuiLine(line, style(text), start, width, columns);
 }

@@ -3,7 +3,7 @@
  * terminal, so that a frame asks only the components at the end.
  */
 import type { Component } from "../component.ts";
-import { Container } from "../components/container.ts";
+import { isPlainContainer } from "../components/container.ts";
 
 export interface LeafComponent {
   component: Component;
@@ -16,10 +16,7 @@ export function* leavesFromEnd(children: readonly Component[], isEphemeral = fal
   for (let index = children.length - 1; index >= 0; index--) {
     const component = children[index] as Component;
     const isLive = isEphemeral || component.isEphemeral === true;
-    if (isTransparent(component)) yield* leavesFromEnd(component.children, isLive);
+    if (isPlainContainer(component)) yield* leavesFromEnd(component.children, isLive);
     else yield { component, isEphemeral: isLive };
   }
 }
-
-const isTransparent = (component: Component): component is Container =>
-  component instanceof Container && component.render === Container.prototype.render;

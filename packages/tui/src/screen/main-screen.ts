@@ -5,8 +5,8 @@
  */
 import type { Component } from "../component.ts";
 import { Document, type OpenLine } from "./document.ts";
-import { type Line, toLine } from "./line.ts";
-import { type CursorPosition, nothingPainted, paint, type Painted } from "./paint.ts";
+import { findCursor, LineCache } from "./lines.ts";
+import { nothingPainted, paint, type Painted } from "./paint.ts";
 import { resizeRows, type Size } from "./resize.ts";
 
 /** Puts something over the visible lines, such as overlays; gets and returns as many lines as the screen has rows at most. */
@@ -18,7 +18,7 @@ export class MainScreen {
   /** What is in our rows, without decoration. */
   #shown: readonly OpenLine[] = [];
   #size: Size | undefined;
-  #lines = new Map<string, Line>();
+  readonly #lines = new LineCache();
 
   /** The bytes of the next frame; empty if nothing changed. */
   draw(children: readonly Component[], size: Size, decorate: Decorate = (lines) => lines): string {
@@ -32,7 +32,7 @@ export class MainScreen {
       open.slice(hidden).map(({ text }) => text),
       size,
     );
-    const lines = this.#toLines([...passing.map(({ text }) => text), ...visible], size.columns);
+    const lines = this.#lines.toLines([...passing.map(({ text }) => text), ...visible], size.columns);
     const cursor = findCursor(lines);
     const { bytes, after } = paint({ before: this.#painted, lines, height: size.rows, cursor });
     const scrolled = lines.length - after.rows.length;
@@ -69,24 +69,7 @@ export class MainScreen {
     if (pulled > 0) this.#document.takeBack(pulled);
     this.#document.addScrolledOut(this.#shown.slice(0, pushed), painted.rows);
     this.#painted = nothingPainted;
-    this.#lines.clear();
     if (rowsAbove === undefined) return "\x1b[H\x1b[J";
     return `${rowsAbove > 0 ? `\x1b[${rowsAbove}A` : ""}\r\x1b[J`;
   }
-
-  /** Most lines are those of the last frame. */
-  #toLines(texts: readonly string[], columns: number): Line[] {
-    const before = this.#lines;
-    this.#lines = new Map();
-    return texts.map((text) => {
-      const line = before.get(text) ?? this.#lines.get(text) ?? toLine(text, columns);
-      this.#lines.set(text, line);
-      return line;
-    });
-  }
-}
-
-function findCursor(lines: readonly Line[]): CursorPosition | undefined {
-  const row = lines.findLastIndex(({ cursor }) => cursor !== undefined);
-  return row === -1 ? undefined : { row, column: lines[row]?.cursor as number };
 }

@@ -1,8 +1,14 @@
 /** The overlays of a screen: which are shown, in which order, and who has the focus. */
 import { type Component, isFocusable } from "../component.ts";
+import { dispatchMouseEvent, type TuiMouseDispatchResult } from "../mouse-dispatch.ts";
+import type { TuiMouseEvent } from "../mouse.ts";
 import { compositeTuiLine } from "./composite.ts";
 import { type OverlayBounds, type OverlayOptions, resolveOverlayBounds, resolveOverlaySize } from "./overlay-layout.ts";
 import type { Size } from "./resize.ts";
+
+export interface OverlayUnfocusOptions {
+  target: Component | null;
+}
 
 export interface OverlayHandle {
   /** For good. */
@@ -12,7 +18,7 @@ export interface OverlayHandle {
   /** Brings it to the front, too. */
   focus(): void;
   /** Gives the focus to `target`; without one to another overlay, or to who had it before. */
-  unfocus(options?: { target: Component | null }): void;
+  unfocus(options?: OverlayUnfocusOptions): void;
   isFocused(): boolean;
   /** Where it was drawn last. */
   getBounds(): OverlayBounds | undefined;
@@ -75,6 +81,22 @@ export class Overlays {
   hideTop(): void {
     const top = this.#stack.at(-1);
     if (top) this.#remove(top);
+  }
+
+  /** Whether an overlay has the focus. */
+  hasFocus(): boolean {
+    return this.#stack.some((overlay) => overlay.component === this.#focused && this.#isVisible(overlay));
+  }
+
+  /** Passes a mouse event to the overlay in front at its place. The overlay keeps the focus, whatever in it is pressed. */
+  dispatchMouse(event: TuiMouseEvent): { isHit: boolean; result?: TuiMouseDispatchResult } {
+    const hit = this.#stack.findLast((overlay) => this.#isVisible(overlay) && isInside(overlay.bounds, event));
+    if (!hit?.bounds) return { isHit: false };
+    const { row, col, width, height } = hit.bounds;
+    const local = { ...event, x: event.screenX - col, y: event.screenY - row, width, height };
+    const result = dispatchMouseEvent(hit.component, local);
+    if (!result) return { isHit: true };
+    return { isHit: true, result: result.focusTarget ? { ...result, focusTarget: hit.component } : result };
   }
 
   /** The lines with all visible overlays on them. */
@@ -148,3 +170,10 @@ export class Overlays {
     };
   }
 }
+
+const isInside = (bounds: OverlayBounds | undefined, { screenX, screenY }: TuiMouseEvent) =>
+  bounds !== undefined &&
+  screenX >= bounds.col &&
+  screenX < bounds.col + bounds.width &&
+  screenY >= bounds.row &&
+  screenY < bounds.row + bounds.height;

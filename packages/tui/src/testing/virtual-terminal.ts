@@ -138,8 +138,12 @@ export class VirtualTerminal implements Terminal {
 
   #getLines(from: number, to: number): string[] {
     const buffer = this.#emulator.buffer.active;
-    return Array.from({ length: to - from }, (_unused, index) => getText(buffer.getLine(from + index)));
+    return Array.from({ length: to - from }, (_unused, index) => getText(buffer.getLine(from + index), this.columns));
   }
 }
 
-const getText = (line: IBufferLine | undefined): string => line?.translateToString(true) ?? "";
+/** Lines of the alternate screen keep what was in columns that a resize took away. */
+function getText(line: IBufferLine | undefined, columns: number): string {
+  const text = line?.translateToString(true, 0, columns) ?? "";
+  return line && line.length > columns ? text.trimEnd() : text;
+}

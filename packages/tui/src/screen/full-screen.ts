@@ -1,0 +1,47 @@
+/** Draws all rows of a screen that is ours alone: the alternate screen of a terminal. */
+import type { Line } from "./line.ts";
+import { findCursor, LineCache } from "./lines.ts";
+import { nothingPainted, paint, type Painted } from "./paint.ts";
+import type { Size } from "./resize.ts";
+
+const mouseOn = "\x1b[?1000h\x1b[?1002h\x1b[?1003h\x1b[?1006h";
+const mouseOff = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
+
+/** Lines do not wrap: where a terminal measures a character differently, the rest of its line is cut. */
+export const enterFullScreen = (withMouse: boolean): string =>
+  `\x1b[?1049h\x1b[?7l${withMouse ? mouseOn : ""}\x1b[2J\x1b[H`;
+
+/** Before `leaveFullScreen`, while the keyboard is still that of this screen. */
+export const endFullScreen = (withMouse: boolean): string => `${withMouse ? mouseOff : ""}\x1b[?7h`;
+export const leaveFullScreen = "\x1b[?1049l";
+
+export class FullScreen {
+  readonly #lines = new LineCache();
+  #painted: Painted = nothingPainted;
+  #size: Size = { columns: 0, rows: 0 };
+
+  /** The bytes of the next frame; empty if nothing changed. There is a text for each row. */
+  draw(texts: readonly string[], size: Size): string {
+    const isStale = size.columns !== this.#size.columns || size.rows !== this.#size.rows;
+    if (isStale) {
+      this.#size = { columns: size.columns, rows: size.rows };
+      this.#painted = { ...nothingPainted, rows: createUnknownRows(size) };
+    }
+    const lines = this.#lines.toLines(texts, size.columns);
+    const cursor = findCursor(lines) ?? this.#painted.cursor;
+    const { bytes, after } = paint({ before: this.#painted, lines, height: size.rows, cursor });
+    this.#painted = after;
+    return isStale ? `\x1b[H${bytes}` : bytes;
+  }
+
+  /** Nothing is known of the screen any more: the next frame draws every row. */
+  forget(): void {
+    this.#size = { columns: 0, rows: 0 };
+  }
+}
+
+/** Every row is written, and erased behind what is written, so that no frame is blank. */
+function createUnknownRows({ columns, rows }: Size): Line[] {
+  const unknown: Line = { text: "\0", width: columns, cursor: undefined };
+  return Array.from({ length: rows }, () => unknown);
+}

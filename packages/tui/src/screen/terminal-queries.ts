@@ -1,0 +1,63 @@
+/** Asks the terminal for its colors. Answers come as input. */
+import {
+  parseOsc11BackgroundColor,
+  parseTerminalColorSchemeReport,
+  type RgbColor,
+  type TerminalColorScheme,
+} from "../terminal/colors.ts";
+
+type SchemeListener = (scheme: TerminalColorScheme) => void;
+
+export class TerminalQueries {
+  readonly #write: (data: string) => void;
+  readonly #backgrounds = new Set<(color: RgbColor | undefined) => void>();
+  readonly #schemes = new Set<(scheme: TerminalColorScheme | undefined) => void>();
+  readonly #listeners = new Set<SchemeListener>();
+
+  constructor(write: (data: string) => void) {
+    this.#write = write;
+  }
+
+  queryBackground(timeoutMs: number): Promise<RgbColor | undefined> {
+    return this.#ask("\x1b]11;?\x07", this.#backgrounds, timeoutMs);
+  }
+
+  queryScheme(timeoutMs: number): Promise<TerminalColorScheme | undefined> {
+    return this.#ask("\x1b[?996n", this.#schemes, timeoutMs);
+  }
+
+  /** Returns a function that removes it. */
+  addSchemeListener(listener: SchemeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Whether the input was an answer that somebody here waits for. One that nobody asked for may be meant for others. */
+  takeAnswer(data: string): boolean {
+    if (!data.startsWith("\x1b]11;") && !data.startsWith("\x1b[?997;")) return false;
+    const scheme = parseTerminalColorSchemeReport(data);
+    if (scheme) {
+      for (const answer of this.#schemes) answer(scheme);
+      for (const listener of this.#listeners) listener(scheme);
+      return true;
+    }
+    if (this.#backgrounds.size === 0) return false;
+    const color = parseOsc11BackgroundColor(data);
+    for (const answer of this.#backgrounds) answer(color);
+    return true;
+  }
+
+  /** One answer is for all who ask at the time. */
+  #ask<Value>(question: string, waiting: Set<(value: Value | undefined) => void>, timeoutMs: number) {
+    return new Promise<Value | undefined>((resolve) => {
+      const answer = (value: Value | undefined) => {
+        clearTimeout(timer);
+        waiting.delete(answer);
+        resolve(value);
+      };
+      const timer = setTimeout(() => answer(undefined), timeoutMs);
+      waiting.add(answer);
+      this.#write(question);
+    });
+  }
+}
