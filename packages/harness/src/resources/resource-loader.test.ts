@@ -305,10 +305,16 @@ describe("a named agent", () => {
     expect(await listNamedAgents(agentDir)).toEqual(["plain", "reviewer"]);
   });
 
+  test("may have a name in any script; a directory whose name is not valid is not listed", async () => {
+    const root = await directory({ "agent/agents/レビュー/tools.yaml": "tools: [read]\n", "agent/agents/a b/x": "" });
+    const agentDir = join(root, "agent");
+    expect((await loadNamedAgent(agentDir, "レビュー")).tools.only).toEqual(["read"]);
+    expect(await listNamedAgents(agentDir)).toEqual(["レビュー"]);
+  });
+
   test("is reloaded with the rest, and one that was removed keeps its last state", async () => {
     const root = await directory(files);
-    const loader = await open(root, { agentName: "reviewer", knownTools: ["read"] });
-    expect(loader.problems.map(({ line, key }) => [line, key])).toEqual([[1, "tools.grep"]]);
+    const loader = await open(root, { agentName: "reviewer" });
     await write(root, { "agent/agents/reviewer/tools.yaml": "tools: { bash: false }\n" });
     expect(await loader.reload()).toEqual(["agent"]);
     expect(loader.resources.agent?.tools.tools).toEqual([{ name: "bash", enabled: false, options: {} }]);
