@@ -38,6 +38,10 @@ test("-C runs as if tau was started in that directory, also before a command", a
   const listed = async (...args: string[]) =>
     (JSON.parse((await run(workspace, [...args, "sessions", "list", "--json"])).out) as unknown[]).length;
   expect([await listed("-C", "inner"), await listed()]).toEqual([1, 0]);
+  expect(await listed("--directory", "inner")).toBe(1);
+  expect(await listed("-C", "gone", "--directory=inner")).toBe(1);
+  const hint = await run(workspace, ["-C", "inner", "login"]);
+  expect([hint.code, hint.err]).toEqual([exitCodes.usage, expect.stringContaining("tau auth login")]);
   for (const args of [
     ["-C", "gone", "-p", "Hi"],
     ["-C", "gone", "sessions", "list"],
@@ -77,7 +81,7 @@ test.each([
   ["list", "tau sessions list"],
   ["version", "tau --version"],
   ["mcp list", "no MCP servers yet"],
-  ["chat", "tau -p"],
+  ["chat", "tau alone"],
 ])("tau %s gets a hint instead of a model", async (typed, hint) => {
   const workspace = await createModelWorkspace([]);
   const { code, out, err } = await run(workspace, typed.split(" "));
