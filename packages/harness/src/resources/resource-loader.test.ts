@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
@@ -184,6 +184,17 @@ describe("a resource loader", () => {
     });
     expect(explicit.resources.skills.map(({ name }) => name)).toEqual(["a", "old-one"]);
   });
+
+  test.each([".tau", ".pi"])(
+    "in the home directory does not take %s behind a link for that of a project",
+    async (name) => {
+      const root = await directory({ "agent/skills/a/SKILL.md": skill("a", "the user's") });
+      await symlink(join(root, "agent"), join(root, "project", name));
+      const loader = await open(root, { isProjectTrusted: () => false });
+      expect(loader.problems).toEqual([]);
+      expect(loader.resources.skills.map(({ filePath }) => filePath)).toEqual([join(root, "agent/skills/a/SKILL.md")]);
+    },
+  );
 
   test("in the home directory does not use the agent directory as that of a project", async () => {
     const root = await directory({ "project/.tau/SYSTEM.md": "mine", "project/.tau/prompts/p.md": "p" });
