@@ -1,5 +1,5 @@
 /** Flags of the program, and words that look like commands. */
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -60,6 +60,11 @@ test("--export writes a session as HTML to the next argument, or to a name made 
   expect(await run(workspace, ["--export", "job", "page.html"])).toMatchObject({ code: 0, out: "" });
   expect(await run(workspace, ["--export", "job"])).toMatchObject({ code: 0, out: "" });
   expect(await run(workspace, ["--export", "job"])).toMatchObject({ code: 0, out: "" });
+  // A link that is named like a page must not destroy the file that it leads to.
+  await writeFile(join(directory, "notes.txt"), "Mine.");
+  await symlink("notes.txt", join(directory, "link.htm"));
+  expect(await run(workspace, ["--export", "job", "link.htm"])).toMatchObject({ code: exitCodes.usage });
+  expect(await readFile(join(directory, "notes.txt"), "utf8")).toBe("Mine.");
   const pages = (await readdir(directory)).filter((name) => name.endsWith(".html"));
   expect(pages.toSorted()).toEqual(["page.html", expect.stringMatching(/^tau-session-.*job\.html$/)]);
   const sameAs = (await run(workspace, ["sessions", "export", "job"])).out;
