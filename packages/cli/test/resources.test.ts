@@ -142,5 +142,7 @@ test("skills and templates of a project count after trust, over RPC from the nex
   await rpc.close();
   for (const name of ["fix", "mend", "heal"]) expect(getLastRequest(workspace).text).toContain(`does ${name}`);
   expect((await run(workspace, ["-p", "Hi"])).err).toBe("");
-  expect((await run(workspace, ["trust"])).out).toContain("tau does not use .pi/extensions, .pi/mcp.json");
+  const { out } = await run(workspace, ["trust"]);
+  expect(out).toContain("tau does not use .pi/extensions, .pi/mcp.json");
+  expect(out).toContain("Its settings.json, skills");
 });

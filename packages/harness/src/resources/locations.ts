@@ -87,5 +87,5 @@ export async function describeIgnoredPiFiles(cwd: string): Promise<string | unde
   const kinds = await Promise.all(ignoredPiFiles.map((name) => getPathKind(nodeFileSystem, join(cwd, name))));
   const names = ignoredPiFiles.filter((_name, index) => kinds[index] !== undefined);
   if (names.length === 0) return undefined;
-  return `tau does not use ${names.join(", ")} of this project. Its skills, prompts, SYSTEM.md and APPEND_SYSTEM.md in .pi count.`;
+  return `tau does not use ${names.join(", ")} of this project. Its settings.json, skills, prompts, SYSTEM.md and APPEND_SYSTEM.md in .pi count.`;
 }
