@@ -19,7 +19,7 @@ const hints: Readonly<Record<string, string>> = {
   list: "Use tau sessions list, or tau models.",
   version: "Use tau --version.",
   mcp: "tau has no MCP servers yet.",
-  chat: "There is no interactive terminal yet. Use tau -p, and tau -c -p to continue.",
+  chat: "Use tau alone in a terminal, or tau -c to continue.",
 };
 
 /** More arguments than this are a sentence. */

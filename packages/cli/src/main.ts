@@ -18,18 +18,28 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
     return exitCodes.done;
   }
   // A command takes only `-C`, and before its name.
-  const skipped = args[0] === "-C" && commands.some(({ name }) => name === args[2]) ? 2 : 0;
-  const name = commands.find((command) => command.name === args[skipped])?.name;
+  const { directory, rest } = splitDirectory(args);
+  const name = commands.find((command) => command.name === rest[0])?.name;
   const topic = name ?? (args.includes("--export") ? "sessions" : undefined);
   try {
     if (name === undefined) return (await runSession(args, io)) ?? exitCodes.done;
-    return (await runCommand(name, args.slice(skipped + 1), await enter(args[skipped - 1], io))) ?? exitCodes.done;
+    return (await runCommand(name, rest.slice(1), await enter(directory, io))) ?? exitCodes.done;
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
     io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${getAdvice(error, topic)}\n`);
     io.err(await getDetails(error, args, io));
     return getErrorExitCode(error);
   }
+}
+
+/** The value of `-C` at the beginning, the last of several, and what follows. */
+function splitDirectory(args: readonly string[]): { directory: string | undefined; rest: readonly string[] } {
+  const [first = "", second] = args;
+  const long = "--directory=";
+  const isSplit = (first === "-C" || first === "--directory") && second !== undefined;
+  if (!isSplit && !first.startsWith(long)) return { directory: undefined, rest: args };
+  const { directory, rest } = splitDirectory(args.slice(isSplit ? 2 : 1));
+  return { directory: directory ?? (isSplit ? second : first.slice(long.length)), rest };
 }
 
 /** The program as if it was started in `directory`. */
@@ -53,7 +63,7 @@ function formatError(error: unknown): string {
 }
 
 async function runSession(args: readonly string[], io: Io): Promise<ExitCode | void> {
-  await checkCommandWords(args);
+  await checkCommandWords(splitDirectory(args).rest);
   const { parseSessionArgs } = await import("./args.ts");
   const [first = ""] = args;
   // At the first position these flags win over any mistake after them.

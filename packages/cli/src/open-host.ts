@@ -127,7 +127,13 @@ function createPrepare({ apiKey }: SessionOptions): (session: AgentSession) => v
 }
 
 /** A misspelled name must not leave a tool enabled, or select no model at all. */
-async function checkNames(session: AgentSession, { excludeTools, models }: SessionOptions): Promise<void> {
+async function checkNames(session: AgentSession, options: SessionOptions): Promise<void> {
+  const { excludeTools, models, tools: wanted = [] } = options;
+  for (const { name, reason } of session.droppedTools.filter(({ layer }) => layer === 5)) {
+    if (!wanted.includes(name)) continue;
+    const advice = "Look at tools.yaml of the agent and at the settings tools.allowed and tools.excluded.";
+    session.notify("tools", `The tool ${name} of --tools is left out: ${reason} ${advice}`);
+  }
   if (excludeTools) {
     const { toolNames } = await import("@tau/tools");
     const tools = [...session.tools, ...session.droppedTools].map(({ name }) => name);

@@ -1,5 +1,5 @@
 /** Flags of the program, and words that look like commands. */
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -38,6 +38,10 @@ test("-C runs as if tau was started in that directory, also before a command", a
   const listed = async (...args: string[]) =>
     (JSON.parse((await run(workspace, [...args, "sessions", "list", "--json"])).out) as unknown[]).length;
   expect([await listed("-C", "inner"), await listed()]).toEqual([1, 0]);
+  expect(await listed("--directory", "inner")).toBe(1);
+  expect(await listed("-C", "gone", "--directory=inner")).toBe(1);
+  const hint = await run(workspace, ["-C", "inner", "login"]);
+  expect([hint.code, hint.err]).toEqual([exitCodes.usage, expect.stringContaining("tau auth login")]);
   for (const args of [
     ["-C", "gone", "-p", "Hi"],
     ["-C", "gone", "sessions", "list"],
@@ -56,6 +60,11 @@ test("--export writes a session as HTML to the next argument, or to a name made 
   expect(await run(workspace, ["--export", "job", "page.html"])).toMatchObject({ code: 0, out: "" });
   expect(await run(workspace, ["--export", "job"])).toMatchObject({ code: 0, out: "" });
   expect(await run(workspace, ["--export", "job"])).toMatchObject({ code: 0, out: "" });
+  // A link that is named like a page must not destroy the file that it leads to.
+  await writeFile(join(directory, "notes.txt"), "Mine.");
+  await symlink("notes.txt", join(directory, "link.htm"));
+  expect(await run(workspace, ["--export", "job", "link.htm"])).toMatchObject({ code: exitCodes.usage });
+  expect(await readFile(join(directory, "notes.txt"), "utf8")).toBe("Mine.");
   const pages = (await readdir(directory)).filter((name) => name.endsWith(".html"));
   expect(pages.toSorted()).toEqual(["page.html", expect.stringMatching(/^tau-session-.*job\.html$/)]);
   const sameAs = (await run(workspace, ["sessions", "export", "job"])).out;
@@ -77,7 +86,7 @@ test.each([
   ["list", "tau sessions list"],
   ["version", "tau --version"],
   ["mcp list", "no MCP servers yet"],
-  ["chat", "tau -p"],
+  ["chat", "tau alone"],
 ])("tau %s gets a hint instead of a model", async (typed, hint) => {
   const workspace = await createModelWorkspace([]);
   const { code, out, err } = await run(workspace, typed.split(" "));

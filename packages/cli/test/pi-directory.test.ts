@@ -87,6 +87,8 @@ test("pi's directory is used if TAU_DIR is not set and there is no directory of 
     (await run({ directory, agentDir: "" }, ["config", "path"], { env })).out.trim();
   expect(await getDirectory({ PI_CODING_AGENT_DIR: pi })).toBe(join(pi, "settings.json"));
   expect(await getDirectory({ PI_CODING_AGENT_DIR: pi, TAU_DIR: "own" })).toBe(join(directory, "own/settings.json"));
+  expect(await getDirectory({ PI_CODING_AGENT_DIR: "~/pi" })).toBe(join(pi, "settings.json"));
+  expect(await getDirectory({ TAU_DIR: "~/own" })).toBe(join(directory, "own/settings.json"));
   expect(await getDirectory({ PI_CODING_AGENT_DIR: "" })).toBe(join(directory, ".tau/settings.json"));
   await mkdir(join(directory, ".tau"));
   expect(await getDirectory({ PI_CODING_AGENT_DIR: pi })).toBe(join(directory, ".tau/settings.json"));
@@ -94,9 +96,9 @@ test("pi's directory is used if TAU_DIR is not set and there is no directory of 
 
 test("PI_CODING_AGENT_SESSION_DIR counts where neither a flag nor a setting does", async () => {
   const workspace = await createModelWorkspace([textReply("a"), textReply("b")]);
-  const env = { PI_CODING_AGENT_SESSION_DIR: "from-pi", PI_UNKNOWN: "1" };
+  const env = { PI_CODING_AGENT_SESSION_DIR: "~/from-pi", PI_UNKNOWN: "1" };
   await run(workspace, ["-p", "Hi"], { env });
-  await run(workspace, ["--session-dir", "from-flag", "-p", "Hi"], { env });
+  await run(workspace, ["--session-dir", "~/from-flag", "-p", "Hi"], { env });
   for (const name of ["from-pi", "from-flag"]) {
     expect(await readdir(join(workspace.directory, name))).toContainEqual(expect.stringMatching(/\.jsonl$/));
   }

@@ -42,6 +42,19 @@ test("system-prompt.md, tools.yaml and resources of TAU_DIR count", async () => 
   expect(tools).toEqual(["read"]);
 });
 
+test("a name in tools.yaml that is no tool's, and a tool of --tools that it leaves out, are told", async () => {
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok")]);
+  await writeFile(join(workspace.agentDir, "tools.yaml"), "tools: [raed, 'gr*']\n");
+  const { code, err } = await run(workspace, ["-p", "Hi", "--tools", "bash,grep"]);
+  expect(code).toBe(0);
+  expect(err).toContain(`${join(workspace.agentDir, "tools.yaml")}: There is no tool "raed". Did you mean "read"?`);
+  expect(err).toContain("The tool bash of --tools is left out");
+  await writeFile(join(workspace.agentDir, "tools.yaml"), "tools: { bsh: { enabled: false }, session_branch: {} }\n");
+  expect((await run(workspace, ["-p", "Hi"])).err.match(/There is no tool .*/g)).toEqual([
+    expect.stringContaining('"bsh"'),
+  ]);
+});
+
 test("--agent chooses a named agent, which a resumed session keeps, and which has to exist", async () => {
   const workspace = await createProject(agents);
   expect((await run(workspace, ["-p", "--agent", "reviewer", "Hi"])).code).toBe(0);
@@ -129,5 +142,7 @@ test("skills and templates of a project count after trust, over RPC from the nex
   await rpc.close();
   for (const name of ["fix", "mend", "heal"]) expect(getLastRequest(workspace).text).toContain(`does ${name}`);
   expect((await run(workspace, ["-p", "Hi"])).err).toBe("");
-  expect((await run(workspace, ["trust"])).out).toContain("tau does not use .pi/extensions, .pi/mcp.json");
+  const { out } = await run(workspace, ["trust"]);
+  expect(out).toContain("tau does not use .pi/extensions, .pi/mcp.json");
+  expect(out).toContain("Its settings.json, skills");
 });

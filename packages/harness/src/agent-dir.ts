@@ -7,7 +7,12 @@ import { join } from "node:path";
  * `PI_CODING_AGENT_DIR` counts for users who have no `~/.tau` yet, so that it takes nobody's sessions away.
  */
 export function defaultAgentDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  if (env["TAU_DIR"]) return env["TAU_DIR"];
-  const own = join(env["HOME"] || homedir(), ".tau");
-  return env["PI_CODING_AGENT_DIR"] && !existsSync(own) ? env["PI_CODING_AGENT_DIR"] : own;
+  const home = env["HOME"] || homedir();
+  if (env["TAU_DIR"]) return expandHome(env["TAU_DIR"], home);
+  const own = join(home, ".tau");
+  return env["PI_CODING_AGENT_DIR"] && !existsSync(own) ? expandHome(env["PI_CODING_AGENT_DIR"], home) : own;
 }
+
+/** `~` is the home directory: not every program that sets a variable or writes a file is a shell. */
+export const expandHome = (path: string, home: string): string =>
+  path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path;

@@ -11,11 +11,14 @@ test.each([
   ['tau "say \\"hi', ["tau"], 'say "hi'],
   ['tau "" x', ["tau", ""], "x"],
 ])("%s is split into words and the current word", (line, words, current) => {
-  expect(splitLine(line)).toMatchObject({ words, current });
+  expect(splitLine(line, breaks)).toMatchObject({ words, current });
 });
 
 test.each([
-  ["tau @my", "@my file.txt", "my\\ file.txt"],
+  ["tau @my", "@my file.txt", "@my\\ file.txt"],
+  ["tau @mail@", "@mail@host", "@host"],
+  ["tau @a\\:", "@a:b", "@a:b"],
+  ["tau @", "@🙂 ü.txt", "@\\🙂\\ ü.txt"],
   ['tau @"my f', "@my file.txt", "my file.txt"],
   ['tau "@my f', "@my file.txt", "@my file.txt"],
   ["tau --model anthropic/claude:hi", "anthropic/claude:high", "high"],
@@ -23,5 +26,5 @@ test.each([
   ["tau --mode=j", "--mode=json", "json"],
   ["tau ses", "sessions", "sessions"],
 ])("after %s, %s is inserted as %s", (line, value, inserted) => {
-  expect(formatForBash(value, splitLine(line), breaks)).toBe(inserted);
+  expect(formatForBash(value, splitLine(line, breaks))).toBe(inserted);
 });

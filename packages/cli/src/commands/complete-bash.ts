@@ -5,40 +5,47 @@ export interface SplitLine {
   words: readonly string[];
   /** The word at the cursor, without quotes. */
   current: string;
-  /** The quote that is open at the cursor, and where in `current` it was opened. */
-  quote?: { mark: string; index: number };
+  /**
+   * Where in `current` the text begins that bash replaces: after the last of its word breaks, such as `:`, or after a
+   * quote that is open.
+   */
+  start: number;
+  /** Whether a quote is open at the cursor. */
+  isQuoted: boolean;
 }
 
+/** Word breaks that belong to what bash replaces. */
+const prefixes = "$@";
+
 /** Splits a command line that ends at the cursor. */
-export function splitLine(line: string): SplitLine {
+export function splitLine(line: string, wordBreaks: string): SplitLine {
   const words: string[] = [];
-  let [current, isWord] = ["", false];
-  let quote: SplitLine["quote"];
+  let [current, start, isWord] = ["", 0, false];
+  let quote = "";
   for (let index = 0; index < line.length; index++) {
     const character = line[index]!;
-    if (quote) {
-      if (character === quote.mark) quote = undefined;
-      else if (character === "\\" && quote.mark === '"' && /["\\$`]/.test(line[index + 1] ?? ""))
-        current += line[++index];
+    if (quote !== "") {
+      if (character === quote) quote = "";
+      else if (character === "\\" && quote === '"' && /["\\$`]/.test(line[index + 1] ?? "")) current += line[++index];
       else current += character;
     } else if (character === '"' || character === "'") {
-      quote = { mark: character, index: current.length };
+      quote = character;
+      start = current.length;
       isWord = true;
     } else if (/\s/.test(character)) {
       if (isWord || current !== "") words.push(current);
-      [current, isWord] = ["", false];
+      [current, start, isWord] = ["", 0, false];
     } else if (character === "\\") current += line[++index] ?? "";
-    else current += character;
+    else {
+      current += character;
+      if (wordBreaks.includes(character)) start = current.length - (prefixes.includes(character) ? 1 : 0);
+    }
   }
-  return { words, current, ...(quote && { quote }) };
+  return { words, current, start, isQuoted: quote !== "" };
 }
 
-/**
- * What bash has to insert. It replaces the word from the last of its word breaks on, such as `:` and `@`, or from an open
- * quote on. Outside of quotes, special characters are escaped.
- */
-export function formatForBash(value: string, { current, quote }: SplitLine, wordBreaks: string): string {
-  if (quote) return value.slice(quote.index);
-  const breaks = [...current].map((character) => !/\s/.test(character) && wordBreaks.includes(character));
-  return value.slice(breaks.lastIndexOf(true) + 1).replaceAll(/[^\w@%+=:,./~-]/g, "\\$&");
+/** What bash has to insert. Outside of quotes, special characters are escaped. */
+export function formatForBash(value: string, { start, isQuoted }: SplitLine): string {
+  const text = value.slice(start);
+  return isQuoted ? text : text.replaceAll(/[^\p{L}\p{M}\p{N}_@%+=:,./~-]/gu, "\\$&");
 }

@@ -3,8 +3,8 @@
  * server, and reports no error: a shell would show it in the middle of the command line.
  */
 import { readdir } from "node:fs/promises";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { expandHome, getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { type Flag, flags, thinkingLevels } from "../flags.ts";
 import type { FlagSpec } from "../tokens.ts";
@@ -25,9 +25,9 @@ export async function runComplete([shell, ...args]: readonly string[], io: Io): 
   const silent: Io = { ...io, err: () => {}, terminal: { ...io.terminal, err: false } };
   try {
     if (shell === "bash") {
-      const line = splitLine(args[0] ?? "");
+      const line = splitLine(args[0] ?? "", args[1] ?? "");
       const candidates = await complete(line.words.slice(1), line.current, silent);
-      return io.out(candidates.map(({ value }) => `${formatForBash(value, line, args[1] ?? "")}\n`).join(""));
+      return io.out(candidates.map(({ value }) => `${formatForBash(value, line)}\n`).join(""));
     }
     const candidates = await complete(args.slice(0, -1), args.at(-1) ?? "", silent);
     io.out(candidates.map(({ value, description = "" }) => `${value}\t${toOneLine(description)}\n`).join(""));
@@ -41,7 +41,7 @@ const toOneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0
 /** The words before the current one, without the name of the program. */
 async function complete(words: readonly string[], current: string, io: Io): Promise<Candidate[]> {
   const isMoved = words[0] === "-C" && words.length > 1;
-  const moved = isMoved ? { ...io, cwd: resolve(io.cwd, expandHome(words[1]!)) } : io;
+  const moved = isMoved ? { ...io, cwd: resolve(io.cwd, expandHome(io, words[1]!)) } : io;
   const rest = isMoved ? words.slice(2) : words;
   const command = commands.find(({ name }) => name === rest[0]);
   const context: Context = { words: rest, current, io: moved };
@@ -144,7 +144,6 @@ async function listValues(kind: string, { words, current, io }: Context): Promis
     case "SESSION":
       return current.includes("/") ? await listFiles(io, current) : await listSessionIds(words, io);
     case "AGENT": {
-      const { getAgentDir } = await import("../agent-dir.ts");
       const { listNamedAgents } = await import("@tau/harness");
       return (await listNamedAgents(getAgentDir(io))).map(toCandidate);
     }
@@ -197,13 +196,11 @@ async function listSessionIds(words: readonly string[], io: Io): Promise<Candida
   return sessions.map((session) => ({ value: session.id, description: formatTitle(session) }));
 }
 
-const expandHome = (path: string): string => (/^~(?=\/|$)/.test(path) ? join(homedir(), path.slice(1)) : path);
-
 /** Directories end in a slash. Hidden files are listed if the name that is typed begins with a dot. */
 async function listFiles(io: Io, typed: string, { onlyDirectories = false } = {}): Promise<Candidate[]> {
   const directory = typed.slice(0, typed.lastIndexOf("/") + 1);
   const start = typed.slice(directory.length);
-  const entries = await readdir(resolve(io.cwd, expandHome(directory)), { withFileTypes: true });
+  const entries = await readdir(resolve(io.cwd, expandHome(io, directory)), { withFileTypes: true });
   return entries
     .filter(({ name }) => name.startsWith(start) && (start.startsWith(".") || !name.startsWith(".")))
     .filter((entry) => !onlyDirectories || entry.isDirectory() || entry.isSymbolicLink())

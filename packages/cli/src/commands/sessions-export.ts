@@ -24,26 +24,25 @@ const exporters: Record<Format, (source: ExportSource) => Promise<string> | stri
 export async function exportSession(args: CommandArgs, io: Io): Promise<void> {
   const output = args.value("output");
   const format = (args.value("format") as Format | undefined) ?? detectFormat(output);
-  await write(args.positionals[0], { output: () => output, format, yes: args.has("yes") }, io);
+  await write(args.positionals[0], { output: () => output, format, replaces: () => args.has("yes") }, io);
 }
 
 /** `--export`: without an `output`, the file is named after the session. An existing page is replaced, as pi does it. */
 export async function exportAsHtml(reference: string, output: string, io: Io): Promise<void> {
-  const yes = output === "" || /\.html?$/i.test(output);
   const getOutput = (path: string) => output || `tau-session-${parse(path).name}.html`;
-  await write(reference, { output: getOutput, format: "html", yes }, io);
+  await write(reference, { output: getOutput, format: "html", replaces: (target) => /\.html?$/i.test(target) }, io);
 }
 
 interface WriteOptions {
   /** The file to write, for the file of the session; undefined for standard output. */
   output: (path: string) => string | undefined;
   format: Format;
-  /** Whether an existing file is replaced without a question. */
-  yes: boolean;
+  /** Whether an existing file is replaced without a question, by its real path. */
+  replaces: (target: string) => boolean;
 }
 
 async function write(reference: string | undefined, options: WriteOptions, io: Io): Promise<void> {
-  const { format, yes } = options;
+  const { format, replaces } = options;
   const context = await openCommandContext(io);
   const path = await findSessionFile(context, reference, io);
   const output = options.output(path);
@@ -61,7 +60,7 @@ async function write(reference: string | undefined, options: WriteOptions, io: I
   const target = await findTarget(resolve(context.cwd, output));
   if (target.kind === "file") {
     const declined = `${target.path} was not replaced.`;
-    await confirm(io, `${target.path} exists already. Replace it?`, { yes, declined });
+    await confirm(io, `${target.path} exists already. Replace it?`, { yes: replaces(target.path), declined });
   }
   await writeTarget(target, text, io.signal);
   io.err(`Wrote ${target.path}.\n`);

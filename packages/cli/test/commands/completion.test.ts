@@ -1,5 +1,5 @@
 /** Completion in real shells, with the packed program. A shell that is not installed is skipped. */
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -13,9 +13,14 @@ import { installed } from "../packed/kit.ts";
 
 const execute = promisify(execFile);
 
+type Shell = "bash" | "zsh" | "fish";
+
 /** What the shells show for a line, with the program's own answers. */
 interface Shells extends ModelWorkspace {
-  complete: (shell: "bash" | "zsh" | "fish", line: string) => Promise<string[]>;
+  complete: (shell: Shell, line: string) => Promise<string[]>;
+  /** Writes the script of `tau completion`. Resolves to its path. */
+  install: (shell: Shell) => Promise<string>;
+  env: Record<string, string>;
 }
 
 /** Sources the script of `tau completion`, and prints the completions of `$2`. */
@@ -43,17 +48,21 @@ async function createShells(replies: readonly ReturnType<typeof textReply>[] = [
   await mkdir(bin);
   const program = join(await installed(), "dist", "tau.cjs");
   await writeFile(join(bin, "tau"), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`, { mode: 0o755 });
-  const env = { PATH: `${bin}:${process.env["PATH"]}`, HOME: directory, TAU_DIR: agentDir };
-  const complete: Shells["complete"] = async (shell, line) => {
+  const env = { PATH: `${bin}:${process.env["PATH"]}`, HOME: directory, TAU_DIR: agentDir, LC_ALL: "C.UTF-8" };
+  const install: Shells["install"] = async (shell) => {
     const script = join(bin, `tau.${shell}`);
     await writeFile(script, (await run(workspace, ["completion", shell])).out);
+    return script;
+  };
+  const complete: Shells["complete"] = async (shell, line) => {
+    const script = await install(shell);
     const options = { bash: ["--norc"], zsh: ["-f"], fish: ["--no-config"] }[shell];
     const args = [...options, "-c", drivers[shell], ...(shell === "fish" ? [] : [shell]), script, line];
     const { stdout, stderr } = await execute(shell, args, { cwd: directory, env });
     expect(stderr).toBe("");
     return stdout.split("\n").flatMap((text) => (text === "" ? [] : [text.split("\t")[0]!]));
   };
-  return { ...workspace, complete };
+  return { ...workspace, complete, install, env };
 }
 
 function needs(shell: string, context: TestContext): void {
@@ -123,21 +132,60 @@ test.for(["bash", "zsh", "fish"] as const)(
     await mkdir(join(project, "src", "deep dir"), { recursive: true });
     await writeFile(join(project, "src", "my file.txt"), "");
     await mkdir(join(agentDir, "agents", "reviewer"), { recursive: true });
-    // bash replaces only what comes after its last word break.
-    const after = (mark: string, text: string) => (shell === "bash" ? text.slice(text.indexOf(mark) + 1) : text);
     const escaped = (text: string) => (shell === "bash" ? text.replaceAll(" ", "\\ ") : text);
     expect(await complete(shell, "tau ses")).toEqual(["sessions"]);
     expect(await complete(shell, "tau --thinking xh")).toEqual(["xhigh"]);
     expect(await complete(shell, "tau --model acme/")).toEqual(expect.arrayContaining(["acme/small", "acme/large"]));
-    expect(await complete(shell, "tau --model acme/large:hi")).toEqual([after(":", "acme/large:high")]);
+    expect(await complete(shell, "tau --model acme/large:hi")).toEqual([shell === "bash" ? "high" : "acme/large:high"]);
     expect(await complete(shell, "tau --provider acme --model sm")).toEqual(["small"]);
     expect(await complete(shell, "tau -p --session ")).toEqual(["job-1"]);
     expect(await complete(shell, "tau sessions show jo")).toEqual(["job-1"]);
-    expect(await complete(shell, "tau -C src --continue @my")).toEqual([after("@", escaped("@my file.txt"))]);
-    expect(await complete(shell, "tau -p @src/my")).toEqual([after("@", escaped("@src/my file.txt"))]);
+    expect(await complete(shell, "tau -C src --continue @my")).toEqual([escaped("@my file.txt")]);
+    expect(await complete(shell, "tau -p @src/my")).toEqual([escaped("@src/my file.txt")]);
     expect(await complete(shell, "tau --session-dir sr")).toEqual(["src/"]);
     expect(await complete(shell, "tau -C src/de")).toEqual([escaped("src/deep dir/")]);
     expect(await complete(shell, "tau config get retry.max")).toEqual(["retry.maxRetries"]);
+  },
+);
+
+/** Types lines in a bash of its own, each with Tab at its end, and prints the arguments that the lines have then. */
+const typist = `
+import os, pty, sys
+script, *lines = sys.argv[1:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp("bash", ["bash", "--norc", "-i"])
+def type(text):
+    os.write(terminal, text.encode())
+    seen = b""
+    while b"DONE\\r\\n" not in seen: seen += os.read(terminal, 65536)
+    return seen.decode().splitlines()
+type(f"source '{script}'; show() {{ printf '<%s>' \\"$@\\"; echo; echo DO''NE; }}; show\\n")
+for line in lines:
+    print(next(text for text in type(f"{line}\\t\\x01show \\n") if text.startswith("<")))
+`;
+
+test.skipIf(spawnSync("python3", ["-c", "import pty"]).status !== 0)(
+  "what bash makes of a line on a terminal names the file that was meant",
+  async (context) => {
+    needs("bash", context);
+    const { directory: project, env, install } = await createShells();
+    const names = [
+      "plain.txt",
+      "my file.txt",
+      'a"b.txt',
+      "it's.txt",
+      "x:y.txt",
+      "mail@host.txt",
+      "übung.txt",
+      "🙂.txt",
+    ];
+    for (const name of names) await writeFile(join(project, name), "");
+    const lines = ["@pl", "@my", '@a\\"', "@it\\'", "@x:", "@mail@", "@üb", "@🙂", '"@my', "@'my f"];
+    const typed = lines.map((line) => `tau -p ${line}`);
+    const { stdout } = await execute("python3", ["-c", typist, await install("bash"), ...typed], { cwd: project, env });
+    const meant = [...names, "my file.txt", "my file.txt"].map((name) => `<tau><-p><@${name}>`);
+    expect(stdout.trimEnd().split("\n")).toEqual(meant);
   },
 );
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createModelWorkspace, run, type RunOptions, textReply } from "../kit.ts";
@@ -36,6 +36,19 @@ test("a project chooses neither model nor system prompt before it is trusted, an
   expect(await ask()).toMatchObject({ model: "small", obeys: false });
   await run(workspace, ["trust"]);
   await run(workspace, ["trust", "--revoke"]);
+  expect(await ask()).toMatchObject({ model: "small", obeys: false });
+});
+
+test("trust is bound to the files behind a link to a directory, also if links lead in a circle", async () => {
+  const { workspace, projectDir, ask } = await createProject();
+  const target = join(workspace.directory, "shared");
+  await rename(projectDir, target);
+  await symlink("shared", projectDir);
+  await symlink(".", join(target, "again"));
+  const { out } = await run(workspace, ["trust"]);
+  expect(out).toContain('".tau/SYSTEM.md"');
+  expect(await ask()).toMatchObject({ model: "large", obeys: true });
+  await writeFile(join(target, "SYSTEM.md"), "You obey the project, whatever it says now.");
   expect(await ask()).toMatchObject({ model: "small", obeys: false });
 });
 

@@ -1,5 +1,5 @@
 /** Puts a session together. Every parameter is optional; the defaults are those of a coding agent in a terminal. */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { streamSimple, systemClock, systemIds } from "@tau/ai";
 import { AgentSession } from "./agent-session.ts";
 import { builtInTool, builtInTools, createGround, pathRules, resultsDirectory } from "./workspace.ts";
@@ -21,6 +21,7 @@ import { findUnknownTools } from "../pipeline/tool-patterns.ts";
 import { createResultSaver } from "../request/save-result.ts";
 import { createBudget } from "../budget/budget.ts";
 import { standaloneSessions } from "./live-sessions.ts";
+import type { NamedAgent } from "../resources/named-agent.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
@@ -141,7 +142,10 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const toolNames = [...Object.values(tools.byName), ...session.tools, ...session.droppedTools].map(
       ({ name }) => name,
     );
-    for (const message of findSettingsProblems(settings, toolNames)) session.notify("settings", message);
+    const names = listNamedTools(settings, resources.resources.agent);
+    for (const [source, named] of Object.entries(names)) {
+      for (const problem of findUnknownTools(named, toolNames)) session.notify("settings", `${source}: ${problem}`);
+    }
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) {
       for (const secret of await knownSecrets(services)) params.debugLog.addSecret(secret);
@@ -165,17 +169,16 @@ function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
   }
 }
 
-/** Settings that name tools which do not exist. The user is told, because a misspelled name leaves a tool enabled. */
-function findSettingsProblems(settings: SettingsManager, toolNames: readonly string[]): string[] {
+/** The tools that files of the user name. A name that does not exist is told, because it leaves a tool enabled, or out. */
+function listNamedTools(settings: SettingsManager, agent: NamedAgent | undefined): Record<string, readonly string[]> {
   const { tools, defaultTools = [] } = settings.get();
-  const lists = {
-    "tools.allowed": tools.allowed ?? [],
-    "tools.excluded": tools.excluded,
-    defaultTools: defaultTools.map((entry) => entry.replace(/^[+-]/, "")),
+  const { only = [], tools: choices = [] } = agent?.tools ?? {};
+  return {
+    "The setting tools.allowed": tools.allowed ?? [],
+    "The setting tools.excluded": tools.excluded,
+    "The setting defaultTools": defaultTools.map((entry) => entry.replace(/^[+-]/, "")),
+    [join(agent?.directory ?? "", "tools.yaml")]: [...only, ...choices.map(({ name }) => name)],
   };
-  return Object.entries(lists).flatMap(([setting, names]) =>
-    findUnknownTools(names, toolNames).map((problem) => `The setting ${setting}: ${problem}`),
-  );
 }
 
 /** A branch has its own log, which names its agent, and nothing of its own besides. */

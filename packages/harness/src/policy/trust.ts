@@ -84,13 +84,16 @@ async function listProjectFiles(fs: FileSystem, directory: string): Promise<stri
   const files: string[] = [];
   const skills = await projectSkillDirectories(fs, { cwd: directory, home: homedir() });
   const pending = [...projectPaths.map((name) => join(directory, name)), ...skills];
+  const seen = new Set<string>();
   for (let path = pending.shift(); path !== undefined; path = pending.shift()) {
-    // Links are not followed: they may lead to the whole disk.
     const stats = await unlessMissing(fs.lstat(path));
-    if (stats?.isDirectory()) {
-      const entries = await fs.readdir(path);
-      for (const { name } of entries) pending.push(join(path, name));
-    } else if (stats) files.push(path);
+    if (stats && !stats.isDirectory()) files.push(path);
+    // Settings and resources are also read through links to directories.
+    if (stats && (await lookAt(fs, path))?.isDirectory()) {
+      const realPath = await fs.realpath(path);
+      if (!seen.has(realPath)) pending.push(...(await fs.readdir(path)).map(({ name }) => join(path!, name)));
+      seen.add(realPath);
+    }
     if (files.length + pending.length <= maxFiles) continue;
     throw new HarnessError("invalid_input", `${directory} has more than ${maxFiles} files of its own settings.`);
   }

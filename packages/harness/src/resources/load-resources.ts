@@ -18,7 +18,6 @@ export interface LoadOptions extends LocationOptions {
   isProjectTrusted: () => boolean;
   contextFiles: "all" | "own" | "none";
   agentName: string | undefined;
-  knownTools: readonly string[] | undefined;
   lists: () => { skills: readonly string[]; prompts: readonly string[] };
   skillPaths: readonly string[];
   promptPaths: readonly string[];
@@ -98,10 +97,10 @@ const formatUntrusted = (names: readonly string[]) =>
 
 /** An agent that was removed while it is in use stays as it was. */
 async function loadAgent(
-  { agentDir, agentName, knownTools, fileSystem }: LoadOptions,
+  { agentDir, agentName, fileSystem }: LoadOptions,
   before: NamedAgent | undefined,
 ): Promise<{ agent: NamedAgent | undefined; problems: readonly ResourceProblem[] }> {
-  const options = { fileSystem, ...(knownTools && { knownTools }), ...(before && { lastGood: before }) };
+  const options = { fileSystem, ...(before && { lastGood: before }) };
   try {
     const agent =
       agentName === undefined

@@ -1,6 +1,7 @@
 /** Where the resources of a session are, in the order in which they have precedence. */
 import { join, relative } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { orUndefined } from "../durable-file.ts";
 import type { NamedAgent } from "./named-agent.ts";
 import { getPathKind } from "./read-text.ts";
 import { projectSkillDirectories } from "./skills.ts";
@@ -37,9 +38,12 @@ export async function locateResources(
   const { cwd, agentDir, home, includeProject, discoverSkills, discoverPrompts } = options;
   const own = [agent?.resourcesDir, agentDir].filter((directory) => directory !== undefined);
   const sharedSkills = join(home, ".agents", "skills");
-  // In the home directory `.tau` is the agent directory, not that of a project.
-  const isProject = includeProject && join(cwd, ".tau") !== agentDir;
-  const directories = isProject ? projectDirectoryNames.map((name) => join(cwd, name)) : [];
+  const candidates = includeProject ? projectDirectoryNames.map((name) => join(cwd, name)) : [];
+  // In the home directory one of them is the agent directory, not that of a project.
+  const [ownPath, ...realPaths] = await Promise.all(
+    [agentDir, ...candidates].map(async (path) => (await orUndefined(fs.realpath(path))) ?? path),
+  );
+  const directories = realPaths.includes(ownPath!) ? [] : candidates;
   const projectSkills = includeProject && discoverSkills ? await projectSkillDirectories(fs, { cwd, home }) : [];
   const below = (name: string, parents: readonly string[]) => parents.map((directory) => join(directory, name));
   return {
@@ -83,5 +87,6 @@ export async function describeIgnoredPiFiles(cwd: string): Promise<string | unde
   const kinds = await Promise.all(ignoredPiFiles.map((name) => getPathKind(nodeFileSystem, join(cwd, name))));
   const names = ignoredPiFiles.filter((_name, index) => kinds[index] !== undefined);
   if (names.length === 0) return undefined;
-  return `tau does not use ${names.join(", ")} of this project. Its skills, prompts, themes, SYSTEM.md and APPEND_SYSTEM.md in .pi count.`;
+  const used = "settings.json, skills, prompts, themes, SYSTEM.md and APPEND_SYSTEM.md";
+  return `tau does not use ${names.join(", ")} of this project. Its ${used} in .pi count.`;
 }

@@ -27,8 +27,6 @@ export interface NamedAgent {
 
 export interface NamedAgentOptions {
   fileSystem?: FileSystem;
-  /** Tools that exist: `tools.yaml` with another name is reported. */
-  knownTools?: readonly string[];
   /** The last loaded state, for files that cannot be read. */
   lastGood?: NamedAgent;
 }
@@ -41,7 +39,7 @@ export async function loadNamedAgent(
   name: string,
   options: NamedAgentOptions = {},
 ): Promise<NamedAgent> {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
+  if (!isName(name)) {
     const rule = "letters, digits, '-', '_' and '.', at most 64, beginning with a letter or digit";
     throw new HarnessError("invalid_input", `${JSON.stringify(name)} is not a valid name of an agent. Use ${rule}.`);
   }
@@ -63,6 +61,9 @@ export async function loadOwnAgent(agentDir: string, options: NamedAgentOptions 
   const isEmpty = !systemPrompt && resourcesDir === undefined && !tools.only && tools.tools.length === 0;
   return isEmpty && problems.length === 0 ? undefined : agent;
 }
+
+/** In any script: users name their agents in their own language. */
+const isName = (text: string): boolean => /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,63}$/u.test(text);
 
 /** What an agent may have in its directory. */
 export const agentFilePaths = (directory: string): string[] =>
@@ -88,7 +89,7 @@ async function loadFiles(directory: string, name: string | undefined, options: N
   };
 }
 
-async function loadTools(fs: FileSystem, path: string, { knownTools, lastGood }: NamedAgentOptions) {
+async function loadTools(fs: FileSystem, path: string, { lastGood }: NamedAgentOptions) {
   const defaults: ToolChoices = { only: undefined, tools: [] };
   const outcome = await readText(fs, path, maxToolsBytes);
   if (outcome.kind === "missing") return { choices: defaults, problems: [] };
@@ -97,7 +98,7 @@ async function loadTools(fs: FileSystem, path: string, { knownTools, lastGood }:
   if (outcome.kind === "unusable" || outcome.problem) {
     return { choices: fallback, problems: outcome.problem ? [outcome.problem] : [] };
   }
-  const { choices = fallback, problems } = await parseToolsYaml(path, outcome.text, knownTools);
+  const { choices = fallback, problems } = await parseToolsYaml(path, outcome.text);
   return { choices, problems };
 }
 
@@ -112,7 +113,7 @@ export async function listNamedAgents(
   const directory = join(agentDir, "agents");
   const names: string[] = [];
   for (const { name } of (await listDirectory(fs, directory)).entries) {
-    if (!name.startsWith(".") && (await getPathKind(fs, join(directory, name))) === "directory") names.push(name);
+    if (isName(name) && (await getPathKind(fs, join(directory, name))) === "directory") names.push(name);
   }
   return names;
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
@@ -185,6 +185,17 @@ describe("a resource loader", () => {
     expect(explicit.resources.skills.map(({ name }) => name)).toEqual(["a", "old-one"]);
   });
 
+  test.each([".tau", ".pi"])(
+    "in the home directory does not take %s behind a link for that of a project",
+    async (name) => {
+      const root = await directory({ "agent/skills/a/SKILL.md": skill("a", "the user's") });
+      await symlink(join(root, "agent"), join(root, "project", name));
+      const loader = await open(root, { isProjectTrusted: () => false });
+      expect(loader.problems).toEqual([]);
+      expect(loader.resources.skills.map(({ filePath }) => filePath)).toEqual([join(root, "agent/skills/a/SKILL.md")]);
+    },
+  );
+
   test("in the home directory does not use the agent directory as that of a project", async () => {
     const root = await directory({ "project/.tau/SYSTEM.md": "mine", "project/.tau/prompts/p.md": "p" });
     const loader = await open(root, { agentDir: join(root, "project/.tau") });
@@ -305,10 +316,16 @@ describe("a named agent", () => {
     expect(await listNamedAgents(agentDir)).toEqual(["plain", "reviewer"]);
   });
 
+  test("may have a name in any script; a directory whose name is not valid is not listed", async () => {
+    const root = await directory({ "agent/agents/レビュー/tools.yaml": "tools: [read]\n", "agent/agents/a b/x": "" });
+    const agentDir = join(root, "agent");
+    expect((await loadNamedAgent(agentDir, "レビュー")).tools.only).toEqual(["read"]);
+    expect(await listNamedAgents(agentDir)).toEqual(["レビュー"]);
+  });
+
   test("is reloaded with the rest, and one that was removed keeps its last state", async () => {
     const root = await directory(files);
-    const loader = await open(root, { agentName: "reviewer", knownTools: ["read"] });
-    expect(loader.problems.map(({ line, key }) => [line, key])).toEqual([[1, "tools.grep"]]);
+    const loader = await open(root, { agentName: "reviewer" });
     await write(root, { "agent/agents/reviewer/tools.yaml": "tools: { bash: false }\n" });
     expect(await loader.reload()).toEqual(["agent"]);
     expect(loader.resources.agent?.tools.tools).toEqual([{ name: "bash", enabled: false, options: {} }]);

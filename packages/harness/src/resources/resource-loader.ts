@@ -47,8 +47,6 @@ export interface ResourceLoaderOptions {
   /** The same for prompt templates. */
   promptPaths?: readonly string[];
   discoverPrompts?: boolean;
-  /** Tools that exist: other names in `tools.yaml` are reported. */
-  knownTools?: readonly string[];
   /** The directory of the user's own `.agents/skills`. Default: the home directory. */
   home?: string;
   /** Whether the files are watched while there are listeners. Default false. */
@@ -136,7 +134,6 @@ function resolveOptions(options: ResourceLoaderOptions) {
     fileSystem: nodeFileSystem,
     clock: systemClock,
     agentName: undefined,
-    knownTools: undefined,
     contextFiles: includeProject ? ("all" as const) : ("own" as const),
     ...options,
     cwd,

@@ -4,7 +4,7 @@
  *     tools: [read, grep]
  *     tools: { bash: { enabled: false }, read: {} }
  */
-import { assertNever, didYouMean } from "@tau/ai/internal";
+import { assertNever } from "@tau/ai/internal";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { parseYaml, type YamlEntry, type YamlRoot } from "./yaml.ts";
 
@@ -29,18 +29,18 @@ export interface ToolsYaml {
   problems: ResourceProblem[];
 }
 
-/** A name that is not in `known` is reported and kept: the tool may be added by other means. */
-export async function parseToolsYaml(path: string, text: string, known?: readonly string[]): Promise<ToolsYaml> {
+/** Whether there are tools of these names is up to the session. */
+export async function parseToolsYaml(path: string, text: string): Promise<ToolsYaml> {
   const parsed = await parseYaml(path, text);
   if (parsed.kind === "invalid") return { choices: undefined, problems: [parsed.problem] };
   const problems: ResourceProblem[] = [];
   const report: Report = (line, key, message) => problems.push(createProblem("invalid", { path, line, key }, message));
-  return { choices: getChoices(parsed.root, known, report), problems };
+  return { choices: getChoices(parsed.root, report), problems };
 }
 
 type Report = (line: number, key: string | undefined, message: string) => void;
 
-function getChoices(root: YamlRoot, known: readonly string[] | undefined, report: Report): ToolChoices | undefined {
+function getChoices(root: YamlRoot, report: Report): ToolChoices | undefined {
   if (root.kind === "empty") return { only: undefined, tools: [] };
   if (root.kind !== "map") {
     report(1, undefined, "The file has to have `tools:` with a list or a map of tools.");
@@ -55,12 +55,9 @@ function getChoices(root: YamlRoot, known: readonly string[] | undefined, report
     case "empty":
       return { only: undefined, tools: [] };
     case "list":
-      return { only: getNames(below.items, known, report), tools: [] };
+      return { only: getNames(below.items, report), tools: [] };
     case "map": {
-      const tools = [...below.entries].map(([name, entry]) => {
-        checkName(name, entry.line, known, report);
-        return { name, ...getChoice(name, entry, report) };
-      });
+      const tools = [...below.entries].map(([name, entry]) => ({ name, ...getChoice(name, entry, report) }));
       return { only: undefined, tools };
     }
     case "scalar":
@@ -71,22 +68,14 @@ function getChoices(root: YamlRoot, known: readonly string[] | undefined, report
   }
 }
 
-function getNames(items: readonly YamlEntry[], known: readonly string[] | undefined, report: Report): string[] {
+function getNames(items: readonly YamlEntry[], report: Report): string[] {
   const names = new Set<string>();
   for (const { value, line } of items) {
     if (typeof value !== "string")
       report(line, "tools", `${JSON.stringify(value)} is not the name of a tool and is ignored.`);
-    else {
-      checkName(value, line, known, report);
-      names.add(value);
-    }
+    else names.add(value);
   }
   return [...names];
-}
-
-function checkName(name: string, line: number, known: readonly string[] | undefined, report: Report): void {
-  if (!known || known.includes(name)) return;
-  report(line, `tools.${name}`, `There is no built-in tool ${JSON.stringify(name)}.${didYouMean(name, known)}`);
 }
 
 /** A tool with a mistake is disabled, since the user may have wanted to restrict it. */

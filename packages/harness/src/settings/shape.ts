@@ -1,7 +1,8 @@
 /** The fields that only settings have: what they mean depends on where the file is. */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type ModelThinkingLevel, parseThinkingLevel } from "@tau/ai";
 import { thinkingLevels } from "@tau/ai/internal";
+import { expandHome } from "../agent-dir.ts";
 import type { Field } from "../fields/field.ts";
 import { resolvePathEntry } from "../resources/path-filter.ts";
 import { list, nonEmptyText, oneOf, scalar } from "../fields/kinds.ts";
@@ -30,24 +31,20 @@ export const thinkingLevel: Shape<ModelThinkingLevel> = {
   resolve: (value) => parseThinkingLevel(value) ?? value,
 };
 
-/** `~` is the home directory. */
-const fromHome = (path: string, home: string): string =>
-  path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path;
-
 /** A program: a name without a directory stays as it is, to be searched for. */
-export const program: Shape<string> = { ...nonEmptyText, resolve: (path, { home }) => fromHome(path, home) };
+export const program: Shape<string> = { ...nonEmptyText, resolve: (path, { home }) => expandHome(path, home) };
 
 /** A directory, from the working directory if it is relative. */
 export const workingPath: Shape<string> = {
   ...nonEmptyText,
-  resolve: (path, { cwd, home }) => resolve(cwd, fromHome(path, home)),
+  resolve: (path, { cwd, home }) => resolve(cwd, expandHome(path, home)),
 };
 
 /** Files and directories, from the directory of the settings file if they are relative; see `createPathFilter`. */
 export const paths: Shape<readonly string[]> = {
   ...list(nonEmptyText),
   resolve: (each, { directory, home }) =>
-    each.map((entry) => resolvePathEntry(entry, directory, (path) => fromHome(path, home))),
+    each.map((entry) => resolvePathEntry(entry, directory, (path) => expandHome(path, home))),
 };
 
 /** A proxy that is not valid would be ignored, and requests would go out without it. */
