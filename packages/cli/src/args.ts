@@ -49,6 +49,7 @@ export interface SessionOptions {
   /** Files and directories. */
   themes: readonly string[];
   useTheme?: string;
+  tuiMode?: "regular" | "fullscreen";
   noThemes: boolean;
   /** Where to run, if not in the working directory. */
   directory?: string;
@@ -164,6 +165,7 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     noContextFiles: has("no-context-files"),
     themes: all("theme"),
     useTheme: text("use-theme"),
+    tuiMode: text("tui-mode"),
     noThemes: has("no-themes"),
     directory: text("directory"),
     export: text("export"),

@@ -94,6 +94,12 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "no-prompt-templates", short: "np", summary: "Load no templates but those of --prompt-template" },
       { name: "no-context-files", short: "nc", summary: "Do not read AGENTS.md and similar files" },
       { name: "theme", value: "PATH", many: true, summary: "Load a theme, or a directory of themes" },
+      {
+        name: "tui-mode",
+        value: "MODE",
+        choices: ["regular", "fullscreen"],
+        summary: "Use the terminal's own scrollback, or the whole screen",
+      },
       { name: "use-theme", value: "NAME", summary: "Use this theme in this run, or a pair such as light/dark" },
       { name: "no-themes", summary: "Load no themes but those of --theme" },
       { name: "no-extensions", short: "ne", summary: "Load no extensions" },
@@ -113,5 +119,4 @@ export const flags: readonly Flag[] = flagGroups.flatMap((group) => group.flags)
 /** Flags of pi for what tau cannot do yet. They are refused by name, and neither listed nor suggested. */
 export const futureFlags: readonly Flag[] = [
   { name: "extension", short: "e", value: "PATH", summary: "loading an extension" },
-  { name: "tui-mode", value: "MODE", summary: "the interactive terminal" },
 ];

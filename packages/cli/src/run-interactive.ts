@@ -23,7 +23,8 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
   const agentDir = getAgentDir(io);
   const getSettings = () => {
     const settings = settingsManager.get();
-    return { ...settings, showHardwareCursor: showsHardwareCursor(settings, io.env) };
+    const { tuiMode = settings.tuiMode } = options;
+    return { ...settings, tuiMode, showHardwareCursor: showsHardwareCursor(settings, io.env) };
   };
   let onAnswered = () => {};
   const escapeTimeoutMs = getEscapeTimeoutMs(io.env);

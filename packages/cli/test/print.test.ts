@@ -404,7 +404,7 @@ test("the short flags of pi mean what they mean there", async () => {
 
 test("flags of pi for what tau cannot do yet are refused, and so is a flag as the value of another", async () => {
   const workspace = await createModelWorkspace([textReply("never")]);
-  for (const flag of ["-e x.ts", "--extension x.ts", "--theme x", "--tui-mode x"]) {
+  for (const flag of ["-e x.ts", "--extension x.ts"]) {
     const { code, out, err } = await run(workspace, [...flag.split(" "), "-p", "Hi"]);
     expect({ code, out }, flag).toEqual({ code: exitCodes.usage, out: "" });
     expect(err).toContain("is not there yet");

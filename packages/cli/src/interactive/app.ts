@@ -11,7 +11,7 @@ import {
   type KeybindingsManager,
   setKeybindings,
   type Terminal,
-  TUI,
+  type TUI,
 } from "@tau/tui";
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { Attention } from "./attention.ts";
@@ -28,6 +28,7 @@ import { AttachedImages, findDraggedImage } from "./attached-images.ts";
 import type { Interface } from "./interface.ts";
 import type { Program } from "./program.ts";
 import type { Look } from "./look.ts";
+import { createScreen, layOut } from "./screen.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
 import { missingCommands, slashCommands } from "./slash-commands.ts";
@@ -120,7 +121,7 @@ export class App {
     setKeybindings(keybindings);
     this.#settings = settings;
     this.#attention = new Attention(terminal, () => this.#settings.terminal);
-    this.#tui = new TUI(terminal, settings.showHardwareCursor);
+    this.#tui = createScreen(terminal, settings, theme);
     const highlighter = new Highlighter(theme, () => this.#redraw());
     const { codeBlockIndent } = settings.markdown;
     this.#look = {
@@ -139,12 +140,11 @@ export class App {
     this.#editor.setAutocompleteProvider(createCompletion(() => this.#client));
     this.#slot.addChild(this.#editor);
     const header = () => `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", program.version)}`;
-    if (settings.quietStartup !== true) this.#tui.addChild(new ThemedText(header));
-    this.#tui.addChild(this.#transcript);
-    this.#tui.addChild(this.#notes);
-    this.#tui.addChild(new LiveLines(() => this.#drawLive()));
-    this.#tui.addChild(this.#slot);
-    this.#tui.addChild(new LiveLines((width) => this.#drawStatus(width)));
+    const title = settings.quietStartup === true ? [] : [new ThemedText(header)];
+    const live = new LiveLines(() => this.#drawLive());
+    const status = new LiveLines((width) => this.#drawStatus(width));
+    const parts = { conversation: [...title, this.#transcript, this.#notes], below: [live, this.#slot, status] };
+    layOut(this.#tui, parts, settings);
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
     this.#tui.addInputListener((data) => (this.#handleKey(data) ? { consume: true } : undefined));
   }
@@ -199,7 +199,9 @@ export class App {
   stop(): void {
     this.#unsubscribe();
     clearInterval(this.#busy?.timer);
-    this.#tui.stop();
+    this.#tui.stop({
+      preserveScreen: this.#settings.tuiMode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
+    });
     this.#end({ sessionId: this.#client.sessionId, draft: this.draft });
   }
 

@@ -157,3 +157,17 @@ test("/hotkeys shows what is bound, also in the editor and in lists", async () =
   await app.sees(/ctrl\+k +Delete up to the end/);
   await app.sees(/shift\+l +Label/);
 });
+
+test("in a full screen the editor stays at the bottom, and the conversation is scrolled above it", async () => {
+  const numbered = Array.from({ length: 60 }, (_unused, index) => `line ${index}`);
+  const app = await openApp([textReply(numbered.join("\n\n"))], { rows: 20, settings: { tuiMode: "fullscreen" } });
+  app.type("go");
+  app.press("enter");
+  await app.sees("line 59");
+  const lines = (await app.screen()).split("\n");
+  expect(lines.at(-1)).toContain("small");
+  expect(await app.screen()).not.toMatch(/line 0$/m);
+  for (let page = 0; page < 12; page++) app.terminal.sendInput("\x1b[5~");
+  await app.sees(/line 0$/m);
+  expect((await app.screen()).split("\n").at(-1)).toContain("small");
+});

@@ -134,22 +134,22 @@ export const terminalSettings = {
   }),
   tuiMode: setting(oneOf("regular", "fullscreen"), {
     default: "regular",
-    description: "Whether the terminal's own scrollback is used, or the whole screen. Has no effect yet.",
+    description: "Whether the terminal's own scrollback is used, or the whole screen.",
   }),
   fullscreenExitOutput: setting(oneOf("transcript", "resume-hint"), {
     default: "transcript",
-    description: "What is printed when a full screen is left. Has no effect yet.",
+    description: "What is printed when a full screen is left.",
   }),
   fullscreenScrollbar: setting(oneOf("auto", "always", "hidden"), {
     default: "auto",
-    description: "When a full screen shows a scrollbar. Has no effect yet.",
+    description: "When a full screen shows a scrollbar.",
   }),
   fullscreenCopyOnSelect: setting(flag, {
     default: true,
-    description: "Copy what is selected in a full screen at once. Has no effect yet.",
+    description: "Copy what is selected in a full screen at once.",
   }),
   fullscreenWheelScrollLines: setting(linesOrAuto, {
     default: "auto",
-    description: "How many lines the wheel of the mouse scrolls in a full screen. Has no effect yet.",
+    description: "How many lines the wheel of the mouse scrolls in a full screen.",
   }),
 };

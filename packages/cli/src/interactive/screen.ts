@@ -1,0 +1,60 @@
+/** The two ways to use a terminal: its own scrollback, or the whole screen. */
+import {
+  type Component,
+  Container,
+  isViewportTUI,
+  ScrollView,
+  type Terminal,
+  type Theme,
+  TUI,
+  TuiAltScreen,
+  VStack,
+} from "@tau/tui";
+import type { TerminalSettings } from "./settings.ts";
+
+export function createScreen(terminal: Terminal, settings: TerminalSettings, theme: Theme): TUI {
+  if (settings.tuiMode === "regular") return new TUI(terminal, settings.showHardwareCursor);
+  const { fullscreenWheelScrollLines: wheel, fullscreenCopyOnSelect: copyOnSelect } = settings;
+  return new TuiAltScreen(terminal, settings.showHardwareCursor, undefined, {
+    copyOnSelect,
+    ...(wheel !== "auto" && { wheelScrollLines: wheel }),
+    searchMatchStyle: (text) => theme.bg("searchMatchBg", theme.fg("searchMatchText", text)),
+    scrollToEndIndicator: () => theme.fg("accent", "↓ to the end"),
+  });
+}
+
+export interface ScreenParts {
+  /** What grows; in a full screen it is scrolled. */
+  conversation: readonly Component[];
+  /** What stays at the bottom. */
+  below: readonly Component[];
+}
+
+export function layOut(
+  tui: TUI,
+  { conversation, below }: ScreenParts,
+  { fullscreenScrollbar }: TerminalSettings,
+): void {
+  if (!isViewportTUI(tui)) {
+    for (const part of [...conversation, ...below]) tui.addChild(part);
+    return;
+  }
+  const scroll = new ScrollView(group(conversation), {
+    follow: "end",
+    primary: true,
+    overscroll: "chain",
+    scrollbar: fullscreenScrollbar,
+  });
+  tui.setLayoutRoot(
+    new VStack([
+      { component: scroll, basis: 0, grow: 1, minSize: 1 },
+      { component: group(below), basis: "auto", shrink: 1, minSize: 1 },
+    ]),
+  );
+}
+
+function group(components: readonly Component[]): Container {
+  const container = new Container();
+  for (const component of components) container.addChild(component);
+  return container;
+}
