@@ -1,5 +1,4 @@
 /** Errors of sockets, host names and certificates, as sentences. Pure. */
-import type { Failure } from "./failure.ts";
 import type { Env } from "./platform/platform.ts";
 import { findProxy } from "./transport/proxy.ts";
 
@@ -24,8 +23,13 @@ function getHostAndPort({ protocol, hostname, port }: URL): Pick<Target, "host" 
   return { host: `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`, hostname };
 }
 
+export interface ConnectionFailure {
+  kind: "network" | "auth";
+  message: string;
+}
+
 /** Undefined if `code` is not about a connection. */
-export function classifyConnectionError(code: string, target: Target | undefined): Failure | undefined {
+export function classifyConnectionError(code: string, target: Target | undefined): ConnectionFailure | undefined {
   const { host = "the server", hostname = "of the server", proxy } = target ?? {};
   const describe = descriptions.find(([pattern]) => pattern.test(code));
   if (!describe) return undefined;
@@ -44,7 +48,7 @@ interface Names {
 }
 
 /** `#` stands for the code. */
-const descriptions: readonly (readonly [RegExp, "network" | "auth", (names: Names) => string])[] = [
+const descriptions: readonly (readonly [RegExp, ConnectionFailure["kind"], (names: Names) => string])[] = [
   [
     /^ECONNREFUSED$/,
     "network",

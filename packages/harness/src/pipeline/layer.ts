@@ -2,7 +2,6 @@
 import type { JsonSchema, Model } from "@tau/ai";
 import type { DescribedTool, ToolCallContext, ToolContext, ToolDescription, ToolLifecycle } from "@tau/tools";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
-import type { ToolLifecycles } from "./tool-lifecycles.ts";
 
 /**
  * A tool whose parameters are a plain JSON Schema, and whose result may be any value. It is told from the other form by
@@ -89,8 +88,16 @@ export interface PipelineInput {
   signal: AbortSignal;
   /** What a call works with, by its id: its files and processes have the permissions of that call alone. */
   createCallContext: (toolCallId: string) => ToolCallContext;
-  lifecycles: Pick<ToolLifecycles, "bind" | "getFailure">;
+  lifecycles: LifecyclePort;
   report: (dropped: DroppedTool) => void;
+}
+
+/** What layers need to know of the methods that accompany a tool. */
+export interface LifecyclePort {
+  /** The tool whose calls are accompanied by its methods; always the same one of the same tool. */
+  bind(tool: PipelineTool): PipelineTool;
+  /** Why a tool could not be loaded, as a sentence; undefined if it could, or was not asked to. */
+  getFailure(given: GivenTool): string | undefined;
 }
 
 /** One step from the tools of a session to those that a model is shown. Called when the pipeline is built, never for a call. */

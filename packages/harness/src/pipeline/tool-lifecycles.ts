@@ -4,7 +4,7 @@ import { getErrorMessage, oncePer, untilAborted, untilTimeout } from "@tau/ai/in
 import type { ToolCallContext, ToolContext, ToolFacilities, ToolLogLevel } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import { adaptTool } from "./adapt-tool.ts";
-import type { GivenTool, PipelineTool } from "./layer.ts";
+import type { GivenTool, LifecyclePort, PipelineTool } from "./layer.ts";
 import { createFacilities } from "./tool-facilities.ts";
 import { getRawResult } from "./tool-result.ts";
 
@@ -29,7 +29,7 @@ interface Loaded {
 const maxLoadMs = 30_000;
 const maxUnloadMs = 5_000;
 
-export class ToolLifecycles {
+export class ToolLifecycles implements LifecyclePort {
   readonly #parts: ToolLifecyclesParts;
   readonly #tools = new Map<PipelineTool, Loaded>();
 
@@ -37,7 +37,6 @@ export class ToolLifecycles {
     this.#parts = parts;
   }
 
-  /** The tool whose calls are accompanied by its methods; always the same one of the same tool. */
   readonly bind = oncePer((tool: PipelineTool): PipelineTool => {
     if (!tool.usesContext && !hasMethods(tool)) return tool;
     return {
@@ -62,7 +61,6 @@ export class ToolLifecycles {
     };
   });
 
-  /** Why a tool could not be loaded, as a sentence; undefined if it could, or was not asked to. */
   getFailure(given: GivenTool): string | undefined {
     return this.#tools.get(adaptTool(given))?.failure;
   }

@@ -1,6 +1,5 @@
 /** Large pastes are shown as a marker, `[paste #1 +12 lines]` or `[paste #1 1234 chars]`, that behaves as one character. */
 import type { Atom } from "./clusters.ts";
-import type { TextDocument } from "./document.ts";
 
 /** The pasted texts by the number in their markers. */
 export type Pastes = ReadonlyMap<number, string>;
@@ -31,8 +30,14 @@ export function addPaste(pastes: Pastes, text: string): { text: string; pastes: 
 export const expandMarkers = (text: string, pastes: Pastes): string =>
   pastes.size === 0 ? text : text.replace(marker, (whole, id) => pastes.get(Number(id)) ?? whole);
 
+interface DocumentWithPastes {
+  readonly lines: readonly string[];
+  readonly cursor: { readonly line: number; readonly col: number };
+  readonly pastes: Pastes;
+}
+
 /** Forgets the paste of a marker that was deleted for good; those with higher numbers move up, in the text too. */
-export function dropPaste(document: TextDocument, deleted: string): TextDocument {
+export function dropPaste<D extends DocumentWithPastes>(document: D, deleted: string): D {
   const id = parseId(deleted);
   if (id === undefined || !document.pastes.has(id)) return document;
   const pastes = new Map<number, string>();
@@ -46,7 +51,7 @@ export function dropPaste(document: TextDocument, deleted: string): TextDocument
   const { line, col } = document.cursor;
   const before = renumber((document.lines[line] as string).slice(0, col));
   const lines = document.lines.map((text) => (text.includes("[paste #") ? renumber(text) : text));
-  return { lines, cursor: { line, col: before.length }, pastes };
+  return { ...document, lines, cursor: { line, col: before.length }, pastes };
 }
 
 function parseId(text: string): number | undefined {
