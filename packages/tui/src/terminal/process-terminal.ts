@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StdinBuffer } from "../keys/stdin-buffer.ts";
 import { KeyboardProtocol } from "./keyboard-protocol.ts";
 import type { Terminal } from "./terminal.ts";
+import { EscapeCommands } from "./escape-commands.ts";
 
 const pasteOn = "\x1b[?2004h";
 const pasteOff = "\x1b[?2004l";
@@ -45,7 +46,7 @@ interface Session {
   lastInputAtMs: number;
 }
 
-export class ProcessTerminal implements Terminal {
+export class ProcessTerminal extends EscapeCommands implements Terminal {
   /** Called once if the terminal goes away: its window was closed, or the connection to it broke. Nothing is written then. */
   onDisconnect: (() => void) | undefined;
   readonly #options: ProcessTerminalOptions;
@@ -56,6 +57,7 @@ export class ProcessTerminal implements Terminal {
   readonly #logPath = process.env["PI_TUI_WRITE_LOG"];
 
   constructor(options: ProcessTerminalOptions = {}) {
+    super();
     this.#options = options;
   }
 
@@ -155,34 +157,10 @@ export class ProcessTerminal implements Terminal {
     }
   }
 
-  write(data: string): void {
+  override write(data: string): void {
     if (this.#isLost) return;
     process.stdout.write(data);
     if (this.#logPath) appendFileSync(this.#logPath, data);
-  }
-
-  moveBy(lines: number): void {
-    if (lines !== 0) this.write(lines > 0 ? `\x1b[${lines}B` : `\x1b[${-lines}A`);
-  }
-
-  hideCursor(): void {
-    this.write("\x1b[?25l");
-  }
-
-  showCursor(): void {
-    this.write("\x1b[?25h");
-  }
-
-  clearLine(): void {
-    this.write("\x1b[K");
-  }
-
-  clearFromCursor(): void {
-    this.write("\x1b[J");
-  }
-
-  clearScreen(): void {
-    this.write("\x1b[2J\x1b[H");
   }
 
   /** Control characters are left out: they could end the title and go on as commands for the terminal. */

@@ -4,8 +4,9 @@
  */
 import type { IBufferCell, IBufferLine, Terminal as Emulator } from "@xterm/headless";
 import type { Terminal } from "../terminal/terminal.ts";
+import { EscapeCommands } from "../terminal/escape-commands.ts";
 
-export class VirtualTerminal implements Terminal {
+export class VirtualTerminal extends EscapeCommands implements Terminal {
   readonly #emulator: Emulator;
   #onInput: ((data: string) => void) | undefined;
   #onResize: (() => void) | undefined;
@@ -14,6 +15,7 @@ export class VirtualTerminal implements Terminal {
   kittyProtocolActive = true;
 
   private constructor(emulator: Emulator) {
+    super();
     this.#emulator = emulator;
   }
 
@@ -48,7 +50,7 @@ export class VirtualTerminal implements Terminal {
 
   async drainInput(): Promise<void> {}
 
-  write(data: string): void {
+  override write(data: string): void {
     this.writes.push(data);
     this.#emulator.write(data);
   }
@@ -59,30 +61,6 @@ export class VirtualTerminal implements Terminal {
 
   get rows(): number {
     return this.#emulator.rows;
-  }
-
-  moveBy(lines: number): void {
-    if (lines !== 0) this.write(lines > 0 ? `\x1b[${lines}B` : `\x1b[${-lines}A`);
-  }
-
-  hideCursor(): void {
-    this.write("\x1b[?25l");
-  }
-
-  showCursor(): void {
-    this.write("\x1b[?25h");
-  }
-
-  clearLine(): void {
-    this.write("\x1b[K");
-  }
-
-  clearFromCursor(): void {
-    this.write("\x1b[J");
-  }
-
-  clearScreen(): void {
-    this.write("\x1b[H\x1b[J");
   }
 
   setTitle(title: string): void {
