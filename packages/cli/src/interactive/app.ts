@@ -273,7 +273,8 @@ export class App {
     const { theme } = this.#look;
     const activity = getActivity(live);
     const queue = drawQueue(live, theme, this.#describeKey("app.message.dequeue"));
-    if (activity === undefined || !this.#busy) return ["", ...queue];
+    // Always as high: what left the screen would come back for every answer.
+    if (activity === undefined || !this.#busy) return ["", "", ...queue];
     const elapsed = this.#options.now() - this.#busy.since;
     const line = drawActivity(activity, {
       theme,

@@ -1,0 +1,83 @@
+/** The main views as text, for a person to look at: `screens/*.txt`. After a deliberate change: delete them and run this file. */
+import { call, text, thinking } from "@tau/ai/testing";
+import { expect, test } from "vitest";
+import { textReply, toolReply } from "../kit.ts";
+import { openApp, type OpenedApp, type OpenOptions } from "./kit.ts";
+
+const answer = [
+  "Here is the **plan**:",
+  "1. Read the file\n2. Change it\n   - carefully",
+  "```ts\nconst answer: number = 42;\nconsole.log(answer);\n```",
+  "| name | meaning |\n| --- | --- |\n| τ | tau |\n| 日本 | Japan |",
+  "> A quote with a [link](https://example.com).",
+].join("\n\n");
+
+/** Without what differs from run to run. */
+async function draw(app: OpenedApp): Promise<string> {
+  const screen = (await app.screen()).replace(app.directory, "/project");
+  return `${screen.replace(/^ [⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] (.*?)(?: \d+ s)? \(/m, " * $1 (").trimEnd()}\n`;
+}
+
+const views: Record<
+  string,
+  { replies: Parameters<typeof openApp>[0]; options?: OpenOptions; act: (app: OpenedApp) => Promise<void> }
+> = {
+  "first-screen": { replies: [], act: async () => {} },
+  conversation: {
+    replies: [
+      {
+        kind: "answer",
+        answer: {
+          content: [thinking("First a look."), text("I look."), call("bash", { command: "printf 'one\\ntwo\\n'" })],
+        },
+      },
+      textReply(answer),
+    ],
+    act: async (app) => {
+      app.type("Please do it");
+      app.press("enter");
+      await app.sees("A quote");
+    },
+  },
+  approval: {
+    replies: [toolReply("read", { path: "/etc/hostname" }), textReply("Thank you.")],
+    act: async (app) => {
+      app.type("read it");
+      app.press("enter");
+      await app.sees("Waiting for your answer");
+      await app.sees("Answer later");
+    },
+  },
+  help: {
+    replies: [],
+    act: async (app) => {
+      app.type("/help");
+      app.press("escape", "enter");
+      await app.sees("Show all commands");
+    },
+  },
+  "model-picker": {
+    replies: [],
+    act: async (app) => {
+      app.type("/model ");
+      app.press("enter");
+      await app.sees("acme/large");
+    },
+  },
+  "small-terminal": {
+    replies: [textReply(answer)],
+    options: { columns: 40, rows: 10 },
+    act: async (app) => {
+      app.type("Please do it in a very small terminal");
+      app.press("enter");
+      await app.sees("A quote");
+    },
+  },
+};
+
+test.each(Object.entries(views))("%s", async (name, { replies, options, act }) => {
+  const app = await openApp(replies, { columns: 80, rows: 44, ...options });
+  await act(app);
+  if (name !== "approval") await expect.poll(app.screen).not.toMatch(/escape to stop/);
+  await expect(await draw(app)).toMatchFileSnapshot(`screens/${name}.txt`);
+});
