@@ -53,9 +53,11 @@ export interface SessionOptions {
   noThemes: boolean;
   /** Where to run, if not in the working directory. */
   directory?: string;
-  /** The session to write as HTML. Then the message is the file to write; without one, a name is made. */
+  /** The session to write as HTML. Then the only word is the file to write; without one, a name is made. */
   export?: string;
-  /** The prompt: all arguments that are neither options nor files, with blanks between them. Empty without any. */
+  /** The arguments that are neither options nor files. */
+  words: readonly string[];
+  /** The prompt: the words, with blanks between them. Empty without any. */
   message: string;
   /** What `@file` names, without the sign. */
   files: readonly string[];
@@ -120,6 +122,11 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
   if (has("approve") && has("no-approve")) {
     return { kind: "mistake", message: "--approve and --no-approve do not go together" };
   }
+  // An empty argument may come from an unset variable in a script.
+  const words = positionals.filter((one) => !isFile(one) && one.trim() !== "");
+  if (has("export") && words.length > 1) {
+    return { kind: "mistake", message: `--export takes one file to write, not ${words.length}` };
+  }
   const format = text("output-format");
   const mode = format === undefined ? (text("mode") ?? "text") : modes[format];
   if (has("mode") && mode !== text("mode")) {
@@ -169,8 +176,8 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     noThemes: has("no-themes"),
     directory: text("directory"),
     export: text("export"),
-    // An empty argument may come from an unset variable in a script.
-    message: positionals.filter((one) => !isFile(one) && one.trim() !== "").join(" "),
+    words,
+    message: words.join(" "),
     files: positionals.filter(isFile).map((one) => one.slice(1)),
   };
   const known = Object.entries(options).filter(([, value]) => value !== undefined);

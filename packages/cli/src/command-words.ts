@@ -22,17 +22,22 @@ const hints: Readonly<Record<string, string>> = {
   chat: "Use tau alone in a terminal, or tau -c to continue.",
 };
 
-/** More arguments than this are a sentence. */
+/** More arguments than this are a sentence, unless the first is a subcommand: `mcp add NAME COMMAND ...` takes any number. */
 const maxArguments = 2;
+const subcommands = /^(mcp|plugins?) (add|get|install|list|remove|uninstall|update) /;
 
 /** Throws if the command line looks like a command that does not exist. With `-p` it is always a prompt. */
 export async function checkCommandWords(args: readonly string[]): Promise<void> {
   const [word = "", ...rest] = args;
   if (!/^[a-z]+$/.test(word) || rest.includes("-p") || rest.includes("--print")) return;
-  const isSentence = rest.length > maxArguments || rest.some((argument) => /\s|[.,;:!?]$/.test(argument));
+  const text = args.join(" ");
+  const isLong = rest.length > maxArguments && !subcommands.test(text);
+  const isSentence = isLong || rest.some((argument) => /\s|[.,;:!?]$/.test(argument));
   const hint = Object.hasOwn(hints, word) && !isSentence ? hints[word] : await suggestCommand(word, rest[0]);
   if (hint === undefined) return;
-  throw new UsageError(`there is no command ${word}. ${hint} To send it to the model, use tau -p "${args.join(" ")}".`);
+  const isCommand = commands.some(({ name }) => name === word);
+  const problem = isCommand ? `a command comes before all flags: tau ${text}.` : `there is no command ${word}. ${hint}`;
+  throw new UsageError(`${problem} To send it to the model, use tau -p "${text}".`);
 }
 
 /**

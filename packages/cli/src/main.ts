@@ -76,8 +76,14 @@ async function runSession(args: readonly string[], io: Io): Promise<ExitCode | v
     case "mistake":
       throw new UsageError(`${parsed.message}.${await suggestFlag(parsed.unknown)}`);
     case "session":
+      await checkOptionWords(parsed.options);
       return await runMode(parsed.options, await enter(parsed.options.directory, io));
   }
+}
+
+/** Also words after flags. With `--mode` a program has written the prompt. */
+async function checkOptionWords({ print, mode, export: exported, words }: SessionOptions): Promise<void> {
+  if (!print && mode === "text" && exported === undefined) await checkCommandWords(words);
 }
 
 async function runMode(options: SessionOptions, io: Io): Promise<ExitCode | void> {

@@ -72,6 +72,9 @@ test("--export writes a session as HTML to the next argument, or to a name made 
   await writeFile(join(directory, "notes.md"), "Keep me.");
   expect(await run(workspace, ["--export", "job", "notes.md"])).toMatchObject({ code: exitCodes.usage });
   expect(await readFile(join(directory, "notes.md"), "utf8")).toBe("Keep me.");
+  const both = await run(workspace, ["--export", "job", "a", "b"]);
+  expect(both).toMatchObject({ code: exitCodes.usage, err: expect.stringContaining("--export takes one file") });
+  expect((await readdir(directory)).filter((name) => name.startsWith("a"))).toEqual([]);
   expect(await run(workspace, ["--export", "unknown"])).toMatchObject({ code: exitCodes.usage });
 });
 
@@ -86,6 +89,8 @@ test.each([
   ["list", "tau sessions list"],
   ["version", "tau --version"],
   ["mcp list", "no MCP servers yet"],
+  ["mcp add a b", "no MCP servers yet"],
+  ["mcp add files npx server /tmp", "no MCP servers yet"],
   ["chat", "tau alone"],
 ])("tau %s gets a hint instead of a model", async (typed, hint) => {
   const workspace = await createModelWorkspace([]);
@@ -96,11 +101,28 @@ test.each([
 });
 
 test.each([
+  ["--offline login", "tau auth login"],
+  ["--model acme/small login", "tau auth login"],
+  ["-c update", "does not update itself"],
+  ["login --model acme/small --offline", "tau auth login"],
+  ["--offline sesions list", "Did you mean sessions?"],
+  ["--offline sessions list", "a command comes before all flags: tau sessions list"],
+])("tau %s gets a hint too, whatever flags are around the word", async (typed, hint) => {
+  const workspace = await createModelWorkspace([]);
+  const { code, out, err } = await run(workspace, typed.split(" "));
+  expect({ code, out }).toEqual({ code: exitCodes.usage, out: "" });
+  expect(err).toContain(hint);
+});
+
+test.each([
   [["login fails on Safari, why?"]],
   [["install", "the", "right", "packages", "please"]],
   [["list", "files?"]],
   [["login", "-p"]],
   [["-p", "login"]],
+  [["--mode", "text", "--print", "login"]],
+  [["--offline", "help", "me"]],
+  [["mcp", "servers", "need", "tests"]],
 ])("%j goes to the model", async (args) => {
   const workspace = await createModelWorkspace([textReply("Well.")]);
   expect(await run(workspace, args)).toMatchObject({ code: 0, out: "Well.\n" });

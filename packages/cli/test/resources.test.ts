@@ -125,6 +125,7 @@ test("skills and templates of a project count after trust, over RPC from the nex
     ".agents/skills/heal/SKILL.md": skill("heal"),
     ".pi/extensions/x.ts": "",
     ".pi/mcp.json": "{}",
+    ".pi/settings.json": '{ "packages": ["npm:x"] } // pi',
   });
   const { err } = await run(workspace, ["-p", "Hi"]);
   expect(getLastRequest(workspace).text).not.toMatch(/does (fix|mend|heal)/);
@@ -143,6 +144,6 @@ test("skills and templates of a project count after trust, over RPC from the nex
   for (const name of ["fix", "mend", "heal"]) expect(getLastRequest(workspace).text).toContain(`does ${name}`);
   expect((await run(workspace, ["-p", "Hi"])).err).toBe("");
   const { out } = await run(workspace, ["trust"]);
-  expect(out).toContain("tau does not use .pi/extensions, .pi/mcp.json");
+  expect(out).toContain("tau does not use .pi/extensions, .pi/mcp.json, packages in .pi/settings.json of");
   expect(out).toContain("Its settings.json, skills");
 });

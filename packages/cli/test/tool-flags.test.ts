@@ -64,6 +64,16 @@ test("defaultTools replaces the defaults, or adds to them and removes from them"
   expect((await shown(["--tools", "ls"], { defaultTools: ["read"] })).tools).toBe("ls");
 });
 
+test("--tools and defaultTools take the tools of the session itself", async () => {
+  expect(await shown(["--tools", "read,session_navigate"])).toEqual({ tools: "read session_navigate", err: "" });
+  expect((await shown(["--tools", "session_*"])).tools).toBe("session_branch session_navigate");
+  const { tools: all } = await shown([]);
+  expect(await shown([], { defaultTools: ["+session_navigate"] })).toEqual({
+    tools: `${all} session_navigate`,
+    err: "",
+  });
+});
+
 test("httpProxy is used for providers, unless the environment names a proxy or excludes the host", async () => {
   for (const name of ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"]) {
     vi.stubEnv(name, "");

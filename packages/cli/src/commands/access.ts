@@ -38,6 +38,7 @@ export async function openAccess(io: Io): Promise<Access> {
     keyChain: chooseKeyChain(() => settings.get(), keyChain),
     onNotice: (notice) => notices.push(notice),
     modelsKey: (provider) => registry.modelsKey(provider),
+    getHosts: (provider) => registry.getHosts(provider),
   });
   const stored = new Map((await auth.list()).map((info) => [info.provider, info]));
   const registry: ModelRegistry = await ModelRegistry.create(agentDir, {

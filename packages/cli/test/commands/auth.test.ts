@@ -263,6 +263,34 @@ test("a key chain that does not work changes nothing, and the reason is told", a
   expect((await run(workspace, ["config", "get", "auth.store"])).out).toBe("file\n");
 });
 
+test("a login that the key chain refuses names the command that stores keys in the file", async () => {
+  const workspace = await createWorkspace();
+  const keyChain = { ...createChain().keyChain, set: () => Promise.reject(new Error("No Secret Service is running")) };
+  await run(workspace, ["config", "set", "auth.store", "keychain"]);
+  const login = () => run(workspace, ["auth", "login", "openai"], { keyChain, input: fakeKey });
+  const { code, err } = await login();
+  expect({ code, err }).toEqual({ code: exitCodes.failed, err: expect.stringContaining("tau auth move file") });
+  expect(await run(workspace, ["auth", "move", "file"], { keyChain })).toMatchObject({ code: 0 });
+  expect(await login()).toMatchObject({ code: 0 });
+  expect(await readStored(workspace)).toEqual({ openai: { type: "api_key", key: fakeKey } });
+});
+
+test("a key that is stored for a provider of one's own is sent to its address, and to no other", async () => {
+  const workspace = await createModelWorkspace([textReply("Hello.")]);
+  const file = join(workspace.agentDir, "models.json");
+  const { providers } = JSON.parse(await readFile(file, "utf8")) as { providers: { acme: { apiKey?: string } } };
+  delete providers.acme.apiKey;
+  await writeFile(file, JSON.stringify({ providers }));
+  await run(workspace, ["auth", "login", "acme"], { input: fakeKey });
+  expect(await run(workspace, ["-p", "Hi"])).toEqual({ code: 0, out: "Hello.\n", err: "" });
+  expect(workspace.server.requests[0]!.headers["authorization"]).toBe(`Bearer ${fakeKey}`);
+  // The key of a provider that tau knows stays bound to the hosts of that provider.
+  await writeFile(file, JSON.stringify({ providers: { openai: { baseUrl: workspace.server.url } } }));
+  await run(workspace, ["auth", "login", "openai"], { input: fakeKey });
+  const { code } = await run(workspace, ["-p", "Hi", "--model", "openai/gpt-4o"]);
+  expect([code === 0, workspace.server.requests.length]).toEqual([false, 1]);
+});
+
 test("a damaged auth.json is named with its line by every command that needs a key", async () => {
   const workspace = await createModelWorkspace([textReply("Hello.")]);
   const file = join(workspace.agentDir, "auth.json");

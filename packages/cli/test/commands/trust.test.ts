@@ -52,6 +52,24 @@ test("trust is bound to the files behind a link to a directory, also if links le
   expect(await ask()).toMatchObject({ model: "small", obeys: false });
 });
 
+test("trust is bound to the skills, templates and themes in the project that its settings name", async () => {
+  const { workspace, projectDir, ask } = await createProject();
+  const { directory } = workspace;
+  const names = ["tools/fix.md", "prompts/ask.md", "look.json"];
+  for (const name of ["tools", "prompts"]) await mkdir(join(directory, name));
+  for (const name of names) await writeFile(join(directory, name), "{}");
+  const lists = { skills: ["../tools", "!*.txt"], prompts: [`+${directory}/prompts/ask.md`], themes: ["../look.json"] };
+  const settings = JSON.stringify({ defaultModel: "acme/large", ...lists });
+  await writeFile(join(projectDir, "settings.json"), `${settings} // may have comments`);
+  for (const name of names) {
+    const { out } = await run(workspace, ["trust"]);
+    for (const each of names) expect(out).toContain(`"${each}"`);
+    expect(await ask()).toMatchObject(trusted);
+    await writeFile(join(directory, name), "{ }");
+    expect(await ask()).toMatchObject(untrusted);
+  }
+});
+
 test("set_trust counts at once in the open session, and in those that are opened later", async () => {
   const { workspace, ask } = await createProject();
   const rpc = serve(workspace);

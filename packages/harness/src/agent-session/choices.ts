@@ -5,7 +5,8 @@ import { HarnessError } from "../errors.ts";
 import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
 import { getProblem } from "../pipeline/adapt-tool.ts";
 import type { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
-import { resolveDefaultTools } from "../pipeline/tool-patterns.ts";
+import { harnessToolNames } from "../pipeline/harness-tools.ts";
+import { createNameMatcher, resolveDefaultTools } from "../pipeline/tool-patterns.ts";
 import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import { listChangedFiles, type Resources } from "../resources/resources.ts";
@@ -43,8 +44,8 @@ export interface ToolSources extends Pick<
   PipelineInput,
   "custom" | "binding" | "allowed" | "excluded" | "scopes" | "createCallContext"
 > {
-  /** Undefined: the defaults. */
-  base: readonly GivenTool[] | undefined;
+  /** A name is that of a tool of the session itself. Undefined: the defaults. */
+  base: readonly (GivenTool | string)[] | undefined;
   /** The default tools, by how files are edited. */
   defaults: Readonly<Record<Settings["tools"]["edit"], readonly GivenTool[]>>;
   /** Finds built-in tools by name, and throws for an unknown one. */
@@ -77,7 +78,7 @@ export class Choices {
   /** What was asked for last. A model that does not support it uses the nearest level, and the next one may support it. */
   #wantedLevel: ThinkingLevel;
   /** Undefined: the defaults, which depend on the settings and the model. */
-  #tools: readonly GivenTool[] | undefined;
+  #tools: ToolSources["base"];
   /** Set by `setActiveTools`: only these are shown. */
   #activeNames: readonly string[] | undefined;
   #date: string;
@@ -161,7 +162,9 @@ export class Choices {
   }
 
   setTools(tools: readonly (GivenTool | string)[]): void {
-    this.#tools = tools.map((tool) => (typeof tool === "string" ? this.#parts.tools.getBuiltIn(tool) : tool));
+    this.#tools = tools.map((tool) =>
+      typeof tool !== "string" || isHarnessTool(tool) ? tool : this.#parts.tools.getBuiltIn(tool),
+    );
     this.refit();
   }
 
@@ -187,7 +190,7 @@ export class Choices {
     if (signal.aborted) return;
     if (await lifecycles.load(this.#outfit.tools)) this.#outfit = this.#build(this.#outfit);
     await lifecycles.unloadOthers(
-      [...this.#getBase(), ...tools.custom, ...(tools.binding?.tools ?? [])].filter(isTool),
+      [...this.#getBase().filter(isGiven), ...tools.custom, ...(tools.binding?.tools ?? [])].filter(isTool),
     );
   }
 
@@ -235,7 +238,7 @@ export class Choices {
     return resolution;
   }
 
-  #getBase(): readonly GivenTool[] {
+  #getBase(): readonly (GivenTool | string)[] {
     const { services, tools } = this.#parts;
     const { edit, models } = services.settings.get().tools;
     const own = this.#model && models[`${this.#model.provider}/${this.#model.id}`];
@@ -247,15 +250,19 @@ export class Choices {
       defaults.map(({ name }) => name),
     );
     // A notice names those that do not exist.
-    return names.flatMap((name) => (Object.hasOwn(tools.builtIn, name) ? [tools.getBuiltIn(name)] : []));
+    return names.flatMap((name): (GivenTool | string)[] =>
+      Object.hasOwn(tools.builtIn, name) ? [tools.getBuiltIn(name)] : isHarnessTool(name) ? [name] : [],
+    );
   }
 
   #build(before?: Outfit): Outfit {
     const { tools, services, cwd, actions, lifecycles, signal } = this.#parts;
     const { allowed, excluded } = services.settings.get().tools;
+    const base = this.#getBase();
     return buildOutfit(
       {
-        base: this.#getBase(),
+        base: base.filter(isGiven),
+        requested: base.filter((tool) => typeof tool === "string"),
         custom: tools.custom,
         binding: tools.binding,
         scopes: tools.scopes,
@@ -277,4 +284,6 @@ export class Choices {
   }
 }
 
+const isHarnessTool = createNameMatcher(harnessToolNames);
+const isGiven = (tool: GivenTool | string): tool is GivenTool => typeof tool !== "string";
 const isTool = (given: GivenTool): boolean => getProblem(given) === undefined;

@@ -53,6 +53,7 @@ export async function openServices(
       clock,
       ids,
       modelsKey: (provider) => registry.modelsKey(provider),
+      getHosts: (provider) => registry.getHosts(provider),
       keyChain: chooseKeyChain(() => settings.get()),
       // Permissions that were corrected are told by `tau auth` and `tau doctor`: no session depends on them.
       onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),

@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Clock, type Ids } from "@tau/ai";
-import { createNameMatcher, findUnknownTools, isPattern } from "../pipeline/tool-patterns.ts";
+import { harnessToolNames } from "../pipeline/harness-tools.ts";
+import { createNameMatcher, findUnknownTools } from "../pipeline/tool-patterns.ts";
 import type { ToolCallContext, Tools } from "@tau/tools";
 import type { AgentSessionParams } from "./params.ts";
 import type { UsedKeys } from "../auth/used-keys.ts";
@@ -89,16 +90,18 @@ export async function createGround(parts: GroundParts) {
 export function builtInTool(tools: Tools, name: string): GivenTool {
   const { byName } = tools;
   if (Object.hasOwn(byName, name)) return byName[name as keyof typeof byName];
-  throw new HarnessError("invalid_input", findUnknownTools([name], Object.keys(byName))[0]!);
+  throw new HarnessError("invalid_input", findUnknownTools([name], [...Object.keys(byName), ...harnessToolNames])[0]!);
 }
 
-/** A pattern stands for the default tools that it matches, and if there are none, for any other built-in tools. */
-export function builtInTools(tools: Tools, pattern: string): GivenTool[] {
-  if (!isPattern(pattern)) return [builtInTool(tools, pattern)];
+/**
+ * A pattern stands for the default tools that it matches, and if there are none, for any other built-in tools. A name in
+ * the result is one of `harnessToolNames`: the session makes these tools.
+ */
+export function builtInTools(tools: Tools, pattern: string): (GivenTool | string)[] {
   const matches = createNameMatcher([pattern]);
   const filter = (all: readonly GivenTool[]) => all.filter(({ name }) => matches(name));
-  const found = [filter(tools.defaults), filter(Object.values(tools.byName))].find(({ length }) => length > 0);
-  return found ?? [builtInTool(tools, pattern)];
+  const candidates = [filter(tools.defaults), filter(Object.values(tools.byName)), harnessToolNames.filter(matches)];
+  return candidates.find(({ length }) => length > 0) ?? [builtInTool(tools, pattern)];
 }
 
 /** Named like everything that belongs to the session, so that it goes when the session does. */

@@ -27,7 +27,7 @@ export interface AuthStorageOptions {
   onNotice?: (notice: AuthNotice) => void;
   /** The key that the models file has for a provider. */
   modelsKey?: (provider: string) => ModelsKey | undefined | Promise<ModelsKey | undefined>;
-  /** The hosts of a provider. Default: those of its models. */
+  /** The hosts of a provider that is not built in. Default: none. A built-in provider keeps its own. */
   getHosts?: (provider: string) => readonly string[];
   /** Stores secrets instead of the file. A function is asked each time, because the setting may change. */
   keyChain?: KeyChain | (() => KeyChain | undefined);

@@ -215,7 +215,8 @@ export class AuthStorage {
   /** In order of precedence. */
   async #candidates(provider: string): Promise<KeyCandidate[]> {
     const { env, modelsKey, getHosts } = this.#options;
-    const known = getHosts ? parseHosts(getHosts(provider)) : providerHosts(provider, env);
+    const own = providerHosts(provider, env);
+    const known = own.length > 0 ? own : parseHosts(getHosts?.(provider) ?? []);
     const boundTo = (host: string | undefined, usual = known) => (host === undefined ? usual : parseHosts([host]));
     const candidates: KeyCandidate[] = [];
     const explicit = this.#explicit.get(provider);

@@ -51,7 +51,8 @@ export async function withCredential(
 ): Promise<AuthEntries> {
   const { chain, service } = secretStore;
   if (!chain) return new Map(entries).set(provider, credential);
-  await changeChain(provider, () => chain.set(service, provider, JSON.stringify(credential)));
+  const instead = " To store keys in auth.json instead: tau auth move file";
+  await changeChain(provider, () => chain.set(service, provider, JSON.stringify(credential)), instead);
   return new Map(entries).set(provider, { type: credential.type, keyChain: true });
 }
 
@@ -69,10 +70,10 @@ export async function withoutCredential(entries: AuthEntries, provider: string, 
   return rest;
 }
 
-async function changeChain(provider: string, change: () => Promise<void>): Promise<void> {
+async function changeChain(provider: string, change: () => Promise<void>, instead = ""): Promise<void> {
   await change().catch((error: unknown) => {
     if (error instanceof HarnessError) throw error;
-    const message = `The system's key chain refused the change for ${provider}. Unlock it and try again.`;
+    const message = `The system's key chain refused the change for ${provider}. Unlock it and try again.${instead}`;
     // Without a cause, which may have the secret.
     throw new HarnessError("write_failed", message);
   });

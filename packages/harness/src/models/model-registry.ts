@@ -209,6 +209,11 @@ export class ModelRegistry {
     return this.#configs.get(provider)?.baseUrl;
   }
 
+  /** Where a provider's models are, as the option `getHosts` of `AuthStorage` needs it. */
+  getHosts(provider: string): string[] {
+    return [...new Set(this.#configured.list(provider).map(({ baseUrl }) => baseUrl))];
+  }
+
   /** A provider's display name in `models.json`. Undefined if the file has none. */
   displayName(provider: string): string | undefined {
     return this.#configs.get(provider)?.name;

@@ -237,6 +237,21 @@ describe("the message", () => {
     expect(own.resolve("mine/sonet")).toMatchObject({ kind: "not_found", message });
   });
 
+  test("suggests no unrelated model for a short text", () => {
+    for (const spec of ["nope", "none", "best", "test", "xyz", "abc", "foo"]) {
+      expect(getErrorMessage(spec)).toBe(`There is no model "${spec}". tau models --all lists those that are known.`);
+    }
+    for (const [spec, name] of Object.entries({
+      qwn: "qwen",
+      llma: "llama",
+      grokk: "grok",
+      hiaku: "haiku",
+      o9: "o3",
+    })) {
+      expect(getErrorMessage(spec)).toMatch(new RegExp(`Did you mean .*${name}`));
+    }
+  });
+
   test("says that a suffix is not a thinking level, and lists the levels", () => {
     expect(getErrorMessage("sonnet:hihg")).toContain('"hihg" is not a thinking level. The levels are off, minimal');
     expect(getErrorMessage("no-such-thing:hihg")).not.toContain("thinking level");

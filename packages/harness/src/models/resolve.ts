@@ -2,7 +2,7 @@
 import { clampThinkingLevel, type Model, type ModelThinkingLevel, parseThinkingLevel } from "@tau/ai";
 import { nearestNames, thinkingLevels } from "@tau/ai/internal";
 import { bestMatches, type Preference } from "./match.ts";
-import { hasDigit, getWords } from "./names.ts";
+import { hasDigit, getWords, lastSegment } from "./names.ts";
 
 export interface ResolvePreference extends Preference {
   /** A model that is not listed, of a provider whose list may lack some. Default: none. */
@@ -134,7 +134,7 @@ function toNotFound(text: string, models: readonly Model[]): ModelResolution {
   const own = filterByProvider(text.slice(0, Math.max(0, slash)), models);
   const names = own.length > 0 ? own.map(getReference) : [...new Set(models.map(({ id }) => id))];
   const wanted = splitThinking(text)?.head ?? text;
-  const similar = nearestNames(wanted, names);
+  const similar = findSimilar(wanted, names);
   const nearest =
     similar.length > 0 ? similar : findCorrected(wanted.slice(own.length > 0 ? slash + 1 : 0), own, models);
   const quoted = nearest.map((name) => JSON.stringify(name)).join(" or ");
@@ -144,13 +144,29 @@ function toNotFound(text: string, models: readonly Model[]): ModelResolution {
   return { kind: "not_found", nearest, message };
 }
 
-/** The matches if each unknown word is replaced by the nearest word of a name, such as `sonet`. */
+/** A short text is similar to names that differ by one edit. It is a part of too many names for that to count. */
+function findSimilar(text: string, names: readonly string[]): string[] {
+  if (text.length > 5) return nearestNames(text, names);
+  const short = names.filter((name) => name.length <= text.length + 1);
+  return nearestNames(text, short, 1);
+}
+
+/**
+ * The matches if each unknown word is replaced by the nearest word of a name, such as `sonet`. A word of up to four letters
+ * is only replaced by one that a name begins with.
+ */
 function findCorrected(wanted: string, own: readonly Model[], models: readonly Model[]): string[] {
   const among = own.length > 0 ? own : models;
   const known = new Set(among.flatMap(({ id }) => getWords(id).filter((word) => word.length > 2 && !hasDigit(word))));
+  const beginnings = new Set(among.flatMap(({ id }) => getWords(lastSegment(id))[0] ?? []));
   const words = getWords(wanted);
   const corrected = words.map((word) =>
-    known.has(word) || hasDigit(word) ? word : (nearestNames(word, [...known])[0] ?? word),
+    known.has(word) || hasDigit(word)
+      ? word
+      : (findSimilar(
+          word,
+          [...known].filter((other) => word.length > 4 || beginnings.has(other)),
+        )[0] ?? word),
   );
   if (corrected.every((word, index) => word === words[index])) return [];
   return bestMatches(corrected.join(" "), among, {}).slice(0, 3).map(getReference);

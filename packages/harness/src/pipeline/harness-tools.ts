@@ -16,7 +16,11 @@ const getTools = oncePer((actions: HarnessActions): PipelineTool[] =>
   })),
 );
 
-const describeTools = (actions: HarnessActions): PipelineTool[] => [
+export const harnessToolNames = ["session_branch", "session_navigate", "gateway_reload", "agent_interrupt"] as const;
+
+type HarnessTool = PipelineTool & { name: (typeof harnessToolNames)[number] };
+
+const describeTools = (actions: HarnessActions): HarnessTool[] => [
   {
     name: "session_branch",
     label: "Branch the session",

@@ -30,7 +30,7 @@ export interface PipelineTool extends DescribedTool, ToolLifecycle {
   origin?: PipelineTool;
   /** Its `execute` takes a `ToolContext`. */
   usesContext?: boolean;
-  /** Shown only to a session that serves a channel, or whose list of allowed tools names it. Default false. */
+  /** Shown only to a session that serves a channel, or whose tools or allowed tools name it. Default false. */
   isForChannels?: boolean;
   /** A scope that the session must have; see `PipelineInput.scopes`. */
   requiredScope?: string;
@@ -71,6 +71,8 @@ export interface DroppedTool {
 export interface PipelineInput {
   /** The built-in tools, or those that the session was given instead. */
   base: readonly GivenTool[];
+  /** Tools of layer 3 that the session has also without a channel, by name. */
+  requested: readonly string[];
   /** Tools that the session was given in addition. */
   custom: readonly GivenTool[];
   /** What a named agent sets for single tools: whether they are on, and defaults of their arguments. */

@@ -47,6 +47,7 @@ const noContext = (): ToolCallContext => ({ files: createFiles(), spawn: createS
 
 const getInput = (more: Partial<PipelineInput> = {}): PipelineInput => ({
   base: [],
+  requested: [],
   custom: [],
   choices: [],
   actions: actions(),

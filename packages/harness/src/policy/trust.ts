@@ -9,16 +9,20 @@ import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import type { TrustData } from "@tau/protocol";
-import { type FileSystem, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
+import { type FileSystem, isWithin, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
+import { expandHome } from "../agent-dir.ts";
 import { readWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
+import { parseJsonDocument } from "../json/document.ts";
+import { createPathFilter, resolvePathEntry } from "../resources/path-filter.ts";
 import { projectSkillDirectories } from "../resources/skills.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
 export type TrustOptions = RecordFileOptions;
 
-/** What a project may bring along, relative to its directory, besides skills. */
-const projectPaths = [".tau", ".pi", ".mcp.json"];
+/** What a project may bring along, relative to its directory, besides skills and what its settings name. */
+const projectDirectories = [".tau", ".pi"];
+const projectPaths = [...projectDirectories, ".mcp.json"];
 
 /** A project with more files than this cannot be trusted: nobody could have looked at them. */
 const maxFiles = 2_000;
@@ -81,23 +85,44 @@ const store = describeRecordFile("trusted-projects.json", "projects", (projects)
 });
 
 async function listProjectFiles(fs: FileSystem, directory: string): Promise<string[]> {
-  const files: string[] = [];
+  const files = new Set<string>();
   const skills = await projectSkillDirectories(fs, { cwd: directory, home: homedir() });
-  const pending = [...projectPaths.map((name) => join(directory, name)), ...skills];
+  const named = await Promise.all(projectDirectories.map((name) => listNamedPaths(fs, directory, name)));
+  const pending = [...projectPaths.map((name) => join(directory, name)), ...skills, ...named.flat()];
   const seen = new Set<string>();
   for (let path = pending.shift(); path !== undefined; path = pending.shift()) {
     const stats = await unlessMissing(fs.lstat(path));
-    if (stats && !stats.isDirectory()) files.push(path);
+    if (stats && !stats.isDirectory()) files.add(path);
     // Settings and resources are also read through links to directories.
     if (stats && (await lookAt(fs, path))?.isDirectory()) {
       const realPath = await fs.realpath(path);
       if (!seen.has(realPath)) pending.push(...(await fs.readdir(path)).map(({ name }) => join(path!, name)));
       seen.add(realPath);
     }
-    if (files.length + pending.length <= maxFiles) continue;
+    if (files.size + pending.length <= maxFiles) continue;
     throw new HarnessError("invalid_input", `${directory} has more than ${maxFiles} files of its own settings.`);
   }
-  return files.toSorted();
+  return [...files].toSorted();
+}
+
+/** The files and directories of the project that its settings add as skills, templates and themes. */
+async function listNamedPaths(fs: FileSystem, project: string, name: string): Promise<string[]> {
+  const directory = join(project, name);
+  const file = join(directory, "settings.json");
+  if (!(await lookAt(fs, file))?.isFile()) return [];
+  const text = await readWhole(fs, file);
+  const parsed = text && (await parseJsonDocument(text.toString("utf8")));
+  // Nothing of a damaged file counts.
+  if (parsed?.kind !== "document") return [];
+  const { skills, prompts, themes } = parsed.value;
+  const entries = [skills, prompts, themes].flat().filter((entry) => typeof entry === "string");
+  const paths = entries.map((entry) => resolvePathEntry(entry, directory, (path) => expandHome(path, homedir())));
+  const inside = createPathFilter(paths).roots.map(async (path) => {
+    // A link in the project counts with the content behind it, wherever that is.
+    const real = isWithin(project, path) ? path : await unlessMissing(fs.realpath(path));
+    return real !== undefined && isWithin(project, real) ? [real] : [];
+  });
+  return (await Promise.all(inside)).flat();
 }
 
 /** Names and contents; of a link also where it leads. Of what is no file the kind alone counts. */
