@@ -25,12 +25,34 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /** The columns that a terminal needs for the text. Line breaks count as nothing. */
 export function visibleWidth(text: string): number {
+  if (printableAscii.test(text)) return text.length;
+  const styled = measureStyledAscii(text);
+  if (styled !== undefined) return styled;
   const visible = stripTerminalSequences(text);
-  if (printableAscii.test(visible)) return visible.length;
   let width = 0;
   for (const cell of toCells(visible)) width += cell.width;
   return width;
 }
+
+/** Most lines are printable ASCII with styles: measured in one pass, without a copy. Undefined if there is anything else. */
+function measureStyledAscii(text: string): number | undefined {
+  let width = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code >= 0x20 && code <= 0x7e) {
+      width++;
+      continue;
+    }
+    if (code !== 0x1b || text[index + 1] !== "[") return undefined;
+    index += 2;
+    while (isStyleParameter(text.charCodeAt(index))) index++;
+    if (text[index] !== "m") return undefined;
+  }
+  return width;
+}
+
+/** Digits, colons and semicolons. */
+const isStyleParameter = (code: number) => code >= 0x30 && code <= 0x3b;
 
 export function toCells(text: string): Cell[] {
   const cells: Cell[] = [];

@@ -47,7 +47,7 @@ const maxParsed = 2_000;
 /** Feed it all escape sequences of a text in order. */
 export class StyleTracker {
   /** The parameter of each that is on, else empty. */
-  readonly #parameters: string[] = ends.map(() => "");
+  readonly #parameters: string[] = Array.from(ends, () => "");
   #link = "";
 
   /** Takes note of a style or a link; other escape sequences change nothing. */

@@ -3,12 +3,16 @@ import { type Cell, toCells, visibleWidth } from "./cells.ts";
 import { getEscapeAt, splitEscapes } from "./escape.ts";
 import { StyleTracker } from "./style.ts";
 
+/** Line breaks, links and underlines: only these change a text that fits. */
+const needsWork = /[\r\n]|\x1b(?:\]|\[(?:[\d:;]*;)?(?:4|21)[:;m])/;
+
 /**
  * Lines of at most `width` columns, not padded. Blanks at the place of a break are dropped. A word that is wider than a line
  * is broken where it must be; between wide characters (Chinese, Japanese, Korean) a line may break anywhere. A character that is wider than
  * `width` itself gets a line of its own.
  */
 export function wrapTextWithAnsi(text: string, width: number): string[] {
+  if (!needsWork.test(text) && visibleWidth(text) <= width) return [text];
   const lines: string[] = [];
   const styles = new StyleTracker();
   for (const line of text.split(/\r\n|[\r\n]/)) wrapLine(line, Math.max(1, width), styles, lines);

@@ -65,6 +65,8 @@ interface LineState {
   open: readonly string[];
 }
 
+const nothingOpen: LineState = { open: [] };
+
 /** What goes on for longer is taken as plain from then on. */
 const maxOpenLines = 40;
 
@@ -86,11 +88,15 @@ export class Highlighter {
     const grammar = prism?.languages[names[name] ?? name];
     if (!prism || !grammar || typeof grammar === "function")
       return { line: this.#theme.fg("mdCodeBlock", line), state };
-    const open = (state as LineState | undefined)?.open ?? [];
-    const tokens = prism.tokenize([...open, line].join("\n"), grammar);
-    const drawn = this.#draw(tokens).split("\n");
+    const { open } = (state as LineState | undefined) ?? nothingOpen;
+    const isAlone = open.length === 0;
+    const tokens = prism.tokenize(isAlone ? line : [...open, line].join("\n"), grammar);
+    const drawn = this.#draw(tokens);
     const isOpen = endsInside(tokens.at(-1)) && open.length < maxOpenLines;
-    return { line: drawn.slice(open.length).join("\n"), state: { open: isOpen ? [...open, line] : [] } };
+    return {
+      line: isAlone ? drawn : drawn.split("\n").slice(open.length).join("\n"),
+      state: isOpen ? { open: [...open, line] } : nothingOpen,
+    };
   };
 
   #load(): Prism | undefined {
@@ -109,7 +115,9 @@ export class Highlighter {
   #draw(tokens: readonly (string | Token)[]): string {
     const pieces: Piece[] = [];
     for (const token of tokens) addPieces(token, "mdCodeBlock", pieces);
-    return pieces.map(({ text, color }) => this.#style(text, color)).join("");
+    let drawn = "";
+    for (const { text, color } of pieces) drawn += this.#style(text, color);
+    return drawn;
   }
 
   /** Each line is styled alone, since lines are drawn alone. */
@@ -137,8 +145,11 @@ function addPieces(content: string | Token | (string | Token)[], color: ThemeCol
 }
 
 function getColor({ type, alias = [] }: Token): ThemeColor | undefined {
-  const aliases = typeof alias === "string" ? [alias] : alias;
-  return [type, ...aliases].map((name) => colors[name]).find((color) => color !== undefined);
+  const color = colors[type];
+  if (color !== undefined) return color;
+  if (typeof alias === "string") return colors[alias];
+  const name = alias.find((other) => colors[other] !== undefined);
+  return name === undefined ? undefined : colors[name];
 }
 
 /** Whether a text ends in a comment or a text over several lines that has not ended. */

@@ -45,6 +45,9 @@ const delimiterRow = /^ {0,3}[|:-][ |:-]*$/;
 /** A line that may begin a block although there is no blank line before it. */
 const blockStart = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|`{3}|~{3}|<|>|[-+*][ \t]|1[.)][ \t]|[-_*](?:[ \t]*[-_*]){2,}[ \t]*$)/;
 
+/** One object: the lexer keeps its tokenizer in it. */
+const lexerOptions = { gfm: true };
+
 export class MarkdownStream {
   readonly #sections: Section[] = [];
   /** How many sections the last update had. */
@@ -101,11 +104,10 @@ export class MarkdownStream {
   }
 
   #addRow(table: Section & { kind: "table" }, line: string): void {
-    const tokens = this.#lexBlocks(`${table.head}${line}\n`);
-    if (line.trim() !== "" && tokens.length === 1 && (tokens[0] as Tokens.Table).rows?.length === 1) {
-      const row = `${table.head}${line}\n`;
-      this.#addUnit(row, this.#lex(row));
-    } else {
+    const row = `${table.head}${line}\n`;
+    const lexed = line.trim() === "" ? undefined : this.#lex(row);
+    if (lexed?.tokens.length === 1 && (lexed.tokens[0] as Tokens.Table).rows?.length === 1) this.#addUnit(row, lexed);
+    else {
       this.#close();
       this.#addLine(line);
     }
@@ -118,7 +120,9 @@ export class MarkdownStream {
       this.#source = source;
       return;
     }
-    const [list, ...rest] = this.#lexBlocks(source);
+    // After a blank line only what is indented and other items belong to a list.
+    const isOver = this.#hasBlankEnd && /^\S/.test(line) && !listStart.test(line);
+    const [list, ...rest] = isOver ? [] : this.#lexBlocks(source);
     const itemCount = rest.length === 0 && list?.type === "list" ? (list as Tokens.List).items.length : 0;
     if (itemCount === 1) this.#source = source;
     else if (itemCount === 2) {
@@ -249,7 +253,7 @@ export class MarkdownStream {
 
   #lex(source: string, more?: Links): Lexed {
     this.lexedCharacters += source.length;
-    const lexer = new Lexer({ gfm: true });
+    const lexer = new Lexer(lexerOptions);
     for (const label of findLabels(source)) {
       const link = this.#links[label] ?? more?.[label];
       if (link) lexer.tokens.links[label] = link;
@@ -263,7 +267,7 @@ export class MarkdownStream {
   /** Without what is inside paragraphs. */
   #lexBlocks(source: string): Token[] {
     this.lexedCharacters += source.length;
-    return new Lexer({ gfm: true }).blockTokens(source);
+    return new Lexer(lexerOptions).blockTokens(source);
   }
 }
 
