@@ -10,12 +10,14 @@ import {
   type Keybinding,
   type KeybindingsManager,
   setKeybindings,
+  Spacer,
   type Terminal,
   TUI,
 } from "@tau/tui";
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
+import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
 import { createCompletion } from "./completion.ts";
 import { ApprovalDialog } from "./dialogs/approval.ts";
@@ -109,6 +111,8 @@ export class App {
   #shownApproval: { id: string; dialog: Component } | undefined;
   /** The ids of questions that are answered later. */
   readonly #postponed = new Set<string>();
+  /** What the user runs with `!`. */
+  #shellCommand: string | undefined;
   #lastPress: { action: string; at: number } | undefined;
   #shownNotices = 0;
 
@@ -142,7 +146,7 @@ export class App {
     if (settings.quietStartup !== true) this.#tui.addChild(new ThemedText(header));
     this.#tui.addChild(this.#transcript);
     this.#tui.addChild(this.#notes);
-    this.#tui.addChild(new LiveLines(() => this.#drawLive()));
+    this.#tui.addChild(new LiveLines((width) => this.#drawLive(width)));
     this.#tui.addChild(this.#slot);
     this.#tui.addChild(new LiveLines((width) => this.#drawStatus(width)));
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
@@ -254,7 +258,7 @@ export class App {
     const { live } = view;
     for (const { message } of live.notices.slice(this.#shownNotices)) this.#say(message, "warning");
     this.#shownNotices = live.notices.length;
-    this.#setBusy(getActivity(live) !== undefined);
+    this.#setBusy(this.#getActivity() !== undefined);
     const approval = live.approvals.find(({ id }) => !this.#postponed.has(id));
     if (approval?.id !== this.#shownApproval?.id) this.#showApproval(approval, live.approvals.length - 1);
   }
@@ -266,15 +270,21 @@ export class App {
     this.#busy = timer && { since: this.#options.now(), timer };
   }
 
-  #drawLive(): string[] {
+  #getActivity(): string | undefined {
+    const command = this.#shellCommand;
+    return command === undefined ? getActivity(this.#tracker.view.live) : `Running ${command}`;
+  }
+
+  #drawLive(width: number): string[] {
     const { live } = this.#tracker.view;
     const { theme } = this.#look;
-    const activity = getActivity(live);
+    const activity = this.#getActivity();
     const queue = drawQueue(live, theme, this.#describeKey("app.message.dequeue"));
     if (activity === undefined || !this.#busy) return ["", ...queue];
     const elapsed = this.#options.now() - this.#busy.since;
     const line = drawActivity(activity, {
       theme,
+      width,
       seconds: Math.floor(elapsed / 1_000),
       frame: Math.floor(elapsed / spinnerMs),
       interruptKey: this.#describeKey("app.interrupt"),
@@ -419,6 +429,10 @@ export class App {
 
   #interrupt(): boolean {
     if (this.#editor.isShowingAutocomplete()) return false;
+    if (this.#shellCommand !== undefined) {
+      void this.#guard(async () => await this.#client.execute({ type: "abort_bash" }));
+      return true;
+    }
     const { live } = this.#tracker.view;
     if (live.run || live.compaction || live.retry) {
       void this.#guard(async () => {
@@ -530,9 +544,17 @@ export class App {
     const isHidden = text.startsWith("!!");
     const command = text.slice(isHidden ? 2 : 1).trim();
     if (command === "") return;
-    const { output, exitCode } = await this.#client.execute({ type: "bash", command, excludeFromContext: isHidden });
-    if (this.#tracker.view.live.run)
-      this.#say(`$ ${command}${exitCode ? ` (exit ${exitCode})` : ""}\n${output.trimEnd()}`);
+    if (this.#shellCommand !== undefined) throw new Error(`"${this.#shellCommand}" is still running. Escape stops it.`);
+    this.#shellCommand = command;
+    this.#tui.requestRender();
+    try {
+      const result = await this.#client.execute({ type: "bash", command, excludeFromContext: isHidden });
+      // During a run it is in the log only after the turn.
+      if (this.#tracker.view.live.run) this.#addNote(new ShellCommandBlock(command, result, this.#look));
+    } finally {
+      this.#shellCommand = undefined;
+      this.#tui.requestRender();
+    }
   }
 
   /** Whether there is such a command. Templates and skills are not commands of ours: the session expands them. */
@@ -621,7 +643,12 @@ export class App {
   }
 
   #say(text: string, color: "dim" | "warning" | "error" = "dim"): void {
-    this.#notes.addChild(createNote(text, this.#look, color));
+    this.#addNote(createNote(text, this.#look, color));
+  }
+
+  #addNote(note: Component): void {
+    if (this.#notes.children.length === 0) this.#notes.addChild(new Spacer(1));
+    this.#notes.addChild(note);
     this.#tui.requestRender();
   }
 

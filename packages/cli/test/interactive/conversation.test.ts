@@ -79,6 +79,20 @@ describe("a conversation", () => {
     for (const escape of ["\x1b]52", "\x1b]0;", "\x9b", "\x1b[2J"]) expect(bytes).not.toContain(escape);
     expect(await app.screen()).toContain("after");
   });
+
+  test("no style or link in the name of a tool or in an error reaches the terminal", async () => {
+    const hostile = "\x1b[35mstyled\x1b]8;;http://evil.example\x07link";
+    const app = await openApp([
+      reply(call(`tool${hostile}`)),
+      { kind: "status", status: 400, body: JSON.stringify({ error: { message: hostile } }) },
+    ]);
+    app.type("go");
+    app.press("enter");
+    await app.sees(/Error: .*styledlink/);
+    await app.sees("● toolstyledlink");
+    const bytes = app.terminal.writes.join("");
+    for (const escape of ["\x1b[35", "\x1b]8;;http://evil"]) expect(bytes).not.toContain(escape);
+  });
 });
 
 describe("keys", () => {
