@@ -113,6 +113,8 @@ export class App {
   readonly #postponed = new Set<string>();
   /** What the user runs with `!`. */
   #shellCommand: string | undefined;
+  /** Resolves when all that was sent during a run is in the queue. */
+  #queueing: Promise<unknown> = Promise.resolve();
   #lastPress: { action: string; at: number } | undefined;
   #shownNotices = 0;
 
@@ -436,6 +438,7 @@ export class App {
     const { live } = this.#tracker.view;
     if (live.run || live.compaction || live.retry) {
       void this.#guard(async () => {
+        await this.#queueing;
         await this.#dequeue();
         await this.#client.execute({ type: "abort" });
       });
@@ -478,7 +481,9 @@ export class App {
   async #send(queue: "steer" | "follow_up", message: string): Promise<void> {
     const images = this.#images.take(message);
     const type = this.#tracker.view.live.run ? queue : "prompt";
-    await this.#client.execute({ type, message, ...(images.length > 0 && { images }) });
+    const sent = this.#client.execute({ type, message, ...(images.length > 0 && { images }) });
+    if (type !== "prompt") this.#queueing = Promise.allSettled([this.#queueing, sent]);
+    await sent;
   }
 
   async #pasteImage(): Promise<void> {

@@ -96,6 +96,26 @@ describe("a conversation", () => {
 });
 
 describe("keys", () => {
+  test("what is sent in the moment before Escape comes back too", async () => {
+    const app = await openApp([toolReply("bash", { command: "sleep 30" }), textReply("never")]);
+    app.type("begin");
+    app.press("enter");
+    await app.sees("Running bash");
+    app.type("at once");
+    app.press("enter", "escape");
+    await expect.poll(app.screen).not.toContain("Running bash");
+    await app.sees(/─\nat once\n─/);
+    expect(await app.screen()).not.toContain("next:");
+  });
+
+  test("Enter runs the command that is selected in the list of suggestions", async () => {
+    const app = await openApp([]);
+    app.type("/hot");
+    await app.sees("hotkeys");
+    app.press("enter");
+    await app.sees("Take queued messages back");
+  });
+
   test("Escape stops the run, and what was queued comes back to the editor", async () => {
     const app = await openApp([toolReply("bash", { command: "sleep 30" }), textReply("never")]);
     app.type("begin");
