@@ -325,7 +325,15 @@ export class App {
       this.#postponed.add(approval.id);
       this.#say("A question is open: /approve answers it.", "warning");
     };
-    const dialog = new ApprovalDialog({ approval, theme, others, now: this.#options.now, onAnswer: answer, onLater });
+    const dialog = new ApprovalDialog({
+      approval,
+      theme,
+      others,
+      getRows: () => this.#options.terminal.rows,
+      now: this.#options.now,
+      onAnswer: answer,
+      onLater,
+    });
     this.#shownApproval = { id: approval.id, dialog };
     this.#open(dialog);
   }
@@ -627,7 +635,15 @@ export class App {
         const { now } = this.#options;
         const given = await open<ApprovalAnswer | undefined>((onAnswer) => {
           const onLater = () => onAnswer(undefined);
-          return new ApprovalDialog({ approval, theme, others: 0, now, onAnswer, onLater });
+          return new ApprovalDialog({
+            approval,
+            theme,
+            others: 0,
+            getRows: () => terminal.rows,
+            now,
+            onAnswer,
+            onLater,
+          });
         });
         if (given) await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
       },
