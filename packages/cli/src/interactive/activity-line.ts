@@ -1,6 +1,6 @@
 /** What is going on, above the editor. Pure. */
 import type { LiveView, QueuedSummary } from "@tau/protocol";
-import { type Theme, toPlainLine } from "@tau/tui";
+import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -17,6 +17,7 @@ export function getActivity(live: LiveView): string | undefined {
 
 export interface ActivityOptions {
   theme: Theme;
+  width: number;
   seconds: number;
   /** Counts up while something goes on. */
   frame: number;
@@ -24,10 +25,15 @@ export interface ActivityOptions {
   interruptKey: string;
 }
 
-export function drawActivity(activity: string, { theme, seconds, frame, interruptKey }: ActivityOptions): string {
+export function drawActivity(
+  activity: string,
+  { theme, width, seconds, frame, interruptKey }: ActivityOptions,
+): string {
   const mark = theme.fg("accent", frames[frame % frames.length] as string);
-  const time = seconds > 0 ? ` ${seconds} s` : "";
-  return ` ${mark} ${theme.fg("muted", `${activity}${time} (${interruptKey} to stop)`)}`;
+  const end = `${seconds > 0 ? ` ${seconds} s` : ""} (${interruptKey} to stop)`;
+  // However long the rest is, it has to be seen how this is stopped.
+  const start = truncateToWidth(toPlainLine(activity), Math.max(1, width - visibleWidth(end) - 3), "…");
+  return ` ${mark} ${theme.fg("muted", start + end)}`;
 }
 
 /** The messages that wait, oldest first. */

@@ -10,12 +10,14 @@ import {
   type Keybinding,
   type KeybindingsManager,
   setKeybindings,
+  Spacer,
   type Terminal,
   type TUI,
 } from "@tau/tui";
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
+import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
 import { createCompletion } from "./completion.ts";
 import { ApprovalDialog } from "./dialogs/approval.ts";
@@ -110,6 +112,10 @@ export class App {
   #shownApproval: { id: string; dialog: Component } | undefined;
   /** The ids of questions that are answered later. */
   readonly #postponed = new Set<string>();
+  /** What the user runs with `!`. */
+  #shellCommand: string | undefined;
+  /** Resolves when all that was sent during a run is in the queue. */
+  #queueing: Promise<unknown> = Promise.resolve();
   #lastPress: { action: string; at: number } | undefined;
   #shownNotices = 0;
 
@@ -141,7 +147,7 @@ export class App {
     this.#slot.addChild(this.#editor);
     const header = () => `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", program.version)}`;
     const title = settings.quietStartup === true ? [] : [new ThemedText(header)];
-    const live = new LiveLines(() => this.#drawLive());
+    const live = new LiveLines((width) => this.#drawLive(width));
     const status = new LiveLines((width) => this.#drawStatus(width));
     const parts = { conversation: [...title, this.#transcript, this.#notes], below: [live, this.#slot, status] };
     layOut(this.#tui, parts, settings);
@@ -230,6 +236,8 @@ export class App {
 
   #take(event: SessionEvent): void {
     this.#tracker.take(event);
+    // Not only before frames: a run may be shorter than one.
+    if (event.type === "agent_start" || event.type === "agent_end") this.#attention.update(this.#tracker.view.live);
     if (event.type === "agent_end" || event.type === "model_changed") void this.#guard(() => this.#refresh());
     this.#tui.requestRender();
   }
@@ -256,7 +264,7 @@ export class App {
     const { live } = view;
     for (const { message } of live.notices.slice(this.#shownNotices)) this.#say(message, "warning");
     this.#shownNotices = live.notices.length;
-    this.#setBusy(getActivity(live) !== undefined);
+    this.#setBusy(this.#getActivity() !== undefined);
     const approval = live.approvals.find(({ id }) => !this.#postponed.has(id));
     if (approval?.id !== this.#shownApproval?.id) this.#showApproval(approval, live.approvals.length - 1);
   }
@@ -268,16 +276,22 @@ export class App {
     this.#busy = timer && { since: this.#options.now(), timer };
   }
 
-  #drawLive(): string[] {
+  #getActivity(): string | undefined {
+    const command = this.#shellCommand;
+    return command === undefined ? getActivity(this.#tracker.view.live) : `Running ${command}`;
+  }
+
+  #drawLive(width: number): string[] {
     const { live } = this.#tracker.view;
     const { theme } = this.#look;
-    const activity = getActivity(live);
+    const activity = this.#getActivity();
     const queue = drawQueue(live, theme, this.#describeKey("app.message.dequeue"));
     // Always as high: what left the screen would come back for every answer.
     if (activity === undefined || !this.#busy) return ["", "", ...queue];
     const elapsed = this.#options.now() - this.#busy.since;
     const line = drawActivity(activity, {
       theme,
+      width,
       seconds: Math.floor(elapsed / 1_000),
       frame: Math.floor(elapsed / spinnerMs),
       interruptKey: this.#describeKey("app.interrupt"),
@@ -316,7 +330,15 @@ export class App {
       this.#postponed.add(approval.id);
       this.#say("A question is open: /approve answers it.", "warning");
     };
-    const dialog = new ApprovalDialog({ approval, theme, others, now: this.#options.now, onAnswer: answer, onLater });
+    const dialog = new ApprovalDialog({
+      approval,
+      theme,
+      others,
+      getRows: () => this.#options.terminal.rows,
+      now: this.#options.now,
+      onAnswer: answer,
+      onLater,
+    });
     this.#shownApproval = { id: approval.id, dialog };
     this.#open(dialog);
   }
@@ -422,9 +444,14 @@ export class App {
 
   #interrupt(): boolean {
     if (this.#editor.isShowingAutocomplete()) return false;
+    if (this.#shellCommand !== undefined) {
+      void this.#guard(async () => await this.#client.execute({ type: "abort_bash" }));
+      return true;
+    }
     const { live } = this.#tracker.view;
     if (live.run || live.compaction || live.retry) {
       void this.#guard(async () => {
+        await this.#queueing;
         await this.#dequeue();
         await this.#client.execute({ type: "abort" });
       });
@@ -467,7 +494,9 @@ export class App {
   async #send(queue: "steer" | "follow_up", message: string): Promise<void> {
     const images = this.#images.take(message);
     const type = this.#tracker.view.live.run ? queue : "prompt";
-    await this.#client.execute({ type, message, ...(images.length > 0 && { images }) });
+    const sent = this.#client.execute({ type, message, ...(images.length > 0 && { images }) });
+    if (type !== "prompt") this.#queueing = Promise.allSettled([this.#queueing, sent]);
+    await sent;
   }
 
   async #pasteImage(): Promise<void> {
@@ -533,9 +562,17 @@ export class App {
     const isHidden = text.startsWith("!!");
     const command = text.slice(isHidden ? 2 : 1).trim();
     if (command === "") return;
-    const { output, exitCode } = await this.#client.execute({ type: "bash", command, excludeFromContext: isHidden });
-    if (this.#tracker.view.live.run)
-      this.#say(`$ ${command}${exitCode ? ` (exit ${exitCode})` : ""}\n${output.trimEnd()}`);
+    if (this.#shellCommand !== undefined) throw new Error(`"${this.#shellCommand}" is still running. Escape stops it.`);
+    this.#shellCommand = command;
+    this.#tui.requestRender();
+    try {
+      const result = await this.#client.execute({ type: "bash", command, excludeFromContext: isHidden });
+      // During a run it is in the log only after the turn.
+      if (this.#tracker.view.live.run) this.#addNote(new ShellCommandBlock(command, result, this.#look));
+    } finally {
+      this.#shellCommand = undefined;
+      this.#tui.requestRender();
+    }
   }
 
   /** Whether there is such a command. Templates and skills are not commands of ours: the session expands them. */
@@ -603,7 +640,15 @@ export class App {
         const { now } = this.#options;
         const given = await open<ApprovalAnswer | undefined>((onAnswer) => {
           const onLater = () => onAnswer(undefined);
-          return new ApprovalDialog({ approval, theme, others: 0, now, onAnswer, onLater });
+          return new ApprovalDialog({
+            approval,
+            theme,
+            others: 0,
+            getRows: () => terminal.rows,
+            now,
+            onAnswer,
+            onLater,
+          });
         });
         if (given) await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
       },
@@ -624,7 +669,12 @@ export class App {
   }
 
   #say(text: string, color: "dim" | "warning" | "error" = "dim"): void {
-    this.#notes.addChild(createNote(text, this.#look, color));
+    this.#addNote(createNote(text, this.#look, color));
+  }
+
+  #addNote(note: Component): void {
+    if (this.#notes.children.length === 0) this.#notes.addChild(new Spacer(1));
+    this.#notes.addChild(note);
     this.#tui.requestRender();
   }
 

@@ -11,7 +11,10 @@ export function createCompletion(getClient: () => SessionClient): AutocompletePr
       const { from, items } = await getClient().execute({ type: "complete", text: before, cursor: before.length });
       if (signal.aborted) return null;
       const all = [...own, ...items.map(({ value, description }) => toItem(value, description))];
-      return all.length === 0 ? null : { items: all, prefix: before.slice(own.length > 0 ? 1 : from) };
+      if (all.length === 0) return null;
+      // The editor sends what is taken with Enter, if its prefix has the slash of a command.
+      if (!isCommandStart(before)) return { items: all, prefix: before.slice(from) };
+      return { items: all.map((item) => ({ ...item, value: `/${item.value}` })), prefix: before };
     },
     applyCompletion(lines, cursorLine, cursorCol, item, prefix) {
       const line = lines[cursorLine] ?? "";
@@ -34,8 +37,10 @@ const toItem = (value: string, description: string | undefined): AutocompleteIte
   ...(description !== undefined && { description }),
 });
 
+const isCommandStart = (before: string): boolean => /^\/\S*$/.test(before);
+
 function completeCommand(before: string): AutocompleteItem[] {
-  if (!/^\/[\w-]*$/.test(before)) return [];
+  if (!isCommandStart(before)) return [];
   return slashCommands
     .filter(({ name }) => `/${name}`.startsWith(before))
     .map(({ name, description }) => toItem(name, description));

@@ -1,7 +1,7 @@
 /** The line below the editor: where we are, with which model, and what it has used. Pure. */
 import { basename } from "node:path";
 import type { StatsData } from "@tau/protocol";
-import { type Theme, truncateToWidth, visibleWidth } from "@tau/tui";
+import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
 export interface Status {
   cwd: string;
@@ -20,9 +20,12 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
   const left = [shortenPath(status), branch === undefined ? "" : `(${branch})`, sessionName ?? ""]
     .filter(Boolean)
     .join(" ");
-  const model = status.model === undefined ? "no model" : basename(status.model);
+  const model = status.model === undefined ? "no model" : basename(toPlainLine(status.model));
   const right = status.thinkingLevel === "off" ? model : `${model} · ${status.thinkingLevel}`;
-  return [theme.fg("dim", truncateToWidth(left, width, "…")), join(drawUse(status.stats), right, theme, width)];
+  return [
+    theme.fg("dim", truncateToWidth(toPlainLine(left), width, "…")),
+    join(drawUse(status.stats), right, theme, width),
+  ];
 }
 
 function drawUse(stats: StatsData | undefined): string {

@@ -7,6 +7,7 @@ import type { LiveView, SessionEntry, SessionMessage, View } from "@tau/protocol
 import { type Component, Container, Spacer } from "@tau/tui";
 import { AssistantBlock } from "./blocks/assistant-message.ts";
 import { createNote } from "./blocks/note.ts";
+import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ToolCallBlock } from "./blocks/tool-call.ts";
 import { createUserMessage, getShownText } from "./blocks/user-message.ts";
 import type { Look } from "./look.ts";
@@ -86,10 +87,8 @@ export class Transcript extends Container {
         return this.#addAnswer(message, liveId);
       case "toolResult":
         return this.#addResult(message);
-      case "bashExecution": {
-        const code = message.exitCode === undefined || message.exitCode === 0 ? "" : ` (exit ${message.exitCode})`;
-        return this.#addNote(`$ ${message.command}${code}\n${message.output.trimEnd()}`);
-      }
+      case "bashExecution":
+        return this.#addBlock(new ShellCommandBlock(message.command, message, this.#look));
       case "custom":
         if (message.display) this.#addNote(getShownText(message.content));
         return;

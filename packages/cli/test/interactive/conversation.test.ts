@@ -79,9 +79,43 @@ describe("a conversation", () => {
     for (const escape of ["\x1b]52", "\x1b]0;", "\x9b", "\x1b[2J"]) expect(bytes).not.toContain(escape);
     expect(await app.screen()).toContain("after");
   });
+
+  test("no style or link in the name of a tool or in an error reaches the terminal", async () => {
+    const hostile = "\x1b[35mstyled\x1b]8;;http://evil.example\x07link";
+    const app = await openApp([
+      reply(call(`tool${hostile}`)),
+      { kind: "status", status: 400, body: JSON.stringify({ error: { message: hostile } }) },
+    ]);
+    app.type("go");
+    app.press("enter");
+    await app.sees(/Error: .*styledlink/);
+    await app.sees("● toolstyledlink");
+    const bytes = app.terminal.writes.join("");
+    for (const escape of ["\x1b[35", "\x1b]8;;http://evil"]) expect(bytes).not.toContain(escape);
+  });
 });
 
 describe("keys", () => {
+  test("what is sent in the moment before Escape comes back too", async () => {
+    const app = await openApp([toolReply("bash", { command: "sleep 30" }), textReply("never")]);
+    app.type("begin");
+    app.press("enter");
+    await app.sees("Running bash");
+    app.type("at once");
+    app.press("enter", "escape");
+    await expect.poll(app.screen).not.toContain("Running bash");
+    await app.sees(/─\nat once\n─/);
+    expect(await app.screen()).not.toContain("next:");
+  });
+
+  test("Enter runs the command that is selected in the list of suggestions", async () => {
+    const app = await openApp([]);
+    app.type("/hot");
+    await app.sees("hotkeys");
+    app.press("enter");
+    await app.sees("Take queued messages back");
+  });
+
   test("Escape stops the run, and what was queued comes back to the editor", async () => {
     const app = await openApp([toolReply("bash", { command: "sleep 30" }), textReply("never")]);
     app.type("begin");

@@ -53,6 +53,7 @@ describe("/tree", () => {
     app.type("the numbers");
     app.press("enter");
     await app.sees("The summary.");
+    await expect.poll(app.screen).not.toContain("Summarising the branch");
     expect(sent(app)).toContain("the numbers");
     app.type("more");
     app.press("enter");

@@ -67,3 +67,23 @@ describe("/approve", () => {
     expect(JSON.stringify(app.server.requests.at(-1)!.body)).not.toContain("did not allow");
   });
 });
+
+test("a question that is longer than the screen is shown from its beginning, and keys show the rest", async () => {
+  const path = `/etc/${Array.from({ length: 30 }, (_, index) => `part-${index}`).join("/")}/end-of-path`;
+  const app = await openApp([toolReply("read", { path }), textReply("Thank you.")], {
+    message: "read it",
+    columns: 40,
+    rows: 10,
+  });
+  await app.sees("Allow this?");
+  const first = await app.screen();
+  expect(first).toContain("part-0");
+  expect(first).toContain("→ No");
+  expect(first).toMatch(/Lines 1 to \d+ of \d+: pageDown/);
+  app.advance(500);
+  for (let page = 0; page < 40; page++) app.terminal.sendInput("\x1b[6~");
+  await app.sees(/outside the\s+workspace/);
+  await app.sees("pageUp");
+  app.press("enter");
+  await app.sees("Thank you.");
+});

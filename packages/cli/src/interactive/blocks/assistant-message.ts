@@ -1,7 +1,7 @@
 /** An answer, while it arrives and afterwards. It stays the same component, because its first lines may be printed already. */
 import type { AssistantMessage } from "@tau/ai";
 import type { LiveMessage } from "@tau/protocol";
-import { type Component, Container, Markdown, Spacer, Text } from "@tau/tui";
+import { type Component, Container, Markdown, Spacer, Text, toPlainText } from "@tau/tui";
 import type { Look } from "../look.ts";
 
 export class AssistantBlock extends Container {
@@ -32,7 +32,7 @@ export class AssistantBlock extends Container {
     this.setLive({ text, thinking });
     const { theme } = this.#look;
     if (stopReason === "error")
-      this.#problem.setText(theme.fg("error", `Error: ${errorMessage ?? "the request failed"}`));
+      this.#problem.setText(theme.fg("error", `Error: ${toPlainText(errorMessage ?? "the request failed")}`));
     else if (stopReason === "aborted") this.#problem.setText(theme.fg("muted", "Stopped."));
     else if (stopReason === "length")
       this.#problem.setText(theme.fg("warning", "The answer was cut at its length limit."));

@@ -15,6 +15,7 @@ type State =
 export class ToolCallBlock implements Component {
   readonly #look: Look;
   readonly #name: string;
+  readonly #title: string;
   #input: Readonly<Record<string, unknown>> | undefined;
   #state: State = { kind: "waiting" };
   #startedAt: number | undefined;
@@ -22,6 +23,7 @@ export class ToolCallBlock implements Component {
 
   constructor(name: string, look: Look) {
     this.#name = name;
+    this.#title = toPlainLine(name);
     this.#look = look;
   }
 
@@ -71,9 +73,9 @@ export class ToolCallBlock implements Component {
     const note = state.kind === "done" ? describeOutcome(state.output, state.durationMs) : undefined;
     const title = [
       theme.fg(getMarkColor(state), "●"),
-      theme.fg("toolTitle", theme.bold(this.#name)),
+      theme.fg("toolTitle", theme.bold(this.#title)),
       ...(subject === "" ? [] : [theme.fg("text", subject)]),
-      ...(note === undefined ? [] : [theme.fg("muted", `(${note})`)]),
+      ...(note === undefined ? [] : [theme.fg("muted", `(${toPlainLine(note)})`)]),
     ].join(" ");
     const body = this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, Math.max(1, width - 4)));
     return ["", truncateToWidth(` ${title}`, width, "…"), ...body.map((line) => `   ${line}`)];

@@ -23,20 +23,21 @@ const maxLines = { text: 6, command: 6, diff: 40, excerpt: 0, matches: 6, list: 
 /** Lines may be wider than the terminal. */
 export function drawOutput(shows: ToolData["shows"], output: ToolOutput, options: DrawOptions): string[] {
   const { theme, expanded } = options;
-  if (output.isError) return fold(plainLines(output.text), 10, "start", options).map((line) => theme.fg("error", line));
+  if (output.isError)
+    return foldLines(toPlainLines(output.text), 10, "start", options).map((line) => theme.fg("error", line));
   const kind = shows ?? "text";
   const limit = maxLines[kind];
   const diffs = kind === "diff" ? getDiffs(output.details) : [];
   if (diffs.length > 0)
-    return fold(
+    return foldLines(
       diffs.flatMap((diff) => drawDiff(clean(diff), theme)),
       limit,
       "start",
       options,
     );
-  const lines = plainLines(output.text).map((line) => theme.fg("toolOutput", line));
+  const lines = toPlainLines(output.text).map((line) => theme.fg("toolOutput", line));
   if (kind === "excerpt" && !expanded) return [theme.fg("dim", `${lines.length} lines`)];
-  return fold(lines, limit, kind === "command" ? "end" : "start", options);
+  return foldLines(lines, limit, kind === "command" ? "end" : "start", options);
 }
 
 /** What is said after the title of a finished call; undefined if nothing. */
@@ -59,13 +60,19 @@ function getDiffs(details: unknown): string[] {
   return all.filter((text): text is string => typeof text === "string" && text !== "");
 }
 
-function fold(lines: string[], limit: number, keep: "start" | "end", { theme, expanded }: DrawOptions): string[] {
+export function foldLines(
+  lines: string[],
+  limit: number,
+  keep: "start" | "end",
+  { theme, expanded }: DrawOptions,
+): string[] {
   if (expanded || lines.length <= limit + 1) return lines;
   const rest = theme.fg("dim", `… ${lines.length - limit} more lines`);
   return keep === "start" ? [...lines.slice(0, limit), rest] : [rest, ...lines.slice(-limit)];
 }
 
-const plainLines = (text: string): string[] => (text.trim() === "" ? [] : clean(text).trimEnd().split("\n"));
+/** Without control characters, and without empty lines at the end. */
+export const toPlainLines = (text: string): string[] => (text.trim() === "" ? [] : clean(text).trimEnd().split("\n"));
 
 /** Of a line that is written over, the last version counts. */
 const clean = (text: string): string => toPlainText(text.replaceAll("\r\n", "\n").replaceAll(/^.*\r(?!\n)/gm, ""));

@@ -12,15 +12,23 @@ import {
   type Theme,
   toVisibleText,
 } from "@tau/tui";
+import { Excerpt } from "./excerpt.ts";
 
 /** Keys that were pressed for something else do not count: those before the question was drawn, and this long after it. */
 const deafMs = 400;
+
+/** The title, and the two lines of the status. The empty line above may leave the screen. */
+const rowsBesides = 3;
+/** With some of the question. */
+const minRowsBesides = rowsBesides + 5;
 
 export interface ApprovalOptions {
   approval: Approval;
   theme: Theme;
   /** How many more questions wait behind this one. */
   others: number;
+  /** How many rows the terminal has. */
+  getRows: () => number;
   now: () => number;
   onAnswer: (answer: ApprovalAnswer) => void;
   /** The question stays open, and the call waits. */
@@ -37,6 +45,7 @@ const choiceLabels = {
 export class ApprovalDialog extends Container {
   readonly #options: ApprovalOptions;
   readonly #list: SelectList;
+  readonly #question: Excerpt;
   readonly #message = new Input();
   #drawnAt: number | undefined;
   #isWriting = false;
@@ -44,8 +53,13 @@ export class ApprovalDialog extends Container {
   constructor(options: ApprovalOptions) {
     super();
     this.#options = options;
-    const { theme } = options;
-    this.#list = new SelectList(listChoices(options.approval), 8, getSelectListTheme(theme));
+    const { theme, approval, getRows } = options;
+    const choices = listChoices(approval);
+    const maxVisible = Math.max(3, Math.min(choices.length, getRows() - minRowsBesides));
+    const listRows = maxVisible < choices.length ? maxVisible + 1 : choices.length;
+    this.#list = new SelectList(choices, maxVisible, getSelectListTheme(theme));
+    const content = new Text(describe(approval, theme), 1, 0);
+    this.#question = new Excerpt({ content, theme, getMaxRows: () => getRows() - listRows - rowsBesides });
     // Enter alone never allows.
     this.#list.setSelectedIndex(0);
     this.#list.onSelect = ({ value }) => this.#choose(value);
@@ -71,6 +85,7 @@ export class ApprovalDialog extends Container {
 
   handleInput(data: string): void {
     if (this.#drawnAt === undefined || this.#options.now() - this.#drawnAt < deafMs) return;
+    if (this.#question.handleKey(data)) return;
     if (this.#isWriting) this.#message.handleInput(data);
     else if (getKeybindings().matches(data, "app.interrupt")) this.#options.onAnswer({ decision: "deny" });
     else this.#list.handleInput(data);
@@ -86,12 +101,12 @@ export class ApprovalDialog extends Container {
   #setWriting(isWriting: boolean): void {
     this.#isWriting = isWriting;
     this.#message.focused = isWriting;
-    const { theme, approval, others } = this.#options;
+    const { theme, others } = this.#options;
     const more = others > 0 ? theme.fg("dim", ` (${others} more waiting)`) : "";
     this.children = [
       new Spacer(1),
       new Text(theme.fg("warning", theme.bold("Allow this?")) + more, 1, 0),
-      new Text(describe(approval, theme), 1, 0),
+      this.#question,
       ...(isWriting ? [new Text(theme.fg("muted", "No, because:"), 1, 0), this.#message] : [this.#list]),
     ];
   }
@@ -111,7 +126,7 @@ function listChoices({ choices }: Approval): SelectItem[] {
 
 function describe({ toolName, summary, reason, commands, path, host }: Approval, theme: Theme): string {
   const lines = [
-    theme.fg("toolTitle", theme.bold(toVisibleText(toolName))) + theme.fg("text", ` ${toVisibleText(summary)}`),
+    theme.fg("toolTitle", theme.bold(toVisibleText(summary))) + theme.fg("dim", ` (${toVisibleText(toolName)})`),
     ...(commands ?? []).map((argv) => theme.fg("accent", `  ${argv.map(toVisibleText).join(" ")}`)),
     ...(path === undefined ? [] : [theme.fg("accent", `  ${toVisibleText(path)}`)]),
     ...(host === undefined ? [] : [theme.fg("accent", `  ${toVisibleText(host)}`)]),

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { drawStatus } from "./status-line.ts";
+import { Themes } from "./themes.ts";
+
+test("no escape sequence in a directory, a branch, a session's name or a model's id is drawn", () => {
+  const hostile = "\x1b[35mstyled\x1b]8;;http://evil.example\x07link";
+  const status = {
+    cwd: `/${hostile}`,
+    home: undefined,
+    branch: hostile,
+    sessionName: hostile,
+    model: `acme/${hostile}`,
+    thinkingLevel: "off",
+    stats: undefined,
+  };
+  const { theme } = new Themes({ mode: "none", files: [] });
+  const lines = drawStatus(status, theme, 200).join("\n");
+  expect(lines).toContain("/styledlink (styledlink) styledlink");
+  expect(lines).not.toContain("\x1b[35");
+  expect(lines).not.toContain("evil.example");
+});
