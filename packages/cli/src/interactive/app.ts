@@ -282,7 +282,9 @@ export class App {
     const { theme } = this.#look;
     const activity = this.#getActivity();
     const queue = drawQueue(live, theme, this.#describeKey("app.message.dequeue"));
-    if (activity === undefined || !this.#busy) return ["", ...queue];
+    // The row of the activity stays: if the lines below the conversation became fewer, lines that are in the scrollback
+    // already would be drawn on the screen again.
+    if (activity === undefined || !this.#busy) return ["", "", ...queue];
     const elapsed = this.#options.now() - this.#busy.since;
     const line = drawActivity(activity, {
       theme,
@@ -550,7 +552,13 @@ export class App {
     if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
-    await this.#send("steer", text);
+    try {
+      await this.#send("steer", text);
+    } catch (error) {
+      // What was not taken is not lost.
+      if (this.#editor.getText() === "") this.#editor.setText(text);
+      throw error;
+    }
   }
 
   async #runShell(text: string): Promise<void> {

@@ -24,7 +24,7 @@ test("of a long output the end is shown, and Ctrl-O shows the rest", async () =>
   await app.sees("$ seq 101 140; false (exit 1)");
   const folded = await app.screen();
   expect(folded).toContain("… 20 more lines\n 121");
-  expect(folded).toContain("\n 140\n\n─");
+  expect(folded).toContain("\n 140\n\n\n─");
   app.press("ctrlO");
   await app.sees(/101\n 102/);
 });
