@@ -19,12 +19,18 @@ export type Decorate = (lines: readonly string[], size: Size) => readonly string
 const eraseBelow = "\r\x1b[K\x1b[C\x1b[J\r";
 
 export class MainScreen {
+  readonly #alwaysPulls: boolean;
   readonly #document = new Document();
   #painted: Painted = nothingPainted;
   /** What is in our rows, without decoration. */
   #shown: readonly OpenLine[] = [];
   #size: Size | undefined;
   readonly #lines = new LineCache();
+
+  /** @param alwaysPulls See `Terminal.alwaysPullsRows`. */
+  constructor(alwaysPulls = false) {
+    this.#alwaysPulls = alwaysPulls;
+  }
 
   /** The bytes of the next frame; empty if nothing changed. */
   draw(children: readonly Component[], size: Size, decorate: Decorate = (lines) => lines): string {
@@ -71,7 +77,13 @@ export class MainScreen {
     if (!before || (before.columns === size.columns && before.rows === size.rows)) return "";
     const painted = this.#painted;
     const scrolledOut = this.#document.scrolledOutWidths;
-    const { pushed, pulled, rowsAbove } = resizeRows({ before, after: size, painted, scrolledOut });
+    const { pushed, pulled, rowsAbove } = resizeRows({
+      before,
+      after: size,
+      painted,
+      scrolledOut,
+      alwaysPulls: this.#alwaysPulls,
+    });
     if (pulled > 0) this.#document.takeBack(pulled);
     this.#document.addScrolledOut(this.#shown.slice(0, pushed), painted.rows);
     this.#painted = nothingPainted;
