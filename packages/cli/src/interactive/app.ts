@@ -286,7 +286,8 @@ export class App {
     const { theme } = this.#look;
     const activity = this.#getActivity();
     const queue = drawQueue(live, theme, this.#describeKey("app.message.dequeue"));
-    // Always as high: what left the screen would come back for every answer.
+    // The row of the activity stays: if the lines below the conversation became fewer, lines that are in the scrollback
+    // already would be drawn on the screen again.
     if (activity === undefined || !this.#busy) return ["", "", ...queue];
     const elapsed = this.#options.now() - this.#busy.since;
     const line = drawActivity(activity, {
@@ -555,7 +556,13 @@ export class App {
     if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
-    await this.#send("steer", text);
+    try {
+      await this.#send("steer", text);
+    } catch (error) {
+      // What was not taken is not lost.
+      if (this.#editor.getText() === "") this.#editor.setText(text);
+      throw error;
+    }
   }
 
   async #runShell(text: string): Promise<void> {

@@ -19,3 +19,16 @@ test("no escape sequence in a directory, a branch, a session's name or a model's
   expect(lines).not.toContain("\x1b[35");
   expect(lines).not.toContain("evil.example");
 });
+
+test("without a branch there are no brackets", () => {
+  const status = {
+    cwd: "/work",
+    home: undefined,
+    sessionName: "name",
+    model: "a/b",
+    thinkingLevel: "off",
+    stats: undefined,
+  };
+  const { theme } = new Themes({ mode: "none", files: [] });
+  for (const branch of [undefined, ""]) expect(drawStatus({ ...status, branch }, theme, 80)[0]).toContain("/work name");
+});

@@ -17,9 +17,7 @@ export interface Status {
 /** Two lines: the directory, then use and model. What has no room is left out from the end. */
 export function drawStatus(status: Status, theme: Theme, width: number): string[] {
   const { branch, sessionName } = status;
-  const left = [shortenPath(status), branch === undefined ? "" : `(${branch})`, sessionName ?? ""]
-    .filter(Boolean)
-    .join(" ");
+  const left = [shortenPath(status), branch ? `(${branch})` : "", sessionName ?? ""].filter(Boolean).join(" ");
   const model = status.model === undefined ? "no model" : basename(toPlainLine(status.model));
   const right = status.thinkingLevel === "off" ? model : `${model} · ${status.thinkingLevel}`;
   return [

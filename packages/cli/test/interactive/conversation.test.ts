@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, thinking, type WireReply } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
@@ -64,6 +64,28 @@ describe("a conversation", () => {
     app.type("two");
     app.press("enter");
     await app.sees("Better.");
+  });
+
+  test("a message that cannot be sent comes back to the editor", async () => {
+    const prepare = async ({ agentDir }: { agentDir: string }) => {
+      await rm(join(agentDir, "models.json"));
+    };
+    const app = await openApp([], { prepare });
+    app.type("a long thought");
+    app.press("enter");
+    await app.sees("No model can be used yet");
+    await app.sees(/─\na long thought\n─/);
+  });
+
+  test("each line of a long answer is there once when it has ended", async () => {
+    const lines = Array.from({ length: 60 }, (_, index) => `Line ${index} of it.`);
+    const app = await openApp([textReply(lines.join("\n\n"))]);
+    app.type("go");
+    app.press("enter");
+    await app.sees("Line 59 of it.");
+    await expect.poll(app.screen).not.toContain("to stop");
+    const shown = (await app.everything()).match(/Line \d+ of it\./g);
+    expect(shown).toEqual(lines);
   });
 
   test("no control byte of a model, a tool or a file reaches the terminal", async () => {

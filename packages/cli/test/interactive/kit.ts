@@ -147,6 +147,6 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
       return lines.map((line) => line.trimEnd()).join("\n");
     },
   };
-  await opened.sees(/small|large/);
+  await opened.sees(/small|large|no model/);
   return opened;
 }

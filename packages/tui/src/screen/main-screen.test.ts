@@ -115,6 +115,19 @@ describe("the main screen", () => {
     expect(bytes).not.toContain("\x1b[J");
   });
 
+  test("never erases from the first cell on, since tmux would move the whole screen into its scrollback", async () => {
+    const stage = await Stage.open();
+    stage.add(...numbered(3));
+    stage.draw();
+    for (const rows of [8, 4, 6]) {
+      await stage.terminal.resize(30, rows);
+      const bytes = stage.draw();
+      expect(bytes).toContain("\x1b[C\x1b[J");
+      expect(bytes).not.toMatch(/(?:\r|\x1b\[H|\x1b\[\d+A)\x1b\[J/);
+    }
+    expect(stage.screen.forget()).not.toMatch(/\r\x1b\[J/);
+  });
+
   test("a change above the screen stays invisible, and nothing is printed twice", async () => {
     const stage = await Stage.open();
     const first = stage.add("first");

@@ -12,13 +12,25 @@ import { resizeRows, type Size } from "./resize.ts";
 /** Puts something over the visible lines, such as overlays; gets and returns as many lines as the screen has rows at most. */
 export type Decorate = (lines: readonly string[], size: Size) => readonly string[];
 
+/**
+ * Erases the row of the cursor and all below it. Not from the first column on: if that is the first cell of the screen, tmux
+ * moves the whole screen into its scrollback.
+ */
+const eraseBelow = "\r\x1b[K\x1b[C\x1b[J\r";
+
 export class MainScreen {
+  readonly #alwaysPulls: boolean;
   readonly #document = new Document();
   #painted: Painted = nothingPainted;
   /** What is in our rows, without decoration. */
   #shown: readonly OpenLine[] = [];
   #size: Size | undefined;
   readonly #lines = new LineCache();
+
+  /** @param alwaysPulls See `Terminal.alwaysPullsRows`. */
+  constructor(alwaysPulls = false) {
+    this.#alwaysPulls = alwaysPulls;
+  }
 
   /** The bytes of the next frame; empty if nothing changed. */
   draw(children: readonly Component[], size: Size, decorate: Decorate = (lines) => lines): string {
@@ -56,7 +68,7 @@ export class MainScreen {
   forget(): string {
     const { row } = this.#painted.cursor;
     this.#painted = nothingPainted;
-    return `${row > 0 ? `\x1b[${row}A` : ""}\r\x1b[J`;
+    return `${row > 0 ? `\x1b[${row}A` : ""}${eraseBelow}`;
   }
 
   #resize(size: Size): string {
@@ -65,11 +77,17 @@ export class MainScreen {
     if (!before || (before.columns === size.columns && before.rows === size.rows)) return "";
     const painted = this.#painted;
     const scrolledOut = this.#document.scrolledOutWidths;
-    const { pushed, pulled, rowsAbove } = resizeRows({ before, after: size, painted, scrolledOut });
+    const { pushed, pulled, rowsAbove } = resizeRows({
+      before,
+      after: size,
+      painted,
+      scrolledOut,
+      alwaysPulls: this.#alwaysPulls,
+    });
     if (pulled > 0) this.#document.takeBack(pulled);
     this.#document.addScrolledOut(this.#shown.slice(0, pushed), painted.rows);
     this.#painted = nothingPainted;
-    if (rowsAbove === undefined) return "\x1b[H\x1b[J";
-    return `${rowsAbove > 0 ? `\x1b[${rowsAbove}A` : ""}\r\x1b[J`;
+    if (rowsAbove === undefined) return `\x1b[H${eraseBelow}`;
+    return `${rowsAbove > 0 ? `\x1b[${rowsAbove}A` : ""}${eraseBelow}`;
   }
 }

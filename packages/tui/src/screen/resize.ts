@@ -15,6 +15,8 @@ export interface ResizeOptions {
   painted: Painted;
   /** The widths of the lines in the scrollback; the last is directly above the screen. */
   scrolledOut: readonly number[];
+  /** See `Terminal.alwaysPullsRows`. */
+  alwaysPulls?: boolean;
 }
 
 export interface Resized {
@@ -26,18 +28,18 @@ export interface Resized {
   rowsAbove: number | undefined;
 }
 
-export function resizeRows({ before, after, painted, scrolledOut }: ResizeOptions): Resized {
+export function resizeRows({ before, after, painted, scrolledOut, alwaysPulls = false }: ResizeOptions): Resized {
   const { rows, cursor } = painted;
   const isFull = rows.length >= before.rows;
-  const isCursorLast = cursor.row === before.rows - 1;
+  const pullsIfTaller = alwaysPulls || cursor.row === before.rows - 1;
   // Rows below the cursor are taken away first.
   const kept = rows.slice(0, Math.max(cursor.row + 1, after.rows));
   const heights = kept.map(({ width }, row) => (row === cursor.row ? 1 : countRows(width, after.columns)));
   const total = sum(heights);
   if (total > after.rows) return { pushed: countPushed(heights, total - after.rows), pulled: 0, rowsAbove: undefined };
   const rowsAbove = isFull ? undefined : sum(heights.slice(0, cursor.row));
-  if (!isFull || !(isCursorLast || after.columns > before.columns)) return { pushed: 0, pulled: 0, rowsAbove };
-  const growth = isCursorLast ? after.rows : before.rows;
+  if (!isFull || !(pullsIfTaller || after.columns > before.columns)) return { pushed: 0, pulled: 0, rowsAbove };
+  const growth = pullsIfTaller ? after.rows : before.rows;
   return { pushed: 0, pulled: countPulled(scrolledOut, growth - total, after.columns), rowsAbove };
 }
 

@@ -6,7 +6,7 @@ const ascii = /^[\x00-\x7f]*$/;
 
 export class TuiMainScreen extends TuiBase {
   readonly mode = "regular";
-  readonly #screen = new MainScreen();
+  readonly #screen = new MainScreen(this.terminal.alwaysPullsRows);
 
   /** The last frame stays, and the cursor is below it. */
   protected override beforeTerminalStop({ preserveScreen = false }: TuiStopOptions): void {

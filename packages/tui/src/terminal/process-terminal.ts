@@ -49,6 +49,7 @@ interface Session {
 export class ProcessTerminal extends EscapeCommands implements Terminal {
   /** Called once if the terminal goes away: its window was closed, or the connection to it broke. Nothing is written then. */
   onDisconnect: (() => void) | undefined;
+  readonly alwaysPullsRows = Boolean(process.env["TMUX"] || process.env["TERM"]?.startsWith("tmux"));
   readonly #options: ProcessTerminalOptions;
   #session: Session | undefined;
   #isLost = false;

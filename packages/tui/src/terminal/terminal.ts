@@ -11,6 +11,11 @@ export interface Terminal {
   readonly rows: number;
   /** Whether the terminal reports keys by the protocol of Kitty. */
   readonly kittyProtocolActive: boolean;
+  /**
+   * Whether a screen that becomes taller shows lines of its scrollback wherever the cursor is, as in tmux. Default: only if the
+   * cursor is in the last row.
+   */
+  readonly alwaysPullsRows?: boolean;
   /** Down, or up if less than 0. */
   moveBy(lines: number): void;
   hideCursor(): void;
