@@ -466,7 +466,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(await client.call("get_state")).toMatchObject({ sessionId, messageCount: 2 });
       await client.call("execute", { prompt: "Second." });
       expect(sent(1)).toContain("First.");
-      await expect(client.call("import_session", { path: "nothing.jsonl" })).rejects.toThrow("cannot be read");
+      await expect(client.call("import_session", { path: "nothing.jsonl" })).rejects.toThrow("There is no file");
     },
   },
   new_session: {

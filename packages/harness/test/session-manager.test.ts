@@ -33,6 +33,14 @@ describe.each(Object.entries(storages))("a session %s", (_name, create) => {
     await session.close();
   });
 
+  test("adds up all entries in their order, however many there are", async () => {
+    const session = await create();
+    const ids: string[] = [];
+    for (let index = 0; index < 1_001; index++) ids.push(await session.appendMessage(user(String(index))));
+    expect(await session.reduceEntries((sum, { id }) => [...sum, id], [] as string[])).toEqual(ids);
+    await session.close();
+  });
+
   test("shares ancestors between branches", async () => {
     const session = await create();
     const first = await session.appendMessage(user("a"));

@@ -503,7 +503,7 @@ export class AgentSession {
   /** Tokens, cost, cache hits and how full the context is. Reads the whole log the first time. */
   async stats(): Promise<SessionStats> {
     const { model, sessionId } = this;
-    this.#stats ??= (await this.sessionManager.getEntries()).reduce(countEntry, { ...emptyStats, sessionId });
+    this.#stats ??= await this.sessionManager.reduceEntries(countEntry, { ...emptyStats, sessionId });
     return { ...this.#stats, contextUse: model && getContextUse(this.#transcript.tokens, model.contextWindow) };
   }
 

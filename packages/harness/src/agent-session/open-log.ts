@@ -29,6 +29,6 @@ export async function openLog(
 
 /** A budget for the life of a session counts what it spent before it was opened. */
 export async function spentBefore(session: SessionManager) {
-  const { tokens, cost, messages } = (await session.getEntries()).reduce(countEntry, emptyStats);
+  const { tokens, cost, messages } = await session.reduceEntries(countEntry, emptyStats);
   return { tokens: tokens.total, cost, turns: messages.assistant };
 }

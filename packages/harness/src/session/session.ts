@@ -43,6 +43,9 @@ import { setMessageId } from "./message-ids.ts";
 import { closedError } from "./store.ts";
 import { createResults, type UnfinishedCall } from "./unfinished-calls.ts";
 
+/** How many entries `reduceEntries` holds. */
+const reducedAtOnce = 500;
+
 export interface SessionParts {
   log: SessionLog;
   header: SessionHeader;
@@ -220,6 +223,18 @@ export class Session implements SessionNode {
     return this.#read((log) => {
       const rows = log.table.entryRows();
       return log.read(limit === undefined ? rows : rows.slice(-Math.min(limit, rows.length)));
+    });
+  }
+
+  /** Adds up all entries in the order in which they were written, and holds few of them at a time. */
+  reduceEntries<Sum>(add: (sum: Sum, entry: SessionEntry) => Sum, initial: Sum): Promise<Sum> {
+    return this.#read(async (log) => {
+      const rows = log.table.entryRows();
+      let sum = initial;
+      for (let start = 0; start < rows.length; start += reducedAtOnce) {
+        sum = (await log.read(rows.slice(start, start + reducedAtOnce))).reduce(add, sum);
+      }
+      return sum;
     });
   }
 

@@ -33,7 +33,11 @@ export class ShellCommandBlock implements Component {
     const { theme, expandsTools: expanded } = this.#look;
     const { output, truncated, fullOutputPath } = this.#result;
     const cut = truncated && fullOutputPath !== undefined ? [`All of it: ${toPlainText(fullOutputPath)}`] : [];
-    const lines = [this.#title, ...foldLines(toPlainLines(output), maxLines, "end", { theme, expanded }), ...cut];
+    const lines = [
+      this.#title,
+      ...foldLines(toPlainLines(output), { limit: maxLines, keep: "end" }, { theme, expanded }),
+      ...cut,
+    ];
     return lines
       .flatMap((line) => wrapTextWithAnsi(theme.fg("dim", line), Math.max(1, width - 2)))
       .map((line) => ` ${line}`);

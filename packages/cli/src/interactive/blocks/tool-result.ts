@@ -24,20 +24,23 @@ const maxLines = { text: 6, command: 6, diff: 40, excerpt: 0, matches: 6, list: 
 export function drawOutput(shows: ToolData["shows"], output: ToolOutput, options: DrawOptions): string[] {
   const { theme, expanded } = options;
   if (output.isError)
-    return foldLines(toPlainLines(output.text), 10, "start", options).map((line) => theme.fg("error", line));
+    return foldLines(toPlainLines(output.text), { limit: 10, keep: "start" }, options).map((line) =>
+      theme.fg("error", line),
+    );
   const kind = shows ?? "text";
   const limit = maxLines[kind];
   const diffs = kind === "diff" ? getDiffs(output.details) : [];
   if (diffs.length > 0)
     return foldLines(
       diffs.flatMap((diff) => drawDiff(clean(diff), theme)),
-      limit,
-      "start",
+      { limit, keep: "start" },
       options,
     );
-  const lines = toPlainLines(output.text).map((line) => theme.fg("toolOutput", line));
+  const lines = toPlainLines(output.text);
   if (kind === "excerpt" && !expanded) return [theme.fg("dim", `${lines.length} lines`)];
-  return foldLines(lines, limit, kind === "command" ? "end" : "start", options);
+  // Only what is left is styled: running commands print thousands of lines.
+  const style = (line: string) => theme.fg("toolOutput", line);
+  return foldLines(lines, { limit, keep: kind === "command" ? "end" : "start", style }, options);
 }
 
 /** What is said after the title of a finished call; undefined if nothing. */
@@ -60,19 +63,27 @@ function getDiffs(details: unknown): string[] {
   return all.filter((text): text is string => typeof text === "string" && text !== "");
 }
 
+interface Fold {
+  /** How many lines are left. */
+  limit: number;
+  keep: "start" | "end";
+  /** Of the lines that are left. */
+  style?: (line: string) => string;
+}
+
 export function foldLines(
   lines: string[],
-  limit: number,
-  keep: "start" | "end",
+  { limit, keep, style = (line) => line }: Fold,
   { theme, expanded }: DrawOptions,
 ): string[] {
-  if (expanded || lines.length <= limit + 1) return lines;
+  if (expanded || lines.length <= limit + 1) return lines.map(style);
   const rest = theme.fg("dim", `… ${lines.length - limit} more lines`);
-  return keep === "start" ? [...lines.slice(0, limit), rest] : [rest, ...lines.slice(-limit)];
+  return keep === "start" ? [...lines.slice(0, limit).map(style), rest] : [rest, ...lines.slice(-limit).map(style)];
 }
 
 /** Without control characters, and without empty lines at the end. */
 export const toPlainLines = (text: string): string[] => (text.trim() === "" ? [] : clean(text).trimEnd().split("\n"));
 
 /** Of a line that is written over, the last version counts. */
-const clean = (text: string): string => toPlainText(text.replaceAll("\r\n", "\n").replaceAll(/^.*\r(?!\n)/gm, ""));
+const clean = (text: string): string =>
+  toPlainText(text.includes("\r") ? text.replaceAll("\r\n", "\n").replaceAll(/^.*\r(?!\n)/gm, "") : text);
