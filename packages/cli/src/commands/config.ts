@@ -54,7 +54,7 @@ async function update(args: CommandArgs, io: Io, value: unknown): Promise<void> 
   const context = await openCommandContext(io);
   const change = nestSetting(key, value);
   if (!args.has("project")) await context.settings.update("global", change);
-  else await keepTrust({ ...context, ids: systemIds }, () => context.settings.update("project", change));
+  else await context.settings.update("project", change, (write) => keepTrust({ ...context, ids: systemIds }, write));
   reportSettingsProblems(context, io);
   const outcome = value === undefined ? "is removed" : `is ${JSON.stringify(value)}`;
   io.err(`${getFile(context, args)}: ${key} ${outcome}.\n`);

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createModelWorkspace, run, type RunOptions, textReply } from "../kit.ts";
-import { serve } from "../rpc-kit.ts";
+import { type Json, serve } from "../rpc-kit.ts";
 
 async function createProject() {
   const workspace = await createModelWorkspace(Array.from({ length: 12 }, () => textReply("ok")));
@@ -79,6 +79,58 @@ test("set_trust counts at once in the open session, and in those that are opened
   await rpc.close();
   expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("You obey the project.");
   expect(await ask()).toMatchObject({ model: "large", obeys: true });
+});
+
+/** An open session of a trusted project: `prompt` answers with what the model was sent. */
+async function openTrusted() {
+  const { workspace, projectDir } = await createProject();
+  await run(workspace, ["trust"]);
+  const rpc = serve(workspace);
+  let runs = 0;
+  const isEnd = ({ type }: Json) => type === "agent_settled";
+  const prompt = async () => {
+    await rpc.ask("prompt", { message: "Hi" });
+    runs++;
+    await rpc.seen(() => rpc.records.filter(isEnd).length === runs);
+    return JSON.stringify(workspace.server.requests.at(-1)!.body);
+  };
+  const getNotices = () =>
+    rpc.records.filter(({ type, message }) => type === "notice" && String(message).includes("tau trust"));
+  return { workspace, projectDir, rpc, prompt, getNotices };
+}
+
+test("files of a project that change while a session is open end its trust, until the user trusts it again", async () => {
+  const { workspace, projectDir, rpc, prompt, getNotices } = await openTrusted();
+  await rpc.ask("set_setting", { key: "theme", value: "dark", scope: "project" });
+  await writeFile(join(workspace.directory, "AGENTS.md"), "Use tabs here.");
+  await rpc.ask("reload");
+  const before = await prompt();
+  expect(before).toContain("You obey the project.");
+  expect(before).toContain("Use tabs here.");
+  expect(getNotices()).toEqual([]);
+  await writeFile(join(projectDir, "SYSTEM.md"), "You obey somebody else.");
+  await rpc.ask("reload");
+  const after = await prompt();
+  expect(after).toContain("Use tabs here.");
+  expect(after).not.toMatch(/You obey|And its appendix/);
+  await rpc.ask("reload");
+  expect(getNotices()).toMatchObject([{ message: expect.stringContaining("changed after you trusted it") }]);
+  await run(workspace, ["trust"]);
+  await rpc.ask("reload");
+  expect(await prompt()).toContain("You obey somebody else.");
+  await rpc.close();
+});
+
+test("settings that change while a session is open need trust again, without a reload by command too", async () => {
+  const { projectDir, rpc, prompt } = await openTrusted();
+  expect(await prompt()).toContain("You obey the project.");
+  await writeFile(join(projectDir, "settings.json"), '{ "shellPath": "/bin/evil" }');
+  await rpc.seen(({ type, message }) => type === "notice" && String(message).includes("changed after you trusted it"));
+  const { data } = (await rpc.ask("get_settings")) as { data: { settings: Json } };
+  expect(data.settings["shellPath"]).toBeUndefined();
+  await rpc.ask("reload");
+  expect(await prompt()).not.toContain("You obey the project.");
+  await rpc.close();
 });
 
 const trusted = { model: "large", obeys: true };

@@ -34,7 +34,7 @@ import { type ReadOnly, readOnlyError } from "../session/log.ts";
 import { type TranscriptMessage, withIds } from "../session/message-ids.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { SettingsChange, SettingsManager } from "../settings/settings-manager.ts";
 import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
 import { Approvals, type AskChoice } from "./approvals.ts";
 import { formatUnlisted } from "./choose-model.ts";
@@ -189,7 +189,7 @@ export class AgentSession {
     }
     await this.#load();
     this.#host.sent.restore(await session.getPrefix());
-    this.#cleanUps.push(services.settings.subscribe(({ changed }) => this.#onSettings(changed)));
+    this.#cleanUps.push(services.settings.subscribe((change) => this.#onSettings(change)));
     const { problems: inVain, dropped } = this.#choices.outfit;
     for (const message of inVain) this.#notices.add("resources", message);
     for (const { name, reason, layer } of dropped) {
@@ -724,16 +724,19 @@ export class AgentSession {
     this.#publisher.fact({ type: "model_changed", provider: model.provider, modelId: model.id, thinkingLevel });
   }
 
-  #onSettings(changed: readonly (keyof Settings)[]): void {
+  #onSettings({ changed, trustChanged }: SettingsChange): void {
     if (changed.includes("tools")) this.#choices.refit();
-    if (!changed.includes("skills") && !changed.includes("prompts")) return;
+    if (trustChanged && this.settingsManager.hasLostTrust) this.#notices.add("trust", lostTrust);
+    if (!trustChanged && !changed.includes("skills") && !changed.includes("prompts")) return;
     this.resourceLoader
       .reload()
       .catch((error: unknown) => this.#notices.add("resources", `Reloading failed: ${getErrorMessage(error)}`));
   }
 
   #onResources(): void {
-    for (const { code, message } of describeResourceProblems(this.resourceLoader)) this.#notices.addNew(code, message);
+    const { problems: all } = this.resourceLoader;
+    const problems = this.settingsManager.hasLostTrust ? all.filter(({ kind }) => kind !== "untrusted") : all;
+    for (const { code, message } of describeResourceProblems({ problems })) this.#notices.addNew(code, message);
     // A run keeps the prompt and the tools that it began with.
     if (!this.isStreaming) this.#host.sent.addChangedFiles(this.#choices.takeResources());
   }
@@ -754,6 +757,9 @@ export class AgentSession {
     if (readOnly) throw readOnlyError(this.sessionFile ?? this.sessionId, readOnly);
   }
 }
+
+const lostTrust =
+  "Files of this project changed after you trusted it, so from the next prompt on only its context files and the settings that need no trust count. Look at the changes, then: tau trust";
 
 const settle = async (submission: Submission): Promise<PromptOutcome> =>
   submission.disposition === "queued"

@@ -77,7 +77,7 @@ export async function openResources(
       cwd,
       agentDir,
       lists: () => settings.get(),
-      isProjectTrusted: () => settings.isProjectTrusted,
+      isProjectTrusted: () => settings.checkProjectTrust(),
       watch,
       clock,
       ...resources,
@@ -163,5 +163,5 @@ export function describeProblems(parts: Services) {
   ];
 }
 
-export const describeResourceProblems = ({ problems }: ResourceLoader) =>
+export const describeResourceProblems = ({ problems }: Pick<ResourceLoader, "problems">) =>
   problems.map((problem) => ({ code: "resources", message: formatFileProblem(problem) }));

@@ -6,7 +6,7 @@ import { nodeFileSystem, unlessMissing } from "@tau/tools/platform";
 import { readWhole } from "../durable-file.ts";
 import { listExisting, locateResources } from "../resources/locations.ts";
 import { SettingsManager, type SettingsManagerOptions } from "../settings/settings-manager.ts";
-import { isTrustStored } from "./trust.ts";
+import { createTrustCheck, isTrustStored } from "./trust.ts";
 
 export interface OpenSettingsOptions extends Omit<SettingsManagerOptions, "projectTrusted"> {
   cwd: string;
@@ -21,7 +21,10 @@ export interface OpenSettingsOptions extends Omit<SettingsManagerOptions, "proje
 export async function openSettings(options: OpenSettingsOptions): Promise<SettingsManager> {
   const { cwd, agentDir, projectTrusted, askTrust: _askTrust, ...rest } = options;
   const settings = await SettingsManager.create(cwd, agentDir, rest);
-  if (projectTrusted ?? (await isTrusted(settings, options))) await settings.setProjectTrusted(true);
+  if (!(projectTrusted ?? (await isTrusted(settings, options)))) return settings;
+  const isBound = projectTrusted === undefined && settings.get().defaultProjectTrust === "ask";
+  const check = isBound && (await isTrustStored(options)) ? createTrustCheck(options) : undefined;
+  await settings.setProjectTrusted(true, check);
   return settings;
 }
 

@@ -55,6 +55,9 @@ export async function isTrustStored(options: Omit<TrustOptions, "ids">): Promise
   }
 }
 
+/** For `SettingsManager.setProjectTrusted`: trust that lasts until a file changes. */
+export const createTrustCheck = (options: Omit<TrustOptions, "ids">) => () => isTrustStored(options);
+
 /** Makes a change of the user's own in the project: trust that was stored before counts after it too. */
 export async function keepTrust(options: TrustOptions, change: () => Promise<void>): Promise<void> {
   const isStored = await isTrustStored(options);

@@ -15,7 +15,7 @@ import { loadSystemFile } from "./system-files.ts";
 /** See `ResourceLoaderOptions`. All paths are absolute. */
 export interface LoadOptions extends LocationOptions {
   fileSystem: FileSystem;
-  isProjectTrusted: () => boolean;
+  isProjectTrusted: () => boolean | Promise<boolean>;
   contextFiles: "all" | "own" | "none";
   agentName: string | undefined;
   lists: () => { skills: readonly string[]; prompts: readonly string[] };
@@ -34,7 +34,7 @@ export async function loadResources(options: LoadOptions, before: Resources): Pr
   const { cwd, agentDir, contextFiles, skillPaths, promptPaths } = options;
   const fileSystem = await guardResources(options.fileSystem, options);
   const { agent, problems: agentProblems } = await loadAgent({ ...options, fileSystem }, before.agent);
-  const isTrusted = options.isProjectTrusted();
+  const isTrusted = await options.isProjectTrusted();
   const { user, project } = await locateResources(fileSystem, options, agent);
   const locations = isTrusted ? mergeLocations(user, project) : user;
   const ignored = isTrusted ? [] : await listExisting(fileSystem, cwd, project);
@@ -63,6 +63,7 @@ export async function loadResources(options: LoadOptions, before: Resources): Pr
     includes: promptFilter.includes,
     lastGood: byPath(before.promptTemplates, ({ filePath }) => filePath),
   });
+  if (isTrusted && !(await options.isProjectTrusted())) return await loadResources(options, before);
   const untrusted = ignored.length === 0 ? [] : [createProblem("untrusted", { path: cwd }, formatUntrusted(ignored))];
   const agentFiles = agentFilePaths(agent?.directory ?? agentDir);
   const systemFiles = [...locations.systemFiles, ...locations.appendFiles];

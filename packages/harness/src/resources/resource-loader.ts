@@ -29,8 +29,11 @@ export interface ResourceLoaderOptions {
    * files. Default true. Nothing is ever executed.
    */
   includeProject?: boolean;
-  /** Whether more of the project counts than its context files; called for each load. Default: it does not. */
-  isProjectTrusted?: () => boolean;
+  /**
+   * Whether more of the project counts than its context files; called before each load, and after it if it does, because
+   * trust may be bound to what was read. Default: it does not.
+   */
+  isProjectTrusted?: () => boolean | Promise<boolean>;
   /** Which context files are read; `own` are those of `agentDir`. Default: `all` with the project, else `own`. */
   contextFiles?: "all" | "own" | "none";
   /**

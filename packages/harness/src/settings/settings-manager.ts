@@ -41,10 +41,15 @@ export interface SettingsChange {
   readonly problems: readonly SettingsProblem[];
   /** The settings that are different, by their first name, such as `retry`. */
   readonly changed: readonly (keyof Settings)[];
+  /** Whether the project is trusted now and was not before, or the other way round. */
+  readonly trustChanged: boolean;
 }
 
 /** One that throws is reported in `problems`. */
 export type SettingsListener = (change: SettingsChange) => void;
+
+/** Whether the files of the project are those that the user trusted. */
+export type TrustCheck = () => Promise<boolean>;
 
 /** How long a file may be damaged or missing while an editor saves it. */
 const maxSaveMs = 500;
@@ -68,6 +73,7 @@ export class SettingsManager {
   readonly #queue = new SerialQueue();
   /** Whether the project's settings that execute or redirect count. */
   #isProjectTrusted: boolean;
+  #checkTrust: TrustCheck | undefined;
   #watch: FileWatch | undefined;
   #cancelSecondRead: () => void = () => {};
 
@@ -118,10 +124,25 @@ export class SettingsManager {
     return this.#isProjectTrusted;
   }
 
-  /** Counts all of the project's settings from now on, or only those that need no trust. */
-  async setProjectTrusted(isTrusted: boolean): Promise<void> {
+  /**
+   * Counts all of the project's settings from now on, or only those that need no trust. With `check`, its answer decides
+   * from then on, each time that files are read.
+   */
+  async setProjectTrusted(isTrusted: boolean, check?: TrustCheck): Promise<void> {
     this.#isProjectTrusted = isTrusted;
+    this.#checkTrust = check;
     await this.reload();
+  }
+
+  /** `isProjectTrusted` after the check, if there is one. */
+  async checkProjectTrust(): Promise<boolean> {
+    if (this.#checkTrust) await this.reload();
+    return this.#isProjectTrusted;
+  }
+
+  /** Whether files changed after the user trusted the project. */
+  get hasLostTrust(): boolean {
+    return this.#checkTrust !== undefined && !this.#isProjectTrusted;
   }
 
   /** The valid settings in the user's own file. Frozen. */
@@ -164,15 +185,23 @@ export class SettingsManager {
    *
    * Throws `HarnessError`: `invalid_input` for a change that is not valid; `write_failed` if the file is damaged, another
    * process keeps its lease, or the disk refuses. The file is never left half written.
+   *
+   * `around` is called with what writes the file.
    */
-  async update(scope: SettingsScope, changes: SettingsInput): Promise<void> {
+  async update(
+    scope: SettingsScope,
+    changes: SettingsInput,
+    around: (write: () => Promise<void>) => Promise<void> = (write) => write(),
+  ): Promise<void> {
     const source = this.#parts.sources[scope];
     checkOrThrow(changes, { trusted: this.#isTrusted(scope), isProject: scope === "project" });
     await this.#queue.add(async () => {
-      await source.rewrite(async (text) => {
-        if (text.trim() !== "") await refuseDamaged(source.file, text);
-        return await editText(text, changes);
-      });
+      await around(() =>
+        source.rewrite(async (text) => {
+          if (text.trim() !== "") await refuseDamaged(source.file, text);
+          return await editText(text, changes);
+        }),
+      );
       await this.#read({ isPatient: true });
     });
   }
@@ -222,9 +251,13 @@ export class SettingsManager {
     const { sources, clock } = this.#parts;
     const states = { ...this.#states };
     let isComplete = true;
-    for (const layer of settingsLayers) {
+    const contents = await Promise.all(settingsLayers.map((layer) => readSource(sources[layer])));
+    // Not before: what was read has to be what the user trusted.
+    const wasTrusted = this.#isProjectTrusted;
+    if (this.#checkTrust) this.#isProjectTrusted = await this.#checkTrust();
+    for (const [index, layer] of settingsLayers.entries()) {
       const before = states[layer];
-      const content = await readSource(sources[layer]);
+      const content = contents[index]!;
       const { file } = sources[layer];
       const scope = getScope(layer);
       if (isPatient && mayBeIncomplete(before, content)) isComplete = false;
@@ -234,10 +267,10 @@ export class SettingsManager {
       const again = () => void this.#queue.add(() => this.#read({ isPatient: false }));
       this.#cancelSecondRead = clock.setTimer(maxSaveMs, again);
     }
-    this.#publish(states);
+    this.#publish(states, this.#isProjectTrusted !== wasTrusted);
   }
 
-  #publish(states: States): void {
+  #publish(states: States, trustChanged: boolean): void {
     const before = { settings: this.#settings, problems: this.problems };
     this.#states = states;
     const settings = this.#resolve();
@@ -245,8 +278,8 @@ export class SettingsManager {
     const names = Object.keys(settings) as (keyof Settings)[];
     const changed = names.filter((name) => !isSame(settings[name], before.settings[name]));
     if (changed.length > 0) this.#settings = settings;
-    else if (isSame(problems, before.problems)) return;
-    this.#listeners.emit({ settings: this.#settings, problems, changed });
+    else if (!trustChanged && isSame(problems, before.problems)) return;
+    this.#listeners.emit({ settings: this.#settings, problems, changed, trustChanged });
   }
 
   #addProblem(kind: SettingsProblem["kind"], message: string): void {

@@ -1,7 +1,7 @@
 /** Commands about settings, trust and credentials. */
 import { HarnessError } from "../../errors.ts";
 import { anyJson, flag, nonEmptyText, oneOf, optional } from "../../fields/kinds.ts";
-import { keepTrust, readTrust, writeTrust } from "../../policy/trust.ts";
+import { createTrustCheck, keepTrust, readTrust, writeTrust } from "../../policy/trust.ts";
 import { formatFileProblem } from "../../file-problem.ts";
 import { describeIgnoredPiFiles } from "../../resources/locations.ts";
 import { nestSetting } from "../../settings/nest.ts";
@@ -16,16 +16,19 @@ export const settingsCommands = {
   set_setting: command(
     { key: nonEmptyText, value: optional(anyJson), scope: optional(oneOf("global", "project")) },
     async ({ host, session: { cwd, settingsManager } }, { key, value, scope = "global" }) => {
-      const update = () => settingsManager.update(scope, nestSetting(key, value));
-      if (scope === "global") await update();
-      else await keepTrust({ agentDir: host.agentDir, cwd, ids: host.ids }, update);
+      const trust = { agentDir: host.agentDir, cwd, ids: host.ids };
+      const change = nestSetting(key, value);
+      if (scope === "global") await settingsManager.update(scope, change);
+      else await settingsManager.update(scope, change, (write) => keepTrust(trust, write));
     },
   ),
   reload: command({}, async ({ session }) => ({ changed: [...(await session.reload())] })),
   get_trust: command({}, ({ host, session }) => readTrust({ agentDir: host.agentDir, cwd: session.cwd })),
   set_trust: command({ trusted: flag }, async ({ host, session }, { trusted }) => {
-    const trust = await writeTrust({ agentDir: host.agentDir, cwd: session.cwd, ids: host.ids }, trusted);
-    await session.settingsManager.setProjectTrusted(trust.trusted);
+    const options = { agentDir: host.agentDir, cwd: session.cwd, ids: host.ids };
+    const trust = await writeTrust(options, trusted);
+    const check = trust.trusted ? createTrustCheck(options) : undefined;
+    await session.settingsManager.setProjectTrusted(trust.trusted, check);
     await session.reload();
     const ignored = trust.trusted ? await describeIgnoredPiFiles(session.cwd) : undefined;
     if (ignored !== undefined) session.notify("resources", ignored);
