@@ -43,11 +43,12 @@ function toSchema(node: SettingNode): JsonSchema {
 
 /** Null stands for the default. */
 function orNull(schema: JsonSchema): JsonSchema {
-  const { type, enum: choices } = schema;
+  const { type, anyOf, enum: choices } = schema;
   return {
     ...schema,
     ...(typeof type === "string" && { type: [type, "null"] }),
     ...(Array.isArray(choices) && { enum: [...(choices as unknown[]), null] }),
+    ...(Array.isArray(anyOf) && { anyOf: [...(anyOf as unknown[]), { type: "null" }] }),
   };
 }
 
