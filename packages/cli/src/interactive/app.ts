@@ -117,7 +117,6 @@ export class App {
   /** Resolves when all that was sent during a run is in the queue. */
   #queueing: Promise<unknown> = Promise.resolve();
   #lastPress: { action: string; at: number } | undefined;
-  #shownNotices = 0;
 
   constructor(options: AppOptions) {
     const { client, terminal, themes, keybindings, program, settings } = options;
@@ -221,7 +220,6 @@ export class App {
     this.#client = client;
     this.#transcript.clear();
     this.#notes.clear();
-    this.#shownNotices = 0;
     this.#unsubscribe = client.subscribe(
       (view) => this.#takeSnapshot(view),
       (event) => this.#take(event),
@@ -231,11 +229,14 @@ export class App {
 
   #takeSnapshot(view: View): void {
     this.#tracker.view = view;
+    for (const { message } of view.live.notices) this.#say(message, "warning");
     this.#tui.requestRender();
   }
 
   #take(event: SessionEvent): void {
     this.#tracker.take(event);
+    // The view keeps only the latest notices, and a frame may come after several.
+    if (event.type === "notice") this.#say(event.message, "warning");
     // Not only before frames: a run may be shorter than one.
     if (event.type === "agent_start" || event.type === "agent_end") this.#attention.update(this.#tracker.view.live);
     if (event.type === "agent_end" || event.type === "model_changed") void this.#guard(() => this.#refresh());
@@ -262,8 +263,6 @@ export class App {
     this.#attention.update(view.live);
     this.#transcript.update(view);
     const { live } = view;
-    for (const { message } of live.notices.slice(this.#shownNotices)) this.#say(message, "warning");
-    this.#shownNotices = live.notices.length;
     this.#setBusy(this.#getActivity() !== undefined);
     const approval = live.approvals.find(({ id }) => !this.#postponed.has(id));
     if (approval?.id !== this.#shownApproval?.id) this.#showApproval(approval, live.approvals.length - 1);

@@ -115,6 +115,14 @@ describe("a conversation", () => {
     const bytes = app.terminal.writes.join("");
     for (const escape of ["\x1b[35", "\x1b]8;;http://evil"]) expect(bytes).not.toContain(escape);
   });
+
+  test("shows every notice, also after more than the view keeps", async () => {
+    const app = await openApp([], { rows: 60 });
+    for (let index = 0; index < 30; index++) app.notify(`notice ${index}.`);
+    await app.sees("notice 29.");
+    const screen = await app.screen();
+    for (let index = 0; index < 30; index++) expect(screen.split(`notice ${index}.`)).toHaveLength(2);
+  });
 });
 
 describe("keys", () => {

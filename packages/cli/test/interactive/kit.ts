@@ -38,6 +38,8 @@ type KeyName = keyof typeof keys;
 
 export interface OpenedApp extends ModelWorkspace {
   terminal: VirtualTerminal;
+  /** A notice of the session. */
+  notify: (message: string) => void;
   /** What was copied. */
   copied: string[];
   /** What was kept of what is typed, with each change. */
@@ -128,6 +130,7 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
   const opened: OpenedApp = {
     ...workspace,
     terminal,
+    notify: (message) => hosts.get(client.sessionId).session.notify("test", message),
     copied,
     drafts,
     themes,
