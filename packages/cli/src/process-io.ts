@@ -29,7 +29,7 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     setTimeout(() => leave(self, exitCodes.interrupted), maxShutdownMs).unref();
   };
   for (const signal of endSignals) self.on(signal, end);
-  // Whoever reads our output may leave early, as `head` does; that is no failure of ours.
+  // A reader of our output may close it early, as `head` does. That is not an error.
   const onBroken = () => {
     if (!interrupt.signal.aborted) interrupt.abort("SIGPIPE");
   };
@@ -109,7 +109,7 @@ async function leaveSoon(self: NodeJS.Process, code: ExitCode): Promise<void> {
 
 /**
  * Even `exit` waits for a thread that waits in the system: for a name server that is silent, or a pipe that nobody
- * writes. Who has interrupted the program does not: a signal ends it then, which a shell tells as the same code.
+ * writes. An interrupted program does not wait for it: a signal ends it, which a shell reports as the same code.
  */
 function leave(self: NodeJS.Process, code: ExitCode): void {
   if (isHeld(self)) {

@@ -1,4 +1,4 @@
-/** Who is asked about a call outside of the workspace, and what a person is told when it is denied. */
+/** Questions about calls outside of the workspace, and what the user is told when a call is denied. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";

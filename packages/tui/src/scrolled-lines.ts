@@ -107,7 +107,7 @@ export class ScrolledLines implements LineSource {
     return lines;
   }
 
-  /** Who draws a line. */
+  /** The component that draws a line. */
   findLeaf(line: number): LeafPosition | undefined {
     const { index, top } = this.#findIndex(line);
     const leaf = this.#leaves[index];

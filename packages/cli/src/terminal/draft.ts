@@ -1,6 +1,6 @@
 /**
- * What is typed and not sent, kept in a file of this process: a program that is killed cannot save anything. Whoever starts
- * next in the directory gets it.
+ * What is typed and not sent, kept in a file of this process: a program that is killed cannot save anything. The next
+ * start in the same directory gets it.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -221,7 +221,7 @@ export class Editor implements EditorComponent, Focusable {
     if (!command && typed === undefined) return;
     const keys = getKeybindings();
     const isUndo = keys.matches(data, "tui.editor.undo");
-    // Whoever goes to the end of a line wants to be there, also if the cursor is there already.
+    // Going to the end of a line counts as a movement, also if the cursor is there already.
     if (lineEdges.some((id) => keys.matches(data, id))) this.#view.forgetColumn();
     const isChanged = this.#change(() => (command ? command(this.#editing) : this.#editing.type(typed as string)));
     if (isChanged && !isUndo) this.#completion.updateAfterEdit(typed);

@@ -27,7 +27,7 @@ export interface OverlayHandle {
 interface Overlay {
   component: Component;
   options: OverlayOptions;
-  /** Who had the focus before. */
+  /** The component that had the focus before. */
   previous: Component | null;
   isHidden: boolean;
   bounds: OverlayBounds | undefined;
@@ -63,7 +63,7 @@ export class Overlays {
     if (isFocusable(component)) component.focused = true;
   }
 
-  /** Who gets what is typed: an overlay that is not visible any more has lost it. */
+  /** The component that gets input. An overlay that is no longer visible loses the focus. */
   getInputTarget(): Component | null {
     const focused = this.#stack.find(({ component }) => component === this.#focused);
     if (focused && !this.#isVisible(focused)) this.setFocus(this.#getNext(focused));
@@ -136,7 +136,7 @@ export class Overlays {
   #remove(overlay: Overlay): void {
     if (!this.#stack.includes(overlay)) return;
     this.#stack = this.#stack.filter((other) => other !== overlay);
-    // Whoever was to get the focus back from this one gets it from those above it.
+    // Overlays above this one give the focus back to the component that this one took it from.
     for (const other of this.#stack) if (other.previous === overlay.component) other.previous = overlay.previous;
     this.#release(overlay);
     this.#onChange();
