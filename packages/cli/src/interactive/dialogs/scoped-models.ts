@@ -1,14 +1,6 @@
 /** Chooses and orders the models that are cycled through. */
-import {
-  type Component,
-  type Focusable,
-  fuzzyFilter,
-  getKeybindings,
-  Input,
-  type Theme,
-  toPlainLine,
-  truncateToWidth,
-} from "@tau/tui";
+import { fuzzyFilter, getKeybindings, type Theme, toPlainLine, truncateToWidth } from "@tau/tui";
+import { SearchDialog } from "./search-dialog.ts";
 import type { AppKeybinding } from "../keybindings.ts";
 import { moveModel, orderModels, type ScopedModel, toggleModel, toggleModels } from "../scoped-models.ts";
 
@@ -23,36 +15,23 @@ export interface ScopedModelsOptions {
   onCancel: () => void;
 }
 
-export class ScopedModelsDialog implements Component, Focusable {
+export class ScopedModelsDialog extends SearchDialog {
   readonly #options: ScopedModelsOptions;
-  readonly #search = new Input({ placeholder: "Type to search" });
   #chosen: readonly string[];
   #selected: string | undefined;
 
   constructor(options: ScopedModelsOptions) {
+    super({ ...options, placeholder: "Type to search" });
     this.#options = options;
     this.#chosen = options.chosen;
   }
 
-  get focused(): boolean {
-    return this.#search.focused;
-  }
-
-  set focused(focused: boolean) {
-    this.#search.focused = focused;
-  }
-
-  invalidate(): void {
-    this.#search.invalidate();
-  }
-
-  render(width: number): string[] {
-    const { theme, getMaxRows, describeKey } = this.#options;
+  override render(width: number): string[] {
+    const { theme, describeKey } = this.#options;
     const models = this.#list();
     const selected = this.#getPosition(models);
-    const maxRows = Math.max(3, getMaxRows());
-    const start = Math.max(0, Math.min(selected - Math.floor(maxRows / 2), models.length - maxRows));
-    const rows = models.slice(start, start + maxRows).map(({ name, description }, offset) => {
+    const { start, end } = this.getVisible(models.length, selected);
+    const rows = models.slice(start, end).map(({ name, description }, offset) => {
       const isSelected = start + offset === selected;
       const box = this.#chosen.includes(name) ? theme.fg("success", "✓ ") : "  ";
       const title = isSelected ? theme.bold(toPlainLine(name)) : toPlainLine(name);
@@ -68,16 +47,10 @@ export class ScopedModelsDialog implements Component, Focusable {
       `${describeKey("app.models.clearAll")} none`,
       `${describeKey("app.models.save")} saves`,
     ].join(" · ");
-    return [
-      "",
-      truncateToWidth(theme.fg("accent", theme.bold(" Models to cycle through")), width, ""),
-      ...this.#search.render(width),
-      ...rows,
-      theme.fg("dim", truncateToWidth(` ${hint}`, width, "…")),
-    ];
+    return this.frame("Models to cycle through", rows, theme.fg("dim", ` ${hint}`), width);
   }
 
-  handleInput(data: string): void {
+  override handleInput(data: string): void {
     const keys = getKeybindings();
     const is = (id: Parameters<typeof keys.matches>[1]) => keys.matches(data, id);
     const models = this.#list();
@@ -95,7 +68,7 @@ export class ScopedModelsDialog implements Component, Focusable {
     else if (model && is("app.models.reorderDown")) this.#change(model, moveModel(this.#chosen, model.name, 1));
     else if (model && is("app.models.toggleProvider")) this.#change(model, this.#toggleProvider(model));
     else {
-      this.#search.handleInput(data);
+      this.search.handleInput(data);
       this.#selected = undefined;
     }
   }
@@ -113,7 +86,7 @@ export class ScopedModelsDialog implements Component, Focusable {
 
   #list(): ScopedModel[] {
     const models = orderModels(this.#options.items, this.#chosen);
-    const query = this.#search.getValue();
+    const query = this.search.getValue();
     return query === "" ? models : fuzzyFilter(models, query, ({ name, description }) => `${name} ${description}`);
   }
 

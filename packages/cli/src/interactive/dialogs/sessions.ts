@@ -1,15 +1,7 @@
 /** The list of sessions: search, rename, delete and open. It is drawn before the first page has come. */
 import type { SessionSummaryData } from "@tau/protocol";
-import {
-  type Component,
-  type Focusable,
-  getKeybindings,
-  Input,
-  type Theme,
-  toPlainLine,
-  truncateToWidth,
-  visibleWidth,
-} from "@tau/tui";
+import { getKeybindings, type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
+import { SearchDialog } from "./search-dialog.ts";
 import type { AppKeybinding } from "../keybindings.ts";
 import type { SessionPages } from "../session-pages.ts";
 
@@ -31,9 +23,8 @@ const sorts = ["modified", "created", "name"] as const;
 /** The next page is asked for when so many rows are left below the selection. */
 const rowsAhead = 30;
 
-export class SessionDialog implements Component, Focusable {
+export class SessionDialog extends SearchDialog {
   readonly #options: SessionDialogOptions;
-  readonly #search = new Input({ placeholder: "Type to search names and first words" });
   #selected = 0;
   #showsPaths = false;
   #doomed: SessionSummaryData | undefined;
@@ -42,19 +33,8 @@ export class SessionDialog implements Component, Focusable {
   #message: string | undefined;
 
   constructor(options: SessionDialogOptions) {
+    super({ ...options, placeholder: "Type to search names and first words" });
     this.#options = options;
-  }
-
-  get focused(): boolean {
-    return this.#search.focused;
-  }
-
-  set focused(focused: boolean) {
-    this.#search.focused = focused;
-  }
-
-  invalidate(): void {
-    this.#search.invalidate();
   }
 
   /** Says something below the list. `deleted` can be restored with a key. */
@@ -63,27 +43,18 @@ export class SessionDialog implements Component, Focusable {
     this.#deleted = deleted;
   }
 
-  render(width: number): string[] {
-    const { pages, theme, getMaxRows } = this.#options;
+  override render(width: number): string[] {
+    const { pages, theme } = this.#options;
     const { sessions } = pages;
     this.#selected = Math.max(0, Math.min(this.#selected, sessions.length - 1));
-    const maxRows = Math.max(3, getMaxRows());
-    const start = Math.max(0, Math.min(this.#selected - Math.floor(maxRows / 2), sessions.length - maxRows));
-    const rows = sessions
-      .slice(start, start + maxRows)
-      .map((session, offset) => this.#drawRow(session, start + offset, width));
+    const { start, end } = this.getVisible(sessions.length, this.#selected);
+    const rows = sessions.slice(start, end).map((session, offset) => this.#drawRow(session, start + offset, width));
     if (rows.length === 0) rows.push(theme.fg("muted", pages.isLoading ? "  Reading…" : "  No sessions"));
-    const title = pages.query.all ? " Sessions of all directories" : " Sessions of this directory";
-    return [
-      "",
-      truncateToWidth(theme.fg("accent", theme.bold(title)), width, ""),
-      ...this.#search.render(width),
-      ...rows,
-      truncateToWidth(this.#drawFooter(), width, "…"),
-    ];
+    const title = pages.query.all ? "Sessions of all directories" : "Sessions of this directory";
+    return this.frame(title, rows, this.#drawFooter(), width);
   }
 
-  handleInput(data: string): void {
+  override handleInput(data: string): void {
     const keys = getKeybindings();
     const is = (id: Parameters<typeof keys.matches>[1]) => keys.matches(data, id);
     const { pages, onSelect, onRename, onRestore, onCancel } = this.#options;
@@ -115,8 +86,8 @@ export class SessionDialog implements Component, Focusable {
   }
 
   #type(data: string): void {
-    this.#search.handleInput(data);
-    const query = this.#search.getValue();
+    this.search.handleInput(data);
+    const query = this.search.getValue();
     if (query !== this.#options.pages.query.query) this.#load({ query });
   }
 

@@ -1,6 +1,6 @@
 /** The tree of a session: walk, fold, filter, search and label. Only the rows that are visible are drawn. */
-import { type Focusable, Input, matchesKey, type Theme, toPlainLine, truncateToWidth } from "@tau/tui";
-import { type Component, getKeybindings } from "@tau/tui";
+import { getKeybindings, matchesKey, type Theme, toPlainLine, truncateToWidth } from "@tau/tui";
+import { SearchDialog } from "./search-dialog.ts";
 import { describeEntry, getUserText } from "../describe-entry.ts";
 import {
   drawConnectors,
@@ -38,9 +38,8 @@ const filterKeys = {
   "app.tree.filter.all": "all",
 } as const;
 
-export class TreeDialog implements Component, Focusable {
+export class TreeDialog extends SearchDialog {
   readonly #options: TreeDialogOptions;
-  readonly #search = new Input({ placeholder: "Type to search" });
   readonly #folded = new Set<string>();
   #filter: TreeFilter;
   #showsTimes = false;
@@ -48,21 +47,10 @@ export class TreeDialog implements Component, Focusable {
   #selected = 0;
 
   constructor(options: TreeDialogOptions) {
+    super({ ...options, placeholder: "Type to search" });
     this.#options = options;
     this.#filter = options.filter;
     this.#list(options.selected ?? options.tree.leafId);
-  }
-
-  get focused(): boolean {
-    return this.#search.focused;
-  }
-
-  set focused(focused: boolean) {
-    this.#search.focused = focused;
-  }
-
-  invalidate(): void {
-    this.#search.invalidate();
   }
 
   /** After a label has changed. */
@@ -70,25 +58,18 @@ export class TreeDialog implements Component, Focusable {
     this.#list(this.#node?.entry.id ?? null);
   }
 
-  render(width: number): string[] {
-    const { theme, getMaxRows, describeKey } = this.#options;
+  override render(width: number): string[] {
+    const { theme, describeKey } = this.#options;
     const count = this.#rows.length;
-    const maxRows = Math.max(3, getMaxRows());
-    const start = Math.max(0, Math.min(this.#selected - Math.floor(maxRows / 2), count - maxRows));
-    const visible = this.#rows.slice(start, start + maxRows);
+    const { start, end } = this.getVisible(count, this.#selected);
+    const visible = this.#rows.slice(start, end);
     const lines = visible.map((_row, offset) => this.#drawRow(start + offset, width));
     const place = count === 0 ? "nothing to show" : `${this.#selected + 1}/${count}`;
     const hint = `${place} · ${this.#filter} · ${describeKey("app.tree.filter.cycleForward")} other entries · ${describeKey("app.tree.editLabel")} label`;
-    return [
-      "",
-      truncateToWidth(theme.fg("accent", theme.bold(" Session tree")), width, ""),
-      ...this.#search.render(width),
-      ...lines,
-      theme.fg("dim", truncateToWidth(` ${hint}`, width, "…")),
-    ];
+    return this.frame("Session tree", lines, theme.fg("dim", ` ${hint}`), width);
   }
 
-  handleInput(data: string): void {
+  override handleInput(data: string): void {
     const keys = getKeybindings();
     const is = (id: Parameters<typeof keys.matches>[1]) => keys.matches(data, id);
     const filterKey = (Object.keys(filterKeys) as (keyof typeof filterKeys)[]).find(is);
@@ -122,15 +103,15 @@ export class TreeDialog implements Component, Focusable {
 
   /** First ends the search. */
   #cancel(): void {
-    if (this.#search.getValue() === "") return this.#options.onCancel();
-    this.#search.setValue("");
+    if (this.search.getValue() === "") return this.#options.onCancel();
+    this.search.setValue("");
     this.update();
   }
 
   #type(data: string): void {
-    const before = this.#search.getValue();
-    this.#search.handleInput(data);
-    if (this.#search.getValue() !== before) this.update();
+    const before = this.search.getValue();
+    this.search.handleInput(data);
+    if (this.search.getValue() !== before) this.update();
   }
 
   #setFilter(filter: TreeFilter): void {
@@ -171,7 +152,7 @@ export class TreeDialog implements Component, Focusable {
 
   #list(selectedId: string | null): void {
     const { tree } = this.#options;
-    this.#rows = listRows(tree, { filter: this.#filter, query: this.#search.getValue(), folded: this.#folded });
+    this.#rows = listRows(tree, { filter: this.#filter, query: this.search.getValue(), folded: this.#folded });
     this.#selected = findRow(tree, this.#rows, selectedId);
   }
 

@@ -1,0 +1,52 @@
+/** A dialog with a search above a list of which a part is visible. */
+import { type Component, type Focusable, Input, type Theme, truncateToWidth } from "@tau/tui";
+
+export interface SearchDialogOptions {
+  theme: Theme;
+  /** How many rows of the list have room. */
+  getMaxRows: () => number;
+  placeholder?: string;
+}
+
+export abstract class SearchDialog implements Component, Focusable {
+  protected readonly search: Input;
+  readonly #options: SearchDialogOptions;
+
+  constructor(options: SearchDialogOptions) {
+    this.#options = options;
+    this.search = new Input(options.placeholder === undefined ? {} : { placeholder: options.placeholder });
+  }
+
+  abstract render(width: number): string[];
+  abstract handleInput(data: string): void;
+
+  get focused(): boolean {
+    return this.search.focused;
+  }
+
+  set focused(focused: boolean) {
+    this.search.focused = focused;
+  }
+
+  invalidate(): void {
+    this.search.invalidate();
+  }
+
+  /** The positions that are visible: the selected one is in the middle, except at the ends. */
+  protected getVisible(count: number, selected: number): { start: number; end: number } {
+    const maxRows = Math.max(3, this.#options.getMaxRows());
+    const start = Math.max(0, Math.min(selected - Math.floor(maxRows / 2), count - maxRows));
+    return { start, end: Math.min(count, start + maxRows) };
+  }
+
+  protected frame(title: string, rows: readonly string[], footer: string, width: number): string[] {
+    const { theme } = this.#options;
+    return [
+      "",
+      truncateToWidth(theme.fg("accent", theme.bold(` ${title}`)), width, ""),
+      ...this.search.render(width),
+      ...rows,
+      truncateToWidth(footer, width, "…"),
+    ];
+  }
+}
