@@ -1,5 +1,5 @@
 /** The interactive terminal: shows one session, and sends what the user does as commands. */
-import type { Approval, ApprovalAnswer, SessionEvent, StateData, StatsData, View } from "@tau/protocol";
+import type { SessionEvent, StateData, StatsData, View } from "@tau/protocol";
 import { ViewTracker } from "@tau/protocol";
 import {
   type Component,
@@ -20,14 +20,16 @@ import { createNote } from "./blocks/note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
 import { createCompletion } from "./completion.ts";
-import { ApprovalDialog } from "./dialogs/approval.ts";
+import { DialogStack } from "./dialog-stack.ts";
 import { createAskText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
 import { Highlighter } from "./highlight/highlight.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import { LiveLines } from "./live-lines.ts";
-import { AttachedImages, findDraggedImage } from "./attached-images.ts";
+import { findDraggedImage } from "./attached-images.ts";
 import type { Interface } from "./interface.ts";
+import { OpenQuestions } from "./open-questions.ts";
+import { Outbox } from "./outbox.ts";
 import type { Program } from "./program.ts";
 import type { Look } from "./look.ts";
 import { createScreen, layOut } from "./screen.ts";
@@ -93,12 +95,13 @@ export class App {
   readonly #look: Look;
   readonly #transcript: Transcript;
   readonly #editor: Editor;
-  /** The editor, or what is asked instead. */
-  readonly #slot = Object.assign(new Container(), { isEphemeral: true });
+  readonly #dialogs: DialogStack;
+  readonly #questions: OpenQuestions;
   readonly #notes = new Container();
-  readonly #images = new AttachedImages();
-  /** What is asked, the latest last. */
-  #dialogs: readonly Component[] = [];
+  readonly #outbox = new Outbox(
+    () => this.#client,
+    () => this.#tracker.view.live.run !== undefined,
+  );
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
   #settings: TerminalSettings;
@@ -109,13 +112,8 @@ export class App {
   #stats: StatsData | undefined;
   #branch: string | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
-  #shownApproval: { id: string; dialog: Component } | undefined;
-  /** The ids of questions that are answered later. */
-  readonly #postponed = new Set<string>();
   /** What the user runs with `!`. */
   #shellCommand: string | undefined;
-  /** Resolves when all that was sent during a run is in the queue. */
-  #queueing: Promise<unknown> = Promise.resolve();
   #lastPress: { action: string; at: number } | undefined;
 
   constructor(options: AppOptions) {
@@ -143,12 +141,24 @@ export class App {
     this.#editor.onChange = () => options.keepDraft?.(() => this.draft);
     this.#editor.onSubmit = (text) => void this.#guard(() => this.#submit(text));
     this.#editor.setAutocompleteProvider(createCompletion(() => this.#client));
-    this.#slot.addChild(this.#editor);
+    this.#dialogs = new DialogStack(this.#editor, (component) => this.#tui.setFocus(component));
+    this.#questions = new OpenQuestions({
+      dialogs: this.#dialogs,
+      theme,
+      getRows: () => terminal.rows,
+      now: options.now,
+      answer: (approvalId, answer) =>
+        void this.#guard(() => this.#client.execute({ type: "approve", approvalId, ...answer })),
+      onPostponed: () => this.#say("A question is open: /approve answers it.", "warning"),
+    });
     const header = () => `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", program.version)}`;
     const title = settings.quietStartup === true ? [] : [new ThemedText(header)];
     const live = new LiveLines((width) => this.#drawLive(width));
     const status = new LiveLines((width) => this.#drawStatus(width));
-    const parts = { conversation: [...title, this.#transcript, this.#notes], below: [live, this.#slot, status] };
+    const parts = {
+      conversation: [...title, this.#transcript, this.#notes],
+      below: [live, this.#dialogs.slot, status],
+    };
     layOut(this.#tui, parts, settings);
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
     this.#tui.addInputListener((data) => (this.#handleKey(data) ? { consume: true } : undefined));
@@ -262,10 +272,8 @@ export class App {
     if (this.#options.themes.update()) this.#tui.invalidate();
     this.#attention.update(view.live);
     this.#transcript.update(view);
-    const { live } = view;
     this.#setBusy(this.#getActivity() !== undefined);
-    const approval = live.approvals.find(({ id }) => !this.#postponed.has(id));
-    if (approval?.id !== this.#shownApproval?.id) this.#showApproval(approval, live.approvals.length - 1);
+    this.#questions.update(view.live.approvals);
   }
 
   #setBusy(isBusy: boolean): void {
@@ -315,50 +323,6 @@ export class App {
     return drawStatus(status, this.#look.theme, width);
   }
 
-  #showApproval(approval: Approval | undefined, others: number): void {
-    if (this.#shownApproval) this.#close(this.#shownApproval.dialog);
-    this.#shownApproval = undefined;
-    if (!approval) return;
-    const answer = (given: ApprovalAnswer) => {
-      this.#close(dialog);
-      void this.#guard(async () => {
-        await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
-      });
-    };
-    const { theme } = this.#look;
-    const onLater = () => {
-      this.#postponed.add(approval.id);
-      this.#say("A question is open: /approve answers it.", "warning");
-    };
-    const dialog = new ApprovalDialog({
-      approval,
-      theme,
-      others,
-      getRows: () => this.#options.terminal.rows,
-      now: this.#options.now,
-      onAnswer: answer,
-      onLater,
-    });
-    this.#shownApproval = { id: approval.id, dialog };
-    this.#open(dialog);
-  }
-
-  #open(dialog: Component): void {
-    this.#showDialogs([...this.#dialogs, dialog]);
-  }
-
-  #close(dialog: Component): void {
-    this.#showDialogs(this.#dialogs.filter((other) => other !== dialog));
-  }
-
-  /** The latest has the keys; without any, the editor. */
-  #showDialogs(dialogs: readonly Component[]): void {
-    this.#dialogs = dialogs;
-    const shown = dialogs.at(-1) ?? this.#editor;
-    this.#slot.children = [shown];
-    this.#tui.setFocus(shown);
-  }
-
   #takeAnswer(data: string): boolean {
     const isAnswer = this.#options.themes.takeAnswer(data);
     if (isAnswer) this.#tui.requestRender();
@@ -367,7 +331,7 @@ export class App {
 
   /** Whether the key was used. */
   #handleKey(data: string): boolean {
-    if (this.#dialogs.length > 0) return false;
+    if (!this.#dialogs.isEmpty) return false;
     const { keybindings } = this.#options;
     const dragged = findDraggedImage(data);
     if (dragged !== undefined) return this.#attachDragged(dragged, data);
@@ -451,7 +415,6 @@ export class App {
     const { live } = this.#tracker.view;
     if (live.run || live.compaction || live.retry) {
       void this.#guard(async () => {
-        await this.#queueing;
         await this.#dequeue();
         await this.#client.execute({ type: "abort" });
       });
@@ -487,22 +450,14 @@ export class App {
     if (text.trim() === "") return true;
     this.#editor.setText("");
     this.#editor.addToHistory(text);
-    void this.#guard(() => this.#send("follow_up", text));
+    void this.#guard(() => this.#outbox.send("follow_up", text));
     return true;
-  }
-
-  async #send(queue: "steer" | "follow_up", message: string): Promise<void> {
-    const images = this.#images.take(message);
-    const type = this.#tracker.view.live.run ? queue : "prompt";
-    const sent = this.#client.execute({ type, message, ...(images.length > 0 && { images }) });
-    if (type !== "prompt") this.#queueing = Promise.allSettled([this.#queueing, sent]);
-    await sent;
   }
 
   async #pasteImage(): Promise<void> {
     const image = await this.#options.program.readClipboardImage();
     if (!image) return this.#say("There is no image on the clipboard, or no program that reads it.", "warning");
-    this.#editor.insertTextAtCursor(`${this.#images.add(image)} `);
+    this.#editor.insertTextAtCursor(`${this.#outbox.images.add(image)} `);
     this.#tui.requestRender();
   }
 
@@ -510,7 +465,7 @@ export class App {
   #attachDragged(path: string, data: string): true {
     void this.#guard(async () => {
       const image = await this.#options.program.readImageFile(path, this.#state?.cwd ?? "");
-      if (image) this.#editor.insertTextAtCursor(`${this.#images.add(image)} `);
+      if (image) this.#editor.insertTextAtCursor(`${this.#outbox.images.add(image)} `);
       else this.#editor.handleInput(data);
       this.#tui.requestRender();
     });
@@ -519,9 +474,9 @@ export class App {
 
   /** What was queued comes back to the editor, before what is in it. */
   async #dequeue(): Promise<void> {
-    const { steering, followUp } = await this.#client.execute({ type: "clear_queue" });
-    const texts = [...steering, ...followUp, this.#editor.getText()].filter((text) => text !== "");
-    if (steering.length + followUp.length > 0) this.#editor.setText(texts.join("\n\n"));
+    const texts = await this.#outbox.takeBack();
+    const typed = this.#editor.getText();
+    if (texts.length > 0) this.#editor.setText([...texts, typed].filter((text) => text !== "").join("\n\n"));
     this.#tui.requestRender();
   }
 
@@ -556,7 +511,7 @@ export class App {
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
     try {
-      await this.#send("steer", text);
+      await this.#outbox.send("steer", text);
     } catch (error) {
       // What was not taken is not lost.
       if (this.#editor.getText() === "") this.#editor.setText(text);
@@ -595,14 +550,7 @@ export class App {
     const getClient = () => this.#client;
     const getView = () => this.#tracker.view;
     const { terminal } = this.#options;
-    const open = <T>(create: (finish: (value: T) => void) => Component) =>
-      new Promise<T>((resolve) => {
-        const dialog = create((value) => {
-          this.#close(dialog);
-          resolve(value);
-        });
-        this.#open(dialog);
-      });
+    const dialogs = this.#dialogs;
     return {
       get client() {
         return getClient();
@@ -620,7 +568,7 @@ export class App {
       program: this.#options.program,
       say: (text, color) => this.#say(text, color),
       choose: (title, items, options = {}) =>
-        open((finish) => {
+        dialogs.ask((finish) => {
           const { onHighlight, ...rest } = options;
           const highlight = onHighlight && {
             onHighlight: (value: string) => {
@@ -639,25 +587,10 @@ export class App {
             onCancel: () => finish(undefined),
           });
         }),
-      ask: (question, options = {}) => open((finish) => createAskText({ question, theme, ...options }, finish)),
-      open,
+      ask: (question, options = {}) => dialogs.ask((finish) => createAskText({ question, theme, ...options }, finish)),
+      open: (create) => dialogs.ask(create),
       redraw: () => this.#tui.requestRender(),
-      answer: async (approval) => {
-        const { now } = this.#options;
-        const given = await open<ApprovalAnswer | undefined>((onAnswer) => {
-          const onLater = () => onAnswer(undefined);
-          return new ApprovalDialog({
-            approval,
-            theme,
-            others: 0,
-            getRows: () => terminal.rows,
-            now,
-            onAnswer,
-            onLater,
-          });
-        });
-        if (given) await this.#client.execute({ type: "approve", approvalId: approval.id, ...given });
-      },
+      answer: (approval) => this.#questions.ask(approval),
       setEditorText: (text) => this.#editor.setText(text),
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       move: async (client) => await this.#show(client),

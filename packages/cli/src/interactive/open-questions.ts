@@ -1,0 +1,69 @@
+/** The questions of the policy: one at a time, unless the user wants to answer later. */
+import type { Approval, ApprovalAnswer } from "@tau/protocol";
+import type { Component, Theme } from "@tau/tui";
+import type { DialogStack } from "./dialog-stack.ts";
+import { ApprovalDialog } from "./dialogs/approval.ts";
+
+export interface OpenQuestionsOptions {
+  dialogs: DialogStack;
+  theme: Theme;
+  getRows: () => number;
+  now: () => number;
+  /** Sends an answer. */
+  answer: (approvalId: string, answer: ApprovalAnswer) => void;
+  onPostponed: () => void;
+}
+
+export class OpenQuestions {
+  readonly #options: OpenQuestionsOptions;
+  #shown: { id: string; dialog: Component } | undefined;
+  /** The ids of questions that are answered later. */
+  readonly #postponed = new Set<string>();
+
+  constructor(options: OpenQuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** Shows the first question that was not postponed; one that was answered elsewhere is closed. */
+  update(approvals: readonly Approval[]): void {
+    const approval = approvals.find(({ id }) => !this.#postponed.has(id));
+    if (approval?.id === this.#shown?.id) return;
+    const { dialogs, onPostponed } = this.#options;
+    if (this.#shown) dialogs.close(this.#shown.dialog);
+    this.#shown = undefined;
+    if (!approval) return;
+    const dialog = this.#createDialog(approval, approvals.length - 1, (answer) => {
+      if (answer) return this.#send(approval, dialog, answer);
+      this.#postponed.add(approval.id);
+      onPostponed();
+    });
+    this.#shown = { id: approval.id, dialog };
+    dialogs.open(dialog);
+  }
+
+  /** Asks one again. Resolves when it is answered or left open. */
+  async ask(approval: Approval): Promise<void> {
+    const { dialogs, answer } = this.#options;
+    const given = await dialogs.ask<ApprovalAnswer | undefined>((finish) => this.#createDialog(approval, 0, finish));
+    if (given) answer(approval.id, given);
+  }
+
+  #send(approval: Approval, dialog: Component, answer: ApprovalAnswer): void {
+    this.#options.dialogs.close(dialog);
+    this.#options.answer(approval.id, answer);
+  }
+
+  /** `finish` gets undefined for later. */
+  #createDialog(approval: Approval, others: number, finish: (answer: ApprovalAnswer | undefined) => void): Component {
+    const { theme, getRows, now } = this.#options;
+    return new ApprovalDialog({
+      approval,
+      theme,
+      others,
+      getRows,
+      now,
+      onAnswer: finish,
+      onLater: () => finish(undefined),
+    });
+  }
+}
