@@ -95,5 +95,5 @@ test("several processes write one chain", async () => {
 test("a ledger that cannot be written is an error with the name of the file", async () => {
   const file = getLedgerPath(agentDir);
   await mkdir(file);
-  await expect(appendToLedger({ event: "decision" }, { agentDir })).rejects.toThrow();
+  await expect(appendToLedger({ event: "decision" }, { agentDir })).rejects.toThrow(/EISDIR/);
 });
