@@ -165,7 +165,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
 /** Skills that appear later may be read without a question too. */
 function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
   for (const path of resources.skills.map(getReadablePath)) {
-    grants.grant("read", { kind: "path", path: getRealPath(path) }, "session");
+    grants.grant({ capability: "read", target: { kind: "path", path: getRealPath(path) } }, "session");
   }
 }
 
