@@ -174,9 +174,11 @@ export class EntryTable {
     return count;
   }
 
-  /** The rows of all readable entries. */
-  entryRows(): number[] {
-    return this.#filter((row) => this.kind(row) !== "damaged");
+  /** The rows of all readable entries, or of those from `start` to before `end`. */
+  entryRows(start = 0, end = this.#count): number[] {
+    const rows: number[] = [];
+    for (let row = start; row < end; row++) if (this.kind(row) !== "damaged") rows.push(row);
+    return rows;
   }
 
   /** The readable children of a row; the roots for -1. */

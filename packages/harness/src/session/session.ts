@@ -41,10 +41,8 @@ import type { ReadOnly, RedactLine, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
 import { setMessageId } from "./message-ids.ts";
 import { closedError } from "./store.ts";
+import type { SessionTotals } from "./totals.ts";
 import { createResults, type UnfinishedCall } from "./unfinished-calls.ts";
-
-/** How many entries `reduceEntries` holds. */
-const reducedAtOnce = 500;
 
 export interface SessionParts {
   log: SessionLog;
@@ -226,16 +224,9 @@ export class Session implements SessionNode {
     });
   }
 
-  /** Adds up all entries in the order in which they were written, and holds few of them at a time. */
-  reduceEntries<Sum>(add: (sum: Sum, entry: SessionEntry) => Sum, initial: Sum): Promise<Sum> {
-    return this.#read(async (log) => {
-      const rows = log.table.entryRows();
-      let sum = initial;
-      for (let start = 0; start < rows.length; start += reducedAtOnce) {
-        sum = (await log.read(rows.slice(start, start + reducedAtOnce))).reduce(add, sum);
-      }
-      return sum;
-    });
+  /** What all entries add up to, on every branch. */
+  getTotals(): Promise<SessionTotals> {
+    return this.#read((log) => log.countEntries());
   }
 
   getEntryCount(): number {
