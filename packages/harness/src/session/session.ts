@@ -9,14 +9,17 @@ import { HarnessError } from "../errors.ts";
 import type { ExportSource } from "../export/source.ts";
 import {
   type BranchContext,
-  branchRows,
+  type BranchPage,
+  isAncestor,
   readBranch,
   readContext,
   readAll,
   readContextBranch,
   readRecentBranch,
   readLabels,
+  readLastPage,
   readName,
+  readNextPage,
   readPrefix,
   readTree,
   readUnfinishedCalls,
@@ -61,12 +64,6 @@ export interface BranchPageOptions {
   after?: string;
   /** Default: no limit. */
   limit?: number;
-}
-
-export interface BranchPage {
-  entries: SessionEntry[];
-  /** Whether the branch has entries before these. */
-  hasOlder: boolean;
 }
 
 /** What is stored with a summary. */
@@ -207,12 +204,10 @@ export class Session implements SessionNode {
    */
   getBranchPage({ before, after, limit = Number.POSITIVE_INFINITY }: BranchPageOptions): Promise<BranchPage> {
     return this.#read(async (log) => {
-      const rows = branchRows(log, await this.#getRow(this.#leafId));
-      const start = after === undefined ? 0 : (await this.#getRowIndex(rows, after)) + 1;
-      const end = before === undefined ? rows.length : await this.#getRowIndex(rows, before);
-      const inRange = rows.slice(start, end);
-      const page = after === undefined ? inRange.slice(-Math.min(limit, inRange.length)) : inRange.slice(0, limit);
-      return { entries: await log.read(page), hasOlder: page.length > 0 && page[0] !== rows[0] };
+      const leaf = await this.#getRow(this.#leafId);
+      const last = before === undefined ? leaf : log.table.parent(await this.#getRowAbove(leaf, before));
+      if (after === undefined) return await readLastPage(log, last, limit);
+      return await readNextPage(log, last, { after: await this.#getRowAbove(leaf, after), limit });
     });
   }
 
@@ -230,7 +225,7 @@ export class Session implements SessionNode {
   }
 
   getEntryCount(): number {
-    return this.#log.table.entryRows().length;
+    return this.#log.table.entryCount;
   }
 
   getTree(): Promise<SessionTreeNode[]> {
@@ -423,9 +418,10 @@ export class Session implements SessionNode {
     return this.#log.retryIfReloaded(() => work(this.#log));
   }
 
-  async #getRowIndex(rows: readonly number[], id: string): Promise<number> {
-    const index = rows.indexOf(await this.#getRow(id));
-    if (index >= 0) return index;
+  /** The row of an entry on the branch that ends at `leaf`. */
+  async #getRowAbove(leaf: number, id: string): Promise<number> {
+    const row = await this.#getRow(id);
+    if (isAncestor(this.#log, row, leaf)) return row;
     throw new HarnessError("unknown_entry", `The entry ${JSON.stringify(id)} is not on the current branch.`);
   }
 
