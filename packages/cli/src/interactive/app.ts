@@ -115,6 +115,8 @@ export class App {
   /** What the user runs with `!`. */
   #shellCommand: string | undefined;
   #lastPress: { action: string; at: number } | undefined;
+  /** Resolves when what the user sends may go on: see `Interface.settle`. */
+  #settled: Promise<unknown> = Promise.resolve();
 
   constructor(options: AppOptions) {
     const { client, terminal, themes, keybindings, program, settings } = options;
@@ -450,7 +452,10 @@ export class App {
     if (text.trim() === "") return true;
     this.#editor.setText("");
     this.#editor.addToHistory(text);
-    void this.#guard(() => this.#outbox.send("follow_up", text));
+    void this.#guard(async () => {
+      await this.#settled;
+      await this.#outbox.send("follow_up", text);
+    });
     return true;
   }
 
@@ -507,6 +512,7 @@ export class App {
     this.#editor.addToHistory(text);
     this.#editor.setText("");
     this.#notes.clear();
+    await this.#settled;
     if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
@@ -595,6 +601,11 @@ export class App {
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       move: async (client) => await this.#show(client),
       run: (work) => void this.#guard(work),
+      settle: async (work) => {
+        const result = work();
+        this.#settled = Promise.allSettled([this.#settled, result]);
+        return await result;
+      },
       copy: (text) => this.#options.copy(text),
       describeKey: (id) => this.#describeKey(id),
       themes: this.#options.themes,
