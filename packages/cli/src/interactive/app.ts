@@ -115,8 +115,8 @@ export class App {
   /** What the user runs with `!`. */
   #shellCommand: string | undefined;
   #lastPress: { action: string; at: number } | undefined;
-  /** Resolves when what the user sends may go on: see `Interface.settle`. */
-  #settled: Promise<unknown> = Promise.resolve();
+  /** What the user sends waits for this: see `Interface.settle`. */
+  #settling: Promise<unknown> | undefined;
 
   constructor(options: AppOptions) {
     const { client, terminal, themes, keybindings, program, settings } = options;
@@ -222,7 +222,7 @@ export class App {
     this.#end({ sessionId: this.#client.sessionId, draft: this.draft });
   }
 
-  /** Answers of the terminal that are on their way must not reach the shell. */
+  /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */
   #leave(): void {
     void this.#options.terminal.drainInput().finally(() => this.stop());
   }
@@ -453,7 +453,7 @@ export class App {
     this.#editor.setText("");
     this.#editor.addToHistory(text);
     void this.#guard(async () => {
-      await this.#settled;
+      if (this.#settling) await this.#settling;
       await this.#outbox.send("follow_up", text);
     });
     return true;
@@ -494,9 +494,10 @@ export class App {
     });
   }
 
-  /** While somebody else has the terminal, nothing is drawn. */
+  /** While somebody else has the terminal, nothing is drawn, and no answer of the terminal is on its way to them. */
   async #handOver(work: (() => Promise<void>) | undefined): Promise<void> {
     if (!work) return;
+    await this.#options.terminal.drainInput();
     this.#tui.stop();
     try {
       await work();
@@ -512,7 +513,7 @@ export class App {
     this.#editor.addToHistory(text);
     this.#editor.setText("");
     this.#notes.clear();
-    await this.#settled;
+    if (this.#settling) await this.#settling;
     if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
@@ -603,7 +604,11 @@ export class App {
       run: (work) => void this.#guard(work),
       settle: async (work) => {
         const result = work();
-        this.#settled = Promise.allSettled([this.#settled, result]);
+        const settling = Promise.allSettled([this.#settling, result]);
+        this.#settling = settling;
+        void settling.finally(() => {
+          if (this.#settling === settling) this.#settling = undefined;
+        });
         return await result;
       },
       copy: (text) => this.#options.copy(text),
