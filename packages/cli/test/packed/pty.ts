@@ -113,7 +113,7 @@ export async function openPty(workspace: Workspace, options: PtyOptions = {}): P
   };
 }
 
-const listChildren = (pid: number): number[] =>
+export const listChildren = (pid: number): number[] =>
   (spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" }).stdout.match(/\d+/g) ?? []).map(Number);
 
 /** A process that has ended counts as such also before its parent has noticed. */
