@@ -1,6 +1,6 @@
 /** Cuts text to a width in columns. */
 import { toCells, visibleWidth } from "./cells.ts";
-import { linkEnd, StyleTracker } from "./style.ts";
+import { StyleTracker } from "./style.ts";
 
 const reset = "\x1b[0m";
 
@@ -36,5 +36,5 @@ function cut(text: string, maxWidth: number): { text: string; width: number } {
     result += cell.text;
     width += cell.width;
   }
-  return { text: result + (styles.hasLink ? linkEnd : ""), width };
+  return { text: result + styles.closeLink(), width };
 }
