@@ -121,6 +121,11 @@ describe("truncateToWidth", () => {
     [["hi", 5, "...", true], "hi   "],
     [["日本語", 5], `日${reset}...${reset}`],
     [[`${link}linktext${linkEnd}`, 5], `${link}li${linkEnd}${reset}...${reset}`],
+    [["abcdef", 3, "\x1b[2m…\x1b[22m"], `ab${reset}\x1b[2m…${reset}`],
+    [["abcdef", 1, "🙂"], ""],
+    [["abcdef", 1, "🙂", true], " "],
+    [["abcdef", 2, "🙂"], `${reset}🙂${reset}`],
+    [["abcdef", 3, "🙂🙂"], `${reset}🙂${reset}`],
     [[`${stLink}linktext${stLinkEnd}`, 5], `${stLink}li${stLinkEnd}${reset}...${reset}`],
   ] as const)("%j", (args, expected) => {
     expect(truncateToWidth(...(args as readonly [string, number, string?, boolean?]))).toBe(expected);
