@@ -1,6 +1,18 @@
 /** The policy: what tools and commands may do, and who decides. */
 export { toVisibleLine } from "./call-summary.ts";
 export { createDefaultPolicy } from "./default-policy.ts";
+export {
+  evaluateFor,
+  type ExtensionOverride,
+  type ExtensionPolicy,
+  type PolicyCheck,
+  type PolicyInput,
+  type PolicyReason,
+  resolvePolicy,
+} from "./extension-policy.ts";
+export { restrictPolicy } from "./restrict-policy.ts";
+export type { ExecMediationPolicy } from "./exec/mediation.ts";
+export type { SecretBrokerPolicy } from "./secret-names.ts";
 export type { PathRules } from "./paths.ts";
 export {
   type Answer,
