@@ -4,12 +4,20 @@ import { findCursor, LineCache } from "./lines.ts";
 import { nothingPainted, paint, type Painted } from "./paint.ts";
 import type { Size } from "./resize.ts";
 
-const mouseOn = "\x1b[?1000h\x1b[?1002h\x1b[?1003h\x1b[?1006h";
-const mouseOff = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
+/** With reports of the window's focus: what is held when the window loses it is released elsewhere. */
+const mouseOn = "\x1b[?1000h\x1b[?1002h\x1b[?1004h\x1b[?1006h";
+const everyMove = "\x1b[?1003h";
+const mouseOff = "\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
+
+/** Multiplexers draw for every move of the mouse that they pass on. */
+const isInMultiplexer = ({ TMUX, ZELLIJ, STY, TERM = "" }: NodeJS.ProcessEnv): boolean =>
+  Boolean(TMUX || ZELLIJ || STY) || /^(?:tmux|screen)/.test(TERM);
+
+const getMouseOn = (env: NodeJS.ProcessEnv): string => (isInMultiplexer(env) ? mouseOn : mouseOn + everyMove);
 
 /** Lines do not wrap: where a terminal measures a character differently, the rest of its line is cut. */
 export const enterFullScreen = (withMouse: boolean): string =>
-  `\x1b[?1049h\x1b[?7l${withMouse ? mouseOn : ""}\x1b[2J\x1b[H`;
+  `\x1b[?1049h\x1b[?7l${withMouse ? getMouseOn(process.env) : ""}\x1b[2J\x1b[H`;
 
 /** Before `leaveFullScreen`, while the keyboard is still that of this screen. */
 export const endFullScreen = (withMouse: boolean): string => `${withMouse ? mouseOff : ""}\x1b[?7h`;
