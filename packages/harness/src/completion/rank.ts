@@ -111,6 +111,7 @@ function startsWith(wanted: Uint8Array, bytes: Uint8Array, start: number, end: n
 
 /** The index of the first occurrence, or -1. */
 function find(wanted: Uint8Array, bytes: Uint8Array, start: number, end: number): number {
+  if (wanted.length === 0) return start;
   const first = wanted[0];
   const last = end - wanted.length;
   for (let index = start; index <= last; index++) {
