@@ -51,8 +51,8 @@ export abstract class TuiBase extends Container {
     );
   }
 
-  /** The bytes of the next frame; empty if nothing changed. */
-  protected abstract drawFrame(): string;
+  /** The bytes of the next frame; empty if nothing changed. `isLast` if the interface stops after it. */
+  protected abstract drawFrame(isLast: boolean): string;
   /** All that is known of the screen is forgotten. Returns what is to be written before the next frame, which draws every row. */
   protected abstract forgetScreen(): string;
   /** Gets input after the listeners and before the component with the focus. Returns true if it took it. */
@@ -88,7 +88,7 @@ export abstract class TuiBase extends Container {
   /** The last frame is drawn first. */
   stop(options: TuiStopOptions = {}): void {
     if (!this.#isRunning) return;
-    this.#frames.drawNow();
+    this.#draw(!options.preserveScreen);
     this.#isRunning = false;
     this.#frames.cancel();
     if (this.#settings.notifiesScheme) this.terminal.write("\x1b[?2031l");
@@ -218,10 +218,10 @@ export abstract class TuiBase extends Container {
     this.requestRender();
   }
 
-  #draw(): void {
+  #draw(isLast = false): void {
     if (!this.#isRunning || this.#ready) return;
     this.beforeRender?.();
-    const bytes = this.drawFrame();
+    const bytes = this.drawFrame(isLast);
     this.#countFullRedraw();
     if (bytes === "") return;
     this.terminal.write(`${beginUpdate}${bytes}${this.#settings.showsCursor ? "\x1b[?25h" : ""}${endUpdate}`);
