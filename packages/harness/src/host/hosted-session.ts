@@ -15,6 +15,7 @@ import type { Submission } from "../agent-session/activity.ts";
 import type { AgentSession, SubmitOptions } from "../agent-session/agent-session.ts";
 import { HarnessError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
+import { Logins } from "./login.ts";
 
 /** The last event that a client has seen. */
 export interface Cursor {
@@ -33,6 +34,7 @@ export class HostedSession {
   readonly session: AgentSession;
   /** New whenever a process opens the session. */
   readonly epoch: string;
+  readonly logins: Logins;
   readonly #ring = new EventRing();
   readonly #stopListening: () => void;
   readonly #listeners = new Listeners<HostEvent>((error) => {
@@ -48,6 +50,7 @@ export class HostedSession {
   constructor(session: AgentSession, { epoch, view }: { epoch: string; view: View }) {
     this.session = session;
     this.epoch = epoch;
+    this.logins = new Logins(session);
     this.#tracker = new ViewTracker(view);
     this.#stopListening = session.onSessionEvent((event) => this.#take(event));
   }
@@ -108,6 +111,7 @@ export class HostedSession {
   }
 
   async close(): Promise<void> {
+    this.logins.abort();
     try {
       await this.session.dispose();
     } finally {
