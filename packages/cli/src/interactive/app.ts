@@ -19,6 +19,7 @@ import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
+import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
 import { DialogStack } from "./dialog-stack.ts";
 import { createAskText } from "./dialogs/ask-text.ts";
@@ -79,12 +80,6 @@ export interface AppEnd {
   /** What was typed and not sent. */
   draft: string;
 }
-
-const withoutModel = [
-  "No model can be used yet: there is no key.",
-  "/login PROVIDER stores one, for example /login anthropic. Then /model chooses a model.",
-  "A local server (Ollama, LM Studio, llama.cpp, vLLM) needs no key: start it, then /model.",
-].join("\n");
 
 const spinnerMs = 100;
 const doublePressMs = 500;
@@ -179,10 +174,17 @@ export class App {
     this.#tui.setFocus(this.#editor);
     await this.#guard(() => this.#show(this.#client));
     for (const notice of notices) this.#say(notice, "warning");
-    if (!this.#state?.model) this.#say(withoutModel, "warning");
-    if (command !== undefined) void this.#guard(() => this.#runCommand(command, ""));
-    if (message !== undefined) void this.#guard(() => this.#submit(message));
+    void this.#guard(() => this.#begin(message, command));
     return await ended;
+  }
+
+  async #begin(message: string | undefined, command: string | undefined): Promise<void> {
+    if (this.#state && !this.#state.model) {
+      await connectFirst(this.#createInterface());
+      await this.#refresh();
+    }
+    if (command !== undefined) await this.#runCommand(command, "");
+    if (message !== undefined) await this.#submit(message);
   }
 
   /** A remark below the conversation. */

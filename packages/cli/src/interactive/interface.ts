@@ -20,7 +20,7 @@ export interface Interface {
   choose(
     title: string,
     items: readonly SelectItem[],
-    options?: { selected?: string; hint?: string; onHighlight?: (value: string) => void },
+    options?: { selected?: string; search?: string; hint?: string; onHighlight?: (value: string) => void },
   ): Promise<string | undefined>;
   /** Resolves to what was typed; undefined if the user gave up. */
   ask(question: string, options?: { hidden?: boolean; initial?: string }): Promise<string | undefined>;
