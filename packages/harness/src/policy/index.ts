@@ -28,6 +28,7 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
+export { getLedgerPath, type LedgerProblem, type LedgerRecord, verifyLedger } from "./ledger.ts";
 export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
 export { findUnknownTools } from "../pipeline/tool-patterns.ts";
 export { describeIgnoredPiFiles } from "../resources/locations.ts";
