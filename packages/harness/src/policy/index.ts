@@ -10,6 +10,15 @@ export {
   type PolicyReason,
   resolvePolicy,
 } from "./extension-policy.ts";
+export {
+  changeTrust,
+  type ExtensionTrustOptions,
+  type ExtensionTrustState,
+  readExtensionTrust,
+  type TrustChange,
+  type TrustRecord,
+  writeExtensionTrust,
+} from "./extension-trust.ts";
 export { restrictPolicy } from "./restrict-policy.ts";
 export type { ExecMediationPolicy } from "./exec/mediation.ts";
 export type { SecretBrokerPolicy } from "./secret-names.ts";
