@@ -116,7 +116,8 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
     ...definitions.bash,
     async execute(_id, { command, timeout, background }, signal, onUpdate, context) {
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
-      const ports = { ...ownPorts, env: getEnv(), spawn: context?.spawn ?? spawn };
+      const { spawn: ownSpawn = spawn, sandbox } = context ?? {};
+      const ports = { ...ownPorts, env: getEnv(), spawn: ownSpawn, ...(sandbox && { sandbox }) };
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
       const askedMs = timeout === undefined ? undefined : timeout * 1_000;
       const timeoutMs = background ? askedMs : limitTimeout(askedMs, options);
