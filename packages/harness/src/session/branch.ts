@@ -183,8 +183,8 @@ export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefin
 
 /** The accepted messages that were never sent, cancelled or refused, oldest first. */
 export async function readWaiting(log: SessionLog): Promise<AcceptedEntry[]> {
+  if (log.table.findLast("queue") < 0) return [];
   const rows = log.table.rowsOfKind("queue");
-  if (rows.length === 0) return [];
   const queue = await log.read(rows);
   const sent = await log.read(log.table.rowsOfKind("user", rows[0]));
   const settled = new Set<unknown>();
