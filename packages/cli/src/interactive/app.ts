@@ -452,6 +452,11 @@ export class App {
   #followUp(): boolean {
     const text = this.#editor.getExpandedText();
     if (text.trim() === "") return true;
+    // Without a run there is nothing to follow: it is sent as Enter would send it.
+    if (!this.#tracker.view.live.run) {
+      void this.#guard(() => this.#submit(text));
+      return true;
+    }
     this.#editor.setText("");
     this.#editor.addToHistory(text);
     void this.#guard(async () => {
