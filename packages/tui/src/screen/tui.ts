@@ -17,7 +17,12 @@ export class TuiMainScreen extends TuiBase {
     return this.#screen.forget();
   }
 
+  protected override get isDrawnAnew(): boolean {
+    return this.#screen.isDrawnAnew;
+  }
+
   protected override drawFrame(): string {
+    this.#screen.redrawsIfShorter = this.getClearOnShrink();
     const size = { columns: this.terminal.columns, rows: this.terminal.rows };
     const bytes = this.#screen.draw(this.children, size, (lines) => this.overlays.composite(lines, size));
     // Where a terminal measures a character differently, the rest of its line is cut, instead of pushing all others down.
