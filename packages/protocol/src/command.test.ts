@@ -56,6 +56,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
   approve: ["approve"],
   admin: [
     "abort_bash",
+    "abort_login",
     "bash",
     "export_html",
     "export_jsonl",

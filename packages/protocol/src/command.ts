@@ -20,6 +20,8 @@ export type Disposition = "started" | "queued";
 
 export interface StateData {
   model?: ModelData;
+  /** Why the model that the settings ask for cannot be used, where there is none. */
+  modelProblem?: string;
   thinkingLevel: ThinkingLevelName;
   isStreaming: boolean;
   isCompacting: boolean;
@@ -122,6 +124,8 @@ export interface CompletionData {
   /** The completions replace `text` from here to the cursor. */
   from: number;
   items: { value: string; description?: string }[];
+  /** Files are still being listed: asking again gives more or better completions. */
+  incomplete?: true;
 }
 
 export interface TrustData {
@@ -132,6 +136,17 @@ export interface TrustData {
   files: string[];
   /** The content changed since the project was trusted. */
   changed: boolean;
+}
+
+export interface ProviderData {
+  name: string;
+  /** Whether its models can be used now. */
+  configured: boolean;
+  modelCount: number;
+  /** What its own login is called, where it has one. */
+  login?: string;
+  /** The id of the model that a session begins with. */
+  defaultModel?: string;
 }
 
 interface Prompt {
@@ -184,13 +199,16 @@ export interface Commands {
     params: { direction?: "forward" | "backward" };
     data: { model: ModelData; thinkingLevel: ThinkingLevelName; isScoped: boolean } | null;
   };
-  /** `scope`: those that `cycle_model` goes through, in their order; empty if these are all of them. */
+  /**
+   * `discover`: local servers are asked first. `scope`: those that `cycle_model` goes through, in their order; empty if
+   * these are all of them.
+   */
   get_available_models: {
-    params: None;
+    params: { discover?: boolean };
     data: { models: ModelData[]; scope: Pick<ModelData, "provider" | "id">[] };
   };
-  /** All providers, by name. One is `configured` if its models can be used now. */
-  get_providers: { params: None; data: { providers: { name: string; configured: boolean; modelCount: number }[] } };
+  /** All providers, in order of preference. */
+  get_providers: { params: None; data: { providers: ProviderData[] } };
   set_thinking_level: { params: { level: ThinkingLevelName }; data: null };
   /** Null when the model has only one. */
   cycle_thinking_level: { params: None; data: { level: ThinkingLevelName } | null };
@@ -267,6 +285,8 @@ export interface Commands {
   set_trust: { params: { trusted: boolean }; data: TrustData };
   /** Stores a key. Without `apiKey`, starts the provider's own login; what the user has to do comes as notices. */
   login: { params: { provider: string; apiKey?: string }; data: { provider: string; kind: "api_key" | "oauth" } };
+  /** Stops waiting for logins, which then fail. */
+  abort_login: { params: None; data: null };
   logout: { params: { provider: string }; data: { removed: boolean } };
 }
 
@@ -339,6 +359,7 @@ export const commandScopes = {
   get_trust: "read",
   set_trust: "admin",
   login: "admin",
+  abort_login: "admin",
   logout: "admin",
 } as const satisfies Record<CommandName, Scope>;
 

@@ -18,6 +18,7 @@ export {
   type Scope,
   type SessionSummaryData,
   type SlashCommandData,
+  type ProviderData,
   type StateData,
   type StatsData,
   type ThinkingLevelName,

@@ -28,6 +28,7 @@ test("the root exports these values and no others", () => {
     "defaultToolNames",
     "findPidNamespace",
     "isWithin",
+    "locateRipgrep",
     "mightBeWithin",
     "nodeFileSystem",
     "toolNames",

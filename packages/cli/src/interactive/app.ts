@@ -19,6 +19,7 @@ import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
+import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
 import { DialogStack } from "./dialog-stack.ts";
 import { createAskText } from "./dialogs/ask-text.ts";
@@ -80,12 +81,6 @@ export interface AppEnd {
   draft: string;
 }
 
-const withoutModel = [
-  "No model can be used yet: there is no key.",
-  "/login PROVIDER stores one, for example /login anthropic. Then /model chooses a model.",
-  "A local server (Ollama, LM Studio, llama.cpp, vLLM) needs no key: start it, then /model.",
-].join("\n");
-
 const spinnerMs = 100;
 const doublePressMs = 500;
 
@@ -115,6 +110,8 @@ export class App {
   /** What the user runs with `!`. */
   #shellCommand: string | undefined;
   #lastPress: { action: string; at: number } | undefined;
+  /** What the user sends waits for this: see `Interface.settle`. */
+  #settling: Promise<unknown> | undefined;
 
   constructor(options: AppOptions) {
     const { client, terminal, themes, keybindings, program, settings } = options;
@@ -177,10 +174,17 @@ export class App {
     this.#tui.setFocus(this.#editor);
     await this.#guard(() => this.#show(this.#client));
     for (const notice of notices) this.#say(notice, "warning");
-    if (!this.#state?.model) this.#say(withoutModel, "warning");
-    if (command !== undefined) void this.#guard(() => this.#runCommand(command, ""));
-    if (message !== undefined) void this.#guard(() => this.#submit(message));
+    void this.#guard(() => this.#begin(message, command));
     return await ended;
+  }
+
+  async #begin(message: string | undefined, command: string | undefined): Promise<void> {
+    if (this.#state && !this.#state.model) {
+      await connectFirst(this.#createInterface());
+      await this.#refresh();
+    }
+    if (command !== undefined) await this.#runCommand(command, "");
+    if (message !== undefined) await this.#submit(message);
   }
 
   /** A remark below the conversation. */
@@ -220,7 +224,7 @@ export class App {
     this.#end({ sessionId: this.#client.sessionId, draft: this.draft });
   }
 
-  /** Answers of the terminal that are on their way must not reach the shell. */
+  /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */
   #leave(): void {
     void this.#options.terminal.drainInput().finally(() => this.stop());
   }
@@ -450,7 +454,10 @@ export class App {
     if (text.trim() === "") return true;
     this.#editor.setText("");
     this.#editor.addToHistory(text);
-    void this.#guard(() => this.#outbox.send("follow_up", text));
+    void this.#guard(async () => {
+      if (this.#settling) await this.#settling;
+      await this.#outbox.send("follow_up", text);
+    });
     return true;
   }
 
@@ -489,9 +496,10 @@ export class App {
     });
   }
 
-  /** While somebody else has the terminal, nothing is drawn. */
+  /** While somebody else has the terminal, nothing is drawn, and no answer of the terminal is on its way to them. */
   async #handOver(work: (() => Promise<void>) | undefined): Promise<void> {
     if (!work) return;
+    await this.#options.terminal.drainInput();
     this.#tui.stop();
     try {
       await work();
@@ -507,6 +515,7 @@ export class App {
     this.#editor.addToHistory(text);
     this.#editor.setText("");
     this.#notes.clear();
+    if (this.#settling) await this.#settling;
     if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
@@ -595,6 +604,15 @@ export class App {
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       move: async (client) => await this.#show(client),
       run: (work) => void this.#guard(work),
+      settle: async (work) => {
+        const result = work();
+        const settling = Promise.allSettled([this.#settling, result]);
+        this.#settling = settling;
+        void settling.finally(() => {
+          if (this.#settling === settling) this.#settling = undefined;
+        });
+        return await result;
+      },
       copy: (text) => this.#options.copy(text),
       describeKey: (id) => this.#describeKey(id),
       themes: this.#options.themes,

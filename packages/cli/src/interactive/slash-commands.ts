@@ -1,6 +1,7 @@
 /** What can be typed after a slash. Help and completion read this table. */
 import type { ThinkingLevelName } from "@tau/protocol";
 import { toPlainLine } from "@tau/tui";
+import { login, logout } from "./commands/connect.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
 import { chooseModel, chooseScopedModels } from "./commands/models.ts";
 import { runDoctor, showChangelog } from "./commands/program.ts";
@@ -42,8 +43,8 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "queue", description: "Edit or remove queued messages", run: editQueue },
   { name: "approve", description: "Answer open questions", run: answerQuestions },
   { name: "trust", description: "Trust this project, or take that back", run: changeTrust },
-  { name: "login", description: "Store a key for a provider", argument: "PROVIDER", run: login },
-  { name: "logout", description: "Remove a stored key", argument: "PROVIDER", run: logout },
+  { name: "login", description: "Connect a provider", argument: "PROVIDER", run: login },
+  { name: "logout", description: "Remove a stored key or login", argument: "PROVIDER", run: logout },
   { name: "reload", description: "Read settings, skills, templates, themes and keys again", run: reload },
   { name: "doctor", description: "Check whether everything works", run: runDoctor },
   { name: "changelog", description: "Show what has changed", run: showChangelog },
@@ -163,22 +164,6 @@ async function copyAnswer(ui: Interface): Promise<void> {
   if (text === null) return ui.say("There is no answer yet.");
   ui.copy(text);
   ui.say("Copied.");
-}
-
-async function login(ui: Interface, argument: string): Promise<void> {
-  const provider = argument === "" ? await ui.ask("Which provider? For example anthropic, openai or google") : argument;
-  if (provider === undefined || provider === "") return;
-  const apiKey = await ui.ask(`Key for ${provider} (empty: log in through the browser)`, { hidden: true });
-  if (apiKey === undefined) return;
-  await ui.client.execute({ type: "login", provider, ...(apiKey !== "" && { apiKey }) });
-  ui.say(`Stored for ${provider}. /model chooses one of its models.`);
-}
-
-async function logout(ui: Interface, argument: string): Promise<void> {
-  const provider = argument === "" ? await ui.ask("Which provider?") : argument;
-  if (provider === undefined || provider === "") return;
-  const { removed } = await ui.client.execute({ type: "logout", provider });
-  ui.say(removed ? `Removed what was stored for ${provider}.` : `Nothing was stored for ${provider}.`);
 }
 
 async function reload(ui: Interface): Promise<void> {

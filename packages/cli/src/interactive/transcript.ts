@@ -19,6 +19,8 @@ export class Transcript extends Container {
   readonly #look: Look;
   #entries: readonly SessionEntry[] = [];
   readonly #calls = new Map<string, ToolCallBlock>();
+  /** The ids of calls without a result. */
+  readonly #awaited = new Set<string>();
   /** The answer that is arriving. */
   #live: { id: string; block: AssistantBlock } | undefined;
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
@@ -32,12 +34,14 @@ export class Transcript extends Container {
   update({ log, live }: View): void {
     if (log.entries !== this.#entries) this.#takeEntries(log.entries, log.hasOlder, live.message?.id);
     this.#takeLive(live);
+    if (!live.run) this.#end();
   }
 
   override clear(): void {
     super.clear();
     this.#entries = [];
     this.#calls.clear();
+    this.#awaited.clear();
     this.#live = undefined;
     this.#loggedId = undefined;
   }
@@ -114,6 +118,7 @@ export class Transcript extends Container {
   /** A result whose call is not shown, such as one before the first entry, is left out. */
   #addResult(message: ToolResultMessage): void {
     this.#calls.get(message.toolCallId)?.setResult(message);
+    this.#awaited.delete(message.toolCallId);
   }
 
   #takeLive({ message, tools }: LiveView): void {
@@ -123,6 +128,13 @@ export class Transcript extends Container {
       for (const call of message.calls) this.#getCall(call.id, call.name).setArguments(call.arguments);
     }
     for (const tool of tools) this.#getCall(tool.id, tool.name).setRunning(tool);
+  }
+
+  /** After a run nothing that it left open changes any more, and nothing holds back what follows. */
+  #end(): void {
+    this.#live?.block.end();
+    for (const id of this.#awaited) this.#calls.get(id)?.end();
+    this.#awaited.clear();
   }
 
   #createAnswer(): AssistantBlock {
@@ -136,6 +148,7 @@ export class Transcript extends Container {
     if (known) return known;
     const block = new ToolCallBlock(name, this.#look);
     this.#calls.set(id, block);
+    this.#awaited.add(id);
     this.addChild(block);
     return block;
   }

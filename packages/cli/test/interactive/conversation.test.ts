@@ -71,6 +71,8 @@ describe("a conversation", () => {
       await rm(join(agentDir, "models.json"));
     };
     const app = await openApp([], { prepare });
+    await app.sees("Which model do you want to use?");
+    app.press("escape");
     app.type("a long thought");
     app.press("enter");
     await app.sees("No model can be used yet");

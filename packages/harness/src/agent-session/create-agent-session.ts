@@ -91,7 +91,14 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       policy: {
         decide: params.decide ?? createDefaultPolicy(rules),
         ask: params.ask,
-        audit: params.audit ?? createAudit((type, data) => sessionManager.appendCustomEntry(type, data)),
+        audit:
+          params.audit ??
+          createAudit({
+            sessionId: sessionManager.id,
+            append: (type, data) => sessionManager.appendCustomEntry(type, data),
+            record: async (fact) =>
+              (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids }),
+          }),
         grants,
         remembered: createRememberedRules({ agentDir, cwd, ids }),
         files: files.free,
@@ -165,7 +172,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
 /** Skills that appear later may be read without a question too. */
 function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
   for (const path of resources.skills.map(getReadablePath)) {
-    grants.grant("read", { kind: "path", path: getRealPath(path) }, "session");
+    grants.grant({ capability: "read", target: { kind: "path", path: getRealPath(path) } }, "session");
   }
 }
 

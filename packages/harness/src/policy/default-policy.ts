@@ -1,6 +1,6 @@
 /** The default policy: the workspace is allowed, credentials are denied, and for all other paths a person is asked. Pure. */
 import { type PathRules, resolvePathRules, ruledStanding } from "./paths.ts";
-import type { Decide } from "./policy.ts";
+import type { PolicyRequest, Verdict } from "./policy.ts";
 
 const why = {
   outside: "it is outside the workspace",
@@ -13,7 +13,7 @@ export const verbs = { read: "Reading", write: "Writing" } as const;
  * Credential files are denied; paths in `roots` are allowed, and reading in `readable`; reading or writing elsewhere asks.
  * Everything else is allowed. Throws for a directory that is not absolute.
  */
-export function createDefaultPolicy(options: PathRules): Decide {
+export function createDefaultPolicy(options: PathRules): (request: PolicyRequest) => Verdict {
   const rules = resolvePathRules(options);
   return ({ capability, target }) => {
     if (target.kind !== "path") return { kind: "allow", rule: "default" };

@@ -10,6 +10,15 @@ export {
   type PolicyReason,
   resolvePolicy,
 } from "./extension-policy.ts";
+export {
+  changeTrust,
+  type ExtensionTrustOptions,
+  type ExtensionTrustState,
+  readExtensionTrust,
+  type TrustChange,
+  type TrustRecord,
+  writeExtensionTrust,
+} from "./extension-trust.ts";
 export { restrictPolicy } from "./restrict-policy.ts";
 export type { ExecMediationPolicy } from "./exec/mediation.ts";
 export type { SecretBrokerPolicy } from "./secret-names.ts";
@@ -28,6 +37,7 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
+export { getLedgerPath, type LedgerProblem, type LedgerRecord, verifyLedger } from "./ledger.ts";
 export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
 export { findUnknownTools } from "../pipeline/tool-patterns.ts";
 export { describeIgnoredPiFiles } from "../resources/locations.ts";

@@ -10,8 +10,14 @@ import { findCursor, LineCache } from "./lines.ts";
 import { createUnknownRows, nothingPainted, paint, type Painted } from "./paint.ts";
 import { resizeRows, type Size } from "./resize.ts";
 
-/** Puts something over the visible lines, such as overlays; gets and returns as many lines as the screen has rows at most. */
-export type Decorate = (lines: readonly string[], size: Size) => readonly string[];
+export interface DrawOptions {
+  /** Puts something over the visible lines, such as overlays; gets and returns at most as many lines as the screen has rows. */
+  decorate?: (lines: readonly string[], size: Size) => readonly string[];
+  /** Whether no frame follows: lines that were held back because they might change are printed as they are. Default false. */
+  isLast?: boolean;
+}
+
+const asTheyAre = (lines: readonly string[]) => lines;
 
 /**
  * Erases the row of the cursor and all below it. Not from the first column on: if that is the first cell of the screen, tmux
@@ -37,13 +43,13 @@ export class MainScreen {
   }
 
   /** The bytes of the next frame; empty if nothing changed. */
-  draw(children: readonly Component[], size: Size, decorate: Decorate = (lines) => lines): string {
+  draw(children: readonly Component[], size: Size, { decorate = asTheyAre, isLast = false }: DrawOptions = {}): string {
     const erased = this.#resize(size);
-    const open = this.#document.render(children, size.columns, size.rows);
+    const open = this.#document.render(children, { width: size.columns, height: size.rows, isLast });
     const shown = Math.min(open.length, size.rows);
     const hidden = open.length - shown;
-    // Lines above the screen that are not in the scrollback yet have to scroll through it.
-    const passing = open.slice(0, hidden).filter(({ isSaved }) => !isSaved);
+    // Lines above the screen that are finished and not in the scrollback yet have to scroll through it.
+    const passing = open.slice(0, hidden).filter(({ mustPrint }) => mustPrint);
     const visible = decorate(
       open.slice(hidden).map(({ text }) => text),
       size,
@@ -52,9 +58,10 @@ export class MainScreen {
     const cursor = findCursor(lines);
     const before = this.#painted;
     const isShorter = this.redrawsIfShorter && lines.length < before.rows.length;
-    // Lines that are in the scrollback are shown again.
-    const isBack = open.slice(hidden).some(({ isSaved, leaf }) => isSaved && !leaf.isEphemeral);
     const { rows } = before;
+    // A line that is in the scrollback is shown again.
+    const first = open[hidden];
+    const isBack = first !== undefined && !first.mustPrint && !first.leaf.isEphemeral && first.leaf.saved > 0;
     this.#isDrawnAnew = isShorter || (isBack && rows.length > 0 && rows[0]?.text !== lines[0]?.text);
     const { bytes, after } = paint({
       before: isShorter ? { ...before, rows: createUnknownRows(size.columns, rows.length) } : before,

@@ -58,8 +58,8 @@ export abstract class TuiBase extends Container {
     );
   }
 
-  /** The bytes of the next frame; empty if nothing changed. */
-  protected abstract drawFrame(): string;
+  /** The bytes of the next frame; empty if nothing changed. `isLast` if the interface stops after it. */
+  protected abstract drawFrame(isLast: boolean): string;
   /** Whether the last frame moved what is visible up, or drew every row, for another reason than a resize. */
   protected get isDrawnAnew(): boolean {
     return false;
@@ -100,7 +100,7 @@ export abstract class TuiBase extends Container {
   /** The last frame is drawn first. */
   stop(options: TuiStopOptions = {}): void {
     if (!this.#isRunning) return;
-    this.#frames.drawNow();
+    this.#draw(!options.preserveScreen);
     this.#isRunning = false;
     this.#frames.cancel();
     if (this.#settings.notifiesScheme) this.terminal.write("\x1b[?2031l");
@@ -230,10 +230,10 @@ export abstract class TuiBase extends Container {
     this.requestRender();
   }
 
-  #draw(): void {
+  #draw(isLast = false): void {
     if (!this.#isRunning || this.#ready) return;
     this.beforeRender?.();
-    const bytes = this.drawFrame();
+    const bytes = this.drawFrame(isLast);
     this.#countFullRedraw();
     if (bytes === "") return;
     this.terminal.write(`${beginUpdate}${bytes}${this.#settings.showsCursor ? "\x1b[?25h" : ""}${endUpdate}`);

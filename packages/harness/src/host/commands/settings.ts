@@ -5,7 +5,6 @@ import { createTrustCheck, keepTrust, readTrust, writeTrust } from "../../policy
 import { formatFileProblem } from "../../file-problem.ts";
 import { describeIgnoredPiFiles } from "../../resources/locations.ts";
 import { nestSetting } from "../../settings/nest.ts";
-import { login } from "../login.ts";
 import { command, type SomeCommands, longCommand } from "./command.ts";
 
 export const settingsCommands = {
@@ -34,9 +33,15 @@ export const settingsCommands = {
     if (ignored !== undefined) session.notify("resources", ignored);
     return trust;
   }),
-  login: longCommand({ provider: nonEmptyText, apiKey: optional(nonEmptyText) }, ({ session }, { provider, apiKey }) =>
-    login(session, provider, apiKey),
+  login: longCommand(
+    { provider: nonEmptyText, apiKey: optional(nonEmptyText) },
+    async ({ hosted: { logins } }, { provider, apiKey }) => {
+      if (apiKey === undefined) await logins.logIn(provider);
+      else await logins.storeKey(provider, apiKey);
+      return { provider, kind: apiKey === undefined ? ("oauth" as const) : ("api_key" as const) };
+    },
   ),
+  abort_login: command({}, ({ hosted }) => hosted.logins.abort()),
   logout: command({ provider: nonEmptyText }, async ({ session }, { provider }) => {
     const known = session.modelRegistry.getAll().some((model) => model.provider === provider);
     const removed = await session.authStorage.remove(provider);

@@ -9,7 +9,7 @@ import { Lexer, type Links, type Token, type Tokens } from "marked";
 import { toPlainText } from "../../text/plain.ts";
 
 /** A fence at the top has lines instead of a text. The array only grows; `openLine` is the line that is not complete. */
-export type CodeToken = Tokens.Code & { lines?: readonly string[]; openLine?: string | undefined };
+export type FenceToken = Tokens.Code & { lines: readonly string[]; openLine: string | undefined };
 
 /** A part that is complete, with what the lexer makes of it alone. */
 interface Unit {
