@@ -17,7 +17,12 @@ export class TuiMainScreen extends TuiBase {
     return this.#screen.forget();
   }
 
+  protected override get isDrawnAnew(): boolean {
+    return this.#screen.isDrawnAnew;
+  }
+
   protected override drawFrame(isLast: boolean): string {
+    this.#screen.redrawsIfShorter = this.getClearOnShrink();
     const size = { columns: this.terminal.columns, rows: this.terminal.rows };
     const decorate = (lines: readonly string[]) => this.overlays.composite(lines, size);
     const bytes = this.#screen.draw(this.children, size, { decorate, isLast });
