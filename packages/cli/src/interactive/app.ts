@@ -93,10 +93,7 @@ export class App {
   readonly #dialogs: DialogStack;
   readonly #questions: OpenQuestions;
   readonly #notes = new Container();
-  readonly #outbox = new Outbox(
-    () => this.#client,
-    () => this.#tracker.view.live.run !== undefined,
-  );
+  readonly #outbox = new Outbox(() => this.#client);
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
   #settings: TerminalSettings;
