@@ -276,6 +276,7 @@ describe("commands", () => {
     app.type("!echo one-for-the-model");
     app.press("enter");
     await app.sees(/\$ echo one-for-the-model[\s\S]*\n one-for-the-model/);
+    await expect.poll(app.screen).not.toContain("Running");
     app.type("!!echo not-for-the-model");
     app.press("enter");
     await app.sees(/\n not-for-the-model/);
