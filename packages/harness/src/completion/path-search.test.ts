@@ -1,3 +1,4 @@
+import { systemClock } from "@tau/ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PathList } from "./path-list.ts";
@@ -111,6 +112,25 @@ describe("a search", () => {
     const answers = await Promise.all(["r", "rt", "rtx"].map((text) => search(typed, text)));
     expect(answers.slice(0, 2)).toEqual([undefined, undefined]);
     expect(answers[2]).toEqual(await searchOnce(list, "rtx", 5));
+  });
+
+  test("ends although the list grows as fast as it is searched", async () => {
+    const list = createList(Array.from({ length: 10_000 }, (_unused, index) => `directory/file-${index}.txt`));
+    let nowMs = 0;
+    // Time passes so fast that every slice is over at once.
+    const clock = { ...systemClock, monotonic: () => (nowMs += 10) };
+    let turns = 0;
+    const grow = () => {
+      const chunk = Array.from({ length: 3_000 }, (_unused, index) => `more/file-${turns}-${index}.txt\0`).join("");
+      list.append(Buffer.from(chunk));
+      if (++turns < 40) timer = setImmediate(grow);
+    };
+    let timer = setImmediate(grow);
+    const found = await new PathSearch(list, { maxResults: 100, clock }).search(toPathQuery("rtx"));
+    clearImmediate(timer);
+    expect(found).toHaveLength(100);
+    // Five parts at each of three levels.
+    expect(turns).toBeLessThan(20);
   });
 
   test("lets timers run while it looks at many paths", async () => {

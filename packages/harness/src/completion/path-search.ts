@@ -52,9 +52,13 @@ export class PathSearch {
     this.#clock = clock;
   }
 
-  /** The best of the paths that are in the list by now, best first. Undefined if another search was begun meanwhile. */
+  /**
+   * The best of the paths that are in the list by now, best first. Those that are added meanwhile are left out: a list
+   * that grows as fast as it is searched would have no end. Undefined if another search was begun meanwhile.
+   */
   async search(query: PathQuery): Promise<string[] | undefined> {
     const number = ++this.#begun;
+    const { count } = this.#list;
     this.#sliceStartMs = this.#clock.monotonic();
     const last = this.#last;
     const search = last?.query.text === query.text ? last : { query, found: new Map<Level, LevelMatches>() };
@@ -66,7 +70,7 @@ export class PathSearch {
       if (!matches) return undefined;
       search.found.set(level, matches);
       this.#last = search;
-      if (!(await this.#scanRest(number, { query, level, matches }))) return undefined;
+      if (!(await this.#scanRest(number, { query, level, matches, count }))) return undefined;
       paths.push(...matches.best.toPaths());
       if (paths.length >= this.#maxResults) break;
     }
@@ -88,13 +92,13 @@ export class PathSearch {
     return matches;
   }
 
-  /** Looks at the paths that were not looked at, which may have been added since. False if it did not finish. */
-  async #scanRest(number: number, step: Step & { matches: LevelMatches }): Promise<boolean> {
-    const { matches } = step;
-    while (matches.scanned < this.#list.count) {
+  /** Looks at those of the first `count` paths that were not looked at. False if it did not finish. */
+  async #scanRest(number: number, step: Step & { matches: LevelMatches; count: number }): Promise<boolean> {
+    const { matches, count } = step;
+    while (matches.scanned < count) {
       if (!(await this.#isNewest(number))) return false;
       const from = matches.scanned;
-      matches.scanned = Math.min(this.#list.count, from + pathsPerCheck);
+      matches.scanned = Math.min(count, from + pathsPerCheck);
       if (step.query.whole.length === 0) this.#rankAll({ from, to: matches.scanned }, matches.best);
       else this.#examine({ from, to: matches.scanned }, step);
     }
