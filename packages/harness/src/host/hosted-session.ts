@@ -16,6 +16,7 @@ import type { FileCompletion } from "../completion/file-completion.ts";
 import type { AgentSession, SubmitOptions } from "../agent-session/agent-session.ts";
 import { HarnessError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
+import { Logins } from "./login.ts";
 
 /** The last event that a client has seen. */
 export interface Cursor {
@@ -36,6 +37,7 @@ export class HostedSession {
   files: FileCompletion | undefined;
   /** New whenever a process opens the session. */
   readonly epoch: string;
+  readonly logins: Logins;
   readonly #ring = new EventRing();
   readonly #stopListening: () => void;
   readonly #listeners = new Listeners<HostEvent>((error) => {
@@ -51,6 +53,7 @@ export class HostedSession {
   constructor(session: AgentSession, { epoch, view }: { epoch: string; view: View }) {
     this.session = session;
     this.epoch = epoch;
+    this.logins = new Logins(session);
     this.#tracker = new ViewTracker(view);
     this.#stopListening = session.onSessionEvent((event) => this.#take(event));
   }
@@ -112,6 +115,7 @@ export class HostedSession {
 
   async close(): Promise<void> {
     this.files?.close();
+    this.logins.abort();
     try {
       await this.session.dispose();
     } finally {
