@@ -116,7 +116,9 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
         if (this.#options.copyOnSelect) void this.copyActiveSelectionToClipboard();
       },
       onRightPress: () => {
-        if (process.platform === "win32") this.#options.onRightClickPaste();
+        // The terminal of VS Code pastes by itself.
+        const pastesItself = process.env["TERM_PROGRAM"]?.toLowerCase() === "vscode";
+        if (process.platform === "win32" && !pastesItself) this.#options.onRightClickPaste();
       },
     });
   }
@@ -250,7 +252,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     this.#drawIndicator(frame, lines);
     const composed = this.overlays.composite(lines, size).slice(0, size.rows);
     this.#flashes.composite(composed, size.columns);
-    return this.#screen.draw(composed, size);
+    return this.#screen.draw(this.toShown(composed), size);
   }
 
   protected override takeInput(data: string): boolean {

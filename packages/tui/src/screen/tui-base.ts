@@ -1,5 +1,5 @@
 /** What every interface in a terminal has: components, overlays, the focus, input, and when to draw. */
-import type { Component } from "../component.ts";
+import { type Component, hideFakeCursor } from "../component.ts";
 import { Container } from "../components/container.ts";
 import { isKeyRelease, matchesKey } from "../keys/match.ts";
 import { getCapabilities } from "../terminal/capabilities.ts";
@@ -113,6 +113,11 @@ export abstract class TuiBase extends Container {
   /** How often the screen was drawn from its top: at the start, when it is forced, after a resize, when what is visible moves up. */
   get fullRedraws(): number {
     return this.#fullRedraws.count;
+  }
+
+  /** Lines with one cursor at most: that of the terminal, or one that is drawn. */
+  protected toShown(lines: readonly string[]): readonly string[] {
+    return this.#settings.showsCursor ? lines.map(hideFakeCursor) : lines;
   }
 
   protected get isRunning(): boolean {
