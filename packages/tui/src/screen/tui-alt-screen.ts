@@ -193,6 +193,10 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     this.#layoutRoot?.invalidate();
   }
 
+  protected override get roots(): readonly Component[] {
+    return this.#layoutRoot ? [this.#layoutRoot] : this.children;
+  }
+
   get #view(): ScrollView {
     return this.#frame?.primaryScrollView ?? this.#documentView;
   }
@@ -224,10 +228,9 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
 
   protected override afterTerminalStop({ preserveScreen = false }: TuiStopOptions): void {
     const { columns } = this.terminal;
-    const roots = this.#layoutRoot ? [this.#layoutRoot] : this.children;
     const lines = preserveScreen
       ? []
-      : renderEnd(roots, columns, maxExitLines).map((text) => toLine(text, columns).text);
+      : renderEnd(this.roots, columns, maxExitLines).map((text) => toLine(text, columns).text);
     const printed = lines.map((text) => `${text}\r\n`).join("");
     this.terminal.write(`${leaveFullScreen}${printed === "" ? "" : `\x1b[?7l${printed}\x1b[?7h`}\x1b[?25h`);
     if (this.#savedCapabilities) setCapabilities(this.#savedCapabilities);

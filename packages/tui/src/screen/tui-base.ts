@@ -52,10 +52,11 @@ export abstract class TuiBase extends Container {
     super();
     this.terminal = terminal;
     this.#settings = { showsCursor: showHardwareCursor, clearsOnShrink: false, notifiesScheme: false };
-    this.overlays = new Overlays(
-      () => this.terminal,
-      () => this.requestRender(),
-    );
+    this.overlays = new Overlays({
+      getSize: () => this.terminal,
+      getRoots: () => this.roots,
+      onChange: () => this.requestRender(),
+    });
   }
 
   /** The bytes of the next frame; empty if nothing changed. `isLast` if the interface stops after it. */
@@ -118,6 +119,11 @@ export abstract class TuiBase extends Container {
   /** Lines with one cursor at most: that of the terminal, or one that is drawn. */
   protected toShown(lines: readonly string[]): readonly string[] {
     return this.#settings.showsCursor ? lines.map(hideFakeCursor) : lines;
+  }
+
+  /** What is drawn below the overlays. */
+  protected get roots(): readonly Component[] {
+    return this.children;
   }
 
   protected get isRunning(): boolean {
