@@ -34,8 +34,7 @@ export class Transcript extends Container {
   update({ log, live }: View): void {
     if (log.entries !== this.#entries) this.#takeEntries(log.entries, log.hasOlder, live.message?.id);
     this.#takeLive(live);
-    if (live.run) this.#look.loadHighlighter();
-    else this.#end();
+    if (!live.run) this.#end();
   }
 
   override clear(): void {
