@@ -123,7 +123,6 @@ export class App {
     this.#look = {
       theme,
       markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
-      loadHighlighter: () => highlighter.load(),
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
       shows: new Map(),

@@ -36,8 +36,7 @@ export class Transcript extends Container {
   update({ log, live }: View): void {
     if (log.entries !== this.#entries) this.#takeEntries(log.entries, log.hasOlder, live.message?.id);
     this.#takeLive(live);
-    if (live.run) this.#look.loadHighlighter();
-    else this.#end();
+    if (!live.run) this.#end();
   }
 
   /** A command that begins to run now. Its entry will find it. */
