@@ -126,6 +126,7 @@ export class App {
       markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
+      images: toImages(settings),
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
@@ -206,6 +207,7 @@ export class App {
     this.#editor.setAutocompleteMaxVisible(settings.autocompleteMaxVisible);
     this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
     this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
+    this.#look.images = toImages(settings);
     // What the user has toggled since stays, until the setting itself changes.
     if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
     this.#redraw();
@@ -644,3 +646,8 @@ export class App {
     }
   }
 }
+
+const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
+  areShown: terminal.showImages,
+  maxWidthCells: terminal.imageWidthCells,
+});

@@ -30,7 +30,7 @@ const definitions = {
   "app.thinking.cycle": { defaultKeys: "shift+tab", description: "The next thinking level" },
   "app.thinking.save": { defaultKeys: "ctrl+s", description: "Keep the thinking level as a setting" },
   "app.thinking.toggle": { defaultKeys: "ctrl+t", description: "Show or fold thinking" },
-  "app.tools.expand": { defaultKeys: "ctrl+o", description: "Show or fold the output of tools" },
+  "app.tools.expand": { defaultKeys: "ctrl+o", description: "Show or fold the output of tools and long messages" },
   "app.message.copy": { defaultKeys: "ctrl+x", description: "Copy the last answer" },
   "app.message.followUp": { defaultKeys: "alt+enter", description: "Queue a message for after the run" },
   "app.message.dequeue": { defaultKeys: "alt+up", description: "Take queued messages back into the editor" },
