@@ -363,6 +363,9 @@ export class App {
       case "app.editor.external":
         void this.#guard(() => this.#editExternally());
         return true;
+      case "app.editor.redo":
+        this.#editor.redo();
+        return true;
       case "app.clipboard.pasteImage":
         void this.#guard(() => this.#pasteImage());
         return true;

@@ -110,7 +110,10 @@ describe("in the conversation", () => {
 
   test("an image of a tool and one of the user are drawn by Kitty's protocol, with their columns", async () => {
     const { app, written } = await openWithImages("kitty", { settings: { terminal: { imageWidthCells: 20 } } });
-    const commands = written().match(/\x1b_Ga=T[^;]*/g) ?? [];
+    const commands = written()
+      .split("\x1b_G")
+      .slice(1)
+      .map((command) => command.split(";")[0] ?? "");
     expect(new Set(commands).size).toBe(2);
     for (const command of commands) expect(command).toMatch(/c=20,r=10,i=\d+/);
     expect(written()).toContain(png);
@@ -119,7 +122,9 @@ describe("in the conversation", () => {
 
   test("in iTerm2 the image begins in its first row, though it is written with its last", async () => {
     const { written } = await openWithImages("iterm2", { settings: { terminal: { imageWidthCells: 20 } } });
-    expect(written()).toMatch(/\x1b\[9A\x1b\]1337;File=[^:]*width=20/);
+    const [before = "", image = ""] = written().split("\x1b]1337;File=");
+    expect(before.endsWith("\x1b[9A")).toBe(true);
+    expect(image).toContain("width=20;");
   });
 
   test.each([

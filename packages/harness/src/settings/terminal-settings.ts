@@ -130,7 +130,7 @@ export const terminalSettings = {
   }),
   collapseChangelog: setting(flag, {
     default: false,
-    description: "Show only a short list of changes after an update. Has no effect yet.",
+    description: "After an update, say only that there is something new instead of listing the changes.",
   }),
   tuiMode: setting(oneOf("regular", "fullscreen"), {
     default: "regular",
