@@ -762,15 +762,18 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await writeFile(join(agentDir, "prompts", "look.md"), "Look at $1.");
       await writeFile(join(directory, "fruit.txt"), "apples");
       await mkdir(join(directory, "fresh air"));
+      await writeFile(join(directory, "fresh air", "in.txt"), "");
     },
     async check({ client }) {
       expect(await client.call("complete", { text: "/lo", cursor: 3 })).toMatchObject({
         from: 1,
         items: [{ value: "look" }],
       });
-      const { from, items } = await client.call("complete", { text: "see @fr", cursor: 7 });
+      const ask = () => client.call("complete", { text: "see @fr", cursor: 7 });
+      await expect.poll(async () => (await ask()).incomplete).toBeUndefined();
+      const { from, items } = await ask();
       expect(from).toBe(5);
-      expect(items.map(({ value }) => value)).toEqual(['"fresh air/"', "fruit.txt"]);
+      expect(items.map(({ value }) => value)).toEqual(["fruit.txt", '"fresh air/"', '"fresh air/in.txt"']);
       expect((await client.call("complete", { text: "plain", cursor: 5 })).items).toEqual([]);
     },
   },

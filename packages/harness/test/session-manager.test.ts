@@ -33,11 +33,10 @@ describe.each(Object.entries(storages))("a session %s", (_name, create) => {
     await session.close();
   });
 
-  test("adds up all entries in their order, however many there are", async () => {
+  test("counts all entries, however many there are", async () => {
     const session = await create();
-    const ids: string[] = [];
-    for (let index = 0; index < 1_001; index++) ids.push(await session.appendMessage(user(String(index))));
-    expect(await session.reduceEntries((sum, { id }) => [...sum, id], [] as string[])).toEqual(ids);
+    for (let index = 0; index < 1_001; index++) await session.appendMessage(user(String(index)));
+    expect((await session.getTotals()).messages.user).toBe(1_001);
     await session.close();
   });
 

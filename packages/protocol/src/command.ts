@@ -124,6 +124,8 @@ export interface CompletionData {
   /** The completions replace `text` from here to the cursor. */
   from: number;
   items: { value: string; description?: string }[];
+  /** Files are still being listed: asking again gives more or better completions. */
+  incomplete?: true;
 }
 
 export interface TrustData {

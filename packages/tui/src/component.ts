@@ -18,6 +18,11 @@ export interface Component {
    * room are left out, instead of going to the scrollback. Default false.
    */
   readonly isEphemeral?: boolean;
+  /**
+   * How many lines of `render(width)`, from the first, will stay as they are. In the main screen only those go to the scrollback:
+   * what may still change is printed when it is finished, and so is everything that follows it. Default: all lines.
+   */
+  countFinished?(width: number): number;
   /** Forgets everything that was computed from the theme or the width. */
   invalidate(): void;
 }

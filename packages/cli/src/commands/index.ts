@@ -52,6 +52,14 @@ export const commands: readonly Command[] = [
     usage: ["tau trust [--revoke]  Until then its settings and system prompt cannot execute or redirect anything"],
   },
   {
+    name: "audit",
+    summary: "Look at what was denied, and at what people allowed",
+    usage: [
+      "tau audit tail [-n, --lines N] [--json]  The last records, 20 by default",
+      "tau audit verify [--json]  Check that no record was changed, removed or moved",
+    ],
+  },
+  {
     name: "doctor",
     summary: "Check what tau needs and suggest fixes",
     usage: ["tau doctor [--network] [--json]  Contacts no server without --network"],

@@ -92,10 +92,7 @@ export class App {
   readonly #dialogs: DialogStack;
   readonly #questions: OpenQuestions;
   readonly #notes = new Container();
-  readonly #outbox = new Outbox(
-    () => this.#client,
-    () => this.#tracker.view.live.run !== undefined,
-  );
+  readonly #outbox = new Outbox(() => this.#client);
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
   #settings: TerminalSettings;
@@ -109,6 +106,8 @@ export class App {
   /** What the user runs with `!`. */
   #shellCommand: { command: string; client: SessionClient } | undefined;
   #lastPress: { action: string; at: number } | undefined;
+  /** What the user sends waits for this: see `Interface.settle`. */
+  #settling: Promise<unknown> | undefined;
 
   constructor(options: AppOptions) {
     const { client, terminal, themes, keybindings, program, settings } = options;
@@ -223,7 +222,7 @@ export class App {
     this.#end({ sessionId: this.#client.sessionId, draft: this.draft });
   }
 
-  /** Answers of the terminal that are on their way must not reach the shell. */
+  /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */
   #leave(): void {
     void this.#options.terminal.drainInput().finally(() => this.stop());
   }
@@ -462,7 +461,10 @@ export class App {
     }
     this.#editor.setText("");
     this.#editor.addToHistory(text);
-    void this.#guard(() => this.#outbox.send("follow_up", text));
+    void this.#guard(async () => {
+      if (this.#settling) await this.#settling;
+      await this.#outbox.send("follow_up", text);
+    });
     return true;
   }
 
@@ -501,9 +503,10 @@ export class App {
     });
   }
 
-  /** While somebody else has the terminal, nothing is drawn. */
+  /** While somebody else has the terminal, nothing is drawn, and no answer of the terminal is on its way to them. */
   async #handOver(work: (() => Promise<void>) | undefined): Promise<void> {
     if (!work) return;
+    await this.#options.terminal.drainInput();
     this.#tui.stop();
     try {
       await work();
@@ -519,6 +522,7 @@ export class App {
     this.#editor.addToHistory(text);
     this.#editor.setText("");
     this.#notes.clear();
+    if (this.#settling) await this.#settling;
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
     try {
@@ -618,6 +622,15 @@ export class App {
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       move: async (client) => await this.#show(client),
       run: (work) => void this.#guard(work),
+      settle: async (work) => {
+        const result = work();
+        const settling = Promise.allSettled([this.#settling, result]);
+        this.#settling = settling;
+        void settling.finally(() => {
+          if (this.#settling === settling) this.#settling = undefined;
+        });
+        return await result;
+      },
       copy: (text) => this.#options.copy(text),
       describeKey: (id) => this.#describeKey(id),
       themes: this.#options.themes,

@@ -19,6 +19,8 @@ export class Transcript extends Container {
   readonly #look: Look;
   #entries: readonly SessionEntry[] = [];
   readonly #calls = new Map<string, ToolCallBlock>();
+  /** The ids of calls without a result. */
+  readonly #awaited = new Set<string>();
   /** Commands of the user that are not in the log yet: they are running, or wait for the end of a turn. */
   #commands: readonly ShellCommandBlock[] = [];
   /** The answer that is arriving. */
@@ -34,6 +36,7 @@ export class Transcript extends Container {
   update({ log, live }: View): void {
     if (log.entries !== this.#entries) this.#takeEntries(log.entries, log.hasOlder, live.message?.id);
     this.#takeLive(live);
+    if (!live.run) this.#end();
   }
 
   /** A command that begins to run now. Its entry will find it. */
@@ -48,6 +51,7 @@ export class Transcript extends Container {
     super.clear();
     this.#entries = [];
     this.#calls.clear();
+    this.#awaited.clear();
     this.#commands = [];
     this.#live = undefined;
     this.#loggedId = undefined;
@@ -125,6 +129,7 @@ export class Transcript extends Container {
   /** A result whose call is not shown, such as one before the first entry, is left out. */
   #addResult(message: ToolResultMessage): void {
     this.#calls.get(message.toolCallId)?.setResult(message);
+    this.#awaited.delete(message.toolCallId);
   }
 
   #takeLive({ message, tools }: LiveView): void {
@@ -134,6 +139,13 @@ export class Transcript extends Container {
       for (const call of message.calls) this.#getCall(call.id, call.name).setArguments(call.arguments);
     }
     for (const tool of tools) this.#getCall(tool.id, tool.name).setRunning(tool);
+  }
+
+  /** After a run nothing that it left open changes any more, and nothing holds back what follows. */
+  #end(): void {
+    this.#live?.block.end();
+    for (const id of this.#awaited) this.#calls.get(id)?.end();
+    this.#awaited.clear();
   }
 
   #createAnswer(): AssistantBlock {
@@ -147,6 +159,7 @@ export class Transcript extends Container {
     if (known) return known;
     const block = new ToolCallBlock(name, this.#look);
     this.#calls.set(id, block);
+    this.#awaited.add(id);
     this.addChild(block);
     return block;
   }

@@ -12,6 +12,7 @@ import {
 } from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
+import type { FileCompletion } from "../completion/file-completion.ts";
 import type { AgentSession, SubmitOptions } from "../agent-session/agent-session.ts";
 import { HarnessError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
@@ -32,6 +33,8 @@ export type HostListener = (event: HostEvent) => void;
 
 export class HostedSession {
   readonly session: AgentSession;
+  /** Created by the first command that completes something. */
+  files: FileCompletion | undefined;
   /** New whenever a process opens the session. */
   readonly epoch: string;
   readonly logins: Logins;
@@ -111,6 +114,7 @@ export class HostedSession {
   }
 
   async close(): Promise<void> {
+    this.files?.close();
     this.logins.abort();
     try {
       await this.session.dispose();

@@ -1,6 +1,27 @@
 /** The policy: what tools and commands may do, and who decides. */
 export { toVisibleLine } from "./call-summary.ts";
 export { createDefaultPolicy } from "./default-policy.ts";
+export {
+  evaluateFor,
+  type ExtensionOverride,
+  type ExtensionPolicy,
+  type PolicyCheck,
+  type PolicyInput,
+  type PolicyReason,
+  resolvePolicy,
+} from "./extension-policy.ts";
+export {
+  changeTrust,
+  type ExtensionTrustOptions,
+  type ExtensionTrustState,
+  readExtensionTrust,
+  type TrustChange,
+  type TrustRecord,
+  writeExtensionTrust,
+} from "./extension-trust.ts";
+export { restrictPolicy } from "./restrict-policy.ts";
+export type { ExecMediationPolicy } from "./exec/mediation.ts";
+export type { SecretBrokerPolicy } from "./secret-names.ts";
 export type { PathRules } from "./paths.ts";
 export {
   type Answer,
@@ -16,6 +37,7 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
+export { getLedgerPath, type LedgerProblem, type LedgerRecord, verifyLedger } from "./ledger.ts";
 export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
 export { findUnknownTools } from "../pipeline/tool-patterns.ts";
 export { describeIgnoredPiFiles } from "../resources/locations.ts";

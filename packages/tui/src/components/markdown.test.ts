@@ -7,6 +7,7 @@ import { visibleWidth } from "../text/cells.ts";
 import { stripTerminalSequences } from "../text/escape.ts";
 import { Markdown, type MarkdownTheme } from "./markdown.ts";
 import { MarkdownDrawing } from "./markdown/draw.ts";
+import { MarkdownLines } from "./markdown/lines.ts";
 import { MarkdownStream } from "./markdown/stream.ts";
 
 const names = [
@@ -215,18 +216,15 @@ describe("streaming", () => {
     "one more delta costs the same at the end of a long text as at its beginning: %s",
     (_, create) => {
       const text = Array.from({ length: 6000 }, (_, index) => create(index)).join("");
-      const stream = new MarkdownStream();
-      const drawing = new MarkdownDrawing({ theme: plain, options: {}, text: (value) => value }, 60);
+      const look = { theme: plain, options: {}, text: (value: string) => value };
+      const lines = new MarkdownLines({ look, width: 60, pad: (line) => line });
       const costs: number[] = [];
       for (let index = 0; index < 20_000; index++) {
-        const before = stream.lexedCharacters + drawing.drawnParts;
-        stream.append(text.slice(index * 5, index * 5 + 5));
-        // A person sees some of the deltas only; the lexer and the drawing are asked as often as a screen is.
-        if (index % 16 === 0) {
-          const { complete, open } = stream.update();
-          drawing.drawBlocks([...complete, ...open]);
-        }
-        costs.push(stream.lexedCharacters + drawing.drawnParts - before);
+        const before = lines.work;
+        lines.append(text.slice(index * 5, index * 5 + 5));
+        // A person sees some of the deltas only; the lines are asked for as often as a screen is drawn.
+        if (index % 16 === 0) lines.slice(lines.count - 40, lines.count);
+        costs.push(lines.work - before);
       }
       const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
       expect(sum(costs.slice(-1000))).toBeLessThanOrEqual(1.3 * sum(costs.slice(0, 1000)));
@@ -261,4 +259,15 @@ describe("streaming", () => {
     markdown.setText("b");
     expect(markdown.render(3)).toEqual(["b  "]);
   });
+
+  test.each(["word and word ".repeat(4), "> a quoted line of a long message"])(
+    "30,000 lines without a blank one between them take as long each as few: %s",
+    (line) => {
+      const stream = new MarkdownStream();
+      const before = process.cpuUsage();
+      stream.append(`${line}\n`.repeat(30_000));
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000, "milliseconds").toBeLessThan(3_000);
+    },
+  );
 });

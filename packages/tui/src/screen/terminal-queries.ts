@@ -1,10 +1,12 @@
-/** Asks the terminal for its colors. Answers come as input. */
+/** Asks the terminal for its colors and the size of its cells. Answers come as input. */
 import {
   parseOsc11BackgroundColor,
   parseTerminalColorSchemeReport,
   type RgbColor,
   type TerminalColorScheme,
 } from "../terminal/colors.ts";
+
+import { setCellDimensions } from "../terminal/images.ts";
 
 type SchemeListener = (scheme: TerminalColorScheme) => void;
 
@@ -13,9 +15,11 @@ export class TerminalQueries {
   readonly #backgrounds = new Set<(color: RgbColor | undefined) => void>();
   readonly #schemes = new Set<(scheme: TerminalColorScheme | undefined) => void>();
   readonly #listeners = new Set<SchemeListener>();
+  readonly #onCellSize: () => void;
 
-  constructor(write: (data: string) => void) {
+  constructor(write: (data: string) => void, onCellSize: () => void) {
     this.#write = write;
+    this.#onCellSize = onCellSize;
   }
 
   queryBackground(timeoutMs: number): Promise<RgbColor | undefined> {
@@ -26,6 +30,11 @@ export class TerminalQueries {
     return this.#ask("\x1b[?996n", this.#schemes, timeoutMs);
   }
 
+  /** How large a cell is in pixels: images are scaled by it. */
+  queryCellSize(): void {
+    this.#write("\x1b[16t");
+  }
+
   /** Returns a function that removes it. */
   addSchemeListener(listener: SchemeListener): () => void {
     this.#listeners.add(listener);
@@ -34,6 +43,7 @@ export class TerminalQueries {
 
   /** Whether the input was an answer that somebody here waits for. One that nobody asked for may be meant for others. */
   takeAnswer(data: string): boolean {
+    if (data.startsWith("\x1b[6;")) return this.#takeCellSize(data);
     if (!data.startsWith("\x1b]11;") && !data.startsWith("\x1b[?997;")) return false;
     const scheme = parseTerminalColorSchemeReport(data);
     if (scheme) {
@@ -44,6 +54,16 @@ export class TerminalQueries {
     if (this.#backgrounds.size === 0) return false;
     const color = parseOsc11BackgroundColor(data);
     for (const answer of this.#backgrounds) answer(color);
+    return true;
+  }
+
+  #takeCellSize(data: string): boolean {
+    const match = /^\x1b\[6;(\d{1,4});(\d{1,4})t$/.exec(data);
+    if (!match) return false;
+    const [heightPx, widthPx] = [Number(match[1]), Number(match[2])];
+    if (heightPx === 0 || widthPx === 0) return true;
+    setCellDimensions({ widthPx, heightPx });
+    this.#onCellSize();
     return true;
   }
 

@@ -65,6 +65,10 @@ const defaults: ResolvedOptions = {
   copyOnSelect: true,
 };
 
+/** Reports of the window's focus. */
+const focusIn = "\x1b[I";
+const focusOut = "\x1b[O";
+
 /** How many lines of the document are printed at most when the screen is left. */
 const maxExitLines = 1_000;
 const flashMs = 1_500;
@@ -145,7 +149,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     const { copySelection } = this.#options;
     if (!copySelection) this.terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
     const result = copySelection ? await copySelection(text).catch(() => false) : true;
-    this.flash(result === true ? "Copied" : result === false ? "The text could not be copied." : result);
+    this.flash(result === true ? "Copied!" : result === false ? "Copy failed" : result);
     return result === true;
   }
 
@@ -252,8 +256,14 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
   protected override takeInput(data: string): boolean {
     if (data.startsWith("\x1b[<")) {
       const report = parseMouseReport(data);
+      if (report && !this.#frame) this.renderNow();
       if (report && this.#options.mouse) this.#pointer.handle(report);
       return report !== undefined;
+    }
+    if (data === focusIn) return true;
+    if (data === focusOut) {
+      this.#pointer.cancel();
+      return true;
     }
     if (isKeyRelease(data)) return false;
     const keys = getKeybindings();

@@ -75,6 +75,32 @@ describe("a frame", () => {
     tui.stop();
   });
 
+  test("counts as a full redraw at the start, after a resize, and when what is visible moves up", async () => {
+    const { terminal, tui } = await open(20, 4);
+    const counts: number[] = [];
+    let shown = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    tui.addChild({ render: () => shown, invalidate: () => {} });
+    tui.renderNow();
+    const draw = (lines: string[]) => {
+      shown = lines;
+      tui.renderNow();
+      counts.push(tui.fullRedraws);
+    };
+    draw(["a", "b", "c", "d", "e", "f", "g", "x"]);
+    draw(["a", "b", "c", "d", "e", "f"]);
+    draw(["a", "b"]);
+    draw(["a", "b", "c"]);
+    await terminal.resize(30, 4);
+    draw(["a", "b", "c"]);
+    draw(["a"]);
+    tui.setClearOnShrink(true);
+    draw(["a", "b"]);
+    draw(["a"]);
+    expect(counts).toEqual([1, 2, 3, 3, 4, 4, 4, 5]);
+    expect(await terminal.getViewport()).toEqual(["a", "", "", ""]);
+    tui.stop();
+  });
+
   test("that is forced draws all that is visible", async () => {
     const { terminal, tui } = await open();
     tui.addChild(new Text("one", 0, 0));

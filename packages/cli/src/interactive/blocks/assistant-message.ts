@@ -20,22 +20,35 @@ export class AssistantBlock extends Container {
   }
 
   setLive({ text, thinking }: Pick<LiveMessage, "text" | "thinking">): void {
-    this.#thinking.setText(thinking);
-    this.#text.setText(text);
-    this.#gap.setLines(text.trim() === "" ? 0 : 1);
+    this.#set(text, thinking);
+    this.#text.isStreaming = true;
+    this.#thinking.isStreaming = text === "";
+  }
+
+  /** No more text follows. */
+  end(): void {
+    this.#text.isStreaming = false;
+    this.#thinking.isStreaming = false;
   }
 
   setMessage({ content, stopReason, errorMessage }: AssistantMessage): void {
     const join = (texts: readonly string[]) => texts.filter((text) => text.trim() !== "").join("\n\n");
     const text = join(content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
     const thinking = join(content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : [])));
-    this.setLive({ text, thinking });
+    this.#set(text, thinking);
+    this.end();
     const { theme } = this.#look;
     if (stopReason === "error")
       this.#problem.setText(theme.fg("error", `Error: ${toPlainText(errorMessage ?? "the request failed")}`));
     else if (stopReason === "aborted") this.#problem.setText(theme.fg("muted", "Stopped."));
     else if (stopReason === "length")
       this.#problem.setText(theme.fg("warning", "The answer was cut at its length limit."));
+  }
+
+  #set(text: string, thinking: string): void {
+    this.#thinking.setText(thinking);
+    this.#text.setText(text);
+    this.#gap.setLines(text.trim() === "" ? 0 : 1);
   }
 }
 
@@ -59,6 +72,14 @@ class Thinking implements Component {
     this.#isEmpty = text.trim() === "";
   }
 
+  set isStreaming(isStreaming: boolean) {
+    this.#whole.isStreaming = isStreaming;
+  }
+
+  countFinished(width: number): number {
+    return this.#isFolded ? this.render(width).length : this.#whole.countFinished(width);
+  }
+
   invalidate(): void {
     this.#whole.invalidate();
     this.#folded = drawFolded(this.#look);
@@ -67,6 +88,10 @@ class Thinking implements Component {
   render(width: number): string[] {
     if (this.#isEmpty) return empty;
     return this.#look.hidesThinking ? this.#folded : this.#whole.render(width);
+  }
+
+  get #isFolded(): boolean {
+    return this.#isEmpty || this.#look.hidesThinking;
   }
 }
 

@@ -21,6 +21,8 @@ export class ToolCallBlock implements Component {
   #state: State = { kind: "waiting" };
   #startedAt: number | undefined;
   #drawn: { width: number; lines: string[] } | undefined;
+  /** Whether its result is awaited. */
+  #isLive = false;
 
   constructor(name: string, look: Look) {
     this.#name = name;
@@ -30,6 +32,7 @@ export class ToolCallBlock implements Component {
 
   setArguments(json: string): void {
     if (this.#state.kind === "arriving" && this.#state.arguments === json) return;
+    this.#isLive = true;
     this.#set({ kind: "arriving", arguments: json });
   }
 
@@ -41,6 +44,7 @@ export class ToolCallBlock implements Component {
 
   setRunning({ input, updates }: LiveTool): void {
     this.#input = input;
+    this.#isLive = true;
     this.#startedAt ??= performance.now();
     const output = updates.map(({ content }) => content).join("");
     if (this.#state.kind === "running" && this.#state.output === output) return;
@@ -51,7 +55,17 @@ export class ToolCallBlock implements Component {
     const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const images = content.flatMap((block) => (block.type === "image" ? [new ImageBlock(block, this.#look)] : []));
     const durationMs = this.#startedAt === undefined ? undefined : performance.now() - this.#startedAt;
+    this.#isLive = false;
     this.#set({ kind: "done", output: { text: texts.join("\n"), details, isError }, images, durationMs });
+  }
+
+  /** No result follows. */
+  end(): void {
+    this.#isLive = false;
+  }
+
+  countFinished(width: number): number {
+    return this.#isLive ? 0 : this.render(width).length;
   }
 
   invalidate(): void {

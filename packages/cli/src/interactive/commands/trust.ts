@@ -1,7 +1,9 @@
 import type { Interface } from "../interface.ts";
 
 /** `/trust` */
-export async function changeTrust(ui: Interface): Promise<void> {
+export const changeTrust = (ui: Interface): Promise<void> => ui.settle(() => askAndChange(ui));
+
+async function askAndChange(ui: Interface): Promise<void> {
   const { trusted, path, files } = await ui.client.execute({ type: "get_trust" });
   const hint = files.length === 0 ? "It has no files that need trust." : `It is about ${files.join(", ")}`;
   const items = [
