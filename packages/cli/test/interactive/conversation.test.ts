@@ -156,7 +156,7 @@ describe("keys", () => {
     app.type("/hot");
     await app.sees("hotkeys");
     app.press("enter");
-    await app.sees("Take queued messages back");
+    await expect.poll(app.everything).toContain("Take queued messages back");
   });
 
   test("Escape stops the run, and what was queued comes back to the editor", async () => {
