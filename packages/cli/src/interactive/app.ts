@@ -125,6 +125,7 @@ export class App {
       markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
+      images: toImages(settings),
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
@@ -205,6 +206,7 @@ export class App {
     this.#editor.setAutocompleteMaxVisible(settings.autocompleteMaxVisible);
     this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
     this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
+    this.#look.images = toImages(settings);
     // What the user has toggled since stays, until the setting itself changes.
     if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
     this.#redraw();
@@ -359,6 +361,9 @@ export class App {
         return true;
       case "app.editor.external":
         void this.#guard(() => this.#editExternally());
+        return true;
+      case "app.editor.redo":
+        this.#editor.redo();
         return true;
       case "app.clipboard.pasteImage":
         void this.#guard(() => this.#pasteImage());
@@ -657,3 +662,8 @@ export class App {
     }
   }
 }
+
+const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
+  areShown: terminal.showImages,
+  maxWidthCells: terminal.imageWidthCells,
+});
