@@ -41,7 +41,7 @@ describe("on the screen", () => {
     const terminal = await VirtualTerminal.create(20, rows);
     const tui = new TuiMainScreen(terminal);
     running.push(tui);
-    const component = { lines, render: () => component.lines, invalidate: () => {} } satisfies Component & object;
+    const component: Component & { lines: string[] } = { lines, render: () => component.lines, invalidate: () => {} };
     tui.addChild(component);
     tui.start();
     tui.renderNow();

@@ -634,6 +634,14 @@ describe.each(["regular", "fullscreen"] as const)("in %s mode", (mode) => {
     expect(schemes).toEqual(["light"]);
     expect(input.getValue()).toBe("");
     expect(await tui.queryTerminalBackgroundColor({ timeoutMs: 1 })).toBeUndefined();
+    // The answer to that question comes late; one that nobody asked for is for the component.
+    const inputs: string[] = [];
+    tui.setFocus({ render: () => [], invalidate: () => {}, handleInput: (data) => void inputs.push(data) });
+    const report = "\x1b]11;rgb:0000/0000/0000\x07";
+    terminal.sendInput(report);
+    expect(inputs).toEqual([]);
+    terminal.sendInput(report);
+    expect(inputs).toEqual([report]);
     tui.stop();
   });
 
