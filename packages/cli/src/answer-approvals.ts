@@ -28,7 +28,7 @@ export function answerApprovals(hosted: HostedSession, io: Io): () => void {
 
 async function answer(hosted: HostedSession, approval: Approval, io: Io, signal: AbortSignal): Promise<void> {
   if (signal.aborted || io.signal.aborted) return;
-  const typed = await ask(io, `${clearLine()}${formatQuestion(approval)}`, { signal });
+  const typed = await ask(io, `${clearLine(io.env)}${formatQuestion(approval)}`, { signal });
   // Somebody else answered, or the time is over.
   if (signal.aborted) return;
   if (typed === undefined) return await hosted.abort();

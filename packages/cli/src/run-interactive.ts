@@ -1,5 +1,4 @@
 /** Opens the interactive terminal over a host in this process. */
-import { execFile } from "node:child_process";
 import type { SessionOptions } from "./args.ts";
 import { getAgentDir } from "./agent-dir.ts";
 import type { Io } from "./command.ts";
@@ -9,6 +8,7 @@ import { createProgram } from "./program.ts";
 import { createDraftFile } from "./terminal/draft.ts";
 import { getEditorCommand, getEscapeTimeoutMs, showsHardwareCursor } from "./terminal/environment.ts";
 import { editInEditor } from "./terminal/external-editor.ts";
+import { readGitBranch } from "./terminal/git-branch.ts";
 import { openLooks } from "./terminal/looks.ts";
 import { suspend } from "./terminal/suspend.ts";
 
@@ -54,7 +54,7 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
     settings: getSettings(),
     keybindings: looks.keybindings,
     program: createProgram(io, hosts),
-    getBranch,
+    getBranch: readGitBranch,
     copy: (text) => terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`),
     suspend: () => suspend(process),
     editExternally: (text) =>
@@ -108,11 +108,3 @@ function describeResume(hosts: Hosts, sessionId: string): string {
     ? ""
     : `To continue this session: tau --session ${sessionId}\n`;
 }
-
-/** Undefined outside of a repository. */
-const getBranch = (cwd: string): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    execFile("git", ["symbolic-ref", "--short", "HEAD"], { cwd, timeout: 1_000 }, (error, stdout) =>
-      resolve(error ? undefined : stdout.trim()),
-    );
-  });

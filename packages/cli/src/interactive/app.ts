@@ -17,7 +17,6 @@ import {
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
-import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
 import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
@@ -93,10 +92,7 @@ export class App {
   readonly #dialogs: DialogStack;
   readonly #questions: OpenQuestions;
   readonly #notes = new Container();
-  readonly #outbox = new Outbox(
-    () => this.#client,
-    () => this.#tracker.view.live.run !== undefined,
-  );
+  readonly #outbox = new Outbox(() => this.#client);
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
   #settings: TerminalSettings;
@@ -108,7 +104,7 @@ export class App {
   #branch: string | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
   /** What the user runs with `!`. */
-  #shellCommand: string | undefined;
+  #shellCommand: { command: string; client: SessionClient } | undefined;
   #lastPress: { action: string; at: number } | undefined;
   /** What the user sends waits for this: see `Interface.settle`. */
   #settling: Promise<unknown> | undefined;
@@ -127,6 +123,7 @@ export class App {
     this.#look = {
       theme,
       markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
+      loadHighlighter: () => highlighter.load(),
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
       shows: new Map(),
@@ -288,8 +285,8 @@ export class App {
   }
 
   #getActivity(): string | undefined {
-    const command = this.#shellCommand;
-    return command === undefined ? getActivity(this.#tracker.view.live) : `Running ${command}`;
+    const shell = this.#shellCommand;
+    return shell ? `Running ${shell.command}` : getActivity(this.#tracker.view.live);
   }
 
   #drawLive(width: number): string[] {
@@ -412,8 +409,9 @@ export class App {
 
   #interrupt(): boolean {
     if (this.#editor.isShowingAutocomplete()) return false;
-    if (this.#shellCommand !== undefined) {
-      void this.#guard(async () => await this.#client.execute({ type: "abort_bash" }));
+    const shell = this.#shellCommand;
+    if (shell) {
+      void this.#guard(async () => await shell.client.execute({ type: "abort_bash" }));
       return true;
     }
     const { live } = this.#tracker.view;
@@ -452,6 +450,11 @@ export class App {
   #followUp(): boolean {
     const text = this.#editor.getExpandedText();
     if (text.trim() === "") return true;
+    // Without a run there is nothing to follow: it is sent as Enter would send it.
+    if (!this.#tracker.view.live.run) {
+      void this.#guard(() => this.#submit(text));
+      return true;
+    }
     this.#editor.setText("");
     this.#editor.addToHistory(text);
     void this.#guard(async () => {
@@ -516,11 +519,11 @@ export class App {
     this.#editor.setText("");
     this.#notes.clear();
     if (this.#settling) await this.#settling;
-    if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
     try {
-      await this.#outbox.send("steer", text);
+      if (trimmed.startsWith("!")) await this.#runShell(trimmed);
+      else await this.#outbox.send("steer", text);
     } catch (error) {
       // What was not taken is not lost.
       if (this.#editor.getText() === "") this.#editor.setText(text);
@@ -532,14 +535,25 @@ export class App {
     const isHidden = text.startsWith("!!");
     const command = text.slice(isHidden ? 2 : 1).trim();
     if (command === "") return;
-    if (this.#shellCommand !== undefined) throw new Error(`"${this.#shellCommand}" is still running. Escape stops it.`);
-    this.#shellCommand = command;
+    const running = this.#shellCommand;
+    if (running) throw new Error(`"${running.command}" is still running. Escape stops it.`);
+    const { now } = this.#options;
+    const client = this.#client;
+    const block = this.#transcript.addCommand(command);
+    this.#shellCommand = { command, client };
     this.#tui.requestRender();
+    const since = now();
+    const onOutput = (output: string) => {
+      block.addOutput(output);
+      this.#tui.requestRender();
+    };
     try {
-      const result = await this.#client.execute({ type: "bash", command, excludeFromContext: isHidden });
-      // During a run it is in the log only after the turn.
-      if (this.#tracker.view.live.run) this.#addNote(new ShellCommandBlock(command, result, this.#look));
+      block.setResult(await client.execute({ type: "bash", command, excludeFromContext: isHidden }, { onOutput }));
+    } catch (error) {
+      block.setResult({ output: "", cancelled: true, truncated: false });
+      throw error;
     } finally {
+      block.setDuration(now() - since);
       this.#shellCommand = undefined;
       this.#tui.requestRender();
     }

@@ -7,6 +7,7 @@ import { chooseModel, chooseScopedModels } from "./commands/models.ts";
 import { runDoctor, showChangelog } from "./commands/program.ts";
 import { answerQuestions, editQueue } from "./commands/queue.ts";
 import { resume } from "./commands/sessions.ts";
+import { changeSettings } from "./commands/settings.ts";
 import { chooseTheme } from "./commands/theme.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
@@ -77,38 +78,6 @@ async function chooseTools(ui: Interface): Promise<void> {
   const active = tools.filter((tool) => (tool.name === name ? !tool.active : tool.active)).map((tool) => tool.name);
   await ui.client.execute({ type: "set_tools", names: active });
   await chooseTools(ui);
-}
-
-async function changeSettings(ui: Interface): Promise<void> {
-  const { settings } = await ui.client.execute({ type: "get_settings" });
-  const items = flatten(settings).map(([key, value]) => ({
-    value: key,
-    label: key,
-    description: JSON.stringify(value),
-  }));
-  const key = await ui.choose("Settings", items, { hint: "docs/settings.md explains them." });
-  if (key === undefined) return;
-  const text = await ui.ask(`New value of ${key} (empty: the default)`);
-  if (text === undefined) return;
-  await ui.client.execute({ type: "set_setting", key, ...(text !== "" && { value: parseValue(text) }) });
-  await changeSettings(ui);
-}
-
-function flatten(settings: Readonly<Record<string, unknown>>, prefix = ""): [key: string, value: unknown][] {
-  return Object.entries(settings).flatMap(([name, value]) => {
-    const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isGroup ? flatten(value as Record<string, unknown>, `${prefix}${name}.`) : [[`${prefix}${name}`, value]];
-  });
-}
-
-/** JSON where it is JSON, else text. */
-function parseValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return text;
-  }
 }
 
 async function fork(ui: Interface): Promise<void> {

@@ -128,6 +128,17 @@ describe("a conversation", () => {
 });
 
 describe("keys", () => {
+  test("messages that are sent at once are all taken, in their order", async () => {
+    const app = await openApp([textReply("First."), textReply("Second."), textReply("Third.")]);
+    for (const message of ["one", "two", "three"]) {
+      app.type(message);
+      app.press("enter");
+    }
+    await app.sees(/First\.[\s\S]*(?:Second|Third)\./);
+    await expect.poll(() => JSON.stringify(app.server.requests.at(-1)?.body)).toMatch(/one.*two.*three/);
+    expect(await app.screen()).not.toContain("in progress");
+  });
+
   test("what is sent in the moment before Escape comes back too", async () => {
     const app = await openApp([toolReply("bash", { command: "sleep 30" }), textReply("never")]);
     app.type("begin");
@@ -265,6 +276,7 @@ describe("commands", () => {
     app.type("!echo one-for-the-model");
     app.press("enter");
     await app.sees(/\$ echo one-for-the-model[\s\S]*\n one-for-the-model/);
+    await expect.poll(app.screen).not.toContain("Running");
     app.type("!!echo not-for-the-model");
     app.press("enter");
     await app.sees(/\n not-for-the-model/);

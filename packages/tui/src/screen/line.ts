@@ -27,7 +27,7 @@ export function toLine(text: string, columns: number): Line {
     return { text: shown, width: shown.length, cursor: undefined };
   }
   writer.begin(columns);
-  for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) writer.add(part);
+  for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) if (part !== "") writer.add(part);
   return writer.end();
 }
 

@@ -606,7 +606,8 @@ test("a flash goes away by itself and shows no control characters", async () => 
   const stage = await openDocument(20);
   stage.tui.flash("done\x1b[31m\x07 now", 5);
   stage.tui.renderNow();
-  expect((await stage.terminal.getViewport())[0]).toMatch(/^line 12 +done now $/);
+  // Looked at in what was written: on a busy machine it is gone before the screen can be asked.
+  expect(stage.terminal.writes.at(-1)).toContain(" done now ");
   await expect.poll(async () => (await stage.terminal.getViewport())[0]).toBe("line 12");
 });
 

@@ -226,6 +226,7 @@ export abstract class TuiBase extends Container {
 
   #handleInput(data: string): void {
     if (this.#queries.takeAnswer(data)) return;
+    this.#frames.hurry();
     let rest = data;
     for (const listener of this.#listeners) {
       const result = listener(rest);

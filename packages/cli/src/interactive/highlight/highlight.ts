@@ -1,6 +1,6 @@
 /** Colours code line by line, so that a block that is being written costs what was added. */
 import type { Theme, ThemeColor } from "@tau/tui";
-import type { Token } from "prismjs";
+import type { Grammar, Token } from "prismjs";
 import type * as PrismModule from "./prism.ts";
 
 type Prism = Pick<typeof PrismModule, "languages" | "tokenize">;
@@ -70,10 +70,14 @@ const nothingOpen: LineState = { open: [] };
 /** What goes on for longer is taken as plain from then on. */
 const maxOpenLines = 40;
 
+/** How many lines are remembered for each language: about every third line of code was there before. */
+const maxKnownLines = 1_000;
+
 export class Highlighter {
   readonly #theme: Theme;
   readonly #onLoad: () => void;
   #prism: Prism | "loading" | undefined;
+  readonly #known = new Map<Grammar, Map<string, (string | Token)[]>>();
 
   /** `onLoad` is called when code that was drawn plain can be drawn in colours. */
   constructor(theme: Theme, onLoad: () => void) {
@@ -81,16 +85,27 @@ export class Highlighter {
     this.#onLoad = onLoad;
   }
 
+  /** To be called before code is expected, so that the first of it is drawn in colours at once. */
+  load(): Prism | undefined {
+    if (this.#prism === undefined) {
+      this.#prism = "loading";
+      void this.#import();
+    }
+    return this.#prism === "loading" ? undefined : this.#prism;
+  }
+
   /** As Markdown asks for it: one line, with what the line before left. */
   highlightLine = (line: string, language: string | undefined, state: unknown): { line: string; state: unknown } => {
-    const prism = this.#load();
+    const prism = this.load();
     const name = (language ?? "").toLowerCase();
     const grammar = prism?.languages[names[name] ?? name];
     if (!prism || !grammar || typeof grammar === "function")
       return { line: this.#theme.fg("mdCodeBlock", line), state };
     const { open } = (state as LineState | undefined) ?? nothingOpen;
     const isAlone = open.length === 0;
-    const tokens = prism.tokenize(isAlone ? line : [...open, line].join("\n"), grammar);
+    const tokens = isAlone
+      ? this.#tokenizeLine(prism, line, grammar)
+      : prism.tokenize([...open, line].join("\n"), grammar);
     const drawn = this.#draw(tokens);
     const isOpen = endsInside(tokens.at(-1)) && open.length < maxOpenLines;
     return {
@@ -99,12 +114,12 @@ export class Highlighter {
     };
   };
 
-  #load(): Prism | undefined {
-    if (this.#prism === undefined) {
-      this.#prism = "loading";
-      void this.#import();
-    }
-    return this.#prism === "loading" ? undefined : this.#prism;
+  #tokenizeLine(prism: Prism, line: string, grammar: Grammar): (string | Token)[] {
+    let known = this.#known.get(grammar);
+    if (!known || known.size >= maxKnownLines) this.#known.set(grammar, (known = new Map()));
+    let tokens = known.get(line);
+    if (!tokens) known.set(line, (tokens = prism.tokenize(line, grammar)));
+    return tokens;
   }
 
   async #import(): Promise<void> {
