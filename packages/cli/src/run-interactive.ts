@@ -58,7 +58,11 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
     keybindings: looks.keybindings,
     program: createProgram(io, hosts),
     getBranch: readGitBranch,
-    copy: (text) => terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`),
+    copy: (text) => {
+      // Both: a terminal may not take it, and the clipboard of this machine may not be the user's.
+      terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
+      void import("./clipboard-text.ts").then(({ copyToSystem }) => copyToSystem(text, io.env));
+    },
     suspend: () => suspend(process),
     editExternally: (text) =>
       editInEditor(getEditorCommand(getSettings().externalEditor, io.env, process.platform), text, cwd),

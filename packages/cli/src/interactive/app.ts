@@ -228,6 +228,9 @@ export class App {
   }
 
   async #show(client: SessionClient): Promise<void> {
+    const isLeaving = this.#tracker.view.live.run !== undefined && client.sessionId !== this.#client.sessionId;
+    // Nobody would see what it does, or answer its questions.
+    if (isLeaving) await this.#client.execute({ type: "abort" });
     this.#unsubscribe();
     this.#client = client;
     this.#transcript.clear();
@@ -236,6 +239,7 @@ export class App {
       (view) => this.#takeSnapshot(view),
       (event) => this.#take(event),
     );
+    if (isLeaving) this.#say("The run in the other session was stopped.");
     await this.#refresh();
   }
 
@@ -608,6 +612,7 @@ export class App {
             title,
             items,
             theme,
+            maxVisible: getMaxItems(terminal, rest.hint),
             ...rest,
             ...highlight,
             onSelect,
@@ -667,3 +672,11 @@ const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
   areShown: terminal.showImages,
   maxWidthCells: terminal.imageWidthCells,
 });
+
+/** How many items of a list have room: besides them there are its title, its search, its hint and the status. */
+function getMaxItems({ rows, columns }: Terminal, hint = ""): number {
+  const hintRows = hint
+    .split("\n")
+    .reduce((count, line) => count + Math.ceil(line.length / Math.max(1, columns - 2)), 0);
+  return Math.max(3, Math.min(10, rows - 6 - hintRows));
+}
