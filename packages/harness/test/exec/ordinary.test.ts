@@ -5,7 +5,9 @@ import { classifyCommand } from "../../src/policy/exec/classify-command.ts";
 import { defaultExecMediation, mediate } from "../../src/policy/exec/mediation.ts";
 import { corpusContext } from "./corpus.ts";
 
-const commands = readFileSync(new URL("ordinary.txt", import.meta.url), "utf8").trim().split("\n");
+const commands = readFileSync(new URL("ordinary.txt", import.meta.url), "utf8")
+  .trim()
+  .split("\n");
 
 const decideAll = (sandboxed: boolean) =>
   commands.map((command) => ({
