@@ -130,6 +130,7 @@ export class App {
     this.#look = {
       theme,
       markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
+      outputPad: settings.outputPad,
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
       shows: new Map(),
@@ -205,6 +206,7 @@ export class App {
     this.#editor.setAutocompleteMaxVisible(settings.autocompleteMaxVisible);
     this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
     this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
+    this.#look.outputPad = settings.outputPad;
     // What the user has toggled since stays, until the setting itself changes.
     if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
     this.#redraw();

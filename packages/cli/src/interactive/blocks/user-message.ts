@@ -3,14 +3,22 @@ import { Markdown } from "@tau/tui";
 import type { Look } from "../look.ts";
 
 /** What the user wrote, on a background of its own. */
-export function createUserMessage(
-  content: string | readonly (TextContent | ImageContent)[],
-  { theme, markdown }: Look,
-): Markdown {
-  return new Markdown(getShownText(content), 1, 1, markdown, {
-    color: (text) => theme.fg("userMessageText", text),
-    bgColor: (text) => theme.bg("userMessageBg", text),
-  });
+export class UserMessageBlock extends Markdown {
+  readonly #look: Look;
+
+  constructor(content: string | readonly (TextContent | ImageContent)[], look: Look) {
+    const { theme, markdown, outputPad } = look;
+    super(getShownText(content), outputPad, 1, markdown, {
+      color: (text) => theme.fg("userMessageText", text),
+      bgColor: (text) => theme.bg("userMessageBg", text),
+    });
+    this.#look = look;
+  }
+
+  override invalidate(): void {
+    super.invalidate();
+    this.setPaddingX(this.#look.outputPad);
+  }
 }
 
 /** Images are named, since a message is short. */
