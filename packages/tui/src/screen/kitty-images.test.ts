@@ -41,11 +41,7 @@ describe("on the screen", () => {
     const terminal = await VirtualTerminal.create(20, rows);
     const tui = new TuiMainScreen(terminal);
     running.push(tui);
-    const component: Component & { lines: string[] } = {
-      lines,
-      render: () => component.lines,
-      invalidate: () => {},
-    };
+    const component: Component & { lines: string[] } = { lines, render: () => component.lines, invalidate: () => {} };
     tui.addChild(component);
     tui.start();
     tui.renderNow();

@@ -20,7 +20,7 @@ const image = /^\x1b(?:_G|\]1337;)/;
 /** Before an image that begins in a row above. */
 const cursorUp = /^\x1b\[\d{1,3}A$/;
 /** Control characters; formatting characters that terminals measure differently; and controls of the text's direction. */
-const unwanted = /[\x00-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const unwanted = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** A line that is too wide is cut. Of escape sequences only styles, links and images are left. */
 export function toLine(text: string, columns: number): Line {
@@ -29,7 +29,7 @@ export function toLine(text: string, columns: number): Line {
     return { text: shown, width: shown.length, cursor: undefined };
   }
   writer.begin(columns);
-  for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) writer.add(part);
+  for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) if (part !== "") writer.add(part);
   return writer.end();
 }
 

@@ -45,8 +45,8 @@ export function paint(options: PaintOptions): { bytes: string; after: Painted } 
   pen.bytes += stale.bytes;
   const images: [row: number, line: Line][] = [];
   for (const [row, line] of lines.entries()) {
-    // Images come last: some terminals take them away where a row is erased.
-    const isImage = row >= scrolled && hasKittyImage(line);
+    // Among rows that are there, images come last: some terminals take them away where a row is erased.
+    const isImage = row >= scrolled && row < before.rows.length && hasKittyImage(line);
     if (!isImage) pen.write(row, line);
     else if (stale.rows.has(row)) images.push([row, line]);
     else if (before.rows[row]?.text !== line.text) {

@@ -13,6 +13,8 @@ type SchemeListener = (scheme: TerminalColorScheme) => void;
 export class TerminalQueries {
   readonly #write: (data: string) => void;
   readonly #backgrounds = new Set<(color: RgbColor | undefined) => void>();
+  /** How many answers about the background may still come, after nobody waits for them any more. */
+  #lateBackgrounds = 0;
   readonly #schemes = new Set<(scheme: TerminalColorScheme | undefined) => void>();
   readonly #listeners = new Set<SchemeListener>();
   readonly #onCellSize: () => void;
@@ -23,7 +25,7 @@ export class TerminalQueries {
   }
 
   queryBackground(timeoutMs: number): Promise<RgbColor | undefined> {
-    return this.#ask("\x1b]11;?\x07", this.#backgrounds, timeoutMs);
+    return this.#ask("\x1b]11;?\x07", this.#backgrounds, timeoutMs, () => void this.#lateBackgrounds++);
   }
 
   queryScheme(timeoutMs: number): Promise<TerminalColorScheme | undefined> {
@@ -51,7 +53,11 @@ export class TerminalQueries {
       for (const listener of this.#listeners) listener(scheme);
       return true;
     }
-    if (this.#backgrounds.size === 0) return false;
+    if (this.#backgrounds.size === 0) {
+      if (this.#lateBackgrounds === 0) return false;
+      this.#lateBackgrounds--;
+      return true;
+    }
     const color = parseOsc11BackgroundColor(data);
     for (const answer of this.#backgrounds) answer(color);
     return true;
@@ -68,14 +74,22 @@ export class TerminalQueries {
   }
 
   /** One answer is for all who ask at the time. */
-  #ask<Value>(question: string, waiting: Set<(value: Value | undefined) => void>, timeoutMs: number) {
+  #ask<Value>(
+    question: string,
+    waiting: Set<(value: Value | undefined) => void>,
+    timeoutMs: number,
+    onTimeout: () => void = () => {},
+  ) {
     return new Promise<Value | undefined>((resolve) => {
       const answer = (value: Value | undefined) => {
         clearTimeout(timer);
         waiting.delete(answer);
         resolve(value);
       };
-      const timer = setTimeout(() => answer(undefined), timeoutMs);
+      const timer = setTimeout(() => {
+        onTimeout();
+        answer(undefined);
+      }, timeoutMs);
       waiting.add(answer);
       this.#write(question);
     });

@@ -1,5 +1,5 @@
 /** What every interface in a terminal has: components, overlays, the focus, input, and when to draw. */
-import type { Component } from "../component.ts";
+import { type Component, hideFakeCursor } from "../component.ts";
 import { Container } from "../components/container.ts";
 import { isKeyRelease, matchesKey } from "../keys/match.ts";
 import { getCapabilities } from "../terminal/capabilities.ts";
@@ -52,10 +52,11 @@ export abstract class TuiBase extends Container {
     super();
     this.terminal = terminal;
     this.#settings = { showsCursor: showHardwareCursor, clearsOnShrink: false, notifiesScheme: false };
-    this.overlays = new Overlays(
-      () => this.terminal,
-      () => this.requestRender(),
-    );
+    this.overlays = new Overlays({
+      getSize: () => this.terminal,
+      getRoots: () => this.roots,
+      onChange: () => this.requestRender(),
+    });
   }
 
   /** The bytes of the next frame; empty if nothing changed. `isLast` if the interface stops after it. */
@@ -113,6 +114,16 @@ export abstract class TuiBase extends Container {
   /** How often the screen was drawn from its top: at the start, when it is forced, after a resize, when what is visible moves up. */
   get fullRedraws(): number {
     return this.#fullRedraws.count;
+  }
+
+  /** Lines with one cursor at most: that of the terminal, or one that is drawn. */
+  protected toShown(lines: readonly string[]): readonly string[] {
+    return this.#settings.showsCursor ? lines.map(hideFakeCursor) : lines;
+  }
+
+  /** What is drawn below the overlays. */
+  protected get roots(): readonly Component[] {
+    return this.children;
   }
 
   protected get isRunning(): boolean {
@@ -215,6 +226,7 @@ export abstract class TuiBase extends Container {
 
   #handleInput(data: string): void {
     if (this.#queries.takeAnswer(data)) return;
+    this.#frames.hurry();
     let rest = data;
     for (const listener of this.#listeners) {
       const result = listener(rest);

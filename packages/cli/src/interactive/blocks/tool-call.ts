@@ -10,7 +10,7 @@ import { describeOutcome, drawOutput, type ToolOutput } from "./tool-result.ts";
 type State =
   | { kind: "arriving"; arguments: string }
   | { kind: "waiting" }
-  | { kind: "running"; output: string }
+  | { kind: "running"; updates: LiveTool["updates"] }
   | { kind: "done"; output: ToolOutput; images: readonly ImageBlock[]; durationMs: number | undefined };
 
 export class ToolCallBlock implements Component {
@@ -46,9 +46,8 @@ export class ToolCallBlock implements Component {
     this.#input = input;
     this.#isLive = true;
     this.#startedAt ??= performance.now();
-    const output = updates.map(({ content }) => content).join("");
-    if (this.#state.kind === "running" && this.#state.output === output) return;
-    this.#set({ kind: "running", output });
+    if (this.#state.kind === "running" && this.#state.updates === updates) return;
+    this.#set({ kind: "running", updates });
   }
 
   setResult({ content, details, isError }: ToolResultMessage): void {
@@ -110,11 +109,22 @@ export class ToolCallBlock implements Component {
     const state = this.#state;
     const kind = shows.get(this.#name);
     if (state.kind === "running") {
-      const output = { text: state.output, details: undefined, isError: false };
+      const output = { text: getRecentOutput(state.updates), details: undefined, isError: false };
       return drawOutput(kind === "command" ? "command" : "text", output, { theme, expanded });
     }
     return state.kind === "done" ? drawOutput(kind, state.output, { theme, expanded }) : [];
   }
+}
+
+/** A command may print megabytes between two frames, and of a running call only the end is of interest. */
+const maxRecentLength = 16_000;
+
+function getRecentOutput(updates: LiveTool["updates"]): string {
+  let text = "";
+  for (let index = updates.length - 1; index >= 0 && text.length < maxRecentLength; index--) {
+    text = `${updates[index]?.content ?? ""}${text}`;
+  }
+  return text;
 }
 
 function getMarkColor(state: State): "muted" | "accent" | "success" | "error" {
