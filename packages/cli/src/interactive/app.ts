@@ -1,5 +1,5 @@
 /** The interactive terminal: shows one session, and sends what the user does as commands. */
-import type { SessionEvent, StateData, StatsData, View } from "@tau/protocol";
+import type { SessionEvent, View } from "@tau/protocol";
 import { ViewTracker } from "@tau/protocol";
 import {
   type Component,
@@ -14,7 +14,6 @@ import {
   type Terminal,
   type TUI,
 } from "@tau/tui";
-import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
@@ -25,7 +24,6 @@ import { createAskText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
 import { Highlighter } from "./highlight/highlight.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
-import { LiveLines } from "./live-lines.ts";
 import { findDraggedImage } from "./attached-images.ts";
 import type { Interface } from "./interface.ts";
 import { OpenQuestions } from "./open-questions.ts";
@@ -35,8 +33,9 @@ import type { Look } from "./look.ts";
 import { createScreen, layOut } from "./screen.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
+import { ShellCommands } from "./shell-commands.ts";
 import { missingCommands, slashCommands } from "./slash-commands.ts";
-import { drawStatus } from "./status-line.ts";
+import { StatusArea } from "./status-area.ts";
 import type { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -80,7 +79,6 @@ export interface AppEnd {
   draft: string;
 }
 
-const spinnerMs = 100;
 const doublePressMs = 500;
 
 export class App {
@@ -95,16 +93,12 @@ export class App {
   readonly #outbox = new Outbox(() => this.#client);
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
+  readonly #status: StatusArea;
+  readonly #shell: ShellCommands;
   #settings: TerminalSettings;
   #end: (end: AppEnd) => void = () => {};
   #client: SessionClient;
   #unsubscribe: () => void = () => {};
-  #state: StateData | undefined;
-  #stats: StatsData | undefined;
-  #branch: string | undefined;
-  #busy: { since: number; timer: NodeJS.Timeout } | undefined;
-  /** What the user runs with `!`. */
-  #shellCommand: { command: string; client: SessionClient } | undefined;
   #lastPress: { action: string; at: number } | undefined;
   /** What the user sends waits for this: see `Interface.settle`. */
   #settling: Promise<unknown> | undefined;
@@ -148,11 +142,27 @@ export class App {
     });
     const header = () => `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", program.version)}`;
     const title = settings.quietStartup === true ? [] : [new ThemedText(header)];
-    const live = new LiveLines((width) => this.#drawLive(width));
-    const status = new LiveLines((width) => this.#drawStatus(width));
+    const { now, getBranch } = options;
+    const requestRender = () => this.#tui.requestRender();
+    this.#shell = new ShellCommands({
+      transcript: this.#transcript,
+      getClient: () => this.#client,
+      now,
+      requestRender,
+    });
+    this.#status = new StatusArea({
+      theme,
+      home: program.home,
+      now,
+      getView: () => this.#tracker.view,
+      getShellCommand: () => this.#shell.current,
+      getBranch,
+      describeKey: (id) => this.#describeKey(id),
+      requestRender,
+    });
     const parts = {
       conversation: [...title, this.#transcript, this.#notes],
-      below: [live, this.#dialogs.slot, status],
+      below: [this.#status.activity, this.#dialogs.slot, this.#status.status],
     };
     layOut(this.#tui, parts, settings);
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
@@ -177,7 +187,8 @@ export class App {
   }
 
   async #begin(message: string | undefined, command: string | undefined): Promise<void> {
-    if (this.#state && !this.#state.model) {
+    const { state } = this.#status;
+    if (state && !state.model) {
       await connectFirst(this.#createInterface());
       await this.#refresh();
     }
@@ -217,7 +228,7 @@ export class App {
   /** Leaves the terminal as it was. */
   stop(): void {
     this.#unsubscribe();
-    clearInterval(this.#busy?.timer);
+    this.#status.stop();
     this.#tui.stop({
       preserveScreen: this.#settings.tuiMode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
     });
@@ -263,15 +274,11 @@ export class App {
 
   /** What the view does not hold. */
   async #refresh(): Promise<void> {
-    const [state, stats, { tools }] = await Promise.all([
-      this.#client.execute({ type: "get_state" }),
-      this.#client.execute({ type: "get_session_stats" }),
+    const [{ tools }] = await Promise.all([
       this.#client.execute({ type: "get_tools" }),
+      this.#status.refresh(this.#client),
     ]);
-    this.#state = state;
-    this.#stats = stats;
     this.#look.shows = new Map(tools.map(({ name, shows }) => [name, shows]));
-    this.#branch = await this.#options.getBranch(state.cwd);
     this.#tui.requestRender();
   }
 
@@ -280,55 +287,8 @@ export class App {
     if (this.#options.themes.update()) this.#tui.invalidate();
     this.#attention.update(view.live);
     this.#transcript.update(view);
-    this.#setBusy(this.#getActivity() !== undefined);
+    this.#status.update();
     this.#questions.update(view.live.approvals);
-  }
-
-  #setBusy(isBusy: boolean): void {
-    if (isBusy === (this.#busy !== undefined)) return;
-    clearInterval(this.#busy?.timer);
-    const timer = isBusy ? setInterval(() => this.#tui.requestRender(), spinnerMs) : undefined;
-    this.#busy = timer && { since: this.#options.now(), timer };
-  }
-
-  #getActivity(): string | undefined {
-    const shell = this.#shellCommand;
-    return shell ? `Running ${shell.command}` : getActivity(this.#tracker.view.live);
-  }
-
-  #drawLive(width: number): string[] {
-    const { live } = this.#tracker.view;
-    const { theme } = this.#look;
-    const activity = this.#getActivity();
-    const queue = drawQueue(live, theme, this.#describeKey("app.message.dequeue"));
-    // The row of the activity stays: if the lines below the conversation became fewer, lines that are in the scrollback
-    // already would be drawn on the screen again.
-    if (activity === undefined || !this.#busy) return ["", "", ...queue];
-    const elapsed = this.#options.now() - this.#busy.since;
-    const line = drawActivity(activity, {
-      theme,
-      width,
-      seconds: Math.floor(elapsed / 1_000),
-      frame: Math.floor(elapsed / spinnerMs),
-      interruptKey: this.#describeKey("app.interrupt"),
-    });
-    return ["", line, ...queue];
-  }
-
-  #drawStatus(width: number): string[] {
-    const state = this.#state;
-    if (!state) return ["", ""];
-    const { model, cwd, thinkingLevel } = state;
-    const status = {
-      cwd,
-      home: this.#options.program.home,
-      branch: this.#branch,
-      sessionName: this.#tracker.view.log.name,
-      model: model && `${model.provider}/${model.id}`,
-      thinkingLevel,
-      stats: this.#stats,
-    };
-    return drawStatus(status, this.#look.theme, width);
   }
 
   #takeAnswer(data: string): boolean {
@@ -419,9 +379,8 @@ export class App {
 
   #interrupt(): boolean {
     if (this.#editor.isShowingAutocomplete()) return false;
-    const shell = this.#shellCommand;
-    if (shell) {
-      void this.#guard(async () => await shell.client.execute({ type: "abort_bash" }));
+    if (this.#shell.current !== undefined) {
+      void this.#guard(() => this.#shell.abort());
       return true;
     }
     const { live } = this.#tracker.view;
@@ -484,7 +443,7 @@ export class App {
   /** What is no image after all is pasted as text. */
   #attachDragged(path: string, data: string): true {
     void this.#guard(async () => {
-      const image = await this.#options.program.readImageFile(path, this.#state?.cwd ?? "");
+      const image = await this.#options.program.readImageFile(path, this.#status.state?.cwd ?? "");
       if (image) this.#editor.insertTextAtCursor(`${this.#outbox.images.add(image)} `);
       else this.#editor.handleInput(data);
       this.#tui.requestRender();
@@ -532,40 +491,12 @@ export class App {
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
     try {
-      if (trimmed.startsWith("!")) await this.#runShell(trimmed);
+      if (trimmed.startsWith("!")) await this.#shell.run(trimmed);
       else await this.#outbox.send("steer", text);
     } catch (error) {
       // What was not taken is not lost.
       if (this.#editor.getText() === "") this.#editor.setText(text);
       throw error;
-    }
-  }
-
-  async #runShell(text: string): Promise<void> {
-    const isHidden = text.startsWith("!!");
-    const command = text.slice(isHidden ? 2 : 1).trim();
-    if (command === "") return;
-    const running = this.#shellCommand;
-    if (running) throw new Error(`"${running.command}" is still running. Escape stops it.`);
-    const { now } = this.#options;
-    const client = this.#client;
-    const block = this.#transcript.addCommand(command);
-    this.#shellCommand = { command, client };
-    this.#tui.requestRender();
-    const since = now();
-    const onOutput = (output: string) => {
-      block.addOutput(output);
-      this.#tui.requestRender();
-    };
-    try {
-      block.setResult(await client.execute({ type: "bash", command, excludeFromContext: isHidden }, { onOutput }));
-    } catch (error) {
-      block.setResult({ output: "", cancelled: true, truncated: false });
-      throw error;
-    } finally {
-      block.setDuration(now() - since);
-      this.#shellCommand = undefined;
-      this.#tui.requestRender();
     }
   }
 
@@ -614,7 +545,7 @@ export class App {
             title,
             items,
             theme,
-            maxVisible: getMaxItems(terminal, rest.hint),
+            size: terminal,
             ...rest,
             ...highlight,
             onSelect,
@@ -674,11 +605,3 @@ const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
   areShown: terminal.showImages,
   maxWidthCells: terminal.imageWidthCells,
 });
-
-/** How many items of a list have room: besides them there are its title, its search, its hint and the status. */
-function getMaxItems({ rows, columns }: Terminal, hint = ""): number {
-  const hintRows = hint
-    .split("\n")
-    .reduce((count, line) => count + Math.ceil(line.length / Math.max(1, columns - 2)), 0);
-  return Math.max(3, Math.min(10, rows - 6 - hintRows));
-}

@@ -6,7 +6,7 @@ import { foldLines, toPlainLines } from "./tool-result.ts";
 
 const maxLines = 20;
 /** How much of the output of a running command is kept; its end is what is shown. */
-const maxLiveLength = 100_000;
+const maxLiveLength = 20_000;
 
 type ShellResult = Omit<BashData, "exitCode"> & { exitCode?: number | undefined };
 
