@@ -722,6 +722,28 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(problems.join(" ")).toContain("nonsense");
     },
   },
+  list_settings: {
+    settings: { steeringMode: "all" },
+    prepare: async ({ directory }) => {
+      await mkdir(join(directory, ".tau"));
+      await writeFile(join(directory, ".tau", "settings.json"), '{ "retry": { "maxRetries": 7 } }');
+    },
+    async check({ client }) {
+      const { settings } = await client.call("list_settings");
+      const find = (key: string) => settings.find((setting) => setting.key === key);
+      expect(find("steeringMode")).toMatchObject({
+        value: "all",
+        own: "all",
+        default: "one-at-a-time",
+        choices: ["all", "one-at-a-time"],
+        origin: "global",
+      });
+      expect(find("retry.maxRetries")).toMatchObject({ value: 7, default: 3, type: "number", origin: "project" });
+      expect(find("followUpMode")).toMatchObject({ value: "one-at-a-time", origin: "default" });
+      expect(find("shellEnv")).toMatchObject({ value: {}, default: {}, origin: "default" });
+      for (const { key, description } of settings) expect(description, key).toMatch(/\.$/);
+    },
+  },
   set_setting: {
     async check({ client, agentDir }) {
       await client.call("set_setting", { key: "retry.maxRetries", value: 7 });

@@ -306,6 +306,14 @@ describe("a call that was started", () => {
     expect(await branch.unfinishedCalls()).toMatchObject([{ hasStarted: true }]);
   });
 
+  test("is forgotten with its answer when a compaction takes its place", async () => {
+    const { session, answer } = await crashed();
+    await session.appendCompaction("kept", answer, 1_000);
+    expect(await session.unfinishedCalls()).toMatchObject([{ hasStarted: true }]);
+    await session.appendCompaction("all", null, 1_000);
+    expect(await session.unfinishedCalls()).toEqual([]);
+  });
+
   test("gets one result, however often it is settled", async () => {
     const { session } = await crashed();
     await Promise.all([session.settleUnfinishedCalls(), session.settleUnfinishedCalls()]);

@@ -21,6 +21,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "get_trust",
     "initialize",
     "list_sessions",
+    "list_settings",
   ],
   write: [
     "abort",

@@ -149,6 +149,23 @@ export interface ProviderData {
   defaultModel?: string;
 }
 
+export interface SettingData {
+  /** Dotted, such as `retry.maxRetries`. */
+  key: string;
+  description: string;
+  /** As in TypeScript. */
+  type: string;
+  /** All values that it can have, where they are few. */
+  choices?: (string | number | boolean)[];
+  /** What counts. Absent if there is neither a value nor a default. */
+  value?: unknown;
+  default?: unknown;
+  /** As in the user's own file. It counts unless `origin` is `project`. */
+  own?: unknown;
+  /** Which file the value comes from. */
+  origin: "default" | "global" | "project";
+}
+
 interface Prompt {
   message: string;
   images?: ImageContent[];
@@ -277,6 +294,8 @@ export interface Commands {
   restore_session: { params: { session: string }; data: { id: string; path: string } };
 
   get_settings: { params: None; data: { settings: Record<string, unknown>; problems: string[] } };
+  /** Every setting with its value and what it means. */
+  list_settings: { params: None; data: { settings: SettingData[] } };
   /** `key` is dotted, such as `retry.maxRetries`; without `value` the setting is removed. Default scope `global`. */
   set_setting: { params: { key: string; value?: unknown; scope?: "global" | "project" }; data: null };
   /** Reads settings and resources again; answers with what changed. */
@@ -354,6 +373,7 @@ export const commandScopes = {
   delete_session: "write",
   restore_session: "write",
   get_settings: "read",
+  list_settings: "read",
   set_setting: "admin",
   reload: "admin",
   get_trust: "read",

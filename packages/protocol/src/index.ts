@@ -19,6 +19,7 @@ export {
   type SessionSummaryData,
   type SlashCommandData,
   type ProviderData,
+  type SettingData,
   type StateData,
   type StatsData,
   type ThinkingLevelName,

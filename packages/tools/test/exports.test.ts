@@ -20,6 +20,7 @@ test("the root exports these values and no others", () => {
     "createJobs",
     "createJobsTool",
     "createLsTool",
+    "createPidNamespace",
     "createReadTool",
     "createSnapshots",
     "createSpawn",

@@ -17,7 +17,6 @@ import {
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
-import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
 import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
@@ -105,7 +104,7 @@ export class App {
   #branch: string | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
   /** What the user runs with `!`. */
-  #shellCommand: string | undefined;
+  #shellCommand: { command: string; client: SessionClient } | undefined;
   #lastPress: { action: string; at: number } | undefined;
   /** What the user sends waits for this: see `Interface.settle`. */
   #settling: Promise<unknown> | undefined;
@@ -126,6 +125,7 @@ export class App {
       markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
+      images: toImages(settings),
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
@@ -206,6 +206,7 @@ export class App {
     this.#editor.setAutocompleteMaxVisible(settings.autocompleteMaxVisible);
     this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
     this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
+    this.#look.images = toImages(settings);
     // What the user has toggled since stays, until the setting itself changes.
     if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
     this.#redraw();
@@ -227,6 +228,9 @@ export class App {
   }
 
   async #show(client: SessionClient): Promise<void> {
+    const isLeaving = this.#tracker.view.live.run !== undefined && client.sessionId !== this.#client.sessionId;
+    // Nobody would see what it does, or answer its questions.
+    if (isLeaving) await this.#client.execute({ type: "abort" });
     this.#unsubscribe();
     this.#client = client;
     this.#transcript.clear();
@@ -235,6 +239,7 @@ export class App {
       (view) => this.#takeSnapshot(view),
       (event) => this.#take(event),
     );
+    if (isLeaving) this.#say("The run in the other session was stopped.");
     await this.#refresh();
   }
 
@@ -285,8 +290,8 @@ export class App {
   }
 
   #getActivity(): string | undefined {
-    const command = this.#shellCommand;
-    return command === undefined ? getActivity(this.#tracker.view.live) : `Running ${command}`;
+    const shell = this.#shellCommand;
+    return shell ? `Running ${shell.command}` : getActivity(this.#tracker.view.live);
   }
 
   #drawLive(width: number): string[] {
@@ -361,6 +366,9 @@ export class App {
       case "app.editor.external":
         void this.#guard(() => this.#editExternally());
         return true;
+      case "app.editor.redo":
+        this.#editor.redo();
+        return true;
       case "app.clipboard.pasteImage":
         void this.#guard(() => this.#pasteImage());
         return true;
@@ -409,8 +417,9 @@ export class App {
 
   #interrupt(): boolean {
     if (this.#editor.isShowingAutocomplete()) return false;
-    if (this.#shellCommand !== undefined) {
-      void this.#guard(async () => await this.#client.execute({ type: "abort_bash" }));
+    const shell = this.#shellCommand;
+    if (shell) {
+      void this.#guard(async () => await shell.client.execute({ type: "abort_bash" }));
       return true;
     }
     const { live } = this.#tracker.view;
@@ -449,6 +458,11 @@ export class App {
   #followUp(): boolean {
     const text = this.#editor.getExpandedText();
     if (text.trim() === "") return true;
+    // Without a run there is nothing to follow: it is sent as Enter would send it.
+    if (!this.#tracker.view.live.run) {
+      void this.#guard(() => this.#submit(text));
+      return true;
+    }
     this.#editor.setText("");
     this.#editor.addToHistory(text);
     void this.#guard(async () => {
@@ -513,11 +527,11 @@ export class App {
     this.#editor.setText("");
     this.#notes.clear();
     if (this.#settling) await this.#settling;
-    if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
     try {
-      await this.#outbox.send("steer", text);
+      if (trimmed.startsWith("!")) await this.#runShell(trimmed);
+      else await this.#outbox.send("steer", text);
     } catch (error) {
       // What was not taken is not lost.
       if (this.#editor.getText() === "") this.#editor.setText(text);
@@ -529,14 +543,25 @@ export class App {
     const isHidden = text.startsWith("!!");
     const command = text.slice(isHidden ? 2 : 1).trim();
     if (command === "") return;
-    if (this.#shellCommand !== undefined) throw new Error(`"${this.#shellCommand}" is still running. Escape stops it.`);
-    this.#shellCommand = command;
+    const running = this.#shellCommand;
+    if (running) throw new Error(`"${running.command}" is still running. Escape stops it.`);
+    const { now } = this.#options;
+    const client = this.#client;
+    const block = this.#transcript.addCommand(command);
+    this.#shellCommand = { command, client };
     this.#tui.requestRender();
+    const since = now();
+    const onOutput = (output: string) => {
+      block.addOutput(output);
+      this.#tui.requestRender();
+    };
     try {
-      const result = await this.#client.execute({ type: "bash", command, excludeFromContext: isHidden });
-      // During a run it is in the log only after the turn.
-      if (this.#tracker.view.live.run) this.#addNote(new ShellCommandBlock(command, result, this.#look));
+      block.setResult(await client.execute({ type: "bash", command, excludeFromContext: isHidden }, { onOutput }));
+    } catch (error) {
+      block.setResult({ output: "", cancelled: true, truncated: false });
+      throw error;
     } finally {
+      block.setDuration(now() - since);
       this.#shellCommand = undefined;
       this.#tui.requestRender();
     }
@@ -587,6 +612,7 @@ export class App {
             title,
             items,
             theme,
+            maxVisible: getMaxItems(terminal, rest.hint),
             ...rest,
             ...highlight,
             onSelect,
@@ -640,4 +666,17 @@ export class App {
       this.#say(error instanceof Error ? error.message : String(error), "error");
     }
   }
+}
+
+const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
+  areShown: terminal.showImages,
+  maxWidthCells: terminal.imageWidthCells,
+});
+
+/** How many items of a list have room: besides them there are its title, its search, its hint and the status. */
+function getMaxItems({ rows, columns }: Terminal, hint = ""): number {
+  const hintRows = hint
+    .split("\n")
+    .reduce((count, line) => count + Math.ceil(line.length / Math.max(1, columns - 2)), 0);
+  return Math.max(3, Math.min(10, rows - 6 - hintRows));
 }

@@ -7,6 +7,7 @@ import { chooseModel, chooseScopedModels } from "./commands/models.ts";
 import { runDoctor, showChangelog } from "./commands/program.ts";
 import { answerQuestions, editQueue } from "./commands/queue.ts";
 import { resume } from "./commands/sessions.ts";
+import { changeSettings } from "./commands/settings.ts";
 import { chooseTheme } from "./commands/theme.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
@@ -79,38 +80,6 @@ async function chooseTools(ui: Interface): Promise<void> {
   await chooseTools(ui);
 }
 
-async function changeSettings(ui: Interface): Promise<void> {
-  const { settings } = await ui.client.execute({ type: "get_settings" });
-  const items = flatten(settings).map(([key, value]) => ({
-    value: key,
-    label: key,
-    description: JSON.stringify(value),
-  }));
-  const key = await ui.choose("Settings", items, { hint: "docs/settings.md explains them." });
-  if (key === undefined) return;
-  const text = await ui.ask(`New value of ${key} (empty: the default)`);
-  if (text === undefined) return;
-  await ui.client.execute({ type: "set_setting", key, ...(text !== "" && { value: parseValue(text) }) });
-  await changeSettings(ui);
-}
-
-function flatten(settings: Readonly<Record<string, unknown>>, prefix = ""): [key: string, value: unknown][] {
-  return Object.entries(settings).flatMap(([name, value]) => {
-    const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isGroup ? flatten(value as Record<string, unknown>, `${prefix}${name}.`) : [[`${prefix}${name}`, value]];
-  });
-}
-
-/** JSON where it is JSON, else text. */
-function parseValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return text;
-  }
-}
-
 async function fork(ui: Interface): Promise<void> {
   const { messages } = await ui.client.execute({ type: "get_fork_messages" });
   const items = messages.map(({ entryId, text }) => ({
@@ -173,13 +142,20 @@ async function reload(ui: Interface): Promise<void> {
 }
 
 function showKeys(ui: Interface): void {
-  const rows = Object.entries(keybindingDefinitions)
-    // A full screen is not there yet.
-    .filter(([id]) => !id.startsWith("tui.altScreen."))
-    .map(([id, { description }]) => [ui.describeKey(id as AppKeybinding), description ?? id] as const)
-    .filter(([key]) => key !== "");
-  const width = Math.max(...rows.map(([key]) => key.length));
-  ui.say(rows.map(([key, description]) => `${key.padEnd(width)}  ${description}`).join("\n"));
+  const rows = Object.entries(keybindingDefinitions).map(([id, { description = id }]) => {
+    return { id, key: ui.describeKey(id as AppKeybinding), description };
+  });
+  const bound = rows.filter(({ key }) => key !== "");
+  const unbound = rows.filter(({ key }) => key === "");
+  const width = Math.max(...bound.map(({ key }) => key.length));
+  const idWidth = Math.max(...unbound.map(({ id }) => id.length));
+  ui.say(
+    [
+      ...bound.map(({ key, description }) => `${key.padEnd(width)}  ${description}`),
+      ...(unbound.length === 0 ? [] : ["", "Without a key, until keybindings.json has one for them:"]),
+      ...unbound.map(({ id, description }) => `${id.padEnd(idWidth)}  ${description}`),
+    ].join("\n"),
+  );
 }
 
 function showHelp(ui: Interface): void {

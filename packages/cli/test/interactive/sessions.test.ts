@@ -115,6 +115,7 @@ describe("/resume", () => {
     app.press("enter");
     await app.sees("Trust it until one of these files changes");
     app.press("down", "enter");
+    await app.sees("This project is trusted now.");
     await app.sees(/elsewhere \(main\)/);
     await app.sees("a far question");
     app.type("@needle");
@@ -129,7 +130,7 @@ describe("/resume", () => {
     const body = JSON.stringify(app.server.requests[0]!.body);
     expect(body).toContain("Speak of elsewhere.");
     await run(app, "/settings");
-    await app.sees(/defaultModel +"acme\/large"/);
+    await app.sees(/defaultModel +acme\/large/);
   });
 
   test("a message that is sent with the keys before it goes to the session they chose, with the trust they gave", async () => {

@@ -83,12 +83,12 @@ export class FileCompletion {
     const inDirectory = toDirectoryTarget(target.query, { cwd: this.#cwd, home: this.#home });
     if (tree.end === "unavailable") return prefixed(await this.#completeInDirectory(inDirectory), inDirectory.prefix);
     // What is ignored, or not listed yet, is completed if its directory was typed.
-    if (inDirectory.prefix !== "" && !tree.paths.hasDirectory(inDirectory.prefix)) {
-      const { paths, isIncomplete } = prefixed(await this.#completeInDirectory(inDirectory), inDirectory.prefix);
-      if (paths.length > 0) return { paths, isIncomplete: isIncomplete || !tree.isComplete };
-    }
+    const isUnlisted = inDirectory.prefix !== "" && !tree.paths.hasDirectory(inDirectory.prefix);
+    const inside = isUnlisted ? prefixed(await this.#completeInDirectory(inDirectory), inDirectory.prefix) : nothing;
+    const isIncomplete = inside.isIncomplete || !tree.isComplete || this.#nextTree !== undefined;
+    if (inside.paths.length > 0) return { paths: inside.paths, isIncomplete };
     const paths = await tree.search(toPathQuery(target.query));
-    return paths ? { paths, isIncomplete: !tree.isComplete || this.#nextTree !== undefined } : superseded;
+    return paths ? { paths, isIncomplete } : superseded;
   }
 
   #getTree(): Listing<TreeEnd> {
@@ -138,6 +138,8 @@ interface Found {
   paths: string[];
   isIncomplete: boolean;
 }
+
+const nothing: Found = { paths: [], isIncomplete: false };
 
 /** Another search was begun. Whoever still wants this answer asks again. */
 const superseded: Found = { paths: [], isIncomplete: true };

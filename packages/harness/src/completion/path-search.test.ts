@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "@tau/ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PathList } from "./path-list.ts";
@@ -10,11 +11,13 @@ function createList(paths: readonly string[]): PathList {
   return list;
 }
 
-function createLargeList(): PathList {
-  const list = new PathList();
-  const paths = Array.from({ length: 300_000 }, (_unused, index) => `directory-${index % 97}/file-${index}.txt\0`);
-  list.append(Buffer.from(paths.join("")));
-  return list;
+const createLargeList = (): PathList =>
+  createList(Array.from({ length: 10_000 }, (_unused, index) => `directory-${index % 97}/file-${index}.txt`));
+
+/** Time passes so fast that every slice is over at once. */
+function createFastClock(): Clock {
+  let nowMs = 0;
+  return { ...systemClock, monotonic: () => (nowMs += 10) };
 }
 
 const search = (searches: PathSearch, text: string) => searches.search(toPathQuery(text));
@@ -106,11 +109,27 @@ describe("a search", () => {
 
   test("that was followed by another one does not go on, and the newer one is right", async () => {
     const list = createLargeList();
-    const typed = new PathSearch(list, { maxResults: 5 });
+    const typed = new PathSearch(list, { maxResults: 5, clock: createFastClock() });
     // None of these is the start of a name: all paths are looked at, at every level.
     const answers = await Promise.all(["r", "rt", "rtx"].map((text) => search(typed, text)));
     expect(answers.slice(0, 2)).toEqual([undefined, undefined]);
     expect(answers[2]).toEqual(await searchOnce(list, "rtx", 5));
+  });
+
+  test("ends although the list grows as fast as it is searched", async () => {
+    const list = createLargeList();
+    let turns = 0;
+    const grow = () => {
+      const chunk = Array.from({ length: 3_000 }, (_unused, index) => `more/file-${turns}-${index}.txt\0`).join("");
+      list.append(Buffer.from(chunk));
+      if (++turns < 40) timer = setImmediate(grow);
+    };
+    let timer = setImmediate(grow);
+    const found = await search(new PathSearch(list, { maxResults: 100, clock: createFastClock() }), "rtx");
+    clearImmediate(timer);
+    expect(found).toHaveLength(100);
+    // Five parts at each of three levels.
+    expect(turns).toBeLessThan(20);
   });
 
   test("lets timers run while it looks at many paths", async () => {
@@ -122,8 +141,9 @@ describe("a search", () => {
       if (!isDone) setImmediate(count);
     };
     setImmediate(count);
-    expect(await searchOnce(list, "rtx")).toHaveLength(100);
+    const found = await search(new PathSearch(list, { maxResults: 100, clock: createFastClock() }), "rtx");
     isDone = true;
+    expect(found).toHaveLength(100);
     expect(turns).toBeGreaterThan(2);
   });
 });

@@ -13,11 +13,13 @@ import {
   levels,
   type PathQuery,
   type PathRange,
+  rankInDirectory,
   rankPath,
 } from "./rank.ts";
 
 /** What matches a query at one level. */
 interface LevelMatches {
+  /** Empty for an empty query, which all paths match. */
   readonly all: IndexList;
   /** The best of those that match at no earlier level. */
   readonly best: BestPaths;
@@ -50,20 +52,25 @@ export class PathSearch {
     this.#clock = clock;
   }
 
-  /** The best of the paths that are in the list by now, best first. Undefined if another search was begun meanwhile. */
+  /**
+   * The best of the paths that are in the list by now, best first. Those that are added meanwhile are left out: a list
+   * that grows as fast as it is searched would have no end. Undefined if another search was begun meanwhile.
+   */
   async search(query: PathQuery): Promise<string[] | undefined> {
     const number = ++this.#begun;
+    const { count } = this.#list;
     this.#sliceStartMs = this.#clock.monotonic();
     const last = this.#last;
     const search = last?.query.text === query.text ? last : { query, found: new Map<Level, LevelMatches>() };
     const shorter = last !== search && last && isNarrower(query, last.query) ? last : undefined;
     const paths: string[] = [];
-    for (const level of levels) {
+    // Without a query, all paths are at the first level.
+    for (const level of query.whole.length === 0 ? levels.slice(0, 1) : levels) {
       const matches = search.found.get(level) ?? (await this.#narrow(number, { query, level, shorter }));
       if (!matches) return undefined;
       search.found.set(level, matches);
       this.#last = search;
-      if (!(await this.#scanRest(number, { query, level, matches }))) return undefined;
+      if (!(await this.#scanRest(number, { query, level, matches, count }))) return undefined;
       paths.push(...matches.best.toPaths());
       if (paths.length >= this.#maxResults) break;
     }
@@ -85,14 +92,15 @@ export class PathSearch {
     return matches;
   }
 
-  /** Looks at the paths that were not looked at, which may have been added since. False if it did not finish. */
-  async #scanRest(number: number, step: Step & { matches: LevelMatches }): Promise<boolean> {
-    const { matches } = step;
-    while (matches.scanned < this.#list.count) {
+  /** Looks at those of the first `count` paths that were not looked at. False if it did not finish. */
+  async #scanRest(number: number, step: Step & { matches: LevelMatches; count: number }): Promise<boolean> {
+    const { matches, count } = step;
+    while (matches.scanned < count) {
       if (!(await this.#isNewest(number))) return false;
       const from = matches.scanned;
-      matches.scanned = Math.min(this.#list.count, from + pathsPerCheck);
-      this.#examine({ from, to: matches.scanned }, step);
+      matches.scanned = Math.min(count, from + pathsPerCheck);
+      if (step.query.whole.length === 0) this.#rankAll({ from, to: matches.scanned }, matches.best);
+      else this.#examine({ from, to: matches.scanned }, step);
     }
     return true;
   }
@@ -103,6 +111,16 @@ export class PathSearch {
     await nextTurn();
     this.#sliceStartMs = this.#clock.monotonic();
     return number === this.#begun;
+  }
+
+  /** For an empty query. A small function, which is fast from the start: it runs when a mention begins. */
+  #rankAll({ from, to }: Part, best: BestPaths): void {
+    const { bytes, entries } = this.#list;
+    const { starts, nameOffsets, depths } = entries;
+    for (let index = from; index < to; index++) {
+      const rank = rankInDirectory(depths[index]!, bytes[starts[index]! + nameOffsets[index]!]!);
+      if (rank <= best.worstRank) best.add(index, rank);
+    }
   }
 
   /** Looks at the paths with these indices, otherwise at those from `from` to `to` themselves. */

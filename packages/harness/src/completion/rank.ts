@@ -50,9 +50,11 @@ export function toPathQuery(text: string): PathQuery {
   };
 }
 
-/** Whether every path that matches `longer` at a level matches `shorter` at it too. */
+/** Whether the paths that match `longer` at a level are a part of those that match `shorter` at it. */
 export const isNarrower = (longer: PathQuery, shorter: PathQuery): boolean =>
-  longer.text.startsWith(shorter.text) && longer.directory.length === shorter.directory.length;
+  shorter.whole.length > 0 &&
+  longer.text.startsWith(shorter.text) &&
+  longer.directory.length === shorter.directory.length;
 
 export function isMatch(level: Level, { whole, directory, name }: PathQuery, path: PathRange): boolean {
   const { bytes, start, end, nameStart } = path;
@@ -71,7 +73,7 @@ export function rankPath({ whole, directory, name }: PathQuery, path: PathRange)
   const { bytes, start, end, nameStart } = path;
   const length = end - start;
   if (nameStart >= start + directory.length && startsWith(directory, bytes, start, end)) {
-    if (name.length === 0) return (path.depth * 2 + (bytes[nameStart] === dot ? 1 : 0)) * lengthRange;
+    if (name.length === 0) return rankInDirectory(path.depth, bytes[nameStart]!);
     const index = find(name, bytes, nameStart, end);
     if (index === nameStart) return length;
     if (index !== -1) return nameTier * lengthRange + length;
@@ -81,11 +83,15 @@ export function rankPath({ whole, directory, name }: PathQuery, path: PathRange)
   return (otherTier + rankElsewhere(whole, path)) * lengthRange + length;
 }
 
+/** The rank of a path below the typed directory if no name was typed. */
+export const rankInDirectory = (depth: number, firstByte: number): number =>
+  (depth * 2 + (firstByte === dot ? 1 : 0)) * lengthRange;
+
 /** No rank of a path that is new at this level is less. Cheaper than the rank itself. */
-export function getMinRank(level: Level, { name }: PathQuery, { start, end }: PathRange): number {
+export function getMinRank(level: Level, { name }: PathQuery, { start, end, depth }: PathRange): number {
   if (level === "anywhere") return otherTier * lengthRange + end - start;
   if (level === "name") return nameTier * lengthRange + end - start;
-  return name.length === 0 ? 0 : end - start;
+  return name.length === 0 ? depth * 2 * lengthRange : end - start;
 }
 
 /** The first level at which a path of this rank matches; undefined if it is never shown. */

@@ -27,6 +27,8 @@ async function getRemedy({ rule, by, reason = "", request }: Decision, files: Pi
     }
     case "agent-directory":
       return "It is tau's own configuration. To allow it: answer the question of tau -p in a terminal.";
+    case "protected":
+      return "Programs outside of the sandbox run or obey what is in it. To allow it: answer the question of tau -p in a terminal.";
     case "credential-file":
       return "It holds credentials, so no flag or setting allows it.";
     default:

@@ -47,6 +47,14 @@ export class Grants implements FileGrants {
     return covers(this.#session, capability, target);
   }
 
+  /** The names that were granted to one call, such as those of variables. */
+  listNames(capability: Capability, toolCallId: string): string[] {
+    const grants = [...(this.#calls.get(toolCallId)?.values() ?? [])];
+    return grants.flatMap((grant) =>
+      grant.capability === capability && grant.target.kind === "name" ? [grant.target.name] : [],
+    );
+  }
+
   /** Takes back what was granted to one call. */
   endCall(toolCallId: string): void {
     this.#calls.delete(toolCallId);

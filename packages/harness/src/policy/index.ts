@@ -10,8 +10,25 @@ export {
   type PolicyReason,
   resolvePolicy,
 } from "./extension-policy.ts";
+export {
+  changeTrust,
+  type ExtensionTrustOptions,
+  type ExtensionTrustState,
+  readExtensionTrust,
+  type TrustChange,
+  type TrustRecord,
+  writeExtensionTrust,
+} from "./extension-trust.ts";
 export { restrictPolicy } from "./restrict-policy.ts";
-export type { ExecMediationPolicy } from "./exec/mediation.ts";
+export { classifyArgv, classifyCommand } from "./exec/classify-command.ts";
+export type { Classification, ExecClass, ExecContext, ExecTier } from "./exec/classification.ts";
+export {
+  evaluateExecMediation,
+  type ExecMediationPolicy,
+  type ExecMediationResult,
+  type ExecSituation,
+  mediate,
+} from "./exec/mediation.ts";
 export type { SecretBrokerPolicy } from "./secret-names.ts";
 export type { PathRules } from "./paths.ts";
 export {
@@ -29,6 +46,8 @@ export {
   type Verdict,
 } from "./policy.ts";
 export { getLedgerPath, type LedgerProblem, type LedgerRecord, verifyLedger } from "./ledger.ts";
+export { formatRule, listRules, type RememberedRule, removeRule } from "./remembered-rules.ts";
+export { getSandboxSettings, getSessionPolicy } from "./session-policy.ts";
 export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
 export { findUnknownTools } from "../pipeline/tool-patterns.ts";
 export { describeIgnoredPiFiles } from "../resources/locations.ts";

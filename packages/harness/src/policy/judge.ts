@@ -183,9 +183,13 @@ async function getOutcome(
   }
   if (verdict.kind === "deny") return { outcome: "denied", rule, reason: verdict.reason };
   const target = await bindTarget(parts, request.target, verdict);
-  if (grants.isRemembered(capability, target)) return { outcome: "allowed", rule: "granted" };
-  if (await remembered.covers(capability, target))
-    return { outcome: "allowed", rule: "remembered", grant: { given: { capability, target }, term: "call" } };
+  const known = grants.isRemembered(capability, target)
+    ? "granted"
+    : (await remembered.covers(capability, target))
+      ? "remembered"
+      : undefined;
+  if (known !== undefined)
+    return { outcome: "allowed", rule: known, grant: { given: { capability, target }, term: "call" } };
   if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended}` };
   try {
     const summary = summariseCall(call);

@@ -21,7 +21,7 @@ export interface PolicyRequest {
 }
 
 /** What a command was found to do, for the question, its rules and the audit. */
-export interface ExecFinding {
+export interface ExecFacts {
   class: ExecClass | null;
   tier: ExecTier;
   reason: string;
@@ -30,7 +30,7 @@ export interface ExecFinding {
 }
 
 /** `rule` names the rule that decided, for the audit; `reason` explains it to people and models in whole sentences. */
-export type Verdict = { rule: string; exec?: ExecFinding } & (
+export type Verdict = { rule: string; exec?: ExecFacts } & (
   | {
       kind: "allow";
       /** Whether it goes to the audit although it is allowed. Default false. */
@@ -64,7 +64,7 @@ export interface Decision {
   rule: string;
   outcome: "allowed" | "denied";
   /** What was found about a command. */
-  exec?: Pick<ExecFinding, "class" | "tier" | "reason">;
+  exec?: Pick<ExecFacts, "class" | "tier" | "reason">;
   /** Whether it is written down although nobody was asked. */
   isAudited?: boolean;
   /** The name of the one who answered, if a question was asked. */

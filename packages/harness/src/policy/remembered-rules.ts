@@ -8,7 +8,7 @@ import { type Grant, isCovered } from "./grants.ts";
 import type { Capability, Target } from "./policy.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
-interface RememberedRule extends Grant {
+export interface RememberedRule extends Grant {
   /** The directory in which it counts; absent: everywhere. */
   project?: string;
 }
@@ -35,6 +35,21 @@ export function createRememberedRules(options: RecordFileOptions): RememberedRul
       await file.change(options, (rules) => [...rules, rule]);
     },
   };
+}
+
+/** Everything that is remembered, for all projects, oldest first. */
+export const listRules = (options: Omit<RecordFileOptions, "ids">): Promise<readonly RememberedRule[]> =>
+  file.read(options);
+
+/** Forgets a rule; false if it was not there any more. */
+export async function removeRule(rule: RememberedRule, options: RecordFileOptions): Promise<boolean> {
+  let isFound = false;
+  await file.change(options, (rules) => {
+    const kept = rules.filter((each) => JSON.stringify(each) !== JSON.stringify(rule));
+    isFound = kept.length < rules.length;
+    return kept;
+  });
+  return isFound;
 }
 
 /** One line for people, such as `read /home/me/notes`. */

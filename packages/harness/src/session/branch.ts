@@ -1,5 +1,5 @@
 /** Walks the tree of a log through its table, and reads only the entries that are asked for. */
-import { buildContext, getChoices, type SessionContext } from "./context.ts";
+import { buildContext, getChoices, type SessionChoices, type SessionContext } from "./context.ts";
 import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
 import { findStartedCalls, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
@@ -49,8 +49,15 @@ export async function readNextPage(
 }
 
 /** The part of a branch that the model sees: from the first entry that the latest compaction kept. */
-export const readContextBranch = async (log: SessionLog, leaf: number): Promise<SessionEntry[]> =>
+const readContextBranch = async (log: SessionLog, leaf: number): Promise<SessionEntry[]> =>
   log.read(branchRows(log, leaf, { first: await findContextStart(log, leaf) }));
+
+/** The part of a branch that the model sees, from its last answer on; empty if it has none. */
+export async function readSinceAnswer(log: SessionLog, leaf: number): Promise<SessionEntry[]> {
+  const answer = log.table.findAncestor(leaf, "assistant");
+  if (answer < 0 || answer < (await findContextStart(log, leaf))) return [];
+  return await log.read(branchRows(log, leaf, { first: answer }));
+}
 
 /** The end of a branch: what the model sees, and the last compactions. Its length does not depend on that of the log. */
 export async function readRecentBranch(log: SessionLog, leaf: number, compactions: number): Promise<SessionEntry[]> {
@@ -82,10 +89,14 @@ export interface BranchContext extends SessionContext {
 /** What the model is sent for a leaf. Reads the context and at most two more entries, however long the log is. */
 export async function readContext(log: SessionLog, leaf: number): Promise<BranchContext> {
   const branch = await readContextBranch(log, leaf);
+  return { ...buildContext(branch), ...(await readChoices(log, leaf)), branch };
+}
+
+/** The model and the thinking level that a leaf was reached with. Reads at most two entries. */
+export async function readChoices(log: SessionLog, leaf: number): Promise<SessionChoices> {
   const level = log.table.findAncestor(leaf, "thinking_level_change");
   const model = log.table.findAncestor(leaf, "model_change", "assistant");
-  const choices = await log.read([level, model].filter((row) => row >= 0).sort((a, b) => a - b));
-  return { ...buildContext(branch), ...getChoices(choices), branch };
+  return getChoices(await log.read([level, model].filter((row) => row >= 0).sort((a, b) => a - b)));
 }
 
 export function isAncestor({ table }: SessionLog, ancestor: number, descendant: number): boolean {
@@ -183,8 +194,8 @@ export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefin
 
 /** The accepted messages that were never sent, cancelled or refused, oldest first. */
 export async function readWaiting(log: SessionLog): Promise<AcceptedEntry[]> {
+  if (log.table.findLast("queue") < 0) return [];
   const rows = log.table.rowsOfKind("queue");
-  if (rows.length === 0) return [];
   const queue = await log.read(rows);
   const sent = await log.read(log.table.rowsOfKind("user", rows[0]));
   const settled = new Set<unknown>();

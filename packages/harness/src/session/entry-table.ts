@@ -150,9 +150,9 @@ export class EntryTable {
   findAncestor(row: number, ...kinds: EntryKind[]): number {
     // A branch may be a hundred thousand rows long.
     const mask = toMask(kinds);
+    const [parents, kindBytes] = [this.#parents, this.#kinds];
     let ancestor = row;
-    while (ancestor >= 0 && (mask & (1 << (this.#kinds[ancestor]! & kindBits))) === 0)
-      ancestor = this.#parents[ancestor]!;
+    while (ancestor >= 0 && (mask & (1 << (kindBytes[ancestor]! & kindBits))) === 0) ancestor = parents[ancestor]!;
     return ancestor;
   }
 
@@ -236,11 +236,13 @@ export class EntryTable {
 
   /** Parents come before their children, so that every walk to a root ends. */
   async #isValid(): Promise<boolean> {
+    // A session is opened cold, where each access to a private field takes long.
+    const [parents, kinds] = [this.#parents, this.#kinds];
     for (let row = 0; row < this.#count; row++) {
       if (row % rowsPerTurn === rowsPerTurn - 1) await nextTurn();
-      const parent = this.#parents[row]!;
+      const parent = parents[row]!;
       if (parent < -1 || parent >= row) return false;
-      this.#updateDamaged(row);
+      if ((kinds[row]! & kindBits) === damaged || parent === this.#childless) this.#updateDamaged(row);
     }
     return true;
   }

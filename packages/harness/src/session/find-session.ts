@@ -67,17 +67,14 @@ export async function mustBeSession(path: string): Promise<string> {
   if (!(await isFile(path)))
     throw new HarnessError("invalid_input", `${path} is not a session file (it is not a regular file).`);
   return await closeAfter(await open(path, "r"), async (handle) => {
-    const { size } = await handle.stat();
-    for (const length of startLengths) {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);
-      if (isSessionStart(buffer.subarray(0, bytesRead), size)) return path;
-    }
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(startBytes), 0, startBytes, 0);
+    if (isSessionStart(buffer.subarray(0, bytesRead), (await handle.stat()).size)) return path;
     throw notSession(path);
   });
 }
 
-/** The first line is nearly always the header. Without one, the first message has to be in the second length. */
-const startLengths = [64 * 1024, 1024 * 1024];
+/** Without a header, the first message has to be in it. */
+const startBytes = 1024 * 1024;
 
 async function isFile(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);

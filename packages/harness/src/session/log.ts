@@ -336,6 +336,8 @@ function isCrashedLog(start: Buffer, size: number): boolean {
 
 /** Whether the file of a session may begin like this: `start` are its first bytes, at least 64 KB if it is longer. */
 export function isSessionStart(start: Buffer, size: number): boolean {
+  // Nearly always the first line is a header, and the others need not be scanned.
+  if (isSession(recover(start.subarray(0, start.indexOf(0x0a) + 1)))) return true;
   const known = recover(start);
   return size === 0 || isSession(known) || (known.end === 0 && isCrashedLog(start.subarray(0, maxCrashZeros), size));
 }

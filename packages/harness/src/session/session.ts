@@ -14,8 +14,9 @@ import {
   readBranch,
   readContext,
   readAll,
-  readContextBranch,
+  readChoices,
   readRecentBranch,
+  readSinceAnswer,
   readLabels,
   readLastPage,
   readName,
@@ -26,7 +27,7 @@ import {
   readWaiting,
   type SessionTreeNode,
 } from "./branch.ts";
-import { contextEntries, type SessionContext } from "./context.ts";
+import { contextEntries, type SessionChoices, type SessionContext } from "./context.ts";
 import {
   type AcceptedEntry,
   type ContextEditEntry,
@@ -256,6 +257,11 @@ export class Session implements SessionNode {
     return this.#read(async (log) => readContext(log, await this.#getRow(leafId)));
   }
 
+  /** The current model and thinking level. */
+  getChoices(): Promise<SessionChoices> {
+    return this.#read(async (log) => readChoices(log, await this.#getRow(this.#leafId)));
+  }
+
   /** The end of the branch: what the model sees, and at least the last `compactions` compactions. */
   getRecentBranch(compactions: number): Promise<SessionEntry[]> {
     return this.#read(async (log) => readRecentBranch(log, await this.#getRow(this.#leafId), compactions));
@@ -279,7 +285,7 @@ export class Session implements SessionNode {
   /** The calls that a crash left without a result. */
   unfinishedCalls(): Promise<UnfinishedCall[]> {
     return this.#read(async (log) => {
-      const branch = await readContextBranch(log, await this.#getRow(this.#leafId));
+      const branch = await readSinceAnswer(log, await this.#getRow(this.#leafId));
       return await readUnfinishedCalls(log, branch);
     });
   }

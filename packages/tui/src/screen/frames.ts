@@ -1,12 +1,16 @@
 /** When frames are drawn: soon after they are asked for, and never more often than people can see. */
 
-/** In milliseconds. */
-export const minFrameInterval = 16;
+/** In milliseconds, for what follows a key. */
+const minInterval = 16;
+/** For everything else, such as text that arrives: nobody reads faster. */
+const calmInterval = 33;
 
 export class Frames {
   readonly #draw: () => void;
   #scheduled: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #lastAt = -Infinity;
+  /** Whether the user does something, and waits for what it does. */
+  #isUrgent = false;
 
   constructor(draw: () => void) {
     this.#draw = draw;
@@ -14,13 +18,22 @@ export class Frames {
 
   request(): void {
     if (this.#scheduled !== undefined) return;
-    const waitMs = this.#lastAt + minFrameInterval - performance.now();
+    const waitMs = this.#lastAt + (this.#isUrgent ? minInterval : calmInterval) - performance.now();
     // All changes of this turn of the event loop belong to one frame.
     this.#scheduled = waitMs > 0 ? setTimeout(() => this.drawNow(), waitMs) : setImmediate(() => this.drawNow());
   }
 
+  /** The next frame shows what a key did. */
+  hurry(): void {
+    this.#isUrgent = true;
+    if (this.#scheduled === undefined) return;
+    this.cancel();
+    this.request();
+  }
+
   drawNow(): void {
     this.cancel();
+    this.#isUrgent = false;
     this.#lastAt = performance.now();
     this.#draw();
   }

@@ -1,7 +1,6 @@
 /** Draws all rows of a screen that is ours alone: the alternate screen of a terminal. */
-import type { Line } from "./line.ts";
 import { findCursor, LineCache } from "./lines.ts";
-import { nothingPainted, paint, type Painted } from "./paint.ts";
+import { createUnknownRows, nothingPainted, paint, type Painted } from "./paint.ts";
 import type { Size } from "./resize.ts";
 
 /** With reports of the window's focus: what is held when the window loses it is released elsewhere. */
@@ -33,7 +32,7 @@ export class FullScreen {
     const isStale = size.columns !== this.#size.columns || size.rows !== this.#size.rows;
     if (isStale) {
       this.#size = { columns: size.columns, rows: size.rows };
-      this.#painted = { ...nothingPainted, rows: createUnknownRows(size) };
+      this.#painted = { ...nothingPainted, rows: createUnknownRows(size.columns, size.rows) };
     }
     const lines = this.#lines.toLines(texts, size.columns);
     const cursor = findCursor(lines) ?? this.#painted.cursor;
@@ -46,10 +45,4 @@ export class FullScreen {
   forget(): void {
     this.#size = { columns: 0, rows: 0 };
   }
-}
-
-/** Every row is written, and erased behind what is written, so that no frame is blank. */
-function createUnknownRows({ columns, rows }: Size): Line[] {
-  const unknown: Line = { text: "\0", width: columns, cursor: undefined };
-  return Array.from({ length: rows }, () => unknown);
 }

@@ -116,7 +116,9 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
         if (this.#options.copyOnSelect) void this.copyActiveSelectionToClipboard();
       },
       onRightPress: () => {
-        if (process.platform === "win32") this.#options.onRightClickPaste();
+        // The terminal of VS Code pastes by itself.
+        const pastesItself = process.env["TERM_PROGRAM"]?.toLowerCase() === "vscode";
+        if (process.platform === "win32" && !pastesItself) this.#options.onRightClickPaste();
       },
     });
   }
@@ -191,6 +193,10 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     this.#layoutRoot?.invalidate();
   }
 
+  protected override get roots(): readonly Component[] {
+    return this.#layoutRoot ? [this.#layoutRoot] : this.children;
+  }
+
   get #view(): ScrollView {
     return this.#frame?.primaryScrollView ?? this.#documentView;
   }
@@ -222,10 +228,9 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
 
   protected override afterTerminalStop({ preserveScreen = false }: TuiStopOptions): void {
     const { columns } = this.terminal;
-    const roots = this.#layoutRoot ? [this.#layoutRoot] : this.children;
     const lines = preserveScreen
       ? []
-      : renderEnd(roots, columns, maxExitLines).map((text) => toLine(text, columns).text);
+      : renderEnd(this.roots, columns, maxExitLines).map((text) => toLine(text, columns).text);
     const printed = lines.map((text) => `${text}\r\n`).join("");
     this.terminal.write(`${leaveFullScreen}${printed === "" ? "" : `\x1b[?7l${printed}\x1b[?7h`}\x1b[?25h`);
     if (this.#savedCapabilities) setCapabilities(this.#savedCapabilities);
@@ -250,7 +255,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     this.#drawIndicator(frame, lines);
     const composed = this.overlays.composite(lines, size).slice(0, size.rows);
     this.#flashes.composite(composed, size.columns);
-    return this.#screen.draw(composed, size);
+    return this.#screen.draw(this.toShown(composed), size);
   }
 
   protected override takeInput(data: string): boolean {

@@ -12,7 +12,8 @@ async function askAndChange(ui: Interface): Promise<void> {
   ];
   const answer = await ui.choose(path, items, { selected: trusted ? "yes" : "no", hint });
   if (answer === undefined) return;
-  await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
+  const after = await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
+  ui.say(after.trusted ? "This project is trusted now." : "This project is not trusted.");
   // The project may have themes.
   for (const problem of await ui.reloadTerminal()) ui.say(problem, "warning");
 }

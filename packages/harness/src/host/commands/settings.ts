@@ -4,6 +4,7 @@ import { anyJson, flag, nonEmptyText, oneOf, optional } from "../../fields/kinds
 import { createTrustCheck, keepTrust, readTrust, writeTrust } from "../../policy/trust.ts";
 import { formatFileProblem } from "../../file-problem.ts";
 import { describeIgnoredPiFiles } from "../../resources/locations.ts";
+import { describeSettings } from "../../settings/describe.ts";
 import { nestSetting } from "../../settings/nest.ts";
 import { command, type SomeCommands, longCommand } from "./command.ts";
 
@@ -11,6 +12,9 @@ export const settingsCommands = {
   get_settings: command({}, ({ session: { settings, settingsManager } }) => ({
     settings: { ...settings },
     problems: settingsManager.problems.map(formatFileProblem),
+  })),
+  list_settings: command({}, ({ session: { settingsManager: manager } }) => ({
+    settings: describeSettings({ settings: manager.get(), global: manager.getGlobal(), project: manager.getProject() }),
   })),
   set_setting: command(
     { key: nonEmptyText, value: optional(anyJson), scope: optional(oneOf("global", "project")) },

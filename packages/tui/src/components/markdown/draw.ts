@@ -1,8 +1,10 @@
-/** Draws the blocks of Markdown as lines. What belongs to a token that stays the same is drawn once for each width. */
+/**
+ * Draws the blocks of Markdown as lines. What belongs to a token that stays the same is drawn once for each width. The source
+ * of the tokens has no control characters.
+ */
 import type { Token, Tokens } from "marked";
 import { visibleWidth } from "../../text/cells.ts";
 import { expandTabs } from "../../text/pad.ts";
-import { toPlainText } from "../../text/plain.ts";
 import { wrapTextWithAnsi } from "../../text/wrap.ts";
 import { drawInline } from "./inline.ts";
 import type { FenceToken } from "./stream.ts";
@@ -146,14 +148,14 @@ export class MarkdownDrawing {
   }
 
   #fenceBorder(lang: string, width: number): string[] {
-    return wrapTextWithAnsi(this.#look.theme.codeBlockBorder(`\`\`\`${toPlainText(lang)}`), width);
+    return wrapTextWithAnsi(this.#look.theme.codeBlockBorder(`\`\`\`${lang}`), width);
   }
 
   #highlight(lines: readonly string[], lang: string | undefined, width: number): string[] {
     const { highlightCode, highlightCodeLine, codeBlockIndent = "  " } = this.#look.theme;
     if (highlightCode && !highlightCodeLine) {
       this.drawnParts++;
-      const highlighted = highlightCode(lines.map(toCode).join("\n"), lang);
+      const highlighted = highlightCode(expandTabs(lines.join("\n")), lang);
       return highlighted.flatMap((line) => wrapTextWithAnsi(codeBlockIndent + line, width));
     }
     let state: unknown;
@@ -172,7 +174,7 @@ export class MarkdownDrawing {
   ): { lines: string[]; state: unknown } {
     this.drawnParts++;
     const { highlightCodeLine, codeBlock, codeBlockIndent = "  " } = this.#look.theme;
-    const code = toCode(line);
+    const code = expandTabs(line);
     const drawn = highlightCodeLine?.(code, lang, state) ?? { line: codeBlock(code), state };
     return { lines: wrapTextWithAnsi(codeBlockIndent + drawn.line, width), state: drawn.state };
   }
@@ -278,8 +280,6 @@ export function needsGap(token: Token | undefined, next: Token): boolean {
   if (token.type === "paragraph") return next.type !== "list";
   return ["heading", "code", "blockquote", "hr", "table"].includes(token.type);
 }
-
-const toCode = (line: string) => expandTabs(toPlainText(line));
 
 /** Whether line feeds end the text of an item, or code in it that has no end, depends on what follows the item. */
 function trimText(token: Token): Token {
