@@ -123,9 +123,9 @@ export class App {
     this.#look = {
       theme,
       markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
-      loadHighlighter: () => highlighter.load(),
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
+      images: toImages(settings),
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
@@ -206,6 +206,7 @@ export class App {
     this.#editor.setAutocompleteMaxVisible(settings.autocompleteMaxVisible);
     this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
     this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
+    this.#look.images = toImages(settings);
     // What the user has toggled since stays, until the setting itself changes.
     if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
     this.#redraw();
@@ -227,6 +228,9 @@ export class App {
   }
 
   async #show(client: SessionClient): Promise<void> {
+    const isLeaving = this.#tracker.view.live.run !== undefined && client.sessionId !== this.#client.sessionId;
+    // Nobody would see what it does, or answer its questions.
+    if (isLeaving) await this.#client.execute({ type: "abort" });
     this.#unsubscribe();
     this.#client = client;
     this.#transcript.clear();
@@ -235,6 +239,7 @@ export class App {
       (view) => this.#takeSnapshot(view),
       (event) => this.#take(event),
     );
+    if (isLeaving) this.#say("The run in the other session was stopped.");
     await this.#refresh();
   }
 
@@ -360,6 +365,9 @@ export class App {
         return true;
       case "app.editor.external":
         void this.#guard(() => this.#editExternally());
+        return true;
+      case "app.editor.redo":
+        this.#editor.redo();
         return true;
       case "app.clipboard.pasteImage":
         void this.#guard(() => this.#pasteImage());
@@ -604,6 +612,7 @@ export class App {
             title,
             items,
             theme,
+            maxVisible: getMaxItems(terminal, rest.hint),
             ...rest,
             ...highlight,
             onSelect,
@@ -657,4 +666,17 @@ export class App {
       this.#say(error instanceof Error ? error.message : String(error), "error");
     }
   }
+}
+
+const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
+  areShown: terminal.showImages,
+  maxWidthCells: terminal.imageWidthCells,
+});
+
+/** How many items of a list have room: besides them there are its title, its search, its hint and the status. */
+function getMaxItems({ rows, columns }: Terminal, hint = ""): number {
+  const hintRows = hint
+    .split("\n")
+    .reduce((count, line) => count + Math.ceil(line.length / Math.max(1, columns - 2)), 0);
+  return Math.max(3, Math.min(10, rows - 6 - hintRows));
 }

@@ -6,11 +6,10 @@ export interface Look {
   theme: Theme;
   /** The theme for Markdown, with colours for code. One object, which may change. */
   markdown: MarkdownTheme;
-  /** Called when an answer is expected, which may have code in it. */
-  loadHighlighter: () => void;
   /** Whether results of tools are shown whole. */
   expandsTools: boolean;
   hidesThinking: boolean;
+  images: { areShown: boolean; maxWidthCells: number };
   /** By the name of the tool. */
   shows: ReadonlyMap<string, ToolData["shows"]>;
 }

@@ -142,13 +142,20 @@ async function reload(ui: Interface): Promise<void> {
 }
 
 function showKeys(ui: Interface): void {
-  const rows = Object.entries(keybindingDefinitions)
-    // A full screen is not there yet.
-    .filter(([id]) => !id.startsWith("tui.altScreen."))
-    .map(([id, { description }]) => [ui.describeKey(id as AppKeybinding), description ?? id] as const)
-    .filter(([key]) => key !== "");
-  const width = Math.max(...rows.map(([key]) => key.length));
-  ui.say(rows.map(([key, description]) => `${key.padEnd(width)}  ${description}`).join("\n"));
+  const rows = Object.entries(keybindingDefinitions).map(([id, { description = id }]) => {
+    return { id, key: ui.describeKey(id as AppKeybinding), description };
+  });
+  const bound = rows.filter(({ key }) => key !== "");
+  const unbound = rows.filter(({ key }) => key === "");
+  const width = Math.max(...bound.map(({ key }) => key.length));
+  const idWidth = Math.max(...unbound.map(({ id }) => id.length));
+  ui.say(
+    [
+      ...bound.map(({ key, description }) => `${key.padEnd(width)}  ${description}`),
+      ...(unbound.length === 0 ? [] : ["", "Without a key, until keybindings.json has one for them:"]),
+      ...unbound.map(({ id, description }) => `${id.padEnd(idWidth)}  ${description}`),
+    ].join("\n"),
+  );
 }
 
 function showHelp(ui: Interface): void {

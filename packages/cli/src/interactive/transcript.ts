@@ -9,7 +9,7 @@ import { AssistantBlock } from "./blocks/assistant-message.ts";
 import { createNote } from "./blocks/note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ToolCallBlock } from "./blocks/tool-call.ts";
-import { createUserMessage, getShownText } from "./blocks/user-message.ts";
+import { getShownText, UserMessageBlock } from "./blocks/user-message.ts";
 import type { Look } from "./look.ts";
 
 /** How many entries of a session are drawn when it is opened. */
@@ -36,8 +36,7 @@ export class Transcript extends Container {
   update({ log, live }: View): void {
     if (log.entries !== this.#entries) this.#takeEntries(log.entries, log.hasOlder, live.message?.id);
     this.#takeLive(live);
-    if (live.run) this.#look.loadHighlighter();
-    else this.#end();
+    if (!live.run) this.#end();
   }
 
   /** A command that begins to run now. Its entry will find it. */
@@ -98,7 +97,7 @@ export class Transcript extends Container {
   #addMessage(message: SessionMessage, liveId: string | undefined): void {
     switch (message.role) {
       case "user":
-        return this.#addBlock(createUserMessage(message.content, this.#look));
+        return this.#addBlock(new UserMessageBlock(message.content, this.#look));
       case "assistant":
         return this.#addAnswer(message, liveId);
       case "toolResult":

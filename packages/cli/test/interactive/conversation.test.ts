@@ -156,7 +156,7 @@ describe("keys", () => {
     app.type("/hot");
     await app.sees("hotkeys");
     app.press("enter");
-    await app.sees("Take queued messages back");
+    await expect.poll(app.everything).toContain("Take queued messages back");
   });
 
   test("Escape stops the run, and what was queued comes back to the editor", async () => {
@@ -339,4 +339,18 @@ describe("the screen", () => {
     const rows = (await app.screen()).split("\n").filter((line) => /^ row \d+$/.test(line));
     expect(rows).toEqual(rows.toSorted((a, b) => Number(a.slice(5)) - Number(b.slice(5))));
   });
+});
+
+test("a message of 1 MB is folded with its size, and Ctrl-O shows it", async () => {
+  const app = await openApp([textReply("Long.")], { rows: 40 });
+  const lines = Array.from({ length: 15_000 }, (_unused, index) => `line ${index} ${"x".repeat(60)}`);
+  app.terminal.sendInput(`\x1b[200~${lines.join("\n")}\x1b[201~`);
+  await app.sees("[paste #1");
+  app.press("enter");
+  await app.sees("Long.");
+  await app.sees(/line 0 x+/);
+  await app.sees(/… 1\.\d MB in all; ctrl\+o shows it/);
+  expect(await app.everything()).not.toContain("line 20 ");
+  app.press("ctrlO");
+  await app.sees(/line 14999 x+/);
 });

@@ -253,12 +253,13 @@ describe("what is typed", () => {
 });
 
 test("/hotkeys shows what is bound, also in the editor and in lists", async () => {
-  const app = await openApp([], { rows: 120 });
+  const app = await openApp([], { rows: 140 });
   app.type("/hotkeys");
   app.press("escape", "enter");
   await app.sees(/ctrl\+g +Write the prompt/);
   await app.sees(/ctrl\+k +Delete up to the end/);
   await app.sees(/shift\+l +Label/);
+  await app.sees(/Without a key.*\n[\s\S]*app\.editor\.redo +Do again what was undone/);
 });
 
 test("in a full screen the editor stays at the bottom, and the conversation is scrolled above it", async () => {

@@ -217,11 +217,13 @@ describe("streaming", () => {
     (_, create) => {
       const text = Array.from({ length: 6000 }, (_, index) => create(index)).join("");
       const look = { theme: plain, options: {}, text: (value: string) => value };
-      const lines = new MarkdownLines({ look, width: 60, pad: (line) => line });
+      const stream = new MarkdownStream();
+      const lines = new MarkdownLines({ stream, look, width: 60, pad: (line) => line });
       const costs: number[] = [];
       for (let index = 0; index < 20_000; index++) {
         const before = lines.work;
-        lines.append(text.slice(index * 5, index * 5 + 5));
+        stream.append(text.slice(index * 5, index * 5 + 5));
+        lines.invalidate();
         // A person sees some of the deltas only; the lines are asked for as often as a screen is drawn.
         if (index % 16 === 0) lines.slice(lines.count - 40, lines.count);
         costs.push(lines.work - before);
@@ -251,6 +253,22 @@ describe("streaming", () => {
       "```",
     ]);
     expect(calls).toEqual(["a", "b", "c", "cd"]);
+  });
+
+  test("another width or theme draws what was lexed before, also while text arrives", () => {
+    fc.assert(
+      fc.property(source, fc.array(fc.tuple(fc.nat(40), fc.integer({ min: 5, max: 30 }))), (markdown, steps) => {
+        const streamed = new Markdown("", 0, 0, colored);
+        let end = 0;
+        for (const [length, width] of steps) {
+          end += length;
+          streamed.setText(markdown.slice(0, end));
+          if (length % 3 === 0) streamed.invalidate();
+          expect(streamed.render(width)).toEqual(new Markdown(markdown.slice(0, end), 0, 0, colored).render(width));
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test("while nothing changes the same array comes back, and a text that is not longer begins anew", () => {

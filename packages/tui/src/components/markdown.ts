@@ -3,6 +3,7 @@ import { visibleWidth } from "../text/cells.ts";
 import { padToWidth } from "../text/pad.ts";
 import { truncateToWidth } from "../text/truncate.ts";
 import { MarkdownLines } from "./markdown/lines.ts";
+import { MarkdownStream } from "./markdown/stream.ts";
 import {
   type DefaultTextStyle,
   type Look,
@@ -24,6 +25,7 @@ export class Markdown implements WindowedComponent {
   readonly #paddingY: number;
   readonly #background: ((text: string) => string) | undefined;
   readonly #look: Look;
+  #stream: MarkdownStream | undefined;
   #drawn: { width: number; lines: MarkdownLines; all: string[] | undefined } | undefined;
   /** Whether more text follows, so that its last lines may still change. Default false. */
   isStreaming = false;
@@ -49,7 +51,7 @@ export class Markdown implements WindowedComponent {
     if (text.startsWith(this.#text)) return this.#add(text.slice(this.#text.length), text);
     this.#text = text;
     this.#isBlank = text.trim() === "";
-    this.#drawn = undefined;
+    this.#forgetText();
   }
 
   /** As `setText` with the whole text, without a look at all of it. */
@@ -91,10 +93,16 @@ export class Markdown implements WindowedComponent {
     if (added === "") return;
     this.#text = whole;
     this.#isBlank &&= added.trim() === "";
-    if (this.#look.options.transform) this.#drawn = undefined;
+    if (this.#look.options.transform) return this.#forgetText();
+    this.#stream?.append(added);
     if (!this.#drawn) return;
-    this.#drawn.lines.append(added);
+    this.#drawn.lines.invalidate();
     this.#drawn.all = undefined;
+  }
+
+  #forgetText(): void {
+    this.#stream = undefined;
+    this.#drawn = undefined;
   }
 
   #margin(width: number): number {
@@ -104,9 +112,17 @@ export class Markdown implements WindowedComponent {
   #draw(width: number) {
     if (this.#drawn?.width === width) return this.#drawn;
     const room = Math.max(1, width - 2 * this.#margin(width));
-    const lines = new MarkdownLines({ look: this.#look, width: room, pad: (line) => this.#pad(line, width) });
-    lines.append(this.#look.options.transform?.(this.#text, room) ?? this.#text);
+    const stream = this.#lex(room);
+    const lines = new MarkdownLines({ stream, look: this.#look, width: room, pad: (line) => this.#pad(line, width) });
     return (this.#drawn = { width, lines, all: undefined });
+  }
+
+  #lex(room: number): MarkdownStream {
+    const { transform } = this.#look.options;
+    if (this.#stream && !transform) return this.#stream;
+    this.#stream = new MarkdownStream();
+    this.#stream.append(transform?.(this.#text, room) ?? this.#text);
+    return this.#stream;
   }
 
   #pad(line: string, width: number): string {

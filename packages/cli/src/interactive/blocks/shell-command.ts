@@ -40,6 +40,11 @@ export class ShellCommandBlock implements Component {
     this.invalidate();
   }
 
+  /** How it ended will be in its first line. */
+  countFinished(width: number): number {
+    return this.#state.kind === "running" ? 0 : this.render(width).length;
+  }
+
   invalidate(): void {
     this.#drawn = undefined;
   }

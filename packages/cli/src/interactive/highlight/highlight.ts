@@ -85,18 +85,9 @@ export class Highlighter {
     this.#onLoad = onLoad;
   }
 
-  /** To be called before code is expected, so that the first of it is drawn in colours at once. */
-  load(): Prism | undefined {
-    if (this.#prism === undefined) {
-      this.#prism = "loading";
-      void this.#import();
-    }
-    return this.#prism === "loading" ? undefined : this.#prism;
-  }
-
   /** As Markdown asks for it: one line, with what the line before left. */
   highlightLine = (line: string, language: string | undefined, state: unknown): { line: string; state: unknown } => {
-    const prism = this.load();
+    const prism = this.#load();
     const name = (language ?? "").toLowerCase();
     const grammar = prism?.languages[names[name] ?? name];
     if (!prism || !grammar || typeof grammar === "function")
@@ -120,6 +111,14 @@ export class Highlighter {
     let tokens = known.get(line);
     if (!tokens) known.set(line, (tokens = prism.tokenize(line, grammar)));
     return tokens;
+  }
+
+  #load(): Prism | undefined {
+    if (this.#prism === undefined) {
+      this.#prism = "loading";
+      void this.#import();
+    }
+    return this.#prism === "loading" ? undefined : this.#prism;
   }
 
   async #import(): Promise<void> {

@@ -64,13 +64,16 @@ function toClassification({ findings, commands }: Analysis): Classification {
   };
 }
 
-/** The most dangerous finding; of equal ones the first with a class that says what happens. */
+/** Says more about a command than that it is not known, or that it runs with other rights. */
+const toDetail = (finding: ExecFinding) =>
+  finding.class === "opaque_exec" ? 0 : finding.class === "privilege_escalation" ? 1 : 2;
+
+/** The most dangerous finding; of equal ones the first that says most about what happens. */
 export function findWorst(findings: readonly ExecFinding[]): ExecFinding | undefined {
   let worst: ExecFinding | undefined;
   for (const finding of findings) {
     const order = worst ? compareTiers(finding.tier, worst.tier) : 1;
-    if (order > 0 || (order === 0 && worst?.class === "opaque_exec" && finding.class !== "opaque_exec"))
-      worst = finding;
+    if (!worst || order > 0 || (order === 0 && toDetail(finding) > toDetail(worst))) worst = finding;
   }
   return worst;
 }

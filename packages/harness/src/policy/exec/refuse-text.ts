@@ -23,19 +23,19 @@ const invisible = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\uf
 const joinedEmoji = /(?<=\p{Extended_Pictographic}|\ufe0f|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})/gu;
 const blankLookalikes = /[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
+const longBlanks = new RegExp(`\\S[ \\t]{${maxBlanks + 1}}`);
+
 /** Undefined for text that may be parsed. */
 export function refuseText(text: string): Refusal | undefined {
   if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes) {
     return { kind: "too_large", reason: `The command is longer than ${maxBytes} bytes.` };
   }
-  const visible = text.replace(joinedEmoji, "");
+  const visible = text.includes("\u200d") ? text.replace(joinedEmoji, "") : text;
   const code = removeQuoted(visible);
   const reason =
     findControl(visible) ??
     (blankLookalikes.test(code) ? "The command has blanks that a shell does not treat as blanks." : undefined) ??
-    (new RegExp(`[ \\t]{${maxBlanks + 1}}`).test(code.replace(/^[ \t]+/gm, ""))
-      ? "The command has a long run of blanks that hides what follows."
-      : undefined);
+    (longBlanks.test(code) ? "The command has a long run of blanks that hides what follows." : undefined);
   const size = findExcess(code);
   if (size) return { kind: "too_large", reason: size };
   return reason ? { kind: "unreadable", reason, cleaned: clean(text) } : undefined;

@@ -1,10 +1,12 @@
 /** The lines of Markdown that arrives in pieces, for one width. What is complete is drawn once. */
 import type { Token } from "marked";
 import { isFence, MarkdownDrawing, needsGap } from "./draw.ts";
-import { type FenceToken, MarkdownStream } from "./stream.ts";
+import type { FenceToken, MarkdownStream } from "./stream.ts";
 import type { Look } from "./theme.ts";
 
 export interface MarkdownLinesOptions {
+  /** What is drawn, from its beginning. The lexed text outlives the lines, which belong to one width. */
+  stream: MarkdownStream;
   look: Look;
   /** Of the text, without what `pad` adds. */
   width: number;
@@ -14,7 +16,6 @@ export interface MarkdownLinesOptions {
 
 export class MarkdownLines {
   readonly #options: MarkdownLinesOptions;
-  readonly #stream = new MarkdownStream();
   #drawing: MarkdownDrawing;
   /** Lines that stay as they are, unless a definition of a link changes them. */
   #complete: string[] = [];
@@ -28,10 +29,11 @@ export class MarkdownLines {
   constructor(options: MarkdownLinesOptions) {
     this.#options = options;
     this.#drawing = new MarkdownDrawing(options.look, options.width);
+    options.stream.reportAll();
   }
 
-  append(text: string): void {
-    this.#stream.append(text);
+  /** To be called when text was appended to the stream. */
+  invalidate(): void {
     this.#isOutdated = true;
   }
 
@@ -57,13 +59,13 @@ export class MarkdownLines {
 
   /** How much was lexed and drawn so far, not taken from memory. */
   get work(): number {
-    return this.#stream.lexedCharacters + this.#drawing.drawnParts;
+    return this.#options.stream.lexedCharacters + this.#drawing.drawnParts;
   }
 
   #update(): void {
     if (!this.#isOutdated) return;
     this.#isOutdated = false;
-    const { isReset, complete, open } = this.#stream.update();
+    const { isReset, complete, open } = this.#options.stream.update();
     if (isReset) this.#reset();
     for (const token of complete) this.#addComplete(token);
     const [first] = open;

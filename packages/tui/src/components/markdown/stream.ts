@@ -33,7 +33,7 @@ type Section =
 export interface Update {
   /** Tokens that are complete, since the last update; all of them if `isReset`. */
   complete: Token[];
-  /** Earlier tokens changed, because a definition of a link arrived. */
+  /** Whether earlier tokens are reported again: a definition of a link changed them, or `reportAll` was called. */
   isReset: boolean;
   /** The rest, which may still change. */
   open: Token[];
@@ -82,6 +82,11 @@ export class MarkdownStream {
       this.#line = "";
     }
     this.#line += last;
+  }
+
+  /** The next update has all tokens, because everything is drawn anew. */
+  reportAll(): void {
+    this.#isReset = true;
   }
 
   update(): Update {

@@ -13,7 +13,7 @@ export interface Call {
 export const homeExpression =
   /expanduser\(\s*["']~|environ(?:\.get\(|\[)\s*["']HOME|getenv\(\s*["']HOME|Path\.home\(|homedir\(\)|process\.env\.HOME|env\[["']HOME|ENV\[["']HOME|\$ENV\{["']?HOME|Dir\.home|\$HOME|\$env:USERPROFILE|\$_SERVER\[["']HOME/;
 
-const maxCallLength = 2_000;
+const maxCallLength = 16_000;
 
 export function findCalls(source: string, names: RegExp): Call[] {
   const calls: Call[] = [];

@@ -15,7 +15,7 @@ import { resolveAll } from "./invocation.ts";
 import { findCalls, findLiterals, foldLiterals, homeExpression, type Call } from "./code-calls.ts";
 
 const runners =
-  /(?:^|[^\w.$])(?:[\w.]+(?:\.|::|->|:))?(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command|cmd|\$)(?=\s*(?:\(|["'`[]))/g;
+  /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command)(?=\s*(?:\(|["'`[]))/g;
 const removers =
   /(rmtree|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|remove_entry_secure|remove_entry|removedirs|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?|unlinkSync|unlink|deltree|remove|Remove-Item|deleteDirectory)\s*(?=[("'\s])/g;
 const writers =
@@ -123,7 +123,7 @@ function judgeConnections(source: string, scope: Scope): void {
     report(scope, "critical", "exfiltration", "The code asks the cloud for the credentials of this machine.");
   const remoteHosts = hosts.filter((host) => !isLocalHost(host) && /^(?:[\w-]+\.)+\w+$/.test(host));
   const hasShell =
-    /dup2|pty\.spawn|\/bin\/(?:ba|da|z)?sh\b|["'](?:ba|da|z)?sh["']|cmd\.exe|powershell|shell_exec|popen|\bexec\b|\bspawn|subprocess|os\.system|system\s*\(|`|STDIN\s*,?\s*["'>]|>&S|backtick/.test(
+    /dup2|pty\.spawn|\/bin\/(?:ba|da|z)?sh\b|["'](?:ba|da|z)?sh["']|cmd\.exe|powershell|shell_exec|popen|os\.execute|\bexec\b|\bspawn|subprocess|os\.system|system\s*\(|`|STDIN\s*,?\s*["'>]|>&S|backtick/.test(
       source,
     );
   if (
@@ -160,8 +160,8 @@ function judgeConnections(source: string, scope: Scope): void {
     const isCredential = literals.some((literal) => isCredentialLiteral(literal, scope));
     report(scope, isCredential ? "critical" : "high", "exfiltration", "The code sends data of this machine elsewhere.");
   } else if (remoteHosts.length > 0 || sockets.test(source)) {
-    const isLookup = /^[^]*socket\.(?:gethostname|getfqdn|AF_INET)\b/.test(source) && remoteHosts.length === 0;
-    if (!isLookup) report(scope, "medium", "exfiltration", "The code connects to another machine.");
+    const connects = remoteHosts.length > 0 || /connect|\.send|fetch|get\(/.test(source);
+    if (connects) report(scope, "medium", "exfiltration", "The code connects to another machine.");
   }
 }
 
@@ -191,7 +191,7 @@ function judgePrograms(source: string, language: string, scope: Scope): void {
 /** One literal is a line of code; several are a program with its arguments. */
 function runCall(call: Call, language: string, scope: Scope): void {
   if (call.literals.length === 0) {
-    const isCode = /^(?:exec|call|run|execute|cmd|\$|pipeline)$/.test(call.name);
+    const isCode = /^(?:exec|call|run|execute|pipeline)$/.test(call.name);
     if (!isCode && call.text.trim() !== "")
       report(scope, "medium", "opaque_exec", "The code starts a program that is not known before.");
     return;

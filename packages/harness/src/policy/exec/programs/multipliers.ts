@@ -1,4 +1,5 @@
 /** Programs that run another one for each of many inputs: xargs, parallel, find. */
+import { getZone } from "../paths.ts";
 import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
@@ -105,7 +106,10 @@ const find: Judge = ({ args }, scope) => {
       ? (expression[index + 1] ?? [])
       : [],
   );
-  const matches = (roots.length > 0 ? roots : [known(".")]).map((root) => toMatch(root, names[0]));
+  const isFiltered = expression.some(({ text }) =>
+    /^-(?:empty|size|[acm]time|[acm]min|newer\w*|perm|links)$/.test(text),
+  );
+  const matches = (roots.length > 0 ? roots : [known(".")]).map((root) => toMatch(root, names[0], isFiltered, scope));
   const outputs: Text[] = [];
   for (let index = 0; index < expression.length; index++) {
     const { text } = expression[index]!;
@@ -126,11 +130,18 @@ const find: Judge = ({ args }, scope) => {
   return limitOptions([listed, ...outputs]);
 };
 
-/** What a search below a directory finds: everything, or only names that a pattern matches. */
-function toMatch(root: Text, name: Text | undefined): Text {
-  const isNarrow = name !== undefined && isKnown(name.text) && !/^[*./?]*$/.test(name.text);
-  const rest = isNarrow ? `/${unknownMark}/${name.text.replace(/^.*\//, "").replace(/^$/, "x")}` : `/${unknownMark}`;
-  return concat(root.text.endsWith("/") ? { ...root, text: root.text.replace(/\/+$/, "") } : root, known(rest));
+/** What a search below a directory finds: everything, or only some names. */
+function toMatch(root: Text, name: Text | undefined, isFiltered: boolean, scope: Scope): Text {
+  const isPrecious = resolveAll(root, scope).some((path) =>
+    /^(?:root|home|unknown)$/.test(getZone(path, scope.analysis.context)),
+  );
+  const text = name?.text ?? "";
+  const isNarrow = isPrecious
+    ? text !== "" && !/[*?[\]]/.test(text) && isKnown(text)
+    : isFiltered || (isKnown(text) && !/^[*./?]*$/.test(text));
+  const last = text.replace(/^.*\//, "") || "x";
+  const found = isNarrow ? `/${unknownMark}/${last}` : `/${unknownMark}`;
+  return concat({ ...root, text: root.text.replace(/(?<=.)\/+$/, "").replace(/^\/$/, "") }, known(found));
 }
 
 const runFor = (command: readonly Text[], match: Text, scope: Scope): Options<Text> =>

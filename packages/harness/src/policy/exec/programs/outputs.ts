@@ -177,7 +177,7 @@ const environment: Judge = ({ args }, scope) => {
 
 /** Programs that print code for a shell to evaluate, as their documentation asks for. */
 const codePrinters = forNames(
-  "ssh-agent gpg-agent direnv rbenv pyenv nodenv jenv goenv fnm mise asdf starship zoxide brew opam conda micromamba mamba docker-machine minikube dircolors keychain luarocks lesspipe register-python-argcomplete kubectl helm rustup tset resize",
+  "ssh-agent gpg-agent direnv rbenv pyenv nodenv jenv goenv fnm mise asdf starship zoxide brew opam conda micromamba mamba docker-machine minikube dircolors keychain luarocks lesspipe register-python-argcomplete kubectl helm rustup tset resize npm pip gh poetry",
   ({ args, name }, scope) => {
     const isAsked =
       args.length === 0 ||

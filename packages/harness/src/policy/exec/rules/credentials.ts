@@ -80,7 +80,10 @@ export const credentialRules: Judges = {
     password,
   ),
   ...forNames("ssh-copy-id", always("high", "lets a key log in elsewhere")),
-  ...forNames("ssh-add ssh-import-id", always("high", "changes the keys that are in use")),
+  ...forNames("ssh-add ssh-import-id", (invocation, scope) => {
+    const onlyLists = invocation.args.some(({ text }) => /^-[lL]$/.test(text));
+    return onlyLists ? undefined : always("high", "changes the keys that are in use")(invocation, scope);
+  }),
   ...forNames(
     "update-ca-certificates update-ca-trust trust chsh chfn authselect realm",
     always("high", "changes whom this machine trusts"),

@@ -169,7 +169,7 @@ const fetchOther: Judge = ({ args, name }, scope) => {
 /** A name that is looked up may carry data. */
 const resolveName: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
-  const names = args.filter(({ text }) => !/^[-+@]/.test(text));
+  const names = args.filter(({ text }) => !/^(?:[-+@].*|[\d.]+)$/s.test(text) || isMetadataHost(text));
   const carriers = names.filter((text) => !isKnown(text.text) || text.origin !== 0);
   if (carriers.some(({ text }) => /[.]/.test(text)) && joinOrigins(carriers) !== 0)
     report(

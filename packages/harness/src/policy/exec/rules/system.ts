@@ -67,7 +67,12 @@ const bus: Judge = ({ name, args }, scope) => {
 
 const kill: Judge = ({ args }, scope) => {
   const texts = args.map(({ text }) => text);
-  if (texts.length === 0 || /^-(?:l|L|-list|-table)/.test(texts[0]!)) return;
+  if (
+    texts.length === 0 ||
+    (texts.length === 1 && /^-\w/.test(texts[0]!) && !/^-0*1$/.test(texts[0]!)) ||
+    /^-(?:l|L|-list|-table)/.test(texts[0]!)
+  )
+    return;
   const { signal, targets } = parseKill(texts);
   if (signal === "0" || /^(?:EXIT)$/i.test(signal)) return;
   const origin = joinOrigins(args);

@@ -43,13 +43,15 @@ const system: readonly (readonly [RegExp, ProtectedPath])[] = [
   [/^\/(?:boot|efi)(?:\/|$)/, critical("persistence")],
 ];
 
+const systemStart = /^\/(?:proc|sys|etc|usr|lib|run|var|boot|efi|library|system)(?:\/|$)/;
+
 /** Below a home directory. */
 const atHome: readonly (readonly [RegExp, ProtectedPath])[] = [
   [/^\.ssh\/(?:authorized_keys2?|id_[\w-]+|rc|environment)$/i, critical("credential_change")],
   [/^\.ssh\/known_hosts/i, medium("credential_change")],
   [/^\.ssh(?:\/|$)/i, high("credential_change")],
   [
-    /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|xsession|xsessionrc|pam_environment|pythonrc|pythonstartup|perltidyrc|irbrc|vimrc|gvimrc|emacs|exrc|nanorc|screenrc|tmux\.conf|gdbinit|lldbinit|gitconfig|hgrc|curlrc|wgetrc|npmrc|yarnrc(?:\.yml)?|condarc|rprofile|mailcap|forward|procmailrc|envrc)$/i,
+    /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|xsession|xsessionrc|pam_environment|pythonrc|pythonstartup|perltidyrc|irbrc|vimrc|gvimrc|emacs|exrc|nanorc|screenrc|tmux\.conf|gdbinit|lldbinit|gitconfig|hgrc|curlrc|wgetrc|yarnrc(?:\.yml)?|condarc|rprofile|mailcap|forward|procmailrc|envrc)$/i,
     high("persistence"),
   ],
   [
@@ -84,8 +86,9 @@ const anywhere: readonly (readonly [RegExp, ProtectedPath])[] = [
 /** Why a path may not be changed like any other one; undefined for ordinary files. */
 export function findProtected(path: string, context: ExecContext): ProtectedPath | undefined {
   const lower = path.toLowerCase();
-  if (isRawDevice(lower)) return critical("device_write");
-  const found = find(system, lower);
+  if (lower.startsWith("/dev/") && isRawDevice(lower)) return critical("device_write");
+  // Most paths are ordinary files of the workspace: then no pattern is tried at all.
+  const found = systemStart.test(lower) ? find(system, lower) : undefined;
   if (found) return found;
   const { home, workspace } = context;
   const isOwnHome = path === home || isBelow(path, home);
@@ -94,7 +97,7 @@ export function findProtected(path: string, context: ExecContext): ProtectedPath
     const atHomePath = find(atHome, below);
     if (atHomePath) return atHomePath;
   }
-  const general = find(anywhere, path);
+  const general = /\/\.|\.(?:py|pth)$/.test(path) ? find(anywhere, path) : undefined;
   if (general) return general;
   const isInWorkspace = path === workspace || isBelow(path, workspace);
   return !isInWorkspace && isCredentialPath(path, context) ? high("credential_change") : undefined;

@@ -79,7 +79,7 @@ export class Analysis {
     const key = `${finding.tier} ${finding.class} ${finding.command} ${finding.reason}`;
     if (this.#reported.has(key)) return;
     this.#reported.add(key);
-    this.findings.push(finding);
+    this.findings.push({ ...finding, reason: toShown(finding.reason) });
   }
 
   /** A name for what a process substitution reads or writes. */

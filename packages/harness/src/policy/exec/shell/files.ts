@@ -1,7 +1,7 @@
 /** What files contain, as far as a script itself or their names tell. */
 import { isCredentialFile } from "../../credential-files.ts";
 import type { ExecContext } from "../classification.ts";
-import { getZone } from "../paths.ts";
+import { getZone, isBelow } from "../paths.ts";
 import type { Scope } from "./analysis.ts";
 import { emptyText, joinOrigins, limitOptions, origins, unknown, type Options, type Text } from "./text.ts";
 
@@ -31,12 +31,13 @@ export function getFileOrigin(path: string, context: ExecContext): number {
 }
 
 /** Files with keys or logins, also whole directories of them. */
-export function isCredentialPath(path: string, { home }: ExecContext): boolean {
-  if (isCredentialFile(path.replace(/[*?[\uFFFF].*$/s, "x"), { home, agentDir: `${home}/.tau` })) return true;
-  return (
-    /(?:^|\/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|\.password-store)\/?$/.test(path) ||
-    /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)$/.test(path)
-  );
+export function isCredentialPath(path: string, context: ExecContext): boolean {
+  if (/(?:^|\/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|\.password-store)\/?$/.test(path)) return true;
+  if (/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)$/.test(path)) return true;
+  const { home, workspace } = context;
+  // Credentials are kept in homes and in the system. The full list is only asked for paths that may be there.
+  if (isBelow(path, workspace) && home !== workspace && !isBelow(home, workspace)) return false;
+  return isCredentialFile(path.replace(/[*?[\uFFFF].*$/s, "x"), { home, agentDir: `${home}/.tau` });
 }
 
 /** Files that often hold secrets, and lists of accounts. */

@@ -137,7 +137,7 @@ function operateDefault(
   const replacements = operand.map((text) => [text]);
   switch (operator.at(-1)) {
     case "-":
-      return isSet ? [value] : replacements;
+      return isSet && !isFromEnvironment(value, part, scope) ? [value] : replacements;
     case "=":
       if (!isSet) scope.state.set(part.parameter, replacements);
       return isSet ? [value] : replacements;
@@ -147,6 +147,13 @@ function operateDefault(
       return [isSet ? value : [unknown()]];
   }
 }
+
+/** A variable that nothing sets is most likely not set at all, so a default counts. */
+const isFromEnvironment = (value: Value, part: ParameterExpansionPart, scope: Scope) =>
+  value.length === 1 &&
+  value[0]!.text === unknown().text &&
+  value[0]!.origin === 0 &&
+  !scope.state.variables.has(part.parameter);
 
 /** Substitutions in the text of a variable, which some expansions evaluate. */
 export function runEmbedded(value: Value, scope: Scope): void {
