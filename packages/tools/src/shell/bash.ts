@@ -116,8 +116,11 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
     ...definitions.bash,
     async execute(_id, { command, timeout, background }, signal, onUpdate, context) {
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
-      const { spawn: ownSpawn = spawn, sandbox } = context ?? {};
-      const ports = { ...ownPorts, env: getEnv(), spawn: ownSpawn, ...(sandbox && { sandbox }) };
+      const { sandbox } = context ?? {};
+      // The programs that make a sandbox are started outside of it.
+      const ports = sandbox
+        ? { ...ownPorts, env: getEnv(), sandbox }
+        : { ...ownPorts, env: getEnv(), spawn: context?.spawn ?? spawn };
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
       const askedMs = timeout === undefined ? undefined : timeout * 1_000;
       const timeoutMs = background ? askedMs : limitTimeout(askedMs, options);
