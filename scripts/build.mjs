@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { buildProgram } from "./build-program.mjs";
+import { buildSandboxHelper } from "./build-sandbox-helper.mjs";
 
 const root = join(import.meta.dirname, "..");
 
@@ -122,6 +123,7 @@ function oneCore(core, entries) {
   };
 }
 
+buildSandboxHelper();
 await buildProgram();
 
 if (process.argv.includes("--types")) {

@@ -54,8 +54,13 @@ describe.skipIf(problem !== undefined)("in a project that is not trusted", () =>
   test("tau --mode rpc runs nothing of the project", async () => {
     const project = await createCanaryProject([textReply("Hello.")]);
     const commands = [
-      ...["get_state", "get_commands", "get_available_models", "get_settings", "get_trust", "reload"],
-      ...["get_session_stats"],
+      "get_state",
+      "get_commands",
+      "get_available_models",
+      "get_settings",
+      "get_trust",
+      "reload",
+      "get_session_stats",
     ].map((type) => ({ type }));
     const input = [...commands, { type: "prompt", message: "Hi" }].map((command) => `${JSON.stringify(command)}\n`);
     const program = await start(project, ["--mode", "rpc"], { ...getOptions(project), input: input.join("") });

@@ -11,7 +11,14 @@ export function findTraceProblem(): string | undefined {
 /** The command line before the program that is traced. */
 export const getTraceCommand = (file: string): string[] => [
   "strace",
-  ...["-f", "-qq", "-s", "4096", "-e", "trace=execve,execveat,connect", "-o", file],
+  "-f",
+  "-qq",
+  "-s",
+  "4096",
+  "-e",
+  "trace=execve,execveat,connect",
+  "-o",
+  file,
 ];
 
 export interface SystemCalls {

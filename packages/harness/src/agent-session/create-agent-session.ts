@@ -93,6 +93,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         getBuiltIn,
         builtIn: tools.byName,
         createCallContext,
+        sandbox: undefined,
         binding: params.binding,
         allowed: params.allowedTools,
         excluded: params.excludedTools ?? [],
