@@ -16,6 +16,9 @@ import { createGuard, createPathGuard } from "../policy/guard.ts";
 import { type PathRules, pathStanding, realPathRules } from "../policy/paths.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { getReadablePath } from "../resources/skills.ts";
+import { createLateSandbox } from "../sandbox/late-sandbox.ts";
+import type { SandboxSettings } from "../sandbox/settings.ts";
+import type { SessionSandboxOptions } from "../sandbox/session-sandbox.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
 interface RulesPlace {
@@ -37,6 +40,7 @@ export function pathRules(
   const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
   const added = [...settings.get().additionalDirectories, ...additionalDirectories];
   return {
+    // In this order: `getSandboxOptions` takes those that were added.
     roots: [cwd, tmpdir(), ...added].map((directory) => resolve(cwd, directory)),
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
     home,
@@ -49,6 +53,7 @@ interface GroundParts {
   rules: PathRules;
   grants: Grants;
   settings: SettingsManager;
+  sandbox: SandboxSettings;
   createIsSecret: UsedKeys["createIsSecret"];
   getSessionEnv: () => Readonly<Record<string, string | undefined>>;
   clock: Clock;
@@ -65,6 +70,7 @@ export async function createGround(parts: GroundParts) {
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
   const guardFiles = createGuardedFiles({ ids });
   const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
+  const timeoutMs = limits.bashMs ?? parts.sandbox.timeoutMs;
   const tools = createTools({
     cwd,
     files: guardFiles(createPathGuard(rules, grants)),
@@ -72,7 +78,7 @@ export async function createGround(parts: GroundParts) {
     ids,
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
-    ...(limits.bashMs !== undefined && { commandTimeoutMs: limits.bashMs }),
+    ...(timeoutMs !== undefined && { commandTimeoutMs: timeoutMs }),
     ...(limits.maxBashMs !== undefined && { maxCommandTimeoutMs: limits.maxBashMs }),
     addedEnv: shellEnv,
     getSessionEnv,
@@ -84,7 +90,18 @@ export async function createGround(parts: GroundParts) {
     files: guardFiles(createPathGuard(rules, grants.forCall(toolCallId))),
     spawn: tools.spawn,
   });
-  return { files: { free, mentions }, tools, rules, createCallContext };
+  const sandbox = parts.sandbox.mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(parts, rules));
+  return { files: { free, mentions }, tools, rules, createCallContext, sandbox };
+}
+
+/** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
+function getSandboxOptions(
+  { cwd, sandbox, clock, ids }: GroundParts,
+  { roots, home, agentDir, readable }: Required<PathRules>,
+): SessionSandboxOptions {
+  const [, , ...added] = roots;
+  const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
+  return { cwd, settings, home, agentDir, readable, clock, ids };
 }
 
 export function builtInTool(tools: Tools, name: string): GivenTool {
