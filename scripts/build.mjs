@@ -34,9 +34,18 @@ const packages = [
   { name: "protocol", entries: ["index", "node/index"] },
   {
     name: "harness",
-    entries: ["", "session/", "settings/", "auth/", "models/", "policy/", "host/", "export/", "testing/"].map(
-      (front) => `${front}index`,
-    ),
+    entries: [
+      "",
+      "session/",
+      "settings/",
+      "auth/",
+      "models/",
+      "policy/",
+      "sandbox/",
+      "host/",
+      "export/",
+      "testing/",
+    ].map((front) => `${front}index`),
   },
   { name: "tui", entries: ["index", "testing/index"] },
   { name: "cli", entries: ["index"] },

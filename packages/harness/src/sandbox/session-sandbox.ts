@@ -103,7 +103,9 @@ class LazySandbox implements SessionSandbox {
   }
 
   #openGround(): SandboxGround {
-    const { settings, home, agentDir, readable = [], clock = systemClock, ids = systemIds } = this.#options;
+    const { home, agentDir, readable = [], clock = systemClock, ids = systemIds } = this.#options;
+    const allowedPaths = this.#options.settings.allowedPaths.flatMap((path) => findRealPath(path) ?? []);
+    const settings = { ...this.#options.settings, allowedPaths };
     const real = (path: string) => findRealPath(path) ?? path;
     const place = { workspace: this.#workspace, home: real(home), agentDir: real(agentDir), readable };
     const { temporaryDirectories = getTemporaryDirectories() } = this.#options;

@@ -312,7 +312,8 @@ const survivors: EscapeCase[] = [
 ].map(([what, attack]) => ({
   name: `survives by ${what}`,
   attack: attack!,
-  escaped: `pid=$(pgrep -f "^sleep 300[.]$ID\\$") && kill $pid`,
+  // It may only be starting when the command is over.
+  escaped: `for i in 1 2 3 4 5 6 7 8 9 10; do pid=$(pgrep -f "^sleep 300[.]$ID\\$") && kill $pid && exit; sleep 0.03; done; exit 1`,
   needs: "pgrep",
 }));
 

@@ -20,6 +20,8 @@ export interface RunnerInput {
   commands: string[];
   /** Not closed at the end: the process goes on until it is killed. */
   stays?: boolean;
+  /** Processes at once. */
+  maxProcesses?: number;
   /** Milliseconds after which each command is aborted. */
   abortAfterMs?: number;
 }
@@ -40,7 +42,7 @@ const spawn = createSpawn();
 for (const input of await readInput()) await runSession(input);
 
 async function runSession(input: RunnerInput): Promise<void> {
-  const { helper, commands, abortAfterMs, stays, settings, env, ...place } = input;
+  const { helper, commands, abortAfterMs, stays, settings, env, maxProcesses, ...place } = input;
   const sandbox = createSessionSandbox({
     ...place,
     helper,
@@ -51,6 +53,7 @@ async function runSession(input: RunnerInput): Promise<void> {
     cwd: place.cwd,
     spawn,
     jobs,
+    ...(maxProcesses !== undefined && { limits: { processes: maxProcesses } }),
     env: { PATH: process.env["PATH"] ?? "", HOME: place.home, ...env },
   });
   const context = { files: createFiles(), spawn, sandbox };
