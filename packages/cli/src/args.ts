@@ -34,6 +34,7 @@ export interface SessionOptions {
   excludeTools?: readonly string[];
   noTools: boolean;
   sequentialTools: boolean;
+  policy: string | undefined;
   noBuiltinTools: boolean;
   /** Directories in which tools may work besides the working directory. */
   addDir: readonly string[];
@@ -160,6 +161,7 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     excludeTools: list("exclude-tools"),
     noTools: has("no-tools"),
     sequentialTools: has("sequential-tools"),
+    policy: text("policy"),
     noBuiltinTools: has("no-builtin-tools"),
     addDir: all("add-dir"),
     approve: has("approve") || (has("no-approve") ? false : undefined),

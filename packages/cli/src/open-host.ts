@@ -87,6 +87,7 @@ export async function openHost(
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
     additionalDirectories: options.addDir.map(toPath),
     ...(options.sequentialTools && { toolExecution: "sequential" }),
+    ...(options.policy !== undefined && { policyProfile: options.policy }),
     ...(systemPrompt !== undefined && { systemPrompt }),
     appendSystemPrompt,
     ...(ask && { ask }),

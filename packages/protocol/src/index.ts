@@ -18,6 +18,8 @@ export {
   type Scope,
   type SessionSummaryData,
   type SlashCommandData,
+  type ProviderData,
+  type SettingData,
   type StateData,
   type StatsData,
   type ThinkingLevelName,

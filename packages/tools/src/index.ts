@@ -12,6 +12,7 @@ export type { HashlineChange, HashlinePorts } from "./hashline/edit-files.ts";
 export { createHashlineEditTool } from "./hashline/hashline-edit.ts";
 export { createHashlinePatchTool, type HashlinePatchDetails } from "./hashline/hashline-patch.ts";
 export { createSnapshots, type SnapshotLimits, type Snapshots } from "./hashline/snapshots.ts";
+export type { CommandSandbox, ConfinedLimits, ConfinedProcess, SandboxEntry } from "./platform/command-sandbox.ts";
 export {
   type Access,
   createFiles,
@@ -35,12 +36,12 @@ export {
 export { isWithin, mightBeWithin } from "./platform/within.ts";
 export { createFindTool, type FindDetails, type FindOptions } from "./search/find.ts";
 export { createGrepTool, type GrepDetails, type GrepOptions } from "./search/grep.ts";
-export { type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";
+export { locateRipgrep, type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";
 export { type BashDetails, type BashOptions, createBashTool } from "./shell/bash.ts";
 export { createJobs, type Job, type Jobs, type JobsOptions } from "./shell/jobs.ts";
 export { createJobsTool, type JobsDetails } from "./shell/jobs-tool.ts";
 export type { Limits } from "./shell/limits.ts";
-export { findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";
+export { createPidNamespace, findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";
 export type {
   DescribedTool,
   FileTouches,

@@ -2,6 +2,7 @@
 import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import type { ToolArguments, ToolParameters } from "@tau/ai";
 import type { AccessRequest } from "./access.ts";
+import type { CommandSandbox } from "./platform/command-sandbox.ts";
 import type { Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
 
@@ -51,6 +52,10 @@ export interface ToolDescription<TArguments = any> {
 export interface ToolCallContext {
   readonly files: Files;
   readonly spawn: Spawn;
+  /** Variables of the commands of this call, which other calls do not get. Default: none. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where the commands of this call run. Default: nowhere else than all other processes. */
+  readonly sandbox?: CommandSandbox;
 }
 
 /** A tool that describes itself. Any `AgentTool` is one. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { totalmem } from "node:os";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { describeExcess, type Limits, resolveLimits, toRlimits } from "../src/shell/limits.ts";
+import { describeExcess, type Limits, resolveLimits, toRlimits, toSystemLimits } from "../src/shell/limits.ts";
 import { createProcessTable, parseLoad } from "../src/shell/process-tree.ts";
 import { hasGrown, type Check, watchLimits } from "../src/shell/watch.ts";
 import { containments, processesWith, shell, uniqueSleep, zombies } from "./shell-kit.ts";
@@ -106,11 +106,13 @@ describe("the limits", () => {
 
   test("are never higher than our own", () => {
     const load = { tasks: 50, usedBytes: 0, lastPid: 1 };
-    expect(toRlimits({ ...limits, processes: 10 }, { maxFiles: limits.openFiles, load })).toEqual([
+    expect(toRlimits(toSystemLimits({ ...limits, processes: 10 }, { maxFiles: limits.openFiles, load }))).toEqual([
       "ulimit -p 90 || ulimit -u 90",
     ]);
-    expect(toRlimits(limits, { maxFiles: limits.openFiles + 1, load: undefined })).toEqual(["ulimit -n 65536"]);
-    expect(toRlimits(limits, { maxFiles: undefined, load: undefined })).toEqual([]);
+    expect(toRlimits(toSystemLimits(limits, { maxFiles: limits.openFiles + 1, load: undefined }))).toEqual([
+      "ulimit -n 65536",
+    ]);
+    expect(toRlimits(toSystemLimits(limits, { maxFiles: undefined, load: undefined }))).toEqual([]);
   });
 
   test("whatever is over them is described, and nothing else", () => {

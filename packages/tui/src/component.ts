@@ -38,3 +38,15 @@ export const isFocusable = (component: Component | null): component is Component
 
 /** Where the cursor of the terminal belongs. No terminal shows it, and the renderer takes it out. */
 export const CURSOR_MARKER = "\x1b_pi:c\x07";
+
+const reverse = "\x1b[7m";
+
+/**
+ * A cell that looks like a cursor: the character there, or a blank. Directly after `CURSOR_MARKER` it is drawn as it is while the
+ * terminal shows its own cursor.
+ */
+export const renderFakeCursor = (cell: string): string => `${reverse}${cell}\x1b[27m`;
+
+/** The line without a cursor that is drawn where the terminal shows its own. */
+export const hideFakeCursor = (line: string): string =>
+  line.includes(CURSOR_MARKER) ? line.replaceAll(CURSOR_MARKER + reverse, CURSOR_MARKER) : line;

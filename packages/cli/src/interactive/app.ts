@@ -17,8 +17,8 @@ import {
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
-import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
+import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
 import { DialogStack } from "./dialog-stack.ts";
 import { createAskText } from "./dialogs/ask-text.ts";
@@ -80,12 +80,6 @@ export interface AppEnd {
   draft: string;
 }
 
-const withoutModel = [
-  "No model can be used yet: there is no key.",
-  "/login PROVIDER stores one, for example /login anthropic. Then /model chooses a model.",
-  "A local server (Ollama, LM Studio, llama.cpp, vLLM) needs no key: start it, then /model.",
-].join("\n");
-
 const spinnerMs = 100;
 const doublePressMs = 500;
 
@@ -98,10 +92,7 @@ export class App {
   readonly #dialogs: DialogStack;
   readonly #questions: OpenQuestions;
   readonly #notes = new Container();
-  readonly #outbox = new Outbox(
-    () => this.#client,
-    () => this.#tracker.view.live.run !== undefined,
-  );
+  readonly #outbox = new Outbox(() => this.#client);
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
   #settings: TerminalSettings;
@@ -113,8 +104,10 @@ export class App {
   #branch: string | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
   /** What the user runs with `!`. */
-  #shellCommand: string | undefined;
+  #shellCommand: { command: string; client: SessionClient } | undefined;
   #lastPress: { action: string; at: number } | undefined;
+  /** What the user sends waits for this: see `Interface.settle`. */
+  #settling: Promise<unknown> | undefined;
 
   constructor(options: AppOptions) {
     const { client, terminal, themes, keybindings, program, settings } = options;
@@ -133,6 +126,7 @@ export class App {
       outputPad: settings.outputPad,
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
+      images: toImages(settings),
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
@@ -178,10 +172,17 @@ export class App {
     this.#tui.setFocus(this.#editor);
     await this.#guard(() => this.#show(this.#client));
     for (const notice of notices) this.#say(notice, "warning");
-    if (!this.#state?.model) this.#say(withoutModel, "warning");
-    if (command !== undefined) void this.#guard(() => this.#runCommand(command, ""));
-    if (message !== undefined) void this.#guard(() => this.#submit(message));
+    void this.#guard(() => this.#begin(message, command));
     return await ended;
+  }
+
+  async #begin(message: string | undefined, command: string | undefined): Promise<void> {
+    if (this.#state && !this.#state.model) {
+      await connectFirst(this.#createInterface());
+      await this.#refresh();
+    }
+    if (command !== undefined) await this.#runCommand(command, "");
+    if (message !== undefined) await this.#submit(message);
   }
 
   /** A remark below the conversation. */
@@ -207,6 +208,7 @@ export class App {
     this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
     this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
     this.#look.outputPad = settings.outputPad;
+    this.#look.images = toImages(settings);
     // What the user has toggled since stays, until the setting itself changes.
     if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
     this.#redraw();
@@ -222,12 +224,15 @@ export class App {
     this.#end({ sessionId: this.#client.sessionId, draft: this.draft });
   }
 
-  /** Answers of the terminal that are on their way must not reach the shell. */
+  /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */
   #leave(): void {
     void this.#options.terminal.drainInput().finally(() => this.stop());
   }
 
   async #show(client: SessionClient): Promise<void> {
+    const isLeaving = this.#tracker.view.live.run !== undefined && client.sessionId !== this.#client.sessionId;
+    // Nobody would see what it does, or answer its questions.
+    if (isLeaving) await this.#client.execute({ type: "abort" });
     this.#unsubscribe();
     this.#client = client;
     this.#transcript.clear();
@@ -236,6 +241,7 @@ export class App {
       (view) => this.#takeSnapshot(view),
       (event) => this.#take(event),
     );
+    if (isLeaving) this.#say("The run in the other session was stopped.");
     await this.#refresh();
   }
 
@@ -286,8 +292,8 @@ export class App {
   }
 
   #getActivity(): string | undefined {
-    const command = this.#shellCommand;
-    return command === undefined ? getActivity(this.#tracker.view.live) : `Running ${command}`;
+    const shell = this.#shellCommand;
+    return shell ? `Running ${shell.command}` : getActivity(this.#tracker.view.live);
   }
 
   #drawLive(width: number): string[] {
@@ -362,6 +368,9 @@ export class App {
       case "app.editor.external":
         void this.#guard(() => this.#editExternally());
         return true;
+      case "app.editor.redo":
+        this.#editor.redo();
+        return true;
       case "app.clipboard.pasteImage":
         void this.#guard(() => this.#pasteImage());
         return true;
@@ -410,8 +419,9 @@ export class App {
 
   #interrupt(): boolean {
     if (this.#editor.isShowingAutocomplete()) return false;
-    if (this.#shellCommand !== undefined) {
-      void this.#guard(async () => await this.#client.execute({ type: "abort_bash" }));
+    const shell = this.#shellCommand;
+    if (shell) {
+      void this.#guard(async () => await shell.client.execute({ type: "abort_bash" }));
       return true;
     }
     const { live } = this.#tracker.view;
@@ -450,9 +460,17 @@ export class App {
   #followUp(): boolean {
     const text = this.#editor.getExpandedText();
     if (text.trim() === "") return true;
+    // Without a run there is nothing to follow: it is sent as Enter would send it.
+    if (!this.#tracker.view.live.run) {
+      void this.#guard(() => this.#submit(text));
+      return true;
+    }
     this.#editor.setText("");
     this.#editor.addToHistory(text);
-    void this.#guard(() => this.#outbox.send("follow_up", text));
+    void this.#guard(async () => {
+      if (this.#settling) await this.#settling;
+      await this.#outbox.send("follow_up", text);
+    });
     return true;
   }
 
@@ -491,9 +509,10 @@ export class App {
     });
   }
 
-  /** While somebody else has the terminal, nothing is drawn. */
+  /** While somebody else has the terminal, nothing is drawn, and no answer of the terminal is on its way to them. */
   async #handOver(work: (() => Promise<void>) | undefined): Promise<void> {
     if (!work) return;
+    await this.#options.terminal.drainInput();
     this.#tui.stop();
     try {
       await work();
@@ -509,11 +528,12 @@ export class App {
     this.#editor.addToHistory(text);
     this.#editor.setText("");
     this.#notes.clear();
-    if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
+    if (this.#settling) await this.#settling;
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
     try {
-      await this.#outbox.send("steer", text);
+      if (trimmed.startsWith("!")) await this.#runShell(trimmed);
+      else await this.#outbox.send("steer", text);
     } catch (error) {
       // What was not taken is not lost.
       if (this.#editor.getText() === "") this.#editor.setText(text);
@@ -525,14 +545,25 @@ export class App {
     const isHidden = text.startsWith("!!");
     const command = text.slice(isHidden ? 2 : 1).trim();
     if (command === "") return;
-    if (this.#shellCommand !== undefined) throw new Error(`"${this.#shellCommand}" is still running. Escape stops it.`);
-    this.#shellCommand = command;
+    const running = this.#shellCommand;
+    if (running) throw new Error(`"${running.command}" is still running. Escape stops it.`);
+    const { now } = this.#options;
+    const client = this.#client;
+    const block = this.#transcript.addCommand(command);
+    this.#shellCommand = { command, client };
     this.#tui.requestRender();
+    const since = now();
+    const onOutput = (output: string) => {
+      block.addOutput(output);
+      this.#tui.requestRender();
+    };
     try {
-      const result = await this.#client.execute({ type: "bash", command, excludeFromContext: isHidden });
-      // During a run it is in the log only after the turn.
-      if (this.#tracker.view.live.run) this.#addNote(new ShellCommandBlock(command, result, this.#look));
+      block.setResult(await client.execute({ type: "bash", command, excludeFromContext: isHidden }, { onOutput }));
+    } catch (error) {
+      block.setResult({ output: "", cancelled: true, truncated: false });
+      throw error;
     } finally {
+      block.setDuration(now() - since);
       this.#shellCommand = undefined;
       this.#tui.requestRender();
     }
@@ -583,6 +614,7 @@ export class App {
             title,
             items,
             theme,
+            maxVisible: getMaxItems(terminal, rest.hint),
             ...rest,
             ...highlight,
             onSelect,
@@ -597,6 +629,15 @@ export class App {
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       move: async (client) => await this.#show(client),
       run: (work) => void this.#guard(work),
+      settle: async (work) => {
+        const result = work();
+        const settling = Promise.allSettled([this.#settling, result]);
+        this.#settling = settling;
+        void settling.finally(() => {
+          if (this.#settling === settling) this.#settling = undefined;
+        });
+        return await result;
+      },
       copy: (text) => this.#options.copy(text),
       describeKey: (id) => this.#describeKey(id),
       themes: this.#options.themes,
@@ -627,4 +668,17 @@ export class App {
       this.#say(error instanceof Error ? error.message : String(error), "error");
     }
   }
+}
+
+const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
+  areShown: terminal.showImages,
+  maxWidthCells: terminal.imageWidthCells,
+});
+
+/** How many items of a list have room: besides them there are its title, its search, its hint and the status. */
+function getMaxItems({ rows, columns }: Terminal, hint = ""): number {
+  const hintRows = hint
+    .split("\n")
+    .reduce((count, line) => count + Math.ceil(line.length / Math.max(1, columns - 2)), 0);
+  return Math.max(3, Math.min(10, rows - 6 - hintRows));
 }

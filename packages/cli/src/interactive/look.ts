@@ -11,6 +11,7 @@ export interface Look {
   /** Whether results of tools are shown whole. */
   expandsTools: boolean;
   hidesThinking: boolean;
+  images: { areShown: boolean; maxWidthCells: number };
   /** By the name of the tool. */
   shows: ReadonlyMap<string, ToolData["shows"]>;
 }

@@ -21,6 +21,8 @@ export class Transcript extends Container {
   readonly #calls = new Map<string, ToolCallBlock>();
   /** The ids of calls without a result. */
   readonly #awaited = new Set<string>();
+  /** Commands of the user that are not in the log yet: they are running, or wait for the end of a turn. */
+  #commands: readonly ShellCommandBlock[] = [];
   /** The answer that is arriving. */
   #live: { id: string; block: AssistantBlock } | undefined;
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
@@ -37,11 +39,20 @@ export class Transcript extends Container {
     if (!live.run) this.#end();
   }
 
+  /** A command that begins to run now. Its entry will find it. */
+  addCommand(command: string): ShellCommandBlock {
+    const block = new ShellCommandBlock(command, this.#look);
+    this.#commands = [...this.#commands, block];
+    this.#addBlock(block);
+    return block;
+  }
+
   override clear(): void {
     super.clear();
     this.#entries = [];
     this.#calls.clear();
     this.#awaited.clear();
+    this.#commands = [];
     this.#live = undefined;
     this.#loggedId = undefined;
   }
@@ -51,8 +62,8 @@ export class Transcript extends Container {
     const known = last === undefined ? -1 : entries.lastIndexOf(last);
     let fresh = entries.slice(known + 1);
     if (known === -1) {
-      // Another branch or another session.
-      this.clear();
+      // Another branch or another session. Before the first entry there may be a command that is running.
+      if (last !== undefined) this.clear();
       const isCut = fresh.length > maxFirstEntries;
       fresh = fresh.slice(-maxFirstEntries);
       if (isCut || hasOlder) this.addChild(createNote("Earlier messages are not shown here.", this.#look));
@@ -92,7 +103,7 @@ export class Transcript extends Container {
       case "toolResult":
         return this.#addResult(message);
       case "bashExecution":
-        return this.#addBlock(new ShellCommandBlock(message.command, message, this.#look));
+        return this.#takeCommand(message.command).setResult(message);
       case "custom":
         if (message.display) this.#addNote(getShownText(message.content));
         return;
@@ -150,6 +161,12 @@ export class Transcript extends Container {
     this.#calls.set(id, block);
     this.#awaited.add(id);
     this.addChild(block);
+    return block;
+  }
+
+  #takeCommand(command: string): ShellCommandBlock {
+    const block = this.#commands.find((one) => one.command === command) ?? this.addCommand(command);
+    this.#commands = this.#commands.filter((one) => one !== block);
     return block;
   }
 

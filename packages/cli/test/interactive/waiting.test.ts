@@ -87,3 +87,18 @@ test("a question that is longer than the screen is shown from its beginning, and
   app.press("enter");
   await app.sees("Thank you.");
 });
+
+test("/new stops the run of the session that is left, and says so", async () => {
+  const waiting = toolReply("bash", { command: "touch started; sleep 100" });
+  const app = await openApp([waiting, textReply("Here.")], { message: "wait" });
+  await app.sees("Running bash");
+  const before = app.app.sessionId;
+  app.type("/new ");
+  app.press("enter");
+  await app.sees("The run in the other session was stopped.");
+  expect(app.app.sessionId).not.toBe(before);
+  app.type("next");
+  app.press("enter");
+  await app.sees("Here.");
+  expect(await app.screen()).not.toContain("Running");
+});

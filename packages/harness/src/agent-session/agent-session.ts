@@ -46,7 +46,7 @@ import { navigate, type NavigateOptions } from "./navigate.ts";
 import { type Notice, Notices } from "./notices.ts";
 import { type AgentSessionEvent, Publisher } from "./publisher.ts";
 import { describeResourceProblems, type Services } from "./services.ts";
-import { countEntry, emptyStats, getContextUse, type SessionStats } from "./stats.ts";
+import { getCacheHitRate, getContextUse, type SessionStats } from "./stats.ts";
 import { Transcript } from "./transcript.ts";
 import { type BashOptions, type BashResult, UserBash } from "./user-bash.ts";
 
@@ -126,7 +126,6 @@ export class AgentSession {
   readonly #bash: UserBash;
   readonly #live: LiveSession;
   readonly #cleanUps: (() => void)[] = [];
-  #stats: SessionStats | undefined;
   #disposed: Promise<void> | undefined;
   /** Where the model asked to go when the run is over. */
   #navigation: string | undefined;
@@ -500,11 +499,12 @@ export class AgentSession {
     return changedNames(before, resources.resources);
   }
 
-  /** Tokens, cost, cache hits and how full the context is. Reads the whole log the first time. */
+  /** Tokens, cost, cache hits and how full the context is. */
   async stats(): Promise<SessionStats> {
     const { model, sessionId } = this;
-    this.#stats ??= await this.sessionManager.reduceEntries(countEntry, { ...emptyStats, sessionId });
-    return { ...this.#stats, contextUse: model && getContextUse(this.#transcript.tokens, model.contextWindow) };
+    const totals = await this.sessionManager.getTotals();
+    const contextUse = model && getContextUse(this.#transcript.tokens, model.contextWindow);
+    return { ...totals, sessionId, cacheHitRate: getCacheHitRate(totals), contextUse };
   }
 
   /** Ends what is in progress, cancels the queue, and releases the log. */
@@ -704,7 +704,6 @@ export class AgentSession {
   }
 
   #onAppend(entry: SessionEntry): void {
-    if (this.#stats) this.#stats = countEntry(this.#stats, entry);
     this.#publisher.fact({ type: "entry_appended", entry });
     if (entry.type === "model_change" || entry.type === "thinking_level_change") this.#tellModel();
   }

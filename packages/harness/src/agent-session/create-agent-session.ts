@@ -13,9 +13,11 @@ import { createUsedKeys } from "../auth/used-keys.ts";
 import type { DebugLog } from "../observe/debug-log.ts";
 import { findTracer } from "../observe/opentelemetry.ts";
 import { createAudit } from "../policy/audit.ts";
-import { createDefaultPolicy } from "../policy/default-policy.ts";
+import { createPolicy } from "../policy/create-policy.ts";
 import { Grants } from "../policy/grants.ts";
 import { createRememberedRules } from "../policy/remembered-rules.ts";
+import { createSecretBroker } from "../policy/secret-broker.ts";
+import { getSessionPolicy } from "../policy/session-policy.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
 import { findUnknownTools } from "../pipeline/tool-patterns.ts";
 import { createResultSaver } from "../request/save-result.ts";
@@ -47,7 +49,17 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const services = { ...base, resources };
     const grants = new Grants();
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
-    const keys = createUsedKeys({ auth, registry, provider: model.model?.provider });
+    const keys = createUsedKeys({
+      auth,
+      registry,
+      provider: model.model?.provider,
+      listGiven: () => secrets.listGiven(),
+    });
+    const getPolicy = () => getSessionPolicy(settings, params.policyProfile);
+    const secrets = createSecretBroker({
+      policy: () => getPolicy().secretBroker,
+      isOwnKey: (name, value) => keys.createIsSecret()(name, value),
+    });
     sessionManager.redactLines(keys.redactLine);
     const sessionFile = sessionManager.getSessionFile();
     const wanted = pathRules(params, { cwd, agentDir, resources, settings, sessionFile });
@@ -57,6 +69,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       grants,
       settings,
       createIsSecret: keys.createIsSecret,
+      secrets,
       getSessionEnv: () => getSessionEnv(session),
       clock,
       ids,
@@ -89,9 +102,25 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         appendSystemPrompt: params.appendSystemPrompt ?? [],
       },
       policy: {
-        decide: params.decide ?? createDefaultPolicy(rules),
+        decide:
+          params.decide ??
+          createPolicy({
+            rules,
+            getPolicy,
+            secrets,
+            context: { cwd, home: rules.home, workspace: cwd },
+            isSandboxed: async () => false,
+            getShell: () => settings.get().shellPath,
+          }),
         ask: params.ask,
-        audit: params.audit ?? createAudit((type, data) => sessionManager.appendCustomEntry(type, data)),
+        audit:
+          params.audit ??
+          createAudit({
+            sessionId: sessionManager.id,
+            append: (type, data) => sessionManager.appendCustomEntry(type, data),
+            record: async (fact) =>
+              (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids }),
+          }),
         grants,
         remembered: createRememberedRules({ agentDir, cwd, ids }),
         files: files.free,
@@ -165,7 +194,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
 /** Skills that appear later may be read without a question too. */
 function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
   for (const path of resources.skills.map(getReadablePath)) {
-    grants.grant("read", { kind: "path", path: getRealPath(path) }, "session");
+    grants.grant({ capability: "read", target: { kind: "path", path: getRealPath(path) } }, "session");
   }
 }
 

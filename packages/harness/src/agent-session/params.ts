@@ -68,8 +68,13 @@ export interface AgentSessionParams {
   additionalDirectories?: readonly string[];
   /** Whom to ask where the policy asks. Default: nobody is there, and what asks is denied. */
   ask?: AskChoice;
-  /** Default: the workspace is free, reading and writing outside asks, credentials are denied. */
+  /**
+   * Default: the workspace is free, reading and writing outside asks, credentials are denied, and commands are judged by
+   * what they do.
+   */
   decide?: Decide;
+  /** The profile of the policy, over that of the settings: `safe`, `balanced` or `permissive`. */
+  policyProfile?: string;
   /** Default: what was asked for or denied is written into the session. */
   audit?: Audit;
   /** For this session and all that it starts, as long as it lives. What a run may use is in the settings. */

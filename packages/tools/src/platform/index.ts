@@ -13,5 +13,7 @@ export {
   noLinkCodes,
 } from "./lease.ts";
 export { pathOfHandle } from "./open-path.ts";
-export { foldNames, isWithin } from "./within.ts";
+export { ownPipe } from "./release.ts";
+export { foldName, foldNames, isWithin } from "./within.ts";
+export { isSecretName } from "../shell/environment.ts";
 export { detectImageType, type ImageType } from "../files/sniff.ts";

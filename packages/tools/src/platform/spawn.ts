@@ -15,6 +15,8 @@ export interface SpawnRequest {
   env: Readonly<Record<string, string>>;
   /** `pipe` opens a standard input that the caller closes; default: none. */
   stdin?: "pipe" | "none";
+  /** What the process reads from descriptors 3, 4 and so on. Default: none. */
+  inputs?: readonly Buffer[];
   /** A session and process group of its own, so that the group can be signalled. Default false. */
   detached?: boolean;
   /** Our process may exit while it runs. Default false: our process stays alive as long as it does. */
@@ -69,13 +71,15 @@ export async function trySpawn(
 
 function start(request: SpawnRequest): RunningProcess {
   const [program, ...args] = request.argv;
+  const { inputs = [] } = request;
   const child = nodeSpawn(program, args, {
     cwd: request.cwd,
     env: request.env,
     detached: request.detached ?? false,
-    stdio: [request.stdin === "pipe" ? "pipe" : "ignore", "pipe", "pipe"],
+    stdio: [request.stdin === "pipe" ? "pipe" : "ignore", "pipe", "pipe", ...inputs.map(() => "pipe" as const)],
     windowsHide: true,
   });
+  for (const [index, bytes] of inputs.entries()) writeInput(child.stdio[index + 3], bytes);
   const exit = new Promise<ExitStatus>((resolve) => {
     child.once("error", (error) => resolve(toFailure(error, request.cwd)));
     child.once("exit", (code, signal) =>
@@ -106,6 +110,13 @@ function start(request: SpawnRequest): RunningProcess {
       }
     },
   };
+}
+
+/** A program that has failed does not read its input, and says itself why. */
+function writeInput(stream: unknown, bytes: Buffer): void {
+  if (!(stream instanceof Socket)) return;
+  stream.on("error", () => undefined);
+  stream.end(bytes);
 }
 
 /** The system reports a missing directory as if the program were missing. */

@@ -3,7 +3,8 @@ import { constants } from "node:os";
 import { type Clock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
 import { systemCode } from "../errors.ts";
-import type { ExitStatus, Spawn } from "../platform/spawn.ts";
+import type { CommandSandbox } from "../platform/command-sandbox.ts";
+import type { ExitStatus, Spawn, SpawnRequest } from "../platform/spawn.ts";
 import { type Contained, type Containment, startContained } from "./contained.ts";
 import { toArgv, type Shell, tooLong } from "./interpreter.ts";
 import type { Limits } from "./limits.ts";
@@ -23,6 +24,7 @@ export interface CommandPorts {
   readonly watchdog: Watchdog;
   readonly logs: Logs;
   readonly namespace: () => Promise<PidNamespace | undefined>;
+  readonly sandbox?: CommandSandbox;
   readonly limits?: Partial<Limits>;
   readonly findShell: () => Promise<Shell>;
   /** Comes before every command, on a line of its own. */
@@ -75,14 +77,17 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
 }
 
 async function startProcess(ports: CommandPorts, { command, admit }: CommandRequest): Promise<Contained> {
-  const { cwd, env, commandPrefix } = ports;
+  const { cwd, env, commandPrefix, sandbox, ...others } = ports;
   const whole = commandPrefix === undefined ? command : `${commandPrefix}\n${command}`;
   const argv = toArgv(await ports.findShell(), whole);
-  const namespace = await ports.namespace();
-  admit();
+  const request: SpawnRequest = { argv, cwd, env };
+  const entry = await sandbox?.enter(request);
   try {
-    return await startContained({ ...ports, namespace, request: { argv, cwd, env } });
+    const namespace = entry ? undefined : await ports.namespace();
+    admit();
+    return await startContained({ ...others, namespace, request, sandbox: entry });
   } catch (error) {
+    await entry?.finish();
     if (systemCode(error) === "E2BIG") throw tooLong(command, "the system takes less");
     throw error;
   }
@@ -93,7 +98,9 @@ async function finish(process: Contained, output: Output, reading: Promise<unkno
   // First, because a process that is about to be ended does not hold the output for long.
   const hadLeftovers = await process.sweep();
   await drain(process, output, reading, clock);
+  const notices = await process.leaveSandbox();
   if (process.excess !== undefined) await output.addNotice(process.excess);
+  for (const notice of notices) await output.addNotice(notice);
   if (hadLeftovers) await output.addNotice(leftoverNotice + doubt(process.containment));
   await output.close();
   return status;

@@ -1,8 +1,9 @@
 /** A command together with everything it starts, so that all of it can be ended. */
 import { type Clock } from "@tau/ai";
 import { sleep, untilTimeout } from "@tau/ai/internal";
+import type { ConfinedProcess, SandboxEntry } from "../platform/command-sandbox.ts";
 import type { ExitStatus, RunningProcess, Spawn, SpawnRequest } from "../platform/spawn.ts";
-import { type Limits, resolveLimits, toRlimits, type Usage } from "./limits.ts";
+import { type Limits, resolveLimits, toRlimits, toSystemLimits, type Usage } from "./limits.ts";
 import { enterNamespace, type PidNamespace } from "./pid-namespace.ts";
 import { type Marker, marked, getMembers, nextTurn, type ProcessTable, type Search } from "./process-tree.ts";
 import { watchLimits } from "./watch.ts";
@@ -22,6 +23,8 @@ export interface Contained {
   end(graceMs: number): Promise<void>;
   /** After an exit of its own: ends what the command left behind, and says whether there was anything. */
   sweep(): Promise<boolean>;
+  /** After the exit: what the sandbox has to tell the model. */
+  leaveSandbox(): Promise<readonly string[]>;
 }
 
 export interface ContainedOptions {
@@ -32,6 +35,8 @@ export interface ContainedOptions {
   namespace: PidNamespace | undefined;
   request: SpawnRequest;
   limits?: Partial<Limits>;
+  /** Takes the place of `namespace`. */
+  sandbox?: SandboxEntry | undefined;
 }
 
 /** How long what was killed may take to be gone, and how often that is looked at. */
@@ -45,18 +50,24 @@ const newestPids = 24;
 const lingerMs = 100;
 
 export async function startContained(options: ContainedOptions): Promise<Contained> {
-  const { spawn, namespace, request, table, clock, watchdog } = options;
+  const { sandbox, table, clock, watchdog } = options;
   const limits = resolveLimits(options.limits);
-  const [maxFiles, load] = await Promise.all([table.openFiles(), table.load(), watchdog.watch()]);
+  const [maxFiles, load] = await Promise.all([table.openFiles(), table.load()]);
+  const systemLimits = toSystemLimits(limits, { maxFiles, load });
   const marker = watchdog.mark();
-  const inside = namespace ? enterNamespace(request, namespace) : request;
-  // Outside of the namespace: inside, root has laid down the right to stand back as often as it starts commands.
-  const held = marked(inside, marker, toRlimits(limits, { maxFiles, load }));
-  const child = await spawn({ ...held, detached: true });
-  const tree: Tree = { ...options, child, marker, root: child.pid, first: undefined };
+  const confined = sandbox?.kind === "start" ? await sandbox.start(systemLimits) : undefined;
+  const namespace = sandbox?.kind === "wrap" ? sandbox.namespace : options.namespace;
+  const child = confined ?? (await startHeld({ ...options, namespace }, marker, toRlimits(systemLimits)));
+  const tree: Tree = { ...options, namespace, child, confined, marker, root: child.pid, first: undefined };
+  const isNamespace = confined !== undefined || namespace !== undefined;
   let ending: Promise<void> | undefined;
   let excess: string | undefined;
-  const end = (graceMs: number) => (ending ??= namespace ? endNamespace(tree, graceMs) : endMembers(tree, graceMs));
+  const end = (graceMs: number) =>
+    (ending ??= confined
+      ? endConfined(tree, confined, graceMs)
+      : namespace
+        ? endNamespace(tree, graceMs)
+        : endMembers(tree, graceMs));
   const stopWatching = watchLimits({
     clock,
     limits,
@@ -72,7 +83,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
   void child.exit.then(stopWatching);
   return {
     pid: child.pid,
-    containment: namespace ? "pid namespace" : "best effort",
+    containment: isNamespace ? "pid namespace" : "best effort",
     stdout: child.stdout,
     stderr: child.stderr,
     exit: child.exit,
@@ -82,13 +93,29 @@ export async function startContained(options: ContainedOptions): Promise<Contain
     end,
     async sweep() {
       if (ending) await ending;
-      return ending || namespace ? false : await sweepMembers(tree);
+      if (confined && !ending) return confined.hadLeftovers();
+      return ending || isNamespace ? false : await sweepMembers(tree);
     },
+    leaveSandbox: async () => (await sandbox?.finish()) ?? [],
   };
+}
+
+async function startHeld(
+  { spawn, namespace, request, sandbox, watchdog }: ContainedOptions,
+  marker: Marker,
+  rlimits: readonly string[],
+): Promise<RunningProcess> {
+  await watchdog.watch();
+  const wanted = sandbox?.kind === "wrap" ? sandbox.request : request;
+  const inside = namespace ? enterNamespace(wanted, namespace) : wanted;
+  // Outside of the namespace: inside, root has laid down the right to stand back as often as it starts commands.
+  return await spawn({ ...marked(inside, marker, rlimits), detached: true });
 }
 
 interface Tree extends ContainedOptions {
   child: RunningProcess;
+  /** The same, where a sandbox has started it. */
+  confined: ConfinedProcess | undefined;
   marker: Marker;
   root: number | undefined;
   /** The first process of its namespace, once it has been found. */
@@ -96,7 +123,20 @@ interface Tree extends ContainedOptions {
 }
 
 async function findFirst(tree: Tree): Promise<number | undefined> {
-  return (tree.first ??= tree.root === undefined ? undefined : await tree.table.firstInside(tree.root));
+  const { confined, root, table } = tree;
+  const find = async () => (root === undefined ? undefined : await table.firstInside(root));
+  return (tree.first ??= await (confined ? confined.findFirst() : find()));
+}
+
+/** Its exit is the proof that nobody is left, also after a kill. */
+async function endConfined(tree: Tree, confined: ConfinedProcess, graceMs: number): Promise<void> {
+  if (graceMs > 0) {
+    confined.signal("SIGTERM", "group");
+    confined.signal("SIGCONT", "group");
+    if (await exitsWithin(tree, graceMs)) return;
+  }
+  confined.killAll();
+  await exitsWithin(tree, killMs);
 }
 
 /** The process we started lives until the last one inside is gone, so its exit is the proof, unless we kill it. */
@@ -236,8 +276,9 @@ async function pausedMembers(tree: Tree): Promise<number[]> {
 }
 
 async function getUsage(tree: Tree, limits: Limits, isUrgent: boolean): Promise<Usage> {
-  const { table, namespace } = tree;
-  if (!namespace) return await table.usage(await (isUrgent ? pausedMembers(tree) : members(tree, 0)), limits);
+  const { table, namespace, confined } = tree;
+  if (!namespace && !confined)
+    return await table.usage(await (isUrgent ? pausedMembers(tree) : members(tree, 0)), limits);
   const first = await findFirst(tree);
   return await table.usage(first === undefined ? [] : await table.inside(first, limits.processes), limits);
 }

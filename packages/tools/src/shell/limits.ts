@@ -1,5 +1,6 @@
 /** How much of the machine one command may use, so that a runaway command brings down neither us nor the machine. */
 import { availableParallelism, totalmem } from "node:os";
+import type { ConfinedLimits } from "../platform/command-sandbox.ts";
 import { formatBytes } from "../truncate.ts";
 
 export interface Limits {
@@ -47,14 +48,20 @@ export function describeExcess(usage: Usage, limits: Limits): string | undefined
   return undefined;
 }
 
-/** Shell commands that set limits which the system enforces. Our own limits are never raised. Pure. */
-export function toRlimits(
+/** Limits which the system enforces. Our own limits are never raised. Pure. */
+export function toSystemLimits(
   { processes, openFiles }: Limits,
   { maxFiles, load }: { maxFiles: number | undefined; load: Load | undefined },
-): string[] {
-  return [
-    ...(maxFiles !== undefined && openFiles < maxFiles ? [`ulimit -n ${openFiles}`] : []),
+): ConfinedLimits {
+  return {
+    maxFiles: maxFiles !== undefined && openFiles < maxFiles ? openFiles : undefined,
     // The system counts all processes and threads of the user, and does not limit root: a second line of defence.
-    ...(load ? [`ulimit -p ${load.tasks + 4 * processes} || ulimit -u ${load.tasks + 4 * processes}`] : []),
-  ];
+    maxProcesses: load && load.tasks + 4 * processes,
+  };
 }
+
+/** Shell commands that set these limits. Pure. */
+export const toRlimits = ({ maxFiles, maxProcesses }: ConfinedLimits): string[] => [
+  ...(maxFiles === undefined ? [] : [`ulimit -n ${maxFiles}`]),
+  ...(maxProcesses === undefined ? [] : [`ulimit -p ${maxProcesses} || ulimit -u ${maxProcesses}`]),
+];

@@ -30,6 +30,12 @@ const init = [
 ].join(" ");
 
 const firstProcess = ["sh", "-c", init, "sh"] as const;
+
+/** A namespace that `program` makes: the last of its arguments must be such that a command can follow. */
+export const createPidNamespace = (name: string, program: readonly [string, ...string[]]): PidNamespace => ({
+  name,
+  prefix: [...program, ...firstProcess],
+});
 const unshare = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] as const;
 /** Ends the namespace with our process, even if that is killed. */
 const tied = ["setpriv", "--pdeathsig", "KILL", "--"] as const;

@@ -277,4 +277,15 @@ describe("streaming", () => {
     markdown.setText("b");
     expect(markdown.render(3)).toEqual(["b  "]);
   });
+
+  test.each(["word and word ".repeat(4), "> a quoted line of a long message"])(
+    "30,000 lines without a blank one between them take as long each as few: %s",
+    (line) => {
+      const stream = new MarkdownStream();
+      const before = process.cpuUsage();
+      stream.append(`${line}\n`.repeat(30_000));
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000, "milliseconds").toBeLessThan(3_000);
+    },
+  );
 });

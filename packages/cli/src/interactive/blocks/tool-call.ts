@@ -3,6 +3,7 @@ import type { ToolResultMessage } from "@tau/ai";
 import type { LiveTool } from "@tau/protocol";
 import { type Component, toPlainLine, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
 import type { Look } from "../look.ts";
+import { ImageBlock } from "./image.ts";
 import { getCallSubject, getPartialSubject } from "./call-title.ts";
 import { describeOutcome, drawOutput, type ToolOutput } from "./tool-result.ts";
 
@@ -10,7 +11,7 @@ type State =
   | { kind: "arriving"; arguments: string }
   | { kind: "waiting" }
   | { kind: "running"; updates: LiveTool["updates"] }
-  | { kind: "done"; output: ToolOutput; durationMs: number | undefined };
+  | { kind: "done"; output: ToolOutput; images: readonly ImageBlock[]; durationMs: number | undefined };
 
 export class ToolCallBlock implements Component {
   readonly #look: Look;
@@ -50,10 +51,11 @@ export class ToolCallBlock implements Component {
   }
 
   setResult({ content, details, isError }: ToolResultMessage): void {
-    const texts = content.map((block) => (block.type === "text" ? block.text : `[image: ${block.mimeType}]`));
+    const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+    const images = content.flatMap((block) => (block.type === "image" ? [new ImageBlock(block, this.#look)] : []));
     const durationMs = this.#startedAt === undefined ? undefined : performance.now() - this.#startedAt;
     this.#isLive = false;
-    this.#set({ kind: "done", output: { text: texts.join("\n"), details, isError }, durationMs });
+    this.#set({ kind: "done", output: { text: texts.join("\n"), details, isError }, images, durationMs });
   }
 
   /** No result follows. */
@@ -67,6 +69,7 @@ export class ToolCallBlock implements Component {
 
   invalidate(): void {
     this.#drawn = undefined;
+    if (this.#state.kind === "done") for (const image of this.#state.images) image.invalidate();
   }
 
   render(width: number): string[] {
@@ -90,8 +93,10 @@ export class ToolCallBlock implements Component {
       ...(subject === "" ? [] : [theme.fg("text", subject)]),
       ...(note === undefined ? [] : [theme.fg("muted", `(${toPlainLine(note)})`)]),
     ].join(" ");
-    const body = this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, Math.max(1, width - 4)));
-    return ["", truncateToWidth(` ${title}`, width, "…"), ...body.map((line) => `   ${line}`)];
+    const room = Math.max(1, width - 4);
+    const body = this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, room));
+    const images = state.kind === "done" ? state.images.flatMap((image) => image.render(room)) : [];
+    return ["", truncateToWidth(` ${title}`, width, "…"), ...[...body, ...images].map((line) => `   ${line}`)];
   }
 
   #getSubject(): string {

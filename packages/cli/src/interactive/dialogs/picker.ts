@@ -22,6 +22,8 @@ export interface PickerOptions {
   maxVisible?: number;
   /** The value of the item that is selected at first. */
   selected?: string;
+  /** What is searched for at first. */
+  search?: string;
   /** What is said below the list. */
   hint?: string;
   /** Gets keys before the list; returns whether it used them. `item` is the selected one. */
@@ -51,7 +53,9 @@ export class Picker extends Container {
       this.#list,
       ...(hint === undefined ? [] : [new Text(theme.fg("dim", toPlainText(hint)), 1, 0)]),
     ];
-    this.#show(options.items, options.selected);
+    // Unlike setting the value, this leaves the cursor at its end.
+    if (options.search) this.#search.handleInput(`\x1b[200~${options.search}\x1b[201~`);
+    this.#filter(options.selected);
   }
 
   get focused(): boolean {

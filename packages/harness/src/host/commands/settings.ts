@@ -4,14 +4,17 @@ import { anyJson, flag, nonEmptyText, oneOf, optional } from "../../fields/kinds
 import { createTrustCheck, keepTrust, readTrust, writeTrust } from "../../policy/trust.ts";
 import { formatFileProblem } from "../../file-problem.ts";
 import { describeIgnoredPiFiles } from "../../resources/locations.ts";
+import { describeSettings } from "../../settings/describe.ts";
 import { nestSetting } from "../../settings/nest.ts";
-import { login } from "../login.ts";
 import { command, type SomeCommands, longCommand } from "./command.ts";
 
 export const settingsCommands = {
   get_settings: command({}, ({ session: { settings, settingsManager } }) => ({
     settings: { ...settings },
     problems: settingsManager.problems.map(formatFileProblem),
+  })),
+  list_settings: command({}, ({ session: { settingsManager: manager } }) => ({
+    settings: describeSettings({ settings: manager.get(), global: manager.getGlobal(), project: manager.getProject() }),
   })),
   set_setting: command(
     { key: nonEmptyText, value: optional(anyJson), scope: optional(oneOf("global", "project")) },
@@ -34,9 +37,15 @@ export const settingsCommands = {
     if (ignored !== undefined) session.notify("resources", ignored);
     return trust;
   }),
-  login: longCommand({ provider: nonEmptyText, apiKey: optional(nonEmptyText) }, ({ session }, { provider, apiKey }) =>
-    login(session, provider, apiKey),
+  login: longCommand(
+    { provider: nonEmptyText, apiKey: optional(nonEmptyText) },
+    async ({ hosted: { logins } }, { provider, apiKey }) => {
+      if (apiKey === undefined) await logins.logIn(provider);
+      else await logins.storeKey(provider, apiKey);
+      return { provider, kind: apiKey === undefined ? ("oauth" as const) : ("api_key" as const) };
+    },
   ),
+  abort_login: command({}, ({ hosted }) => hosted.logins.abort()),
   logout: command({ provider: nonEmptyText }, async ({ session }, { provider }) => {
     const known = session.modelRegistry.getAll().some((model) => model.provider === provider);
     const removed = await session.authStorage.remove(provider);

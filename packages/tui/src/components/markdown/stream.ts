@@ -56,6 +56,11 @@ export class MarkdownStream {
   #section: Section = { kind: "blocks", units: [] };
   /** Complete lines of the open part. */
   #source = "";
+  /**
+   * The first character of the open part that is no blank; empty if there is none. Known without a look at `#source`, which
+   * would be copied as a whole for that, with each line.
+   */
+  #firstCharacter = "";
   /** The line that is not complete. */
   #line = "";
   #hasBlankEnd = false;
@@ -148,7 +153,7 @@ export class MarkdownStream {
   }
 
   #addToBlocks(line: string): void {
-    if (this.#source.trim() === "") return this.#begin(line);
+    if (this.#firstCharacter === "") return this.#begin(line);
     const isNew = this.#hasBlankEnd && !/^[ \t]/.test(line);
     if (isNew && this.#source.length >= this.#nextCheck && this.#closeText()) return this.#begin(line);
     const mayBegin = isNew || (!this.#hasBlankEnd && blockStart.test(line) && !this.#goesOn(line));
@@ -188,7 +193,7 @@ export class MarkdownStream {
 
   /** Each line of a quote looks like the beginning of one; so do lines of HTML. */
   #goesOn(line: string): boolean {
-    const first = this.#source.trimStart()[0];
+    const first = this.#firstCharacter;
     return (first === ">" || first === "<") && line.trimStart().startsWith(first);
   }
 
@@ -207,6 +212,7 @@ export class MarkdownStream {
       this.#section = { kind: "list", units: [] };
     }
     this.#source += `${line}\n`;
+    this.#firstCharacter = line.trimStart()[0] ?? "";
   }
 
   #beginTable(source: string, start: number): void {
@@ -226,6 +232,7 @@ export class MarkdownStream {
     this.#freeze();
     if (this.#section.kind === "fence" || this.#section.units.length > 0) this.#sections.push(this.#section);
     this.#section = { kind: "blocks", units: [] };
+    this.#firstCharacter = "";
     this.#nextCheck = 0;
   }
 

@@ -1,0 +1,42 @@
+/** Commands in a sandbox each, where the program that starts the commands of a session is not installed. */
+import { createPidNamespace, type SpawnRequest } from "@tau/tools";
+import { type Mount, toBwrapArguments } from "./mounts.ts";
+import { NetworkHolder } from "./network-holder.ts";
+import type { BwrapParts, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
+import { createSystemCallFilter } from "./system-calls.ts";
+
+const descriptors = { arguments: 3, filter: 4 };
+
+export class BwrapCommands implements SandboxedCommands {
+  readonly #parts: BwrapParts;
+  readonly #filter = createSystemCallFilter(process.arch);
+  readonly #network: NetworkHolder | undefined;
+
+  constructor(parts: BwrapParts) {
+    this.#parts = parts;
+    if (parts.network !== "all") this.#network = new NetworkHolder(parts);
+  }
+
+  async enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay> {
+    // Without a common network each command has one of its own.
+    const enterNetwork = (await this.#network?.open()) ?? [];
+    const args = toBwrapArguments({
+      ...this.#parts,
+      mounts,
+      forHelper: false,
+      keepsNetwork: enterNetwork.length > 0,
+      filterDescriptor: descriptors.filter,
+    });
+    const bytes = Buffer.from([...args, "--chdir", request.cwd].map((text) => `${text}\0`).join(""));
+    const program = [...enterNetwork, this.#parts.bwrap, "--args", String(descriptors.arguments), "--"];
+    return {
+      kind: "wrap",
+      request: { ...request, inputs: [bytes, this.#filter] },
+      namespace: createPidNamespace("bubblewrap", program as [string, ...string[]]),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#network?.close();
+  }
+}

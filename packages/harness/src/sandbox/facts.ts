@@ -1,0 +1,66 @@
+/** Gathers the facts that decide what commands see. */
+import { tmpdir } from "node:os";
+import { isWithin } from "@tau/tools/platform";
+import { findHiddenPaths } from "./hidden-paths.ts";
+import { findRealPath, lookAtPath } from "./look.ts";
+import type { FoundPath, ProjectFacts } from "./mounts.ts";
+import type { ProtectedPaths } from "./protected-files.ts";
+import type { SandboxSettings } from "./settings.ts";
+
+export interface SandboxPlace {
+  /** All real paths. */
+  readonly workspace: string;
+  readonly home: string;
+  readonly agentDir: string;
+  /** What commands may read although it is in our own directory, such as skills. */
+  readonly readable: readonly string[];
+  readonly temporary: string;
+  readonly cache: string;
+}
+
+/** Root can change these by their permissions alone. */
+const machineWide = ["sys", "irq", "bus", "fs", "sysrq-trigger", "acpi", "scsi"].map((name) => `/proc/${name}`);
+const neededInRun = ["/run/current-system", "/run/opengl-driver", "/run/wrappers"];
+const resolverInRun = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"];
+
+const existing = (paths: readonly string[]): string[] => [
+  ...new Set(paths.map(findRealPath).filter((path) => path !== undefined)),
+];
+
+/** Does not change while a session runs. */
+export function findSystemFacts({ network }: Pick<SandboxSettings, "network">) {
+  return {
+    runDirectories: existing(["/run", "/var/run"]),
+    temporaryDirectories: existing(["/tmp", "/var/tmp", tmpdir()]),
+    machineWide: machineWide.filter((path) => lookAtPath(path)),
+    neededInRun: existing([...neededInRun, ...(network === "none" ? [] : resolverInRun)]),
+  };
+}
+
+export type SystemFacts = ReturnType<typeof findSystemFacts>;
+
+export function findHidden({ workspace, home, agentDir }: SandboxPlace, system: SystemFacts): FoundPath[] {
+  const replaced = [...system.runDirectories, ...system.temporaryDirectories];
+  return findHiddenPaths({ home, agentDir, replaced, workspace });
+}
+
+/** Puts the facts together. Pure. */
+export function toProjectFacts(
+  { workspace, agentDir, readable, temporary, cache }: SandboxPlace,
+  { neededInRun: inRun, ...system }: SystemFacts,
+  { hidden, paths }: { hidden: readonly FoundPath[]; paths: ProtectedPaths },
+): ProjectFacts {
+  const isCredential = (path: string) =>
+    hidden.some((secret) => secret.path !== agentDir && isWithin(secret.path, path));
+  return {
+    ...system,
+    workspace,
+    temporary,
+    cache,
+    gitDirectories: paths.outside,
+    protected: paths.readOnly,
+    pinned: paths.pinned,
+    hidden,
+    needed: [...inRun, ...readable.filter((path) => isWithin(agentDir, path) && !isCredential(path))],
+  };
+}

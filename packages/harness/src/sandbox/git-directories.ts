@@ -1,0 +1,130 @@
+/** Finds the git directories that belong to a workspace: where git reads its hooks and configuration from. */
+import { dirname, join, resolve } from "node:path";
+import { isWithin } from "@tau/tools/platform";
+import { parseConfig } from "./git-config.ts";
+import { findRealPath, listNames, lookAtPath, readText } from "./look.ts";
+
+export interface GitDirectories {
+  /** All that commands may change, with the most important first: real paths. */
+  readonly directories: readonly string[];
+  /** Files called `.git` that name a git directory, as in a worktree. */
+  readonly links: readonly string[];
+  /** Directories with hooks that a configuration names, inside of the workspace. */
+  readonly hooks: readonly string[];
+  /** Git directories of other worktrees. */
+  readonly others: readonly string[];
+}
+
+/** How far below the workspace other repositories are looked for, and how many directories are looked at. */
+const maxDepth = 2;
+const maxLooks = 400;
+const maxModules = 50;
+const skipped = new Set(["node_modules", "vendor", "target", "dist", "build", ".git", ".venv", "venv"]);
+
+export function findGitDirectories(workspace: string): GitDirectories {
+  const links: string[] = [];
+  const directories = new Set<string>();
+  const others: string[] = [];
+  for (const dotGit of [findAbove(workspace), ...findBelow(workspace)]) {
+    if (dotGit === undefined) continue;
+    if (lookAtPath(dotGit)?.isDirectory()) directories.add(dotGit);
+    else {
+      links.push(dotGit);
+      for (const directory of followLink(dotGit)) directories.add(directory);
+    }
+  }
+  const own = [...new Set([...directories, ...[...directories].flatMap(findModules)])];
+  for (const directory of own) {
+    const worktrees = listNames(join(directory, "worktrees")).map((name) => join(directory, "worktrees", name));
+    others.push(...worktrees.filter((path) => !own.some((mine) => isWithin(path, mine))));
+  }
+  const hooks = own.flatMap((directory) => findHooksPath(directory, workspace));
+  return { directories: own, links, hooks, others };
+}
+
+/** The `.git` that git finds from here, if it is not a symbolic link: those are followed nowhere. */
+function findAbove(workspace: string): string | undefined {
+  for (let directory = workspace; ; directory = dirname(directory)) {
+    const path = join(directory, ".git");
+    const stats = lookAtPath(path);
+    if (stats && !stats.isSymbolicLink()) return path;
+    if (stats || directory === dirname(directory)) return undefined;
+  }
+}
+
+function findBelow(workspace: string): string[] {
+  const found: string[] = [];
+  let looks = 0;
+  let level = [workspace];
+  for (let depth = 0; depth < maxDepth; depth++) {
+    const next: string[] = [];
+    for (const directory of level) {
+      for (const name of listNames(directory)) {
+        if (skipped.has(name) || looks >= maxLooks) continue;
+        const path = join(directory, name);
+        looks++;
+        if (!lookAtPath(path)?.isDirectory()) continue;
+        next.push(path);
+        const dotGit = join(path, ".git");
+        const stats = lookAtPath(dotGit);
+        if (stats && !stats.isSymbolicLink()) found.push(dotGit);
+      }
+    }
+    level = next;
+  }
+  return found;
+}
+
+/**
+ * The git directory that a file names, and the one that it shares with others. Only one that knows of this file counts:
+ * else a project could name the repository of another one.
+ */
+function followLink(file: string): string[] {
+  const target = readLine(file, /^gitdir: (.+)$/);
+  const directory = target === undefined ? undefined : findRealPath(resolve(dirname(file), target));
+  if (directory === undefined) return [];
+  const back = readLine(join(directory, "gitdir"), /^(.+)$/);
+  if (back !== undefined) {
+    if (findRealPath(resolve(directory, back)) !== file) return [];
+    const common = readLine(join(directory, "commondir"), /^(.+)$/);
+    const shared = common === undefined ? undefined : findRealPath(resolve(directory, common));
+    if (shared === undefined || shared === directory) return [directory];
+    return isWithin(join(shared, "worktrees"), directory) ? [shared, directory] : [directory];
+  }
+  const worktree = getValue(directory, "core.worktree");
+  const isOurs = worktree !== undefined && findRealPath(resolve(directory, worktree)) === dirname(file);
+  return isOurs ? [directory] : [];
+}
+
+function readLine(path: string, pattern: RegExp): string | undefined {
+  return pattern.exec(readText(path)?.replace(/\r?\n[^]*$/, "") ?? "")?.[1];
+}
+
+const getValue = (directory: string, key: string): string | undefined =>
+  parseConfig(readText(join(directory, "config")) ?? "")?.findLast((entry) => entry.key === key)?.value;
+
+/** The git directories of submodules, which may have others inside. */
+function findModules(directory: string): string[] {
+  const found: string[] = [];
+  const search = (parent: string, depth: number) => {
+    for (const name of listNames(parent)) {
+      const path = join(parent, name);
+      if (found.length >= maxModules || !lookAtPath(path)?.isDirectory()) continue;
+      if (lookAtPath(join(path, "HEAD"))) {
+        found.push(path);
+        search(join(path, "modules"), depth);
+      } else if (depth < 4) search(path, depth + 1);
+    }
+  };
+  search(join(directory, "modules"), 0);
+  return found;
+}
+
+/** Tools such as husky let git run hooks from the working tree, through one directory more. */
+function findHooksPath(directory: string, workspace: string): string[] {
+  const value = getValue(directory, "core.hookspath");
+  if (value === undefined) return [];
+  const path = findRealPath(resolve(dirname(directory), value));
+  if (path === undefined || path === workspace || !isWithin(workspace, path) || isWithin(directory, path)) return [];
+  return path.endsWith("/_") && dirname(path) !== workspace ? [dirname(path)] : [path];
+}

@@ -1,0 +1,104 @@
+/** What the commands of one session see, and what is put right after each of them. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock, Ids } from "@tau/ai";
+import { findHidden, findSystemFacts, type SandboxPlace, type SystemFacts, toProjectFacts } from "./facts.ts";
+import { findRealPath } from "./look.ts";
+import { type FoundPath, type Mount, planMounts } from "./mounts.ts";
+import { getCacheDirectory } from "./package-caches.ts";
+import { ProtectedFiles } from "./protected-files.ts";
+import { createSetAside } from "./set-aside.ts";
+import type { SandboxSettings } from "./settings.ts";
+import {
+  createTemporaryDirectory,
+  removeAbandonedDirectories,
+  type TemporaryDirectory,
+} from "./temporary-directory.ts";
+
+export interface GroundOptions {
+  readonly settings: SandboxSettings;
+  /** Real paths. */
+  readonly workspace: string;
+  readonly home: string;
+  readonly agentDir: string;
+  readonly readable: readonly string[];
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Credentials that a person adds while the session runs are looked for this often. */
+const hiddenEveryMs = 10_000;
+/** How often the project is checked while commands run: jobs may run for hours. */
+const checkEveryMs = 1_000;
+
+export class SandboxGround {
+  readonly place: SandboxPlace;
+  readonly system: SystemFacts;
+  readonly #options: GroundOptions;
+  readonly #temporary: TemporaryDirectory;
+  readonly #files: ProtectedFiles;
+  #hidden: { readonly paths: readonly FoundPath[]; readonly atMs: number };
+  #running = 0;
+  #notices: string[] = [];
+  #cancelCheck: (() => void) | undefined;
+
+  constructor(options: GroundOptions) {
+    const { settings, workspace, home, agentDir, readable, clock, ids } = options;
+    this.#options = options;
+    this.#temporary = createTemporaryDirectory();
+    const cache = getCacheDirectory(agentDir, workspace);
+    mkdirSync(cache, { recursive: true, mode: 0o700 });
+    const real = (path: string) => findRealPath(path) ?? path;
+    this.place = {
+      workspace,
+      home,
+      agentDir: real(agentDir),
+      readable: readable.flatMap((path) => findRealPath(path) ?? []),
+      temporary: this.#temporary.path,
+      cache: real(cache),
+    };
+    this.system = findSystemFacts(settings);
+    const aside = join(agentDir, "set-aside", workspace.replaceAll(/[^\w.-]+/g, "-").replace(/^-/, ""));
+    this.#files = new ProtectedFiles({ workspace, home, setAside: createSetAside(aside, ids) });
+    this.#hidden = { paths: findHidden(this.place, this.system), atMs: clock.monotonic() };
+    // Nobody waits for it, and a directory that cannot be removed harms nobody.
+    removeAbandonedDirectories(clock).catch(() => undefined);
+  }
+
+  /** Before a command: what it sees. `finish` must follow. */
+  begin(): Mount[] {
+    const { settings, clock } = this.#options;
+    // While something runs, whatever is new may be its work.
+    if (this.#running === 0) this.#files.refresh();
+    else this.#notices.push(...this.#files.check());
+    this.#running++;
+    this.#checkLater();
+    if (clock.monotonic() - this.#hidden.atMs > hiddenEveryMs) {
+      this.#hidden = { paths: findHidden(this.place, this.system), atMs: clock.monotonic() };
+    }
+    const facts = { hidden: this.#hidden.paths, paths: this.#files.getPaths() };
+    return planMounts(settings, toProjectFacts(this.place, this.system, facts));
+  }
+
+  /** After a command: sentences for the model about what was put right. */
+  finish(): string[] {
+    const notices = [...this.#notices, ...this.#files.check()];
+    this.#notices = [];
+    if (--this.#running === 0) this.#cancelCheck?.();
+    return notices;
+  }
+
+  async close(): Promise<void> {
+    this.#cancelCheck?.();
+    await this.#temporary.remove();
+  }
+
+  #checkLater(): void {
+    this.#cancelCheck?.();
+    this.#cancelCheck = this.#options.clock.setTimer(checkEveryMs, () => {
+      if (this.#running === 0) return;
+      this.#notices.push(...this.#files.check());
+      this.#checkLater();
+    });
+  }
+}

@@ -1,0 +1,74 @@
+/** Commands in one sandbox for the whole session, which is started with the first of them. */
+import { constants } from "node:os";
+import type { SpawnRequest } from "@tau/tools";
+import { type Helper, openHelper } from "./helper.ts";
+import { getCapabilityMask, type Mount, toBwrapArguments } from "./mounts.ts";
+import type { BwrapParts, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
+import { createSystemCallFilter } from "./system-calls.ts";
+
+interface Opened {
+  readonly helper: Helper;
+  /** What is mounted, in words that tell two mounts apart. */
+  readonly mounted: Set<string>;
+}
+
+export class HelperCommands implements SandboxedCommands {
+  readonly #parts: BwrapParts & { readonly helper: string };
+  #opened: Promise<Opened> | undefined;
+
+  constructor(parts: BwrapParts & { readonly helper: string }) {
+    this.#parts = parts;
+  }
+
+  async enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay> {
+    const { helper, mounted } = await this.#open(mounts);
+    for (const mount of mounts) {
+      if (mounted.has(getKey(mount))) continue;
+      await addMount(helper, mount);
+      mounted.add(getKey(mount));
+    }
+    return { kind: "start", start: (limits) => helper.start(request, limits) };
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.#opened?.catch(() => undefined);
+    await opened?.helper.close();
+  }
+
+  /** A sandbox that was ended from outside is started again. */
+  async #open(mounts: readonly Mount[]): Promise<Opened> {
+    const opened = await this.#opened?.catch(() => undefined);
+    if (opened && !opened.helper.isOver()) return opened;
+    return await (this.#opened = this.#start(mounts));
+  }
+
+  async #start(mounts: readonly Mount[]): Promise<Opened> {
+    const { bwrap, helper: program, isRoot } = this.#parts;
+    const needed: Mount = { kind: "read-only", path: program };
+    const helper = await openHelper({
+      bwrap,
+      helper: program,
+      arguments: toBwrapArguments({
+        ...this.#parts,
+        mounts: [...mounts, needed],
+        forHelper: true,
+        filterDescriptor: 4,
+      }),
+      filter: createSystemCallFilter(process.arch),
+      capabilities: getCapabilityMask(isRoot),
+    });
+    return { helper, mounted: new Set(mounts.map(getKey)) };
+  }
+}
+
+const getKey = ({ kind, path }: Mount): string => `${kind} ${path}`;
+
+/** What has vanished meanwhile needs no protection. */
+const harmless: ReadonlySet<number> = new Set([0, constants.errno.ENOENT, constants.errno.ENOTDIR]);
+
+async function addMount(helper: Helper, { kind, path }: Mount): Promise<void> {
+  // Directories that are replaced as a whole are known from the start.
+  if (kind === "empty") return;
+  const error = await helper.mount(kind, path);
+  if (!harmless.has(error)) throw new Error(`${path} could not be protected (error ${error}).`);
+}

@@ -1,0 +1,159 @@
+/** A session's sandbox: one bubblewrap whose first process starts every command. */
+import { spawn as nodeSpawn } from "node:child_process";
+import { closeSync, constants, openSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { Readable, type Writable } from "node:stream";
+import type { ConfinedLimits, ConfinedProcess, ExitStatus, SpawnRequest } from "@tau/tools";
+import { ownPipe } from "@tau/tools/platform";
+import { HelperChannel, type Running } from "./helper-channel.ts";
+import { encodeMount, encodeSignal, encodeStart, type helperMountKinds } from "./helper-messages.ts";
+import { unlessUnseen } from "./look.ts";
+
+export interface HelperOptions {
+  bwrap: string;
+  helper: string;
+  /** For bubblewrap, which reads its filter of system calls from descriptor 4. */
+  arguments: readonly string[];
+  filter: Buffer;
+  /** The capabilities of commands. */
+  capabilities: string;
+}
+
+export interface Helper {
+  start(request: SpawnRequest, limits: ConfinedLimits): Promise<ConfinedProcess>;
+  /** For commands that are started afterwards. Answers with an error number, or 0. */
+  mount(kind: keyof typeof helperMountKinds, path: string): Promise<number>;
+  /** The number of its first process here: its network is that of all commands. */
+  readonly pid: number;
+  readonly isOver: () => boolean;
+  /** Ends everything inside. */
+  close(): Promise<void>;
+}
+
+const descriptors = { arguments: 3, filter: 4, info: 5, channel: 6 };
+
+/** Rejects with bubblewrap's own words when it does not start. */
+export async function openHelper(options: HelperOptions): Promise<Helper> {
+  const { bwrap, helper, capabilities } = options;
+  const argv = ["--args", "3", "--info-fd", "5", "--", helper, String(descriptors.channel), capabilities];
+  const child = nodeSpawn(bwrap, argv, {
+    cwd: "/",
+    // Nothing of ours: what it has can be read inside.
+    env: {},
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe", "pipe"],
+  });
+  const stream = (index: number) => {
+    const socket = child.stdio[index] as Socket;
+    // A process that is gone does not read on; its exit says so.
+    socket.on("error", () => undefined);
+    return socket;
+  };
+  stream(descriptors.arguments).end(options.arguments.map((text) => `${text}\0`).join(""));
+  stream(descriptors.filter).end(options.filter);
+  const [info, complaint] = [collect(stream(descriptors.info)), collect(stream(2))];
+  return await new Promise<Helper>((resolve, reject) => {
+    child.once("error", reject);
+    const channel = new HelperChannel(child, stream(descriptors.channel), () => {
+      const { "child-pid": pid } = JSON.parse(info()) as { "child-pid": number };
+      resolve(new SessionHelper(channel, pid));
+    });
+    void channel.ended.then(() => reject(new Error(complaint().trim() || "bubblewrap ended without a message.")));
+  });
+}
+
+function collect(stream: Readable): () => string {
+  const pieces: Buffer[] = [];
+  stream.on("data", (piece: Buffer) => pieces.push(piece));
+  return () => Buffer.concat(pieces).toString();
+}
+
+class SessionHelper implements Helper {
+  readonly pid: number;
+  readonly #channel: HelperChannel;
+
+  constructor(channel: HelperChannel, pid: number) {
+    this.#channel = channel;
+    this.pid = pid;
+  }
+
+  readonly isOver = (): boolean => this.#channel.isOver;
+
+  async start(request: SpawnRequest, limits: ConfinedLimits): Promise<ConfinedProcess> {
+    const slot = await this.#channel.takeSlot();
+    if (!slot) return notStarted("The sandbox has ended, or has no descriptors left.");
+    const { O_RDONLY, O_WRONLY } = constants;
+    const usesStdin = request.stdin === "pipe";
+    // The helper closes its ends when the command starts, so ours have to be open before.
+    const stdout = this.#openPipe(slot.stdout, O_RDONLY);
+    const stderr = this.#openPipe(slot.stderr, O_RDONLY);
+    const stdin = usesStdin ? this.#openPipe(slot.stdin, O_WRONLY) : null;
+    stdin?.on("error", () => undefined);
+    let settle!: Running["settle"];
+    const exit = new Promise<ExitStatus>((resolve) => (settle = resolve));
+    const running: Running = { pid: undefined, hadLeftovers: false, settle };
+    this.#channel.run(slot.slot, running);
+    const send = (signal: NodeJS.Signals, isForAll: boolean) =>
+      this.#channel.isOver || this.#channel.send(encodeSignal(slot.slot, signal, isForAll));
+    this.#channel.send(encodeStart(slot.slot, request, limits));
+    return {
+      // Its number is known inside only.
+      pid: undefined,
+      stdin: stdin as Writable | null,
+      stdout: ownPipe(stdout),
+      stderr: ownPipe(stderr),
+      exit,
+      signal: (name) => void send(name, false),
+      killAll: () => void send("SIGKILL", true),
+      findFirst: async () => (running.pid === undefined ? undefined : findChild(this.pid, running.pid)),
+      hadLeftovers: () => running.hadLeftovers,
+    };
+  }
+
+  mount(kind: keyof typeof helperMountKinds, path: string): Promise<number> {
+    return this.#channel.mount(encodeMount(kind, path));
+  }
+
+  close(): Promise<void> {
+    return this.#channel.close();
+  }
+
+  /** Pipes, because programs open `/dev/stdout` again, which cannot be done with a socket. */
+  #openPipe(descriptor: number, access: number): Socket {
+    const fd = openSync(`/proc/${this.pid}/fd/${descriptor}`, access | constants.O_NONBLOCK);
+    try {
+      return new Socket({ fd, readable: access === constants.O_RDONLY, writable: access === constants.O_WRONLY });
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+}
+
+/** The number that a child of `parent` has here, from the number that it has there. */
+function findChild(parent: number, inside: number): number | undefined {
+  const read = (path: string) => unlessUnseen(() => readFileSync(path, "utf8")) ?? "";
+  const children = read(`/proc/${parent}/task/${parent}/children`).split(" ").filter(Boolean);
+  const isIt = (pid: string) =>
+    /^NSpid:\t(.+)$/m
+      .exec(read(`/proc/${pid}/status`))?.[1]
+      ?.split("\t")
+      .at(-2) === String(inside);
+  const found = children.find(isIt);
+  return found === undefined ? undefined : Number(found);
+}
+
+function notStarted(message: string): ConfinedProcess {
+  const nothing = () => Readable.from([]);
+  return {
+    pid: undefined,
+    stdin: null,
+    stdout: nothing(),
+    stderr: nothing(),
+    exit: Promise.resolve({ kind: "failed", message }),
+    signal: () => undefined,
+    killAll: () => undefined,
+    findFirst: async () => undefined,
+    hadLeftovers: () => false,
+  };
+}

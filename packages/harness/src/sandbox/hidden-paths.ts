@@ -1,0 +1,83 @@
+/** Finds what commands must not see: credentials, and sockets of programs outside, through which they could act there. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { foldName, isWithin } from "@tau/tools/platform";
+import { isCredentialFile } from "../policy/credential-files.ts";
+import { type CredentialPath, type CredentialPaths, getHomePaths, getSystemPaths } from "../policy/credential-paths.ts";
+import { listNames, lookAtPath, unlessUnseen } from "./look.ts";
+import type { FoundPath } from "./mounts.ts";
+
+export interface HiddenOptions {
+  home: string;
+  agentDir: string;
+  /** Directories that are replaced as a whole, so that nothing in them needs hiding. */
+  replaced: readonly string[];
+  /** Sockets in it are the project's own. */
+  workspace: string;
+}
+
+/** The system's own file systems are replaced or covered as a whole. */
+const coveredFirst = new Set(["proc", "dev", "run", "tmp"]);
+const maxHomes = 20;
+
+export function findHiddenPaths(options: HiddenOptions): FoundPath[] {
+  const { home, agentDir, replaced, workspace } = options;
+  const homes = new Set([
+    home,
+    "/root",
+    ...listNames("/home")
+      .slice(0, maxHomes)
+      .map((name) => join("/home", name)),
+  ]);
+  const paths = [
+    ...[...homes].flatMap((directory) => [...expand(directory, getHomePaths()), ...findSshSecrets(directory, options)]),
+    ...expand("/", withoutCovered(getSystemPaths())),
+    agentDir,
+  ];
+  const isReplaced = (path: string) =>
+    replaced.some((directory) => isWithin(directory, path) && !isWithin(workspace, path));
+  const found = [...new Set(paths)].filter((path) => !isReplaced(path)).flatMap(describe);
+  const sockets = findSockets().filter((path) => !isReplaced(path) && !isWithin(workspace, path));
+  return [...found, ...sockets.filter((path) => lookAtPath(path)?.isSocket()).flatMap(describe)];
+}
+
+/** A link is not hidden itself: what it leads to is, where that is a credential. */
+function describe(path: string): FoundPath[] {
+  const stats = lookAtPath(path);
+  if (!stats || stats.isSymbolicLink()) return [];
+  return [{ path, isDirectory: stats.isDirectory() }];
+}
+
+const withoutCovered = (paths: CredentialPaths): CredentialPaths =>
+  new Map([...paths].filter(([first]) => !coveredFirst.has(first)));
+
+/** The existing paths below `directory` that the patterns name, in any spelling. */
+function expand(directory: string, patterns: CredentialPaths): string[] {
+  return listNames(directory).flatMap((name) => {
+    const rest = patterns.get(foldName(name));
+    return rest?.flatMap((path) => expandRest(join(directory, name), path)) ?? [];
+  });
+}
+
+function expandRest(directory: string, [first, ...rest]: CredentialPath): string[] {
+  if (first === undefined) return [directory];
+  const matches = (name: string) => (typeof first === "string" ? first === name : first.test(name));
+  return listNames(directory)
+    .filter((name) => matches(foldName(name)))
+    .flatMap((name) => expandRest(join(directory, name), rest));
+}
+
+/** Most names in `.ssh` are keys, and a few are not. */
+function findSshSecrets(home: string, homes: { home: string; agentDir: string }): string[] {
+  const paths = listNames(join(home, ".ssh")).map((name) => join(home, ".ssh", name));
+  return paths.filter((path) => isCredentialFile(path, homes));
+}
+
+const maxSockets = 200;
+
+/** Sockets in the file system at which somebody listens. A read-only mount does not keep anyone from connecting to them. */
+function findSockets(): string[] {
+  const text = unlessUnseen(() => readFileSync("/proc/net/unix", "utf8")) ?? "";
+  const paths = text.split("\n").flatMap((line) => /^\S+: \S+ \S+ \S+ \S+ \S+ +\d+ (\/.*)$/.exec(line)?.[1] ?? []);
+  return [...new Set(paths)].slice(0, maxSockets);
+}

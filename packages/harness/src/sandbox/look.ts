@@ -1,0 +1,31 @@
+/** Looks at files of a project. Synchronous: each look takes microseconds, and a detour over a thread would take longer. */
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { systemCode } from "@tau/tools/platform";
+
+/** What cannot be seen is not there: commands run with our rights and cannot see it either. */
+export function unlessUnseen<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+export const lookAtPath = (path: string): Stats | undefined =>
+  unlessUnseen(() => lstatSync(path, { throwIfNoEntry: false }));
+
+export const listNames = (path: string): readonly string[] => unlessUnseen(() => readdirSync(path)) ?? [];
+
+export const findRealPath = (path: string): string | undefined => unlessUnseen(() => realpathSync(path));
+
+export const readLink = (path: string): string | undefined => unlessUnseen(() => readlinkSync(path));
+
+const maxTextBytes = 1024 * 1024;
+
+/** The text of a regular file that is not a link; undefined for anything else, and for files too large to be read often. */
+export function readText(path: string): string | undefined {
+  const stats = lookAtPath(path);
+  if (!stats?.isFile() || stats.size > maxTextBytes) return undefined;
+  return unlessUnseen(() => readFileSync(path, "utf8"));
+}

@@ -1,0 +1,96 @@
+/** Finds out whether the sandbox works here, and if not, why. */
+import { spawn as nodeSpawn } from "node:child_process";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { SandboxSettings } from "./settings.ts";
+import type { SandboxState } from "./state.ts";
+import { findProgram } from "./programs.ts";
+import { hasSystemCallFilter } from "./system-calls.ts";
+
+/** What the sandbox is made with. */
+export interface SandboxPrograms {
+  readonly bwrap: string;
+  /** Absent: a sandbox for each command. */
+  readonly helper?: string | undefined;
+}
+
+export type Unavailable = SandboxState & { kind: "unavailable" };
+
+const turnOff = 'or set sandbox.mode to "off" to run commands without one';
+
+/** Undefined: nothing is known that would keep it from working. Pure but for `platform` and `arch`, which are given. */
+export function findObstacle(workspace: string, platform: string, arch: string): Unavailable | undefined {
+  if (platform !== "linux") {
+    return {
+      kind: "unavailable",
+      reason: "The sandbox works on Linux only.",
+      fix: `Run tau in a Linux container or virtual machine, ${turnOff}.`,
+    };
+  }
+  if (!hasSystemCallFilter(arch)) {
+    return {
+      kind: "unavailable",
+      reason: `The sandbox does not know the system calls of this processor (${arch}).`,
+      fix: `Use an x64 or arm64 machine, ${turnOff}.`,
+    };
+  }
+  if (workspace === "/") {
+    return {
+      kind: "unavailable",
+      reason: "The working directory is the root of the file system, so the sandbox would protect nothing.",
+      fix: "Start tau in a project's directory.",
+    };
+  }
+  return undefined;
+}
+
+export function findPrograms(workspace: string): SandboxPrograms | Unavailable {
+  const bwrap = findProgram("bwrap", workspace);
+  if (bwrap !== undefined) return { bwrap };
+  return {
+    kind: "unavailable",
+    reason: "bubblewrap (bwrap) is not installed.",
+    fix: `Install the package bubblewrap, ${turnOff}.`,
+  };
+}
+
+/** Words of bubblewrap and the kernel, and what helps. The first that matches counts. */
+const fixes: readonly (readonly [RegExp, string])[] = [
+  [
+    /uid map|new namespace|clone|unshare/i,
+    "Allow user namespaces for ordinary users: set the sysctl kernel.unprivileged_userns_clone to 1, user.max_user_namespaces above 0, and on Ubuntu kernel.apparmor_restrict_unprivileged_userns to 0",
+  ],
+  [/loopback|RTM_NEWADDR|RTM_NEWLINK/i, 'Allow network namespaces in this container, or set sandbox.network to "all"'],
+  [/proc|mount|pivot/i, "Allow mounts in this container (for example with --security-opt and --cap-add of docker)"],
+];
+
+/** Reads what bubblewrap said. Pure. */
+export function explainFailure(complaint: string): Unavailable {
+  const text = complaint.trim().replaceAll(/\s*\n\s*/g, "; ");
+  const [, fix] = fixes.find(([pattern]) => pattern.test(text)) ?? [undefined, "See what bubblewrap says"];
+  return {
+    kind: "unavailable",
+    reason: `bubblewrap does not work here: ${text || "it ended without a message"}.`,
+    fix: `${fix}, ${turnOff}.`,
+  };
+}
+
+/** Tries what needs the most rights, without any mounts of a project. */
+export async function tryBwrap(
+  { bwrap, helper }: SandboxPrograms,
+  { network }: SandboxSettings,
+): Promise<SandboxState> {
+  const args = [
+    ...(process.getuid?.() === 0 ? [] : ["--unshare-user"]),
+    ...(network === "all" ? [] : ["--unshare-net"]),
+    ..."--unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc -- true".split(" "),
+  ];
+  const complaint = await new Promise<string | undefined>((resolve) => {
+    const child = nodeSpawn(bwrap, args, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "pipe"] });
+    const pieces: Buffer[] = [];
+    child.stderr.on("data", (piece: Buffer) => pieces.push(piece));
+    child.once("error", (error) => resolve(getErrorMessage(error)));
+    child.once("close", (code) => resolve(code === 0 ? undefined : Buffer.concat(pieces).toString()));
+  });
+  if (complaint !== undefined) return explainFailure(complaint);
+  return { kind: "works", with: helper === undefined ? "bwrap" : "helper" };
+}

@@ -1,0 +1,29 @@
+/** Finds the programs that the sandbox is made with. */
+import { accessSync, constants } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { isWithin } from "@tau/tools/platform";
+import { unlessUnseen } from "./look.ts";
+
+/** The path of a program; undefined when there is none. One in the workspace does not count: a command may have put it there. */
+export function findProgram(name: string, workspace: string): string | undefined {
+  const directories = (process.env["PATH"] ?? "/usr/bin:/bin").split(delimiter);
+  const candidates = directories
+    .filter((directory) => isAbsolute(directory) && !isWithin(workspace, directory))
+    .map((directory) => join(directory, name));
+  return candidates.find(isExecutable);
+}
+
+/** The first process of a session's sandbox comes in a package of its own, which need not be there. */
+export function findHelper(): string | undefined {
+  const manifest = unlessUnseen(() => createRequire(import.meta.url).resolve("@tau/sandbox-helper/package.json"));
+  if (manifest === undefined) return undefined;
+  const path = join(dirname(manifest), "dist", `linux-${process.arch}`, "tau-sandbox-helper");
+  return isExecutable(path) ? path : undefined;
+}
+
+const isExecutable = (path: string): boolean =>
+  unlessUnseen(() => {
+    accessSync(path, constants.X_OK);
+    return true;
+  }) ?? false;

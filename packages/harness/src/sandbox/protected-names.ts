@@ -1,0 +1,81 @@
+/**
+ * Names in a workspace through which a command could run something outside of the sandbox later: hooks, start-up files,
+ * and the configuration of editors and agents. The file tools refuse to write them, and the sandbox keeps commands from
+ * changing them. Pure.
+ */
+import { relative } from "node:path";
+import { foldNames, isWithin } from "@tau/tools/platform";
+
+const toPaths = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+/** They count in the workspace itself, and for file tools also in any directory below. */
+const anywhere = toPaths(`
+.tau .pi .omp .claude .codex .cursor .gemini .qwen .opencode opencode.json opencode.jsonc .kiro .windsurf .continue
+.aider.conf.yml .mcp.json
+.vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .idea .fleet .zed .devcontainer
+.devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el .dir-locals-2.el
+.envrc .mise.toml mise.toml .autoenv .autoenv.zsh
+`);
+
+/** They count in the workspace itself: below, such files are copies that nothing reads. */
+const atRoot = toPaths(`
+.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
+.mkshrc .cshrc .tcshrc .login .inputrc .xprofile .xsession .xsessionrc .xinitrc .pam_environment .gitconfig .ssh .gnupg
+.vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc
+`);
+
+/** They count in a home directory. Many projects have some of them for other reasons. */
+const atHome = toPaths(`
+.config/fish .config/autostart .config/systemd .config/environment.d .config/git .config/nvim .config/emacs .vim
+.emacs.d .npmrc .pypirc .local/bin .local/share/applications bin
+`);
+
+/** Names of a git directory that make git run a program, or read another directory that does. */
+const inGit = toPaths("hooks config config.worktree commondir modules worktrees");
+
+/** Names that the sandbox protects, relative to the workspace. Git directories have rules of their own. */
+export const protectedNames: readonly string[] = [...anywhere, ...atRoot];
+/** Those that it protects besides, relative to a home directory that is in the workspace. */
+export const protectedHomeNames: readonly string[] = atHome;
+
+/** By their first names, folded as in `foldNames`. */
+type Index = ReadonlyMap<string, readonly (readonly string[])[]>;
+
+const anywhereIndex = toIndex([...anywhere, ...inGit.map((name) => `.git/${name}`)]);
+const rootIndex = toIndex(atRoot);
+const homeIndex = toIndex([...atRoot, ...atHome]);
+
+function toIndex(paths: readonly string[]): Index {
+  const index = new Map<string, (readonly string[])[]>();
+  for (const path of paths) {
+    const [first = "", ...rest] = foldNames(path);
+    index.set(first, [...(index.get(first) ?? []), rest]);
+  }
+  return index;
+}
+
+export interface ProtectedRoots {
+  /** The workspace and other directories in which tools may write: real paths. */
+  readonly roots: readonly string[];
+  readonly home: string;
+}
+
+/**
+ * Whether writing to a real path would change a protected name: the name itself, or anything below it. True for all
+ * spellings that some file system treats as the same name. A `.git` that is a file, as in a worktree, is one as well.
+ */
+export function isProtectedPath(realPath: string, { roots, home }: ProtectedRoots): boolean {
+  return roots.some((root) => {
+    if (!isWithin(root, realPath) || root === realPath) return false;
+    const names = foldNames(relative(root, realPath));
+    if (isListed(rootIndex, names)) return true;
+    if (isWithin(home, realPath) && isListed(homeIndex, foldNames(relative(home, realPath)))) return true;
+    return names.some((name, index) => {
+      const rest = names.slice(index);
+      return (name === ".git" && rest.length === 1) || isListed(anywhereIndex, rest);
+    });
+  });
+}
+
+const isListed = (index: Index, [first = "", ...rest]: readonly string[]): boolean =>
+  index.get(first)?.some((path) => path.every((name, at) => name === rest[at])) ?? false;

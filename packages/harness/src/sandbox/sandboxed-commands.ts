@@ -1,0 +1,26 @@
+/** The two ways to run commands inside: one sandbox for the session, or one for each command. */
+import type { SandboxEntry, SpawnRequest } from "@tau/tools";
+import type { Mount } from "./mounts.ts";
+import type { SandboxSettings } from "./settings.ts";
+
+export interface SandboxedCommands {
+  /** Rejects when the sandbox cannot be started. */
+  enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay>;
+  close(): Promise<void>;
+}
+
+/** An entry without what is done after the command, which is the same for both. */
+export type EntryWay = SandboxEntry extends infer Entry
+  ? Entry extends unknown
+    ? Omit<Entry, "finish">
+    : never
+  : never;
+
+/** What both need to start bubblewrap. */
+export interface BwrapParts {
+  readonly bwrap: string;
+  readonly workspace: string;
+  readonly network: SandboxSettings["network"];
+  readonly machineWide: readonly string[];
+  readonly isRoot: boolean;
+}

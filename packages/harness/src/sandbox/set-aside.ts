@@ -1,0 +1,53 @@
+/** Takes files of a command out of the workspace, and keeps them where a person can look at them. */
+import { cpSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { systemCode } from "@tau/tools/platform";
+import { getErrorMessage } from "@tau/ai/internal";
+
+export type SetAsideOutcome =
+  /** Where it is now. */
+  | { readonly kind: "kept"; readonly path: string }
+  /** It could not be kept, and was removed. */
+  | { readonly kind: "removed"; readonly reason: string }
+  /** It is still there. */
+  | { readonly kind: "failed"; readonly reason: string };
+
+export interface SetAside {
+  (path: string): SetAsideOutcome;
+}
+
+/** `getId` must never give the same text twice. */
+export function createSetAside(directory: string, getId: () => string): SetAside {
+  return (path) => {
+    const target = join(directory, `${basename(path)}-${getId()}`);
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      move(path, target);
+      return { kind: "kept", path: target };
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      return remove(path, getErrorMessage(error));
+    }
+  };
+}
+
+/** Links are moved as they are, and followed nowhere. */
+function move(path: string, target: string): void {
+  try {
+    renameSync(path, target);
+  } catch (error) {
+    if (systemCode(error) !== "EXDEV") throw error;
+    cpSync(path, target, { recursive: true, verbatimSymlinks: true });
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function remove(path: string, reason: string): SetAsideOutcome {
+  try {
+    rmSync(path, { recursive: true, force: true });
+    return { kind: "removed", reason };
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return { kind: "failed", reason: getErrorMessage(error) };
+  }
+}

@@ -1,0 +1,20 @@
+/** What a person can choose of the sandbox, with all defaults filled in. */
+
+/** `off`: commands run as they are. `auto`: inside the sandbox where it works. `required`: inside, or not at all. */
+export type SandboxMode = "off" | "auto" | "required";
+
+/** `none`: only loopback, which the commands of a session share. `allow`: these hosts, through a proxy. `all`: as outside. */
+export type SandboxNetwork = "none" | "all" | { readonly allow: readonly string[] };
+
+export interface SandboxSettings {
+  readonly mode: SandboxMode;
+  /** Directories and files besides the workspace that commands may change: absolute paths. */
+  readonly allowedPaths: readonly string[];
+  /** How long a command inside may take whose call sets no timeout. Absent: no limit of the sandbox's own. */
+  readonly timeoutMs?: number;
+  /** Ports on which servers inside can be reached from outside. */
+  readonly ports: readonly number[];
+  readonly network: SandboxNetwork;
+}
+
+export const defaultSandboxSettings: SandboxSettings = { mode: "auto", allowedPaths: [], ports: [], network: "none" };

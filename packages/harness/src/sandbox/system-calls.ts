@@ -1,0 +1,168 @@
+/**
+ * The filter of system calls for everything inside the sandbox, as the kernel reads it (classic BPF). It refuses what no
+ * mount and no namespace covers: new user namespaces, key rings, virtual sockets to the hypervisor, typing into a terminal, and
+ * interfaces of the kernel that ordinary programs do not use. Pure.
+ */
+
+interface Architecture {
+  /** As the kernel names it in the data that a filter sees. */
+  readonly audit: number;
+  readonly calls: Readonly<Record<CallName, number>>;
+}
+
+/** Refused with any arguments. */
+const refused = [
+  "add_key",
+  "request_key",
+  "keyctl",
+  "bpf",
+  "perf_event_open",
+  "userfaultfd",
+  "kexec_load",
+  "kexec_file_load",
+  "init_module",
+  "finit_module",
+  "delete_module",
+  "open_by_handle_at",
+  "name_to_handle_at",
+  "setns",
+  "quotactl",
+  "swapon",
+  "swapoff",
+  "reboot",
+  "acct",
+  "io_uring_setup",
+] as const;
+
+type CallName = (typeof refused)[number] | "clone" | "clone3" | "unshare" | "socket" | "ioctl";
+
+const architectures: Readonly<Record<string, Architecture>> = {
+  x64: {
+    audit: 0xc000003e,
+    calls: {
+      add_key: 248,
+      request_key: 249,
+      keyctl: 250,
+      bpf: 321,
+      perf_event_open: 298,
+      userfaultfd: 323,
+      kexec_load: 246,
+      kexec_file_load: 320,
+      init_module: 175,
+      finit_module: 313,
+      delete_module: 176,
+      open_by_handle_at: 304,
+      name_to_handle_at: 303,
+      setns: 308,
+      quotactl: 179,
+      swapon: 167,
+      swapoff: 168,
+      reboot: 169,
+      acct: 163,
+      io_uring_setup: 425,
+      clone: 56,
+      clone3: 435,
+      unshare: 272,
+      socket: 41,
+      ioctl: 16,
+    },
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    calls: {
+      add_key: 217,
+      request_key: 218,
+      keyctl: 219,
+      bpf: 280,
+      perf_event_open: 241,
+      userfaultfd: 282,
+      kexec_load: 104,
+      kexec_file_load: 294,
+      init_module: 105,
+      finit_module: 273,
+      delete_module: 106,
+      open_by_handle_at: 265,
+      name_to_handle_at: 264,
+      setns: 268,
+      quotactl: 60,
+      swapon: 224,
+      swapoff: 225,
+      reboot: 142,
+      acct: 89,
+      io_uring_setup: 425,
+      clone: 220,
+      clone3: 435,
+      unshare: 97,
+      socket: 198,
+      ioctl: 29,
+    },
+  },
+};
+
+/** Where a filter finds what it decides on. */
+const offsets = { call: 0, architecture: 4, argument: (index: number) => 16 + 8 * index };
+
+const op = { load: 0x20, equals: 0x15, atLeast: 0x35, hasBits: 0x45, return: 0x06 };
+const errors = { notPermitted: 1, notImplemented: 38, unsupportedFamily: 97 };
+const allow = 0x7fff0000;
+const fail = (error: number) => 0x00050000 + error;
+
+const newUserNamespace = 0x10000000;
+const virtualSocketFamily = 40;
+/** `TIOCSTI` types into a terminal, `TIOCLINUX` pastes into a console. */
+const typingRequests = [0x5412, 0x541c];
+/** Above are the calls of the x32 interface, which have other numbers for the same things. */
+const firstX32Call = 0x40000000;
+
+interface Instruction {
+  code: number;
+  ifTrue?: number;
+  ifFalse?: number;
+  value: number;
+}
+
+/** Whether there is a filter for processors of this kind (`process.arch`). */
+export const hasSystemCallFilter = (arch: string): boolean => Object.hasOwn(architectures, arch);
+
+/** Throws for a processor without one. */
+export function createSystemCallFilter(arch: string): Buffer {
+  const { audit, calls } = architectures[arch]!;
+  const load = (offset: number): Instruction => ({ code: op.load, value: offset });
+  const end = (value: number): Instruction => ({ code: op.return, value });
+  /** Steps for one call, which all others skip. They must end with a decision, or load nothing that later steps need. */
+  const forCall = (name: CallName, steps: readonly Instruction[]): Instruction[] => [
+    { code: op.equals, value: calls[name], ifFalse: steps.length },
+    ...steps,
+  ];
+  const unlessArgument = (index: number, code: number, values: readonly number[], error: number): Instruction[] => [
+    load(offsets.argument(index)),
+    ...values.flatMap((value): Instruction[] => [{ code, value, ifFalse: 1 }, end(fail(error))]),
+    end(allow),
+  ];
+  const program: Instruction[] = [
+    load(offsets.architecture),
+    // Calls of another architecture have other numbers.
+    { code: op.equals, value: audit, ifTrue: 1 },
+    end(fail(errors.notImplemented)),
+    load(offsets.call),
+    ...(arch === "x64"
+      ? [{ code: op.atLeast, value: firstX32Call, ifFalse: 1 }, end(fail(errors.notImplemented))]
+      : []),
+    ...refused.flatMap((name) => forCall(name, [end(fail(errors.notPermitted))])),
+    // Its flags are in memory, where a filter cannot look. Programs then use `clone`.
+    ...forCall("clone3", [end(fail(errors.notImplemented))]),
+    ...forCall("clone", unlessArgument(0, op.hasBits, [newUserNamespace], errors.notPermitted)),
+    ...forCall("unshare", unlessArgument(0, op.hasBits, [newUserNamespace], errors.notPermitted)),
+    ...forCall("socket", unlessArgument(0, op.equals, [virtualSocketFamily], errors.unsupportedFamily)),
+    ...forCall("ioctl", unlessArgument(1, op.equals, typingRequests, errors.notPermitted)),
+    end(allow),
+  ];
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [index, { code, ifTrue = 0, ifFalse = 0, value }] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(ifTrue, index * 8 + 2);
+    bytes.writeUInt8(ifFalse, index * 8 + 3);
+    bytes.writeUInt32LE(value, index * 8 + 4);
+  }
+  return bytes;
+}

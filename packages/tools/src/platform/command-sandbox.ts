@@ -1,0 +1,38 @@
+/** The port to a sandbox: what runs commands behind a wall. Tools only use one; the caller decides which. */
+import type { PidNamespace } from "../shell/pid-namespace.ts";
+import type { RunningProcess, SpawnRequest } from "./spawn.ts";
+
+/** A process with everything that it starts, in a pid namespace of its own. Its `exit` means that none of them is left. */
+export interface ConfinedProcess extends RunningProcess {
+  /** Ends all of them at once. */
+  killAll(): void;
+  /** The first process of the namespace, by its number here; undefined when it is gone. */
+  findFirst(): Promise<number | undefined>;
+  /** After `exit`: whether processes had outlived the command, and were ended. */
+  readonly hadLeftovers: () => boolean;
+}
+
+/** Limits that the system enforces. Undefined means that ours hold. */
+export interface ConfinedLimits {
+  readonly maxFiles: number | undefined;
+  /** Of the user, processes and threads together. */
+  readonly maxProcesses: number | undefined;
+}
+
+/** How one command gets into the sandbox. */
+export type SandboxEntry = {
+  /**
+   * Must be called once, when all processes of the command are gone or it was not started. Answers with what the model has
+   * to be told, such as changes that the sandbox undid.
+   */
+  finish(): Promise<readonly string[]>;
+} & (
+  | { readonly kind: "start"; start(limits: ConfinedLimits): Promise<ConfinedProcess> }
+  /** To be started like any other command, in this namespace. */
+  | { readonly kind: "wrap"; readonly request: SpawnRequest; readonly namespace: PidNamespace }
+);
+
+export interface CommandSandbox {
+  /** Undefined where there is no sandbox: the command runs as without one. Throws a `ToolsError` if it must not. */
+  enter(request: SpawnRequest): Promise<SandboxEntry | undefined>;
+}
