@@ -4,7 +4,7 @@
  * Why: docs/decisions/0011-how-the-program-starts.md.
  */
 import { createHash } from "node:crypto";
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { build } from "esbuild";
 import { directImports } from "./direct-imports.mjs";
@@ -88,6 +88,9 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   chmodSync(join(outdir, "tau.cjs"), 0o755);
   rmSync(join(outdir, "catalog"), { recursive: true, force: true });
   cpSync(join(root, "packages", "ai", "catalog"), join(outdir, "catalog"), { recursive: true });
+  rmSync(join(outdir, "sandbox-helper"), { recursive: true, force: true });
+  const helper = join(root, "packages", "sandbox-helper", "dist");
+  if (existsSync(helper)) cpSync(helper, join(outdir, "sandbox-helper"), { recursive: true });
   cpSync(join(root, "CHANGELOG.md"), join(outdir, "CHANGELOG.md"));
   return inputs;
 }

@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { buildProgram } from "./build-program.mjs";
+import { buildSandboxHelper } from "./build-sandbox-helper.mjs";
 
 const root = join(import.meta.dirname, "..");
 
@@ -33,9 +34,18 @@ const packages = [
   { name: "protocol", entries: ["index", "node/index"] },
   {
     name: "harness",
-    entries: ["", "session/", "settings/", "auth/", "models/", "policy/", "host/", "export/", "testing/"].map(
-      (front) => `${front}index`,
-    ),
+    entries: [
+      "",
+      "session/",
+      "settings/",
+      "auth/",
+      "models/",
+      "policy/",
+      "sandbox/",
+      "host/",
+      "export/",
+      "testing/",
+    ].map((front) => `${front}index`),
   },
   { name: "tui", entries: ["index", "testing/index"] },
   { name: "cli", entries: ["index"] },
@@ -122,6 +132,7 @@ function oneCore(core, entries) {
   };
 }
 
+buildSandboxHelper();
 await buildProgram();
 
 if (process.argv.includes("--types")) {

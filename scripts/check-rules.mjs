@@ -14,6 +14,7 @@ const mayImport = {
   tools: ["ai", "agent"],
   protocol: ["ai"],
   harness: ["ai", "agent", "tools", "protocol"],
+  "sandbox-helper": [],
   tui: [],
   cli: ["ai", "agent", "tools", "protocol", "harness", "tui"],
   gateway: ["ai", "agent", "tools", "protocol", "harness"],

@@ -52,8 +52,12 @@ function packedManifest({ name, version, description, license, bin, type, import
     dependencies: Object.fromEntries(
       nativeDependencies.map((dependency) => [dependency, tools.dependencies[dependency]]),
     ),
-    // For the key chain of the operating system, which few installations need.
-    optionalDependencies: readJson(join(root, "packages", "harness", "package.json")).optionalDependencies,
+    // For the key chain of the operating system, which few installations need. Our own packages are in the program.
+    optionalDependencies: Object.fromEntries(
+      Object.entries(readJson(join(root, "packages", "harness", "package.json")).optionalDependencies).filter(
+        ([dependency]) => !dependency.startsWith("@tau/"),
+      ),
+    ),
     engines,
   };
 }

@@ -136,6 +136,17 @@ export interface TrustData {
   files: string[];
   /** The content changed since the project was trusted. */
   changed: boolean;
+  /** Identifies the content of the files, for `set_trust`. */
+  digest: string;
+  /** What changed, if that is known. */
+  difference?: TrustDifference;
+}
+
+/** Files by their paths in the project. */
+export interface TrustDifference {
+  added: string[];
+  changed: string[];
+  removed: string[];
 }
 
 export interface ProviderData {
@@ -301,7 +312,8 @@ export interface Commands {
   /** Reads settings and resources again; answers with what changed. */
   reload: { params: None; data: { changed: string[] } };
   get_trust: { params: None; data: TrustData };
-  set_trust: { params: { trusted: boolean }; data: TrustData };
+  /** With `digest`, the files must still be those that `get_trust` answered with. */
+  set_trust: { params: { trusted: boolean; digest?: string }; data: TrustData };
   /** Stores a key. Without `apiKey`, starts the provider's own login; what the user has to do comes as notices. */
   login: { params: { provider: string; apiKey?: string }; data: { provider: string; kind: "api_key" | "oauth" } };
   /** Stops waiting for logins, which then fail. */

@@ -26,6 +26,7 @@ export {
   type ToolData,
   type TreeNodeData,
   type TrustData,
+  type TrustDifference,
 } from "./command.ts";
 export {
   type AcceptedEntry,

@@ -117,6 +117,7 @@ export class App {
     this.#look = {
       theme,
       markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
+      outputPad: settings.outputPad,
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
       images: toImages(settings),
@@ -218,6 +219,7 @@ export class App {
     this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
     this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
     this.#look.images = toImages(settings);
+    this.#look.outputPad = settings.outputPad;
     // What the user has toggled since stays, until the setting itself changes.
     if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
     this.#redraw();

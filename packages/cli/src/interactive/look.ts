@@ -6,6 +6,8 @@ export interface Look {
   theme: Theme;
   /** The theme for Markdown, with colours for code. One object, which may change. */
   markdown: MarkdownTheme;
+  /** Blank columns at the sides of messages. */
+  outputPad: number;
   /** Whether results of tools are shown whole. */
   expandsTools: boolean;
   hidesThinking: boolean;

@@ -125,6 +125,17 @@ describe("settings", () => {
     for (const told of ["\x07", "\x1b]9;"]) expect(app.terminal.writes.join("")).not.toContain(told);
   });
 
+  test("outputPad 0 takes the blank column before messages away, also on the screen already", async () => {
+    const app = await openApp([textReply("The answer.")]);
+    app.type("one");
+    app.press("enter");
+    await app.sees(" The answer.");
+    expect(await app.screen()).toMatch(/^ The answer\.$/m);
+    app.app.applySettings(SettingsManager.inMemory({ outputPad: 0 }).get());
+    await expect.poll(() => app.screen()).toMatch(/^The answer\.$/m);
+    expect(await app.screen()).toMatch(/^one$/m);
+  });
+
   test("that change count at once", async () => {
     const app = await openApp([]);
     app.app.applySettings(SettingsManager.inMemory({ editorPaddingX: 3 }).get());

@@ -15,6 +15,8 @@ export interface PtyOptions {
   rows?: number;
   env?: Record<string, string>;
   args?: readonly string[];
+  /** A command line before the program. */
+  through?: readonly string[];
   /** What the shell does when the program has stopped for the first time. */
   afterwards?: string;
   /** How long all output and everything that is typed is under way. Default: not at all. */
@@ -45,8 +47,8 @@ export interface Pty {
 }
 
 /** The command line that runs the packed program, for a shell. */
-export async function getCommandLine(args: readonly string[] = []): Promise<string> {
-  const words = [process.execPath, join(await installed(), "dist", "tau.cjs"), ...args];
+export async function getCommandLine(args: readonly string[] = [], through: readonly string[] = []): Promise<string> {
+  const words = [...through, process.execPath, join(await installed(), "dist", "tau.cjs"), ...args];
   return words.map((word) => `'${word}'`).join(" ");
 }
 
@@ -60,7 +62,7 @@ export const createPtyEnv = (workspace: Workspace): Record<string, string> => ({
 
 export async function openPty(workspace: Workspace, options: PtyOptions = {}): Promise<Pty> {
   const { columns = 100, rows = 30, delayMs = 0 } = options;
-  const run = await getCommandLine(options.args);
+  const run = await getCommandLine(options.args, options.through);
   const script = `${run}; ${options.afterwards === undefined ? "" : `${options.afterwards};`} echo "<code $?>"; stty -a; echo "<over>"; sleep 60`;
   const terminal = await VirtualTerminal.create(columns, rows);
   const pty: IPty = spawn("bash", ["--norc", "-i", "-m", "-c", script], {

@@ -42,7 +42,7 @@ export interface ModelChoice {
 /** Where the tools of a session come from, and which of them are left out. */
 export interface ToolSources extends Pick<
   PipelineInput,
-  "custom" | "binding" | "allowed" | "excluded" | "scopes" | "createCallContext"
+  "custom" | "binding" | "allowed" | "excluded" | "scopes" | "createCallContext" | "sandbox"
 > {
   /** A name is that of a tool of the session itself. Undefined: the defaults. */
   base: readonly (GivenTool | string)[] | undefined;
@@ -271,6 +271,7 @@ export class Choices {
         model: this.#model ?? { api: "", provider: "", id: "" },
         signal,
         createCallContext: tools.createCallContext,
+        sandbox: tools.sandbox,
         actions,
         lifecycles,
         resources: this.#resources,

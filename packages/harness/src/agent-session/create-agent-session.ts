@@ -28,6 +28,7 @@ import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
+import { defaultSandboxSettings } from "../sandbox/settings.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -68,13 +69,15 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       rules: wanted,
       grants,
       settings,
+      sandbox: { ...defaultSandboxSettings, ...params.sandbox },
       createIsSecret: keys.createIsSecret,
       secrets,
       getSessionEnv: () => getSessionEnv(session),
       clock,
       ids,
     });
-    const { files, tools, rules, createCallContext } = ground;
+    const { files, tools, rules, createCallContext, sandbox } = ground;
+    if (sandbox) owned.add(() => sandbox.close());
     owned.add(() => tools.dispose());
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionFile);
@@ -93,6 +96,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         getBuiltIn,
         builtIn: tools.byName,
         createCallContext,
+        sandbox,
         binding: params.binding,
         allowed: params.allowedTools,
         excluded: params.excludedTools ?? [],

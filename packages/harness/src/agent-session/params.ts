@@ -11,6 +11,7 @@ import type { ResourceLoader, ResourceLoaderOptions } from "../resources/resourc
 import type { AskChoice } from "./approvals.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
+import type { SandboxSettings } from "../sandbox/settings.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -53,6 +54,9 @@ export interface AgentSessionParams {
   /** Ends the session's runs; its reason `gateway_disconnected` says that nobody is there any more. */
   abortSignal?: AbortSignal;
   onEvent?: (event: LifecycleEvent) => void;
+
+  /** How commands are walled in. Default: `defaultSandboxSettings`. */
+  sandbox?: Partial<SandboxSettings>;
 
   /** What a channel lends to the session. */
   binding?: ChannelBinding;

@@ -17,6 +17,9 @@ import { type PathRules, pathStanding, realPathRules } from "../policy/paths.ts"
 import type { SecretBroker } from "../policy/secret-broker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { getReadablePath } from "../resources/skills.ts";
+import { createLateSandbox } from "../sandbox/late-sandbox.ts";
+import type { SandboxSettings } from "../sandbox/settings.ts";
+import type { SessionSandboxOptions } from "../sandbox/session-sandbox.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
 interface RulesPlace {
@@ -38,6 +41,7 @@ export function pathRules(
   const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
   const added = [...settings.get().additionalDirectories, ...additionalDirectories];
   return {
+    // In this order: `getSandboxOptions` takes those that were added.
     roots: [cwd, tmpdir(), ...added].map((directory) => resolve(cwd, directory)),
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
     home,
@@ -50,6 +54,7 @@ interface GroundParts {
   rules: PathRules;
   grants: Grants;
   settings: SettingsManager;
+  sandbox: SandboxSettings;
   createIsSecret: UsedKeys["createIsSecret"];
   secrets: SecretBroker;
   getSessionEnv: () => Readonly<Record<string, string | undefined>>;
@@ -67,6 +72,7 @@ export async function createGround(parts: GroundParts) {
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
   const guardFiles = createGuardedFiles({ ids });
   const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
+  const timeoutMs = limits.bashMs ?? parts.sandbox.timeoutMs;
   const tools = createTools({
     cwd,
     files: guardFiles(createPathGuard(rules, grants)),
@@ -74,7 +80,7 @@ export async function createGround(parts: GroundParts) {
     ids,
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
-    ...(limits.bashMs !== undefined && { commandTimeoutMs: limits.bashMs }),
+    ...(timeoutMs !== undefined && { commandTimeoutMs: timeoutMs }),
     ...(limits.maxBashMs !== undefined && { maxCommandTimeoutMs: limits.maxBashMs }),
     env: secrets.getInherited(),
     addedEnv: shellEnv,
@@ -88,7 +94,18 @@ export async function createGround(parts: GroundParts) {
     spawn: tools.spawn,
     env: secrets.give(grants.listNames("env", toolCallId)),
   });
-  return { files: { free, mentions }, tools, rules, createCallContext };
+  const sandbox = parts.sandbox.mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(parts, rules));
+  return { files: { free, mentions }, tools, rules, createCallContext, sandbox };
+}
+
+/** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
+function getSandboxOptions(
+  { cwd, sandbox, clock, ids }: GroundParts,
+  { roots, home, agentDir, readable }: Required<PathRules>,
+): SessionSandboxOptions {
+  const [, , ...added] = roots;
+  const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
+  return { cwd, settings, home, agentDir, readable, clock, ids };
 }
 
 export function builtInTool(tools: Tools, name: string): GivenTool {

@@ -1,6 +1,13 @@
 /** The types of the pipeline: tools as a session accepts them, tools as layers see them, and layers. */
 import type { JsonSchema, Model } from "@tau/ai";
-import type { DescribedTool, ToolCallContext, ToolContext, ToolDescription, ToolLifecycle } from "@tau/tools";
+import type {
+  CommandSandbox,
+  DescribedTool,
+  ToolCallContext,
+  ToolContext,
+  ToolDescription,
+  ToolLifecycle,
+} from "@tau/tools";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 
 /**
@@ -90,6 +97,8 @@ export interface PipelineInput {
   signal: AbortSignal;
   /** What a call works with, by its id: its files and processes have the permissions of that call alone. */
   createCallContext: (toolCallId: string) => ToolCallContext;
+  /** Where tools start processes. Undefined: where they are told to. */
+  sandbox: CommandSandbox | undefined;
   lifecycles: LifecyclePort;
   report: (dropped: DroppedTool) => void;
 }

@@ -2,7 +2,7 @@ import { type AgentEvent, type AgentTool, agentLoop, defaultConvertToLlm } from 
 import { streamSimple } from "@tau/ai";
 import { call, scriptedModel, text } from "@tau/ai/testing";
 import fc from "fast-check";
-import { createFiles, createSpawn, type ToolCallContext } from "@tau/tools";
+import { type CommandSandbox, createFiles, createSpawn, type ToolCallContext } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 import { choiceProblems } from "./choices.ts";
@@ -58,6 +58,7 @@ const getInput = (more: Partial<PipelineInput> = {}): PipelineInput => ({
   model: { api: "anthropic-messages", provider: "test", id: "test" },
   signal: new AbortController().signal,
   createCallContext: noContext,
+  sandbox: undefined,
   lifecycles: { bind: (bound) => bound, getFailure: () => undefined },
   report: () => undefined,
   ...more,
@@ -213,6 +214,28 @@ describe("a value that a parameter does not take", () => {
     const read = tool("read", { parameters });
     const { tools } = build({ base: [read], choices: [choice("read", { limit: "5", path: "x" })] });
     expect(tools[0]!.prepareArguments!({})).toEqual({ limit: "5", path: "x" });
+  });
+});
+
+describe("the sandbox", () => {
+  test("is given to calls that may change something, and a model is shown the same tools", async () => {
+    const sandbox: CommandSandbox = { enter: async () => undefined };
+    const contexts: (ToolCallContext | undefined)[] = [];
+    const seen = (name: string, readOnly: boolean): PipelineTool => ({
+      ...tool(name),
+      readOnly,
+      execute: async (_id, _params, _signal, _onUpdate, context) => {
+        contexts.push(context);
+        return { content: [], details: undefined };
+      },
+    });
+    const base = [seen("writes", false), seen("reads", true)];
+    const [without, inside] = [build({ base }), build({ base, sandbox })];
+    const show = ({ tools }: typeof inside) =>
+      tools.map(({ name, description, parameters, label }) => ({ name, description, parameters, label }));
+    expect(show(inside)).toEqual(show(without));
+    for (const one of inside.tools) await one.execute("id", {});
+    expect(contexts.map((context) => context?.sandbox)).toEqual([sandbox, undefined]);
   });
 });
 

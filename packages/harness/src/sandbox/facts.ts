@@ -27,11 +27,13 @@ const existing = (paths: readonly string[]): string[] => [
   ...new Set(paths.map(findRealPath).filter((path) => path !== undefined)),
 ];
 
+export const getTemporaryDirectories = (): readonly string[] => ["/tmp", "/var/tmp", tmpdir()];
+
 /** Does not change while a session runs. */
-export function findSystemFacts({ network }: Pick<SandboxSettings, "network">) {
+export function findSystemFacts({ network }: SandboxSettings, temporaryDirectories: readonly string[]) {
   return {
     runDirectories: existing(["/run", "/var/run"]),
-    temporaryDirectories: existing(["/tmp", "/var/tmp", tmpdir()]),
+    temporaryDirectories: existing(temporaryDirectories),
     machineWide: machineWide.filter((path) => lookAtPath(path)),
     neededInRun: existing([...neededInRun, ...(network === "none" ? [] : resolverInRun)]),
   };

@@ -22,6 +22,7 @@ export interface GroundOptions {
   readonly home: string;
   readonly agentDir: string;
   readonly readable: readonly string[];
+  readonly temporaryDirectories: readonly string[];
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -57,7 +58,7 @@ export class SandboxGround {
       temporary: this.#temporary.path,
       cache: real(cache),
     };
-    this.system = findSystemFacts(settings);
+    this.system = findSystemFacts(settings, options.temporaryDirectories);
     const aside = join(agentDir, "set-aside", workspace.replaceAll(/[^\w.-]+/g, "-").replace(/^-/, ""));
     this.#files = new ProtectedFiles({ workspace, home, setAside: createSetAside(aside, ids) });
     this.#hidden = { paths: findHidden(this.place, this.system), atMs: clock.monotonic() };

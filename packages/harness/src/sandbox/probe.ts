@@ -74,23 +74,38 @@ export function explainFailure(complaint: string): Unavailable {
   };
 }
 
+/** What bubblewrap said when it was tried; one try for all sessions of this process. */
+const tries = new Map<string, Promise<string | undefined>>();
+
 /** Tries what needs the most rights, without any mounts of a project. */
 export async function tryBwrap(
   { bwrap, helper }: SandboxPrograms,
   { network }: SandboxSettings,
 ): Promise<SandboxState> {
+  const key = JSON.stringify([bwrap, network === "all"]);
+  const complaint = await (tries.get(key) ?? remember(key, getComplaint(bwrap, network === "all")));
+  if (complaint !== undefined) return explainFailure(complaint);
+  return { kind: "works", with: helper === undefined ? "bwrap" : "helper" };
+}
+
+function remember(key: string, attempt: Promise<string | undefined>): Promise<string | undefined> {
+  tries.set(key, attempt);
+  // A failure may pass: a person installs or allows what was missing.
+  void attempt.then((complaint) => complaint === undefined || tries.delete(key));
+  return attempt;
+}
+
+function getComplaint(bwrap: string, keepsNetwork: boolean): Promise<string | undefined> {
   const args = [
     ...(process.getuid?.() === 0 ? [] : ["--unshare-user"]),
-    ...(network === "all" ? [] : ["--unshare-net"]),
+    ...(keepsNetwork ? [] : ["--unshare-net"]),
     ..."--unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc -- true".split(" "),
   ];
-  const complaint = await new Promise<string | undefined>((resolve) => {
+  return new Promise((resolve) => {
     const child = nodeSpawn(bwrap, args, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "pipe"] });
     const pieces: Buffer[] = [];
     child.stderr.on("data", (piece: Buffer) => pieces.push(piece));
     child.once("error", (error) => resolve(getErrorMessage(error)));
     child.once("close", (code) => resolve(code === 0 ? undefined : Buffer.concat(pieces).toString()));
   });
-  if (complaint !== undefined) return explainFailure(complaint);
-  return { kind: "works", with: helper === undefined ? "bwrap" : "helper" };
 }

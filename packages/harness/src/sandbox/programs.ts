@@ -1,7 +1,7 @@
 /** Finds the programs that the sandbox is made with. */
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { unlessUnseen } from "./look.ts";
 
@@ -16,10 +16,9 @@ export function findProgram(name: string, workspace: string): string | undefined
 
 /** The first process of a session's sandbox comes in a package of its own, which need not be there. */
 export function findHelper(): string | undefined {
-  const manifest = unlessUnseen(() => createRequire(import.meta.url).resolve("@tau/sandbox-helper/package.json"));
-  if (manifest === undefined) return undefined;
-  const path = join(dirname(manifest), "dist", `linux-${process.arch}`, "tau-sandbox-helper");
-  return isExecutable(path) ? path : undefined;
+  const specifier = `#sandbox-helper/linux-${process.arch}/tau-sandbox-helper`;
+  const path = unlessUnseen(() => createRequire(import.meta.url).resolve(specifier));
+  return path !== undefined && isExecutable(path) ? path : undefined;
 }
 
 const isExecutable = (path: string): boolean =>

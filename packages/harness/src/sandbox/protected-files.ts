@@ -36,6 +36,8 @@ export class ProtectedFiles {
   readonly #options: ProtectedFilesOptions;
   readonly #names: readonly string[];
   readonly #states = new Map<string, NameState>();
+  /** What links in the protected trees lead to. */
+  readonly #targets = new Map<string, readonly string[]>();
   #configs: WatchedConfig[] = [];
   #git: GitDirectories = { directories: [], links: [], hooks: [], others: [] };
 
@@ -65,11 +67,11 @@ export class ProtectedFiles {
   getPaths(): ProtectedPaths {
     const { workspace } = this.#options;
     const { directories, links, hooks, others } = this.#git;
+    const isInside = (path: string) => path !== workspace && isWithin(workspace, path);
     const existing = [...this.#states].flatMap(([path, { kind }]) => {
-      if (kind === "present") return directories.includes(path) ? [] : [path];
-      // The link itself is compared; what it leads to must not be changed through it.
-      const target = kind === "link" ? findRealPath(path) : undefined;
-      return target !== undefined && isWithin(workspace, target) && target !== workspace ? [target] : [];
+      if (kind === "missing" || directories.includes(path)) return [];
+      // A link itself is compared. What links lead to must not be changed through them.
+      return [...(kind === "present" ? [path] : []), ...this.#findTargets(path).filter(isInside)];
     });
     return {
       readOnly: [...new Set([...existing, ...links, ...hooks, ...others])],
@@ -100,6 +102,15 @@ export class ProtectedFiles {
     return notices;
   }
 
+  /** Read once: commands cannot change what is protected. */
+  #findTargets(path: string): readonly string[] {
+    const known = this.#targets.get(path);
+    if (known) return known;
+    const targets = findLinkTargets(path);
+    this.#targets.set(path, targets);
+    return targets;
+  }
+
   get #dotGit(): string {
     return join(this.#options.workspace, ".git");
   }
@@ -110,6 +121,7 @@ export class ProtectedFiles {
   }
 
   #readGit(): void {
+    this.#targets.clear();
     const { workspace } = this.#options;
     this.#git = findGitDirectories(workspace);
     this.#configs = this.#git.directories.flatMap((directory) =>
@@ -139,6 +151,21 @@ export class ProtectedFiles {
     this.#configs = this.#configs.filter((known) => known.path !== config);
     this.#configs.push(WatchedConfig.createMissing(config));
   }
+}
+
+const maxLinkLooks = 500;
+
+/** The real paths that symbolic links at a path or below it lead to. */
+function findLinkTargets(path: string): string[] {
+  const targets: string[] = [];
+  const pending = [path];
+  for (let looks = 0; pending.length > 0 && looks < maxLinkLooks; looks++) {
+    const next = pending.pop()!;
+    const stats = lookAtPath(next);
+    if (stats?.isSymbolicLink()) targets.push(...[findRealPath(next)].filter((target) => target !== undefined));
+    else if (stats?.isDirectory()) pending.push(...listNames(next).map((name) => join(next, name)));
+  }
+  return targets;
 }
 
 function getState(path: string): NameState {

@@ -4,6 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { type CommandSandbox, type SandboxEntry, type SpawnRequest, ToolsError } from "@tau/tools";
 import { BwrapCommands } from "./bwrap-commands.ts";
 import { toSandboxEnvironment } from "./environment.ts";
+import { getTemporaryDirectories } from "./facts.ts";
 import { SandboxGround } from "./ground.ts";
 import { HelperCommands } from "./helper-commands.ts";
 import { findRealPath } from "./look.ts";
@@ -22,6 +23,8 @@ export interface SessionSandboxOptions {
   readonly agentDir: string;
   /** Default: none. */
   readonly readable?: readonly string[];
+  /** Directories in whose place commands see their own temporary files. Default: those of the system. */
+  readonly temporaryDirectories?: readonly string[];
   readonly clock?: Clock;
   readonly ids?: Ids;
   /** The program that starts the commands of a session; false for none. Default: the one that is installed, if any. */
@@ -100,10 +103,13 @@ class LazySandbox implements SessionSandbox {
   }
 
   #openGround(): SandboxGround {
-    const { settings, home, agentDir, readable = [], clock = systemClock, ids = systemIds } = this.#options;
+    const { home, agentDir, readable = [], clock = systemClock, ids = systemIds } = this.#options;
+    const allowedPaths = this.#options.settings.allowedPaths.flatMap((path) => findRealPath(path) ?? []);
+    const settings = { ...this.#options.settings, allowedPaths };
     const real = (path: string) => findRealPath(path) ?? path;
     const place = { workspace: this.#workspace, home: real(home), agentDir: real(agentDir), readable };
-    return new SandboxGround({ settings, ...place, clock, ids });
+    const { temporaryDirectories = getTemporaryDirectories() } = this.#options;
+    return new SandboxGround({ settings, ...place, temporaryDirectories, clock, ids });
   }
 
   #getCommands(how: "helper" | "bwrap", { system }: SandboxGround): SandboxedCommands {

@@ -71,7 +71,7 @@ export const terminalSettings = {
   }),
   outputPad: setting(choices([0, 1]), {
     default: 1,
-    description: "Blank columns at the sides of messages. Has no effect yet.",
+    description: "Blank columns at the sides of messages.",
   }),
   autocompleteMaxVisible: setting(between(3, 20, "suggestions"), {
     default: 5,
@@ -119,7 +119,7 @@ export const terminalSettings = {
     codeBlockIndent: setting(text, { default: "  ", description: "What is put before each line of code." }),
     mermaid: setting(oneOf("off", "final", "streaming"), {
       default: "streaming",
-      description: "When diagrams are drawn. Has no effect yet.",
+      description: "Accepted for settings of pi. Diagrams are shown as their source.",
     }),
   }),
   branchSummary: group("Summaries of branches that are left.", {

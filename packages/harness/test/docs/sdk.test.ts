@@ -73,6 +73,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   sessionId: true,
   abortSignal: true,
   onEvent: true,
+  sandbox: true,
   binding: true,
   allowedTools: true,
   excludedTools: true,

@@ -1,24 +1,27 @@
 /**
- * Runs commands with and without the sandbox, in a process of its own: the tests start it as root and as an ordinary user.
- * Reads one JSON document from its standard input, and writes one line of JSON for each step.
+ * Runs commands in the sandbox, in a process of its own: the tests start it as root and as an ordinary user.
+ * Reads a JSON list of sessions from its standard input, and writes one line of JSON for each command.
  */
 import { createBashTool, createFiles, createJobs, createSpawn } from "@tau/tools";
 import { createSessionSandbox } from "../../src/sandbox/session-sandbox.ts";
 import { defaultSandboxSettings, type SandboxSettings } from "../../src/sandbox/settings.ts";
 
 export interface RunnerInput {
+  temporaryDirectories?: string[];
   cwd: string;
   home: string;
   agentDir: string;
   settings?: Partial<SandboxSettings>;
   readable?: string[];
-  /** A path, or false for a sandbox for each command; undefined for no sandbox at all. */
-  helper: string | false | undefined;
+  /** A path, or false for a sandbox for each command. */
+  helper: string | false;
   env?: Record<string, string>;
   /** Run one after the other, in one session. */
   commands: string[];
   /** Not closed at the end: the process goes on until it is killed. */
   stays?: boolean;
+  /** Processes at once. */
+  maxProcesses?: number;
   /** Milliseconds after which each command is aborted. */
   abortAfterMs?: number;
 }
@@ -29,46 +32,46 @@ export interface RunnerResult {
   isError: boolean;
 }
 
-async function readInput(): Promise<RunnerInput> {
+async function readInput(): Promise<RunnerInput[]> {
   const pieces: Buffer[] = [];
   for await (const piece of process.stdin) pieces.push(piece as Buffer);
-  return JSON.parse(Buffer.concat(pieces).toString()) as RunnerInput;
+  return JSON.parse(Buffer.concat(pieces).toString()) as RunnerInput[];
 }
 
-const input = await readInput();
-const { cwd, home, agentDir, helper, commands, readable = [] } = input;
-const sandbox =
-  helper === undefined
-    ? undefined
-    : createSessionSandbox({
-        cwd,
-        home,
-        agentDir,
-        readable,
-        helper,
-        settings: { ...defaultSandboxSettings, mode: "required", ...input.settings },
-      });
-const jobs = createJobs();
-const env = { PATH: process.env["PATH"] ?? "", HOME: home, ...input.env };
 const spawn = createSpawn();
-const tool = createBashTool({ cwd, spawn, jobs, env });
-const context = { files: createFiles(), spawn, ...(sandbox && { sandbox }) };
-for (const command of commands) {
-  const signal = input.abortAfterMs === undefined ? undefined : AbortSignal.timeout(input.abortAfterMs);
-  const background = command.startsWith("&");
-  const call = { command: command.replace(/^&/, ""), ...(background && { background }) };
-  const state = sandbox ? JSON.stringify(await sandbox.getState()) : "none";
-  const result = await tool.execute("id", call, signal, undefined, context).then(
-    ({ content }) => ({
-      text: content.map((block) => (block.type === "text" ? block.text : "")).join(""),
-      isError: false,
-    }),
-    (error: unknown) => ({ text: (error as Error).message, isError: true }),
-  );
-  process.stdout.write(`${JSON.stringify({ state, ...result } satisfies RunnerResult)}\n`);
-}
-if (input.stays) setInterval(() => undefined, 1_000);
-else {
+for (const input of await readInput()) await runSession(input);
+
+async function runSession(input: RunnerInput): Promise<void> {
+  const { helper, commands, abortAfterMs, stays, settings, env, maxProcesses, ...place } = input;
+  const sandbox = createSessionSandbox({
+    ...place,
+    helper,
+    settings: { ...defaultSandboxSettings, mode: "required", ...settings },
+  });
+  const jobs = createJobs();
+  const tool = createBashTool({
+    cwd: place.cwd,
+    spawn,
+    jobs,
+    ...(maxProcesses !== undefined && { limits: { processes: maxProcesses } }),
+    env: { PATH: process.env["PATH"] ?? "", HOME: place.home, ...env },
+  });
+  const context = { files: createFiles(), spawn, sandbox };
+  for (const command of commands) {
+    const signal = abortAfterMs === undefined ? undefined : AbortSignal.timeout(abortAfterMs);
+    const background = command.startsWith("&");
+    const call = { command: command.replace(/^&/, ""), ...(background && { background }) };
+    const state = JSON.stringify(await sandbox.getState());
+    const result = await tool.execute("id", call, signal, undefined, context).then(
+      ({ content }) => ({
+        text: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
+        isError: false,
+      }),
+      (error: unknown) => ({ text: (error as Error).message, isError: true }),
+    );
+    process.stdout.write(`${JSON.stringify({ state, ...result } satisfies RunnerResult)}\n`);
+  }
+  if (stays) return await new Promise(() => setInterval(() => undefined, 1_000));
   await jobs.dispose();
-  await sandbox?.close();
+  await sandbox.close();
 }

@@ -119,10 +119,12 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
     ...definitions.bash,
     async execute(_id, { command, timeout, background }, signal, onUpdate, context) {
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
-      const { spawn: ownSpawn = spawn, sandbox } = context ?? {};
+      const { sandbox } = context ?? {};
       const env = { ...getEnv(), ...context?.env };
       const keeping = Object.keys(context?.env ?? {}).length > 0 ? { logs: secretLogs } : {};
-      const ports = { ...ownPorts, env, spawn: ownSpawn, ...keeping, ...(sandbox && { sandbox }) };
+      // The programs that make a sandbox are started outside of it.
+      const running = sandbox ? { sandbox } : { spawn: context?.spawn ?? spawn };
+      const ports = { ...ownPorts, env, ...keeping, ...running };
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
       const askedMs = timeout === undefined ? undefined : timeout * 1_000;
       const timeoutMs = background ? askedMs : limitTimeout(askedMs, options);

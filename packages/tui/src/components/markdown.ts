@@ -21,7 +21,7 @@ export type { DefaultTextStyle, MarkdownOptions, MarkdownTheme } from "./markdow
 export class Markdown implements WindowedComponent {
   #text: string;
   #isBlank: boolean;
-  readonly #paddingX: number;
+  #paddingX: number;
   readonly #paddingY: number;
   readonly #background: ((text: string) => string) | undefined;
   readonly #look: Look;
@@ -57,6 +57,12 @@ export class Markdown implements WindowedComponent {
   /** As `setText` with the whole text, without a look at all of it. */
   append(text: string): void {
     this.#add(text, this.#text + text);
+  }
+
+  /** Blank columns on both sides. */
+  setPaddingX(paddingX: number): void {
+    this.#paddingX = paddingX;
+    this.#drawn = undefined;
   }
 
   invalidate(): void {

@@ -1,8 +1,8 @@
 /** When frames are drawn: soon after they are asked for, and never more often than people can see. */
 
-/** In milliseconds, for what follows a key. */
+/** In milliseconds, for what follows a key, and for single changes. */
 const minInterval = 16;
-/** For everything else, such as text that arrives: nobody reads faster. */
+/** For changes that keep coming, such as text that arrives: nobody reads faster. */
 const calmInterval = 33;
 
 export class Frames {
@@ -11,6 +11,8 @@ export class Frames {
   #lastAt = -Infinity;
   /** Whether the user does something, and waits for what it does. */
   #isUrgent = false;
+  /** Whether the last frame was asked for soon after the one before it. */
+  #wasSoon = false;
 
   constructor(draw: () => void) {
     this.#draw = draw;
@@ -18,7 +20,11 @@ export class Frames {
 
   request(): void {
     if (this.#scheduled !== undefined) return;
-    const waitMs = this.#lastAt + (this.#isUrgent ? minInterval : calmInterval) - performance.now();
+    const elapsedMs = performance.now() - this.#lastAt;
+    const isSoon = elapsedMs < minInterval;
+    const isCalm = isSoon && this.#wasSoon && !this.#isUrgent;
+    this.#wasSoon = isSoon;
+    const waitMs = (isCalm ? calmInterval : minInterval) - elapsedMs;
     // All changes of this turn of the event loop belong to one frame.
     this.#scheduled = waitMs > 0 ? setTimeout(() => this.drawNow(), waitMs) : setImmediate(() => this.drawNow());
   }

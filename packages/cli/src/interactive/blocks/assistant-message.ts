@@ -8,14 +8,15 @@ export class AssistantBlock extends Container {
   readonly #look: Look;
   readonly #thinking: Thinking;
   readonly #text: Markdown;
-  readonly #problem = new Text("", 1, 0);
+  readonly #problem: Text;
   readonly #gap = new Spacer(0);
 
   constructor(look: Look) {
     super();
     this.#look = look;
     this.#thinking = new Thinking(look);
-    this.#text = new Markdown("", 1, 0, look.markdown);
+    this.#text = new Markdown("", look.outputPad, 0, look.markdown);
+    this.#problem = new Text("", look.outputPad, 0);
     this.children = [this.#thinking, this.#gap, this.#text, this.#problem];
   }
 
@@ -23,6 +24,11 @@ export class AssistantBlock extends Container {
     this.#set(text, thinking);
     this.#text.isStreaming = true;
     this.#thinking.isStreaming = text === "";
+  }
+
+  override invalidate(): void {
+    this.#text.setPaddingX(this.#look.outputPad);
+    super.invalidate();
   }
 
   /** No more text follows. */
@@ -63,7 +69,7 @@ class Thinking implements Component {
     const { theme } = look;
     this.#look = look;
     const color = (text: string) => theme.fg("thinkingText", text);
-    this.#whole = new Markdown("", 1, 0, look.markdown, { color, italic: true });
+    this.#whole = new Markdown("", look.outputPad, 0, look.markdown, { color, italic: true });
     this.#folded = drawFolded(look);
   }
 
@@ -81,7 +87,7 @@ class Thinking implements Component {
   }
 
   invalidate(): void {
-    this.#whole.invalidate();
+    this.#whole.setPaddingX(this.#look.outputPad);
     this.#folded = drawFolded(this.#look);
   }
 
@@ -95,6 +101,9 @@ class Thinking implements Component {
   }
 }
 
-const drawFolded = ({ theme }: Look): string[] => ["", ` ${theme.fg("thinkingText", theme.italic("Thinking …"))}`];
+const drawFolded = ({ theme, outputPad }: Look): string[] => [
+  "",
+  " ".repeat(outputPad) + theme.fg("thinkingText", theme.italic("Thinking …")),
+];
 
 const empty: string[] = [];

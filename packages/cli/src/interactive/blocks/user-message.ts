@@ -43,13 +43,13 @@ export class UserMessageBlock implements Component {
   }
 
   #create(): Component {
-    const { theme, markdown } = this.#look;
+    const { theme, markdown, outputPad } = this.#look;
     const folded = this.#showsAll ? undefined : fold(this.#text);
     const color = (text: string) => theme.fg("userMessageText", text);
     const bgColor = (text: string) => theme.bg("userMessageBg", text);
     // A part of a text is no whole Markdown.
-    if (folded !== undefined) return new Text(color(toPlainText(folded)), 1, 1, bgColor);
-    return new Markdown(this.#text, 1, 1, markdown, { color, bgColor });
+    if (folded !== undefined) return new Text(color(toPlainText(folded)), outputPad, 1, bgColor);
+    return new Markdown(this.#text, outputPad, 1, markdown, { color, bgColor });
   }
 }
 

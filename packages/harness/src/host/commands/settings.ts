@@ -27,9 +27,9 @@ export const settingsCommands = {
   ),
   reload: command({}, async ({ session }) => ({ changed: [...(await session.reload())] })),
   get_trust: command({}, ({ host, session }) => readTrust({ agentDir: host.agentDir, cwd: session.cwd })),
-  set_trust: command({ trusted: flag }, async ({ host, session }, { trusted }) => {
+  set_trust: command({ trusted: flag, digest: optional(nonEmptyText) }, async ({ host, session }, params) => {
     const options = { agentDir: host.agentDir, cwd: session.cwd, ids: host.ids };
-    const trust = await writeTrust(options, trusted);
+    const trust = await writeTrust(options, params.trusted, params.digest);
     const check = trust.trusted ? createTrustCheck(options) : undefined;
     await session.settingsManager.setProjectTrusted(trust.trusted, check);
     await session.reload();

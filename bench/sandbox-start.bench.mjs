@@ -1,0 +1,92 @@
+/** What a command in the sandbox costs above a bare shell, with one sandbox for the session and with one for each command. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSessionSandbox, defaultSandboxSettings } from "@tau/harness/sandbox";
+import { createBashTool, createFiles, createJobs, createSpawn } from "@tau/tools";
+
+const rounds = 100;
+const warmUps = 10;
+/** How many protected names the second project has; the first has those of a repository. */
+const manyNames = 40;
+
+export default async function bench(report) {
+  const directory = mkdtempSync(join(tmpdir(), "tau-bench-"));
+  const spawn = createSpawn();
+  const jobs = createJobs();
+  const sandboxes = [];
+  const prepare = (name, names, helper) => {
+    const cwd = createProject(join(directory, `${name}-${names}`), names);
+    const sandbox = createSessionSandbox({
+      cwd,
+      home: join(directory, "home"),
+      agentDir: join(directory, "agent"),
+      settings: { ...defaultSandboxSettings, mode: "required" },
+      ...helper,
+    });
+    sandboxes.push(sandbox);
+    const tool = createBashTool({ cwd, spawn, jobs });
+    const context = { files: createFiles(), spawn, sandbox };
+    return () => tool.execute("id", { command: "true" }, undefined, undefined, context);
+  };
+  const ways = { "one sandbox for the session": {}, "one for each command": { helper: false } };
+  const work = { bare: () => bareBash(spawn) };
+  for (const [name, helper] of Object.entries(ways)) {
+    for (const names of [0, manyNames]) work[`${name}, ${names} more names`] = prepare(name, names, helper);
+  }
+  try {
+    const times = await measure(work);
+    const bare = quickTime(times.bare);
+    report("a bare shell", bare, "ms");
+    for (const name of Object.keys(work).slice(1)) {
+      report(`above a bare shell with ${name}`, quickTime(times[name]) - bare, "ms");
+    }
+    const each = (names) => quickTime(times[`one for each command, ${names} more names`]);
+    report("a protected name", (each(manyNames) - each(0)) / manyNames, "ms (at most 0.35)");
+  } finally {
+    await jobs.dispose();
+    for (const sandbox of sandboxes) await sandbox.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Turn by turn, so that a busy moment of the machine hits all of them alike. */
+async function measure(work) {
+  const times = Object.fromEntries(Object.keys(work).map((name) => [name, []]));
+  for (let round = -warmUps; round < rounds; round++) {
+    for (const [name, run] of Object.entries(work)) {
+      const started = performance.now();
+      await run();
+      if (round >= 0) times[name].push(performance.now() - started);
+    }
+  }
+  return times;
+}
+
+/** Submodules have hooks, each of which is one more name. */
+function createProject(directory, names) {
+  mkdirSync(directory, { recursive: true });
+  execFileSync("git", ["init", "-q"], { cwd: directory });
+  for (let index = 0; index < names; index++) {
+    const module = join(directory, ".git", "modules", `m${index}`);
+    mkdirSync(join(module, "hooks"), { recursive: true });
+    writeFileSync(join(module, "HEAD"), "ref: refs/heads/main\n");
+  }
+  return directory;
+}
+
+async function bareBash(spawn) {
+  const child = await spawn({
+    argv: ["bash", "--norc", "--noprofile", "-c", "true"],
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH },
+  });
+  const ends = [child.stdout, child.stderr].map(
+    (stream) => new Promise((resolve) => stream.resume().on("end", resolve)),
+  );
+  await Promise.all([child.exit, ...ends]);
+}
+
+/** What all but the fastest tenth exceed: the middle would tell more about what else the machine is doing. */
+const quickTime = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)];

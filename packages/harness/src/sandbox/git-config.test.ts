@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { formatConfig, judgeConfig, parseConfig } from "./git-config.ts";
+
+const plain = '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/a.git\n';
+
+describe("a configuration of git", () => {
+  test.each([
+    ["the same text", plain, "unchanged"],
+    ["another user", `${plain}[user]\n\tname = Me\n\temail = me@example.com\n`, "allowed"],
+    ["a followed branch", `${plain}[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n`, "allowed"],
+    ["a remote", `${plain}[remote "b"]\n\turl = https://b\n\tfetch = +refs/heads/*:refs/remotes/b/*\n`, "allowed"],
+    ["a comment", `# mine\n${plain}`, "allowed"],
+    ["hooks elsewhere", `${plain}[core]\n\thooksPath = /evil\n`, "undone"],
+    ["an alias", `${plain}[alias]\n\tst = !evil\n`, "undone"],
+    ["an included file", `${plain}[include]\n\tpath = /evil\n`, "undone"],
+    ["a program of a remote", `${plain}[remote "origin"]\n\tuploadpack = evil\n`, "undone"],
+    ["a value that is removed", '[remote "origin"]\n\turl = https://example.com/a.git\n', "undone"],
+    ["a value on two lines", `${plain}[core]\n\thooksPath = /ev\\\nil\n`, "undone"],
+    ["a key on the section's line", `${plain}[core] hooksPath = /evil\n`, "undone"],
+    ["no file", undefined, "undone"],
+  ])("%s", (_what, after, kind) => {
+    expect(judgeConfig(plain, after).kind).toBe(kind);
+  });
+
+  test("keeps what is allowed of a change that is not", () => {
+    const after = `${plain}[user]\n\tname = Me\n[core]\n\tfsmonitor = evil\n\tbare = true\n`;
+    expect(judgeConfig(plain, after)).toEqual({
+      kind: "undone",
+      keys: ["core.bare", "core.fsmonitor"],
+      text: '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/a.git\n[user]\n\tname = Me\n',
+    });
+  });
+
+  test("that a command has made has what git itself writes, and nothing else", () => {
+    const made = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
+    expect(judgeConfig(undefined, made)).toEqual({ kind: "allowed" });
+    const verdict = judgeConfig(undefined, `${made}\tpager = evil\n`);
+    expect(verdict).toEqual({ kind: "undone", keys: ["core.pager"], text: made });
+    expect(judgeConfig(undefined, "[core]\n\tpager = evil\n")).toMatchObject({ kind: "undone", text: undefined });
+  });
+
+  test("is the same after it was written and read, whatever its values are", () => {
+    const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/);
+    const text = fc.string({ unit: fc.constantFrom(..."ab \t\n\"\\#;='é".split("")), maxLength: 12 });
+    const entry = fc
+      .tuple(
+        name,
+        fc.option(
+          text.filter((value) => !value.includes("\n")),
+          { nil: undefined },
+        ),
+        name,
+        text,
+      )
+      .map(([section, sub, key, value]) => ({
+        key: [section, ...(sub === undefined ? [] : [sub]), key].join("."),
+        value: value.trimEnd(),
+      }));
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 6 }), (entries) => {
+        expect(parseConfig(formatConfig(entries))).toEqual(entries);
+      }),
+    );
+  });
+});

@@ -1,0 +1,13 @@
+/** A sandbox whose code is loaded with the first command: many sessions run none. */
+import type { SessionSandbox, SessionSandboxOptions } from "./session-sandbox.ts";
+
+export function createLateSandbox(getOptions: () => SessionSandboxOptions): SessionSandbox {
+  let opened: Promise<SessionSandbox> | undefined;
+  const open = () =>
+    (opened ??= import("./session-sandbox.ts").then((module) => module.createSessionSandbox(getOptions())));
+  return {
+    enter: async (request) => (await open()).enter(request),
+    getState: async () => (await open()).getState(),
+    close: async () => (await opened)?.close(),
+  };
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { getCapabilityMask, planMounts, type ProjectFacts, toBwrapArguments } from "./mounts.ts";
+import { defaultSandboxSettings } from "./settings.ts";
+
+const facts: ProjectFacts = {
+  workspace: "/src/app",
+  gitDirectories: [],
+  protected: ["/src/app/.git/hooks", "/src/app/.vscode/tasks.json"],
+  pinned: ["/src/app/.git"],
+  hidden: [
+    { path: "/home/me/.tau", isDirectory: true },
+    { path: "/home/me/.netrc", isDirectory: false },
+  ],
+  temporary: "/tmp/tau-sandbox-1/tmp",
+  cache: "/home/me/.tau/cache/1",
+  needed: ["/home/me/.tau/skills"],
+  runDirectories: ["/run"],
+  temporaryDirectories: ["/tmp", "/var/tmp"],
+  machineWide: ["/proc/sys"],
+};
+
+const lines = (more: Partial<ProjectFacts> = {}, allowedPaths: string[] = []) =>
+  planMounts({ ...defaultSandboxSettings, allowedPaths }, { ...facts, ...more }).map(
+    ({ kind, path, ...mount }) => `${kind} ${path}${"from" in mount ? ` from ${mount.from}` : ""}`,
+  );
+
+describe("the plan", () => {
+  test("has the workspace, its protected names with every directory above them, and what is hidden", () => {
+    expect(lines()).toEqual([
+      "empty /run",
+      "writable /tmp from /tmp/tau-sandbox-1/tmp",
+      "writable /var/tmp from /tmp/tau-sandbox-1/tmp",
+      "writable /src/app",
+      "writable /src/app/.git",
+      "writable /src/app/.vscode",
+      "hidden-directory /home/me/.tau",
+      "hidden-file /home/me/.netrc",
+      "read-only /src/app/.git/hooks",
+      "read-only /src/app/.vscode/tasks.json",
+      "read-only /home/me/.tau/skills",
+      "writable /home/me/.tau/cache/1",
+    ]);
+  });
+
+  test("mounts a directory before everything below it", () => {
+    const paths = lines().map((line) => line.split(" ")[1]!);
+    for (const [index, path] of paths.entries()) {
+      expect(paths.slice(0, index).filter((other) => other.startsWith(`${path}/`))).toEqual([]);
+    }
+  });
+
+  test("opens what a person allows, but no credentials", () => {
+    const allowed = lines({}, ["/data", "/home/me/.netrc", "/home/me/.tau/sessions"]);
+    expect(allowed).toContain("writable /data");
+    expect(allowed).toContain("hidden-file /home/me/.netrc");
+    expect(allowed.filter((line) => line.includes("sessions"))).toEqual([]);
+  });
+
+  test("keeps a protected name read-only that a person allows", () => {
+    expect(lines({}, ["/src/app/.git/hooks"])).toContain("read-only /src/app/.git/hooks");
+  });
+
+  test("lets commands change a git directory outside the workspace, but not its hooks", () => {
+    const outside = lines({
+      gitDirectories: ["/main/.git"],
+      pinned: ["/main/.git"],
+      protected: ["/main/.git/hooks"],
+    });
+    expect(outside).toContain("writable /main/.git");
+    expect(outside).toContain("read-only /main/.git/hooks");
+    expect(outside.filter((line) => line.endsWith(" /main"))).toEqual([]);
+  });
+});
+
+describe("the arguments of bubblewrap", () => {
+  const options = {
+    mounts: planMounts(defaultSandboxSettings, facts),
+    machineWide: facts.machineWide,
+    network: "none" as const,
+    isRoot: true,
+    forHelper: false,
+    filterDescriptor: 4,
+  };
+
+  test("give up all rights but those over files, and with a helper those that it needs", () => {
+    const getAdded = (more: object) => {
+      const args = toBwrapArguments({ ...options, ...more });
+      return args.filter((_unused, index) => args[index - 1] === "--cap-add");
+    };
+    expect(getAdded({})).not.toContain("CAP_SYS_ADMIN");
+    expect(getAdded({})).toContain("CAP_DAC_OVERRIDE");
+    expect(getAdded({ isRoot: false })).toEqual([]);
+    expect(getAdded({ isRoot: false, forHelper: true })).toEqual(["CAP_SYS_ADMIN", "CAP_SETPCAP"]);
+    expect(getCapabilityMask(false)).toBe("0");
+    expect(Number.parseInt(getCapabilityMask(true), 16) & (1 << 21)).toBe(0);
+  });
+
+  test("make a network of its own unless all of it is allowed or it is shared", () => {
+    expect(toBwrapArguments(options)).toContain("--unshare-net");
+    expect(toBwrapArguments({ ...options, network: { allow: ["example.com"] } })).toContain("--unshare-net");
+    expect(toBwrapArguments({ ...options, network: "all" })).not.toContain("--unshare-net");
+    expect(toBwrapArguments({ ...options, keepsNetwork: true })).not.toContain("--unshare-net");
+  });
+
+  test("cover what belongs to the machine, after /proc is mounted", () => {
+    const text = toBwrapArguments(options).join(" ");
+    expect(text).toMatch(/--proc \/proc --ro-bind \/proc\/sys \/proc\/sys/);
+    expect(toBwrapArguments({ ...options, forHelper: true }).join(" ")).not.toContain("/proc/sys");
+  });
+
+  test("close hidden directories last, when everything below them has its place", () => {
+    const args = toBwrapArguments(options);
+    expect(args.slice(-2)).toEqual(["--remount-ro", "/home/me/.tau"]);
+  });
+});

@@ -1,0 +1,144 @@
+/** Projects for the tests of the sandbox, and processes that work in them as root or as an ordinary user. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { findProgram } from "../../src/sandbox/programs.ts";
+import type { RunnerInput, RunnerResult } from "./runner.ts";
+
+export type User = "root" | "ordinary";
+
+/** The number of `nobody`, which every system has. */
+const nobody = "65534";
+const isRoot = process.getuid?.() === 0;
+
+const hasBwrap = findProgram("bwrap", "/nowhere") !== undefined;
+// oxlint-disable-next-line no-console -- a test that is left out must be seen
+if (!hasBwrap) console.log("bubblewrap is not installed: THE SANDBOX IS NOT TESTED.");
+
+/** Who the tests run as. Only root can become an ordinary user. */
+export const users: readonly User[] = !hasBwrap ? [] : isRoot ? ["root", "ordinary"] : ["ordinary"];
+
+export interface Base {
+  directory: string;
+  /** Undefined where it cannot be built. */
+  helper: string | undefined;
+  runner: string;
+}
+
+/** Readable for every user: the tests run some processes as another one. */
+export async function createBase(): Promise<Base> {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "tau-sandbox-test-")));
+  chmodSync(directory, 0o755);
+  const runner = join(directory, "runner.mjs");
+  await build({
+    entryPoints: [join(import.meta.dirname, "runner.ts")],
+    outfile: runner,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    conditions: ["@tau/source"],
+    external: ["google-auth-library", "@silvia-odwyer/photon-node", "@vscode/ripgrep"],
+    logLevel: "error",
+  });
+  const built = buildHelper();
+  const helper = built === undefined ? undefined : join(directory, "helper");
+  if (built !== undefined && helper !== undefined) {
+    copyFileSync(built, helper);
+    chmodSync(helper, 0o755);
+  }
+  // oxlint-disable-next-line no-console -- a test that is left out must be seen
+  else console.log("There is no C compiler: ONE SANDBOX PER SESSION IS NOT TESTED.");
+  const projects = join(directory, "projects");
+  mkdirSync(projects);
+  chmodSync(projects, 0o1777);
+  return { directory, helper, runner };
+}
+
+/** Undefined where there is no compiler. */
+function buildHelper(): string | undefined {
+  const script = join(import.meta.dirname, "../../../../scripts/build-sandbox-helper.mjs");
+  const path = execFileSync(process.execPath, [script], { encoding: "utf8" }).trim();
+  return path === "not built" ? undefined : path;
+}
+
+export const removeBase = ({ directory }: Base): void => rmSync(directory, { recursive: true, force: true });
+
+/** The program and its arguments, such that it runs as this user. */
+function asUser(user: User, argv: readonly string[]): [string, string[]] {
+  const [program, ...args] =
+    user === "ordinary" && isRoot
+      ? ["setpriv", "--reuid", nobody, "--regid", nobody, "--clear-groups", "--", ...argv]
+      : argv;
+  return [program!, args];
+}
+
+const path = process.env["PATH"] ?? "/usr/bin:/bin";
+
+export interface Outcome {
+  code: number;
+  text: string;
+}
+
+/** Runs a script outside of the sandbox. It may be longer than an argument can be. */
+export async function outside(user: User, script: string, env: Record<string, string> = {}): Promise<Outcome> {
+  const [program, args] = asUser(user, ["bash", "--norc", "--noprofile", "-s"]);
+  const child = spawn(program, args, { env: { PATH: path, GIT_CONFIG_NOSYSTEM: "1", ...env } });
+  child.stdin.end(script);
+  const pieces: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece: Buffer) => pieces.push(piece));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code: code ?? 1, text: Buffer.concat(pieces).toString() };
+}
+
+/** Makes projects with a repository, all alike; answers with their directories. */
+export async function createProjects({ directory }: Base, user: User, names: readonly string[]): Promise<string[]> {
+  const projects = names.map((name) => join(directory, "projects", `${user}-${name}`));
+  const template = join(directory, "projects", `${user}-template`);
+  const script = `
+    set -e; umask 022; test -d ${template} || {
+      mkdir -p ${template}/ws ${template}/home ${template}/agent ${template}/outside; cd ${template}/ws
+      export HOME=${template}/home; git init -q; git config user.name Test; git config user.email test@example.com
+      echo text >a.txt; git add .; git commit -qm one; echo fine >../outside/file; }
+    for project in ${projects.join(" ")}; do cp -a ${template} $project; done`;
+  const { code, text } = await outside(user, script);
+  if (code !== 0) throw new Error(text);
+  return projects;
+}
+
+export interface RunOptions {
+  base: Base;
+  user: User;
+  env?: Record<string, string>;
+}
+
+export function startRunner({ base, user, env = {} }: RunOptions, sessions: readonly RunnerInput[]): ChildProcess {
+  const [program, args] = asUser(user, [process.execPath, base.runner]);
+  const child = spawn(program, args, { env: { PATH: path, ...env }, stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.end(JSON.stringify(sessions));
+  return child;
+}
+
+/** Runs sessions in the sandbox, one after the other; one list of results for each. */
+export async function runSessions(options: RunOptions, sessions: readonly RunnerInput[]): Promise<RunnerResult[][]> {
+  const child = startRunner(options, sessions);
+  let text = "";
+  child.stdout!.on("data", (piece: Buffer) => (text += piece.toString()));
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  const results = text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as RunnerResult);
+  const count = sessions.reduce((sum, { commands }) => sum + commands.length, 0);
+  if (code !== 0 || results.length !== count) throw new Error(`The runner ended with ${code}:\n${text}`);
+  return sessions.map(({ commands }) => results.splice(0, commands.length));
+}
+
+/** The parts of a session that depend on its project. The projects are among temporary files, which stay as they are. */
+export const inProject = (project: string) => ({
+  cwd: join(project, "ws"),
+  home: join(project, "home"),
+  agentDir: join(project, "agent"),
+  temporaryDirectories: ["/var/tmp"],
+});

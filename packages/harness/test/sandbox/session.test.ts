@@ -1,0 +1,182 @@
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type Base,
+  createBase,
+  createProjects,
+  inProject,
+  outside,
+  removeBase,
+  runSessions,
+  startRunner,
+  type User,
+  users,
+} from "./kit.ts";
+import type { RunnerInput, RunnerResult } from "./runner.ts";
+
+let base: Base;
+let count = 0;
+
+beforeAll(async () => {
+  base = await createBase();
+});
+afterAll(() => removeBase(base));
+
+const ways = ["session", "command"] as const;
+
+for (const user of users) {
+  for (const way of ways) {
+    describe(`a sandbox for each ${way}, as ${user === "root" ? "root" : "an ordinary user"}`, () => {
+      const getHelper = () => (way === "session" ? base.helper : false);
+      const prepare = async (more: Partial<RunnerInput> = {}) => {
+        const [project = ""] = await createProjects(base, user, [`test-${count++}`]);
+        const session: RunnerInput = { ...inProject(project), helper: getHelper() ?? false, commands: [], ...more };
+        return { project, session };
+      };
+      const run = async (commands: string[], more: Partial<RunnerInput> = {}) => {
+        const { project, session } = await prepare(more);
+        const [results = []] = await runSessions({ base, user }, [{ ...session, commands }]);
+        return { project, results, texts: results.map(({ text }) => text) };
+      };
+      const isMissing = () => getHelper() === undefined;
+
+      test("reports output, exit codes, signals and what outlived a command", async ({ skip }) => {
+        skip(isMissing());
+        const { texts } = await run([
+          // Without a helper the output is a socket, which cannot be opened again.
+          `echo out; echo err >&2; echo again${way === "session" ? " >/dev/stdout" : ""}; cat </dev/null; pwd`,
+          "exit 3",
+          "kill -TERM $$",
+          "sleep 60 & echo left",
+          "no-such-program",
+        ]);
+        expect(texts[0]).toMatch(/out[^]*again[^]*\/ws/);
+        expect(texts[0]).toContain("err");
+        expect(texts[1]).toMatch(/exited with code 3/);
+        expect(texts[2]).toMatch(/SIGTERM/);
+        expect(texts[3]).toMatch(/left[^]*were still running when the command ended/);
+        expect(texts[4]).toMatch(/not found[^]*code 127/);
+      });
+
+      test("lets ordinary work with git succeed, also in a directory that was no repository", async ({ skip }) => {
+        skip(isMissing());
+        const { project, texts, results } = await run([
+          "echo b >b.txt; git add . && git commit -qm two && git switch -qc side && git log --oneline | wc -l",
+          "git config user.name Somebody && git remote add origin https://example.com/a.git && git branch -m other",
+          "mkdir n && cd n && git init -q && git config user.name a && git config user.email b@c && git commit -q --allow-empty -m x && git log --oneline | wc -l",
+        ]);
+        expect(results.map(({ isError }) => isError)).toEqual([false, false, false]);
+        expect(texts[0]).toMatch(/^2/);
+        expect(texts[2]).toMatch(/1/);
+        expect(readFileSync(join(project, "ws/.git/config"), "utf8")).toMatch(/Somebody[^]*example\.com/);
+      });
+
+      test("undoes what it must, keeps the rest, and says so", async ({ skip }) => {
+        skip(isMissing());
+        const { project, texts } = await run([
+          "git config core.fsmonitor evil; git config user.name Kept; echo evil >.envrc",
+          "true",
+        ]);
+        expect(texts[0]).toMatch(/protects \.envrc/);
+        expect(texts[0]).toMatch(/undid changes of \.git\/config: core\.fsmonitor/);
+        expect(texts[1]).not.toMatch(/sandbox/);
+        const kept = /is now in (\S+)\. Ask/.exec(texts[0]!)![1]!;
+        expect(readFileSync(kept, "utf8")).toBe("evil\n");
+        expect(readFileSync(join(project, "ws/.git/config"), "utf8")).toMatch(/Kept/);
+        expect(readFileSync(join(project, "ws/.git/config"), "utf8")).not.toMatch(/evil/);
+      });
+
+      test("protects a repository that a command has made", async ({ skip }) => {
+        skip(isMissing());
+        const { project, session } = await prepare();
+        await outside(user, `rm -rf ${project}/ws/.git`);
+        const commands = ["git init -q && git config user.name a", "echo evil >.git/hooks/pre-commit; mv .git x"];
+        const [results = []] = await runSessions({ base, user }, [{ ...session, commands }]);
+        expect(results[0]!.text).not.toMatch(/sandbox/);
+        expect(existsSync(join(project, "ws/.git/hooks/pre-commit"))).toBe(false);
+        expect(existsSync(join(project, "ws/.git/config"))).toBe(true);
+      });
+
+      test("shares loopback between commands, and with nobody else", async ({ skip }) => {
+        skip(isMissing());
+        const serve =
+          "perl -MSocket -e 'socket(S, AF_INET, SOCK_STREAM, 0); bind(S, sockaddr_in(34567, INADDR_LOOPBACK)) or die; listen(S, 5); while (accept(C, S)) { syswrite C, \"hello\\n\"; close C }'";
+        const ask =
+          "for i in $(seq 50); do (exec 3<>/dev/tcp/127.0.0.1/34567 && head -1 <&3) 2>/dev/null && break; sleep 0.1; done";
+        const { texts } = await run([`&${serve}`, ask]);
+        expect(texts[1]).toMatch(/hello/);
+        expect((await outside(user, "exec 3<>/dev/tcp/127.0.0.1/34567")).code).not.toBe(0);
+      });
+
+      test("opens the directories that a person allows, and gives package managers caches of the project", async ({
+        skip,
+      }) => {
+        skip(isMissing());
+        const { project, session } = await prepare();
+        const [results = []] = await runSessions({ base, user }, [
+          {
+            ...session,
+            settings: { allowedPaths: [join(project, "outside")] },
+            commands: ["echo new >../outside/new && mkdir -p $npm_config_cache $CARGO_HOME && echo $npm_config_cache"],
+          },
+        ]);
+        expect(results[0]).toMatchObject({ isError: false });
+        expect(results[0]!.text).toContain(join(project, "agent", "cache"));
+        expect(existsSync(join(project, "outside/new"))).toBe(true);
+      });
+
+      test("ends a command that takes more than its limits", async ({ skip }) => {
+        skip(isMissing());
+        const { texts } = await run(["for i in $(seq 200); do sleep 60 & done; wait"], { maxProcesses: 40 });
+        expect(texts[0]).toMatch(/more than 40 processes at once/);
+      });
+
+      test("leaves the project as it was after a command and an abort", async ({ skip }) => {
+        skip(isMissing());
+        const { project, session } = await prepare();
+        const before = await look(user, project);
+        await runSessions({ base, user }, [
+          { ...session, commands: ["true"] },
+          { ...session, commands: ["trap '' TERM; sleep 60"], abortAfterMs: 400 },
+        ]);
+        expect(await look(user, project)).toBe(before);
+      });
+
+      test("leaves the project as it was and no process when the harness is killed", async ({ skip }) => {
+        skip(isMissing());
+        const { project, session } = await prepare();
+        const before = await look(user, project);
+        const seconds = `1234.${process.pid}${count}`;
+        const child = startRunner({ base, user }, [
+          { ...session, stays: true, commands: [`&setsid sleep ${seconds} & sleep ${seconds}`, "true"] },
+        ]);
+        const find = async () => (await outside(user, `pgrep -fx 'sleep ${seconds}'`)).text.trim();
+        let output = "";
+        child.stdout!.on("data", (piece: Buffer) => (output += piece.toString()));
+        await expect.poll(() => output.split("\n").length).toBe(3);
+        expect((await find()).split("\n").length).toBe(2);
+        child.kill("SIGKILL");
+        await once(child, "exit");
+        await expect.poll(find).toBe("");
+        expect(await look(user, project)).toBe(before);
+      });
+    });
+  }
+}
+
+test("a sandbox that is required and cannot work refuses commands", async ({ skip }) => {
+  skip(users.length === 0);
+  const [user = "ordinary"] = users;
+  const [project = ""] = await createProjects(base, user, ["required"]);
+  const session: RunnerInput = { ...inProject(project), cwd: "/", helper: false, commands: ["echo ran"] };
+  const [required, auto] = await runSessions({ base, user }, [session, { ...session, settings: { mode: "auto" } }]);
+  expect(required![0]).toMatchObject({ isError: true });
+  expect(required![0]!.text).toMatch(/root of the file system[^]*Start tau in a project's directory/);
+  expect(auto![0]).toMatchObject({ isError: false, text: expect.stringContaining("ran") } as Partial<RunnerResult>);
+});
+
+const look = async (user: User, project: string): Promise<string> =>
+  (await outside(user, `cd ${project}/ws && ls -A && git status --porcelain && find . -newer a.txt -name '.*' | sort`))
+    .text;
