@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSessionSandbox, defaultSandboxSettings } from "@tau/harness/sandbox";
+import { createSessionSandbox, defaultSandboxSettings, protectedNames } from "@tau/harness/sandbox";
 import { createBashTool, createFiles, createJobs, createSpawn } from "@tau/tools";
 
 const rounds = 100;
@@ -64,15 +64,12 @@ async function measure(work) {
   return times;
 }
 
-/** Submodules have hooks, each of which is one more name. */
+/** Each of the names is a file. */
 function createProject(directory, names) {
   mkdirSync(directory, { recursive: true });
   execFileSync("git", ["init", "-q"], { cwd: directory });
-  for (let index = 0; index < names; index++) {
-    const module = join(directory, ".git", "modules", `m${index}`);
-    mkdirSync(join(module, "hooks"), { recursive: true });
-    writeFileSync(join(module, "HEAD"), "ref: refs/heads/main\n");
-  }
+  const single = protectedNames.filter((name) => !name.includes("/"));
+  for (const name of single.slice(0, names)) writeFileSync(join(directory, name), "");
   return directory;
 }
 

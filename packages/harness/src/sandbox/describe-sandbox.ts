@@ -7,7 +7,7 @@ export function describeSandbox({ mode, network }: SandboxSettings, cwd: string)
   if (mode === "off") return undefined;
   if (process.platform !== "linux" || findProgram("bwrap", cwd) === undefined)
     return mode === "required" ? "Commands cannot be run: the sandbox is missing." : "Commands run without a sandbox.";
-  return `Commands run in a sandbox: they can change the working directory and temporary files, and ${describeNetwork(network)}.`;
+  return `Commands run in a sandbox: they can change this directory and ${describeNetwork(network)}.`;
 }
 
 function describeNetwork(network: SandboxSettings["network"]): string {

@@ -2,6 +2,7 @@
 import { constants } from "node:os";
 import type { SpawnRequest } from "@tau/tools";
 import { type Helper, openHelper } from "./helper.ts";
+import { lookAtPath } from "./look.ts";
 import { getCapabilityMask, type Mount, toBwrapArguments } from "./mounts.ts";
 import type { BwrapParts, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
@@ -23,9 +24,10 @@ export class HelperCommands implements SandboxedCommands {
   async enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay> {
     const { helper, mounted } = await this.#open(mounts);
     for (const mount of mounts) {
-      if (mounted.has(getKey(mount))) continue;
+      const key = getKey(mount);
+      if (mounted.has(key)) continue;
       await addMount(helper, mount);
-      mounted.add(getKey(mount));
+      mounted.add(key);
     }
     return { kind: "start", start: (limits) => helper.start(request, limits) };
   }
@@ -61,7 +63,8 @@ export class HelperCommands implements SandboxedCommands {
   }
 }
 
-const getKey = ({ kind, path }: Mount): string => `${kind} ${path}`;
+/** A file that is replaced outside loses what was mounted on it, so the new one needs a mount of its own. */
+const getKey = ({ kind, path }: Mount): string => `${kind} ${path} ${lookAtPath(path)?.ino}`;
 
 /** What has vanished meanwhile needs no protection. */
 const harmless: ReadonlySet<number> = new Set([0, constants.errno.ENOENT, constants.errno.ENOTDIR]);

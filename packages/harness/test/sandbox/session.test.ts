@@ -99,6 +99,22 @@ for (const user of users) {
         expect(existsSync(join(project, "ws/.git/config"))).toBe(true);
       });
 
+      test("protects and hides files that a person has made or replaced since the session started", async ({
+        skip,
+      }) => {
+        skip(isMissing());
+        const { project, texts } = await run([
+          "true",
+          "!echo fine >.envrc; echo SECRET >../home/.netrc; mv .git/hooks h; cp -r h .git/hooks; rm -rf h",
+          "echo evil >.envrc; echo evil >.git/hooks/pre-commit; cat ~/.netrc",
+          "!echo better >n; mv n .envrc; echo SECRET >n; mv n ../home/.netrc",
+          "echo evil >.envrc; cat ~/.netrc",
+        ]);
+        expect(readFileSync(join(project, "ws/.envrc"), "utf8")).toBe("better\n");
+        expect(existsSync(join(project, "ws/.git/hooks/pre-commit"))).toBe(false);
+        expect(texts[4]).not.toMatch(/SECRET|sandbox protects/);
+      });
+
       test("shares loopback between commands, and with nobody else", async ({ skip }) => {
         skip(isMissing());
         const serve =
