@@ -35,6 +35,7 @@ export interface SessionOptions {
   noTools: boolean;
   sequentialTools: boolean;
   policy: string | undefined;
+  sandbox: "off" | "auto" | "required" | undefined;
   noBuiltinTools: boolean;
   /** Directories in which tools may work besides the working directory. */
   addDir: readonly string[];
@@ -162,6 +163,7 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     noTools: has("no-tools"),
     sequentialTools: has("sequential-tools"),
     policy: text("policy"),
+    sandbox: text("sandbox"),
     noBuiltinTools: has("no-builtin-tools"),
     addDir: all("add-dir"),
     approve: has("approve") || (has("no-approve") ? false : undefined),

@@ -84,6 +84,12 @@ export const flagGroups: readonly FlagGroup[] = [
         choices: ["safe", "balanced", "permissive"],
         summary: "What may be done without asking",
       },
+      {
+        name: "sandbox",
+        value: "MODE",
+        choices: ["off", "auto", "required"],
+        summary: "Run commands in the sandbox: never, where it works, or not at all without it",
+      },
       { name: "approve", short: "a", summary: "Trust the project for this run; nothing is stored" },
       { name: "no-approve", short: "na", summary: "Do not trust the project in this run" },
       { name: "system-prompt", value: "TEXT|FILE", mayBeEmpty: true, summary: "Replace the system prompt" },

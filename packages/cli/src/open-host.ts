@@ -88,6 +88,7 @@ export async function openHost(
     additionalDirectories: options.addDir.map(toPath),
     ...(options.sequentialTools && { toolExecution: "sequential" }),
     ...(options.policy !== undefined && { policyProfile: options.policy }),
+    ...(options.sandbox !== undefined && { sandbox: { mode: options.sandbox } }),
     ...(systemPrompt !== undefined && { systemPrompt }),
     appendSystemPrompt,
     ...(ask && { ask }),

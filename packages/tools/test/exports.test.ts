@@ -8,6 +8,7 @@ test("the root exports these values and no others", () => {
     "ToolsError",
     "acquireLease",
     "capabilities",
+    "cleanEnvironment",
     "createBashTool",
     "createEditTool",
     "createFileQueue",

@@ -52,6 +52,14 @@ export const commands: readonly Command[] = [
     usage: ["tau trust [--revoke]  Until then its settings and system prompt cannot execute or redirect anything"],
   },
   {
+    name: "sandbox",
+    summary: "Run a program in the sandbox, or show what it allows",
+    usage: [
+      "tau sandbox run PROGRAM...  Run a program as the model's commands run; after --, its own options",
+      "tau sandbox explain [--json]  Whether it works here, and what commands can do in it",
+    ],
+  },
+  {
     name: "policy",
     summary: "Judge commands, show the policy, and take back what was allowed",
     usage: [

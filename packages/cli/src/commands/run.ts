@@ -38,6 +38,10 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     path: async (args, io) => (await import("./config.ts")).printPath(args, io),
     schema: async (args, io) => (await import("./config.ts")).printSchema(args, io),
   },
+  sandbox: {
+    run: async (args, io) => (await import("./sandbox.ts")).runInside(args, io),
+    explain: async (args, io) => (await import("./sandbox.ts")).explain(args, io),
+  },
   policy: {
     check: async (args, io) => (await import("./policy-check.ts")).check(args, io),
     explain: async (args, io) => (await import("./policy-explain.ts")).explain(args, io),

@@ -17,7 +17,7 @@ import { createPolicy } from "../policy/create-policy.ts";
 import { Grants } from "../policy/grants.ts";
 import { createRememberedRules } from "../policy/remembered-rules.ts";
 import { createSecretBroker } from "../policy/secret-broker.ts";
-import { getSessionPolicy } from "../policy/session-policy.ts";
+import { getSandboxSettings, getSessionPolicy } from "../policy/session-policy.ts";
 import { SessionTaint } from "../policy/session-taint.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
 import { findUnknownTools } from "../pipeline/tool-patterns.ts";
@@ -29,7 +29,8 @@ import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
-import { defaultSandboxSettings } from "../sandbox/settings.ts";
+import { describeSandbox } from "../sandbox/describe-sandbox.ts";
+import type { SandboxState } from "../sandbox/state.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -65,7 +66,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     sessionManager.redactLines(keys.redactLine);
     const sessionFile = sessionManager.getSessionFile();
     const wanted = pathRules(params, { cwd, agentDir, resources, settings, sessionFile });
-    const sandboxSettings = { ...defaultSandboxSettings, ...params.sandbox };
+    const sandboxSettings = getSandboxSettings(settings, params.sandbox);
     const ground = await createGround({
       cwd,
       rules: wanted,
@@ -85,6 +86,15 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
+    let isTold = false;
+    /** Whether commands run in the sandbox; if not, the user is told once why, and what helps. */
+    const tellState = (state: SandboxState): boolean => {
+      if (state.kind === "unavailable" && !isTold) {
+        isTold = true;
+        session.notify("sandbox", `Commands run without a sandbox. ${state.reason} ${state.fix}`);
+      }
+      return state.kind === "works";
+    };
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
     const getBuiltIn = (name: string) => builtInTool(tools, name);
     const session: AgentSession = new AgentSession({
@@ -100,6 +110,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         builtIn: tools.byName,
         createCallContext,
         sandbox,
+        commands: describeSandbox(sandboxSettings, cwd),
         binding: params.binding,
         allowed: params.allowedTools,
         excluded: params.excludedTools ?? [],
@@ -116,7 +127,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
             getPolicy,
             secrets,
             context: { cwd, home: rules.home, workspace: cwd },
-            isSandboxed: async () => false,
+            isSandboxed: async () => sandbox !== undefined && tellState(await sandbox.getState()),
             getNetwork: () => sandboxSettings.network,
             getTaint: () => taint.get(),
             getShell: () => settings.get().shellPath,

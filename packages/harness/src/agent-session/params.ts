@@ -55,7 +55,7 @@ export interface AgentSessionParams {
   abortSignal?: AbortSignal;
   onEvent?: (event: LifecycleEvent) => void;
 
-  /** How commands are walled in. Default: `defaultSandboxSettings`. */
+  /** How commands are walled in, over the settings. A trusted project can make it stricter. */
   sandbox?: Partial<SandboxSettings>;
 
   /** What a channel lends to the session. */

@@ -57,7 +57,7 @@ test("the paths of the user's sandbox begin at the directory of the user's file"
 
 test("a flag overrides the user's settings, but not what a project makes stricter", async () => {
   const { settings } = await open({}, { sandbox: "required", policy: { profile: "safe" } });
-  expect(getSandboxSettings(settings, "off").mode).toBe("required");
+  expect(getSandboxSettings(settings, { mode: "off" }).mode).toBe("required");
   expect(getSessionPolicy(settings, "permissive").mode).toBe("strict");
 });
 

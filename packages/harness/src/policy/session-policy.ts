@@ -1,6 +1,6 @@
 /** The policy and the sandbox of a session, from the user's settings and what a trusted project makes stricter. */
 import { restrictSandbox } from "../sandbox/restrict-settings.ts";
-import type { SandboxMode, SandboxSettings } from "../sandbox/settings.ts";
+import type { SandboxSettings } from "../sandbox/settings.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import { type ExtensionPolicy, resolvePolicy } from "./extension-policy.ts";
 import { restrictPolicy } from "./restrict-policy.ts";
@@ -14,12 +14,15 @@ export function getSessionPolicy(settings: SessionSettings, profile?: string): E
   return restrictPolicy(own, settings.getRestrictions().policy);
 }
 
-/** `mode` overrides the user's, as a flag does. */
-export function getSandboxSettings(settings: SessionSettings, mode?: SandboxMode): SandboxSettings {
+/** `overrides` count instead of the user's settings, as flags do. */
+export function getSandboxSettings(
+  settings: SessionSettings,
+  overrides: Partial<SandboxSettings> = {},
+): SandboxSettings {
   const { timeout, ...own } = settings.get().sandbox;
   const { timeout: otherTimeout, ...other } = settings.getRestrictions().sandbox ?? {};
   return restrictSandbox(
-    { ...own, ...(timeout !== undefined && { timeoutMs: timeout }), ...(mode !== undefined && { mode }) },
+    { ...own, ...(timeout !== undefined && { timeoutMs: timeout }), ...overrides },
     { ...other, ...(otherTimeout !== undefined && { timeoutMs: otherTimeout }) },
   );
 }

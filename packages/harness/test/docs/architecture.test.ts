@@ -6,11 +6,11 @@ import { expect, test } from "vitest";
 const root = join(import.meta.dirname, "../../../..");
 const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
 
-const sections = [...page.matchAll(/^## Inside `(\w+)`\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)];
+const sections = [...page.matchAll(/^## Inside `([\w-]+)`\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)];
 const packages = readdirSync(join(root, "packages")).toSorted();
 
 test("there is a row and a section for every package", () => {
-  const rows = [...page.matchAll(/^\| `(\w+)` +\|[^|]*\|$/gm)].map(([, name]) => name!);
+  const rows = [...page.matchAll(/^\| `([\w-]+)` +\|[^|]*\|$/gm)].map(([, name]) => name!);
   expect(rows.toSorted()).toEqual(packages);
   expect(sections.map(([, name]) => name!).toSorted()).toEqual(packages);
 });
@@ -20,7 +20,7 @@ test.each(sections.map(([, name, text]) => [name!, text!] as const))(
   (name, text) => {
     const source = join(root, "packages", name, "src");
     const files = readdirSync(source, { recursive: true, encoding: "utf8" });
-    const named = [...text.matchAll(/`([a-z-]+(?:\/[a-z-]+)*(?:\/|\.ts))`/g)].map(([, path]) => path!);
+    const named = [...text.matchAll(/`([a-z-]+(?:\/[a-z-]+)*(?:\/|\.ts|\.c))`/g)].map(([, path]) => path!);
     expect(named.length).toBeGreaterThan(3);
     // `encode.ts` is in every protocol: a bare name may be that of any file.
     const missing = named.filter(

@@ -95,6 +95,7 @@ describe("drawing", () => {
     ["nested lists and tasks", "- a\n  - b\n- [ ] t\n- [x] d", ["- a", "    - b", "- [ ] t", "- [x] d"]],
     ["numbers count from the first", "3. a\n3. b\n9. c", ["3. a", "4. b", "5. c"]],
     ["loose lists have blank lines between items", "- a\n\n- b\n- c", ["- a", "", "- b", "", "- c"]],
+    ["an empty item and blank lines end a list", "-\n\n\n- a\n-", ["-", "", "- a", "-"]],
     ["quotes", "> a\n>\n> > b", ["│ a", "│", "│ │ b"]],
     ["code, also without an end", "```js\nlet a;\n\n\tb", ["```js", "  let a;", "", "     b", "```"]],
     ["indented code", "    a", ["```", "  a", "```"]],

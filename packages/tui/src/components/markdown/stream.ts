@@ -126,8 +126,7 @@ export class MarkdownStream {
 
   #addToList(line: string): void {
     const source = `${this.#source}${line}\n`;
-    const isEmpty = /^\s*\S+\s*$/.test(this.#source);
-    if (!isEmpty && getIndent(line) >= getContentIndent(this.#source)) {
+    if (!isEmptyItem(this.#source) && getIndent(line) >= getContentIndent(this.#source)) {
       this.#source = source;
       return;
     }
@@ -145,7 +144,8 @@ export class MarkdownStream {
   /** How many items the list has that begins with the open item; 0 if it does not go on with `line`. */
   #countItems(line: string, source: string): number {
     const isIndented = /^[ \t]/.test(line);
-    if (!isIndented && isListStart(line) && getBullet(line) === getBullet(this.#source)) return 2;
+    const isItem = !isIndented && isListStart(line) && getBullet(line) === getBullet(this.#source);
+    if (isItem && !isEmptyItem(this.#source)) return 2;
     // After a blank line only what is indented and other items belong to a list.
     if (this.#hasBlankEnd && !isIndented && !listStart.test(line)) return 0;
     const [list, ...rest] = this.#lexBlocks(source);
@@ -325,6 +325,8 @@ const findLabels = (source: string): string[] =>
     : [];
 
 const isListStart = (line: string): boolean => listStart.test(line) && !thematicBreak.test(line);
+
+const isEmptyItem = (item: string): boolean => /^\s*\S+\s*$/.test(item);
 
 /** The character that all items of a list have: a bullet, or what follows the number. */
 const getBullet = (item: string): string | undefined => /^ {0,3}(?:\d{1,9})?([-+*.)])/.exec(item)?.[1];
