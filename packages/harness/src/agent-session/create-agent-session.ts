@@ -18,6 +18,7 @@ import { Grants } from "../policy/grants.ts";
 import { createRememberedRules } from "../policy/remembered-rules.ts";
 import { createSecretBroker } from "../policy/secret-broker.ts";
 import { getSandboxSettings, getSessionPolicy } from "../policy/session-policy.ts";
+import { SessionTaint } from "../policy/session-taint.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
 import { findUnknownTools } from "../pipeline/tool-patterns.ts";
 import { createResultSaver } from "../request/save-result.ts";
@@ -79,6 +80,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       ids,
     });
     const { files, tools, rules, createCallContext, sandbox } = ground;
+    const taint = new SessionTaint({ rules, cwd, log: sessionManager });
     if (sandbox) owned.add(() => sandbox.close());
     owned.add(() => tools.dispose());
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
@@ -126,17 +128,20 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
             secrets,
             context: { cwd, home: rules.home, workspace: cwd },
             isSandboxed: async () => sandbox !== undefined && tellState(await sandbox.getState()),
+            getNetwork: () => sandboxSettings.network,
+            getTaint: () => taint.get(),
             getShell: () => settings.get().shellPath,
           }),
         ask: params.ask,
-        audit:
+        audit: taint.watch(
           params.audit ??
-          createAudit({
-            sessionId: sessionManager.id,
-            append: (type, data) => sessionManager.appendCustomEntry(type, data),
-            record: async (fact) =>
-              (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids }),
-          }),
+            createAudit({
+              sessionId: sessionManager.id,
+              append: (type, data) => sessionManager.appendCustomEntry(type, data),
+              record: async (fact) =>
+                (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids }),
+            }),
+        ),
         grants,
         remembered: createRememberedRules({ agentDir, cwd, ids }),
         files: files.free,
