@@ -1,11 +1,11 @@
 /** Runs one command with its words: a function, an alias, a builtin, a file of the script, or a program. */
 import { baseName } from "../paths.ts";
 import { judgeProgram, ruledNames } from "../rules/index.ts";
-import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { AnalysisLimitError, deepen, report, type Scope } from "../shell/analysis.ts";
 import { builtins } from "../shell/builtins.ts";
 import { getReadOrigin, isCredentialPath } from "../shell/files.ts";
 import { callFunction } from "../shell/functions.ts";
-import { hasPattern, toRegExp } from "../shell/pattern.ts";
+import { hasPattern, isCheapPattern, toRegExp } from "../shell/pattern.ts";
 import {
   hasOrigin,
   isKnown,
@@ -52,9 +52,13 @@ function runOpaque(name: Text, args: readonly Text[], scope: Scope): Options<Tex
 /** A pattern in the name may become any program that it matches. */
 function runPattern(text: string, words: readonly Text[], scope: Scope): Options<Text> {
   report(scope, "high", "opaque_exec", "The name of the program is a pattern.");
-  const pattern = toRegExp(baseName(text));
-  const names = ruledNames.filter((name) => pattern.test(name));
-  const outputs = names.slice(0, 24).flatMap((name) => runProgram({ name, words, args: words.slice(1) }, scope));
+  const name = baseName(text);
+  if (!isCheapPattern(name)) throw new AnalysisLimitError("The name of the program is a pattern that is too long.");
+  const pattern = toRegExp(name);
+  const names = ruledNames.filter((candidate) => pattern.test(candidate));
+  const outputs = names
+    .slice(0, 24)
+    .flatMap((match) => runProgram({ name: match, words, args: words.slice(1) }, scope));
   return limitOptions(outputs.length > 0 ? outputs : [unknown()]);
 }
 

@@ -58,8 +58,12 @@ export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text
   return output;
 }
 
+/** No program with rules has a longer name. */
+const maxNameLength = 64;
+
 /** By the exact name, without a version at its end, or in lower case as some file systems find it. */
 function findJudges(name: string): readonly Judge[] {
+  if (name.length > maxNameLength) return [];
   if (isLoaderName(name)) return judges.get("ld.so")!;
   return (
     judges.get(name) ??
