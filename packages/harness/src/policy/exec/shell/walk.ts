@@ -26,6 +26,7 @@ const silent: Options<Text> = [emptyText];
 
 export function runScript(script: ParsedScript, scope: Scope): Options<Text> {
   if (script.errors && script.errors.length > 0) {
+    scope.analysis.hasSyntaxError = true;
     const message = script.errors[0]!.message;
     report({ ...scope, command: null }, "high", "opaque_exec", `The command is not valid shell code: ${message}.`);
   }
