@@ -54,13 +54,19 @@ function runPattern(text: string, words: readonly Text[], scope: Scope): Options
   report(scope, "high", "opaque_exec", "The name of the program is a pattern.");
   const name = baseName(text);
   if (!isCheapPattern(name)) throw new AnalysisLimitError("The name of the program is a pattern that is too long.");
+  // Once: a program that it may become runs the rest of the words, which may begin with a pattern again.
+  if (scope.calls.some((call) => call.name === patternCall)) return [unknown(joinOrigins(words))];
+  scope.analysis.step(100);
   const pattern = toRegExp(name);
-  const names = ruledNames.filter((candidate) => pattern.test(candidate));
-  const outputs = names
-    .slice(0, 24)
-    .flatMap((match) => runProgram({ name: match, words, args: words.slice(1) }, scope));
+  const names = ruledNames.filter((candidate) => pattern.test(candidate)).slice(0, maxMatches);
+  const call = { name: patternCall, returns: [], recursions: new Map(), pipeline: {}, backgrounds: 0 };
+  const inner = deepen(scope, { calls: [...scope.calls, call] });
+  const outputs = names.flatMap((match) => runProgram({ name: match, words, args: words.slice(1) }, inner));
   return limitOptions(outputs.length > 0 ? outputs : [unknown()]);
 }
+
+const patternCall = "a pattern";
+const maxMatches = 64;
 
 /** Aliases are only expanded where that is switched on, so both meanings are judged. */
 function runAlias(alias: Text, [first, ...args]: readonly Text[], scope: Scope): void {

@@ -49,7 +49,13 @@ for (const table of tables) {
   for (const [name, judge] of Object.entries(table)) judges.set(name, [...(judges.get(name) ?? []), judge]);
 }
 
-export const ruledNames: readonly string[] = [...judges.keys()];
+/** Names of all programs with rules; first those that do harm themselves. */
+export const ruledNames: readonly string[] = [
+  ...new Set([
+    ...[deleteRules, deviceRules, systemRules, credentialRules, privilegeRules].flatMap(Object.keys),
+    ...judges.keys(),
+  ]),
+];
 
 /** Applies every rule of a program. Returns what it prints, where a rule knows that. */
 export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text> | undefined {

@@ -62,7 +62,7 @@ function runAndOr({ commands, operators }: AndOr, scope: Scope): Options<Text> {
   let output = runNode(commands[0]!, scope);
   const skipped = [];
   for (const [index, operator] of operators.entries()) {
-    scope.analysis.step(10);
+    scope.analysis.step(16);
     const next = commands[index + 1]!;
     const isAfterChange = isNamed(commands[index]!, /^(?:cd|pushd)$/);
     if (operator === "&&") {
