@@ -98,7 +98,7 @@ const lenient: Record<string, Wrapper> = {
   pkexec: { long: "user= disable-internal-agent keep-cwd" },
   run0: { long: "unit= user= group= chdir= setenv= background= via-shell" },
   dzdo: { short: "u:g:p:nSEHis" },
-  xterm: { short: "e:", hasSingleDash: true, long: "e hold geometry= title= T=" },
+  xterm: { short: "e", hasSingleDash: true, long: "hold geometry= title=" },
   konsole: { short: "e" },
   "gnome-terminal": { long: "title= working-directory= tab window" },
   poetry: { skip: 1 },

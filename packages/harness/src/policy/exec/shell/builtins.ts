@@ -173,6 +173,8 @@ const evaluate = ({ args }: Invocation, scope: Scope) =>
 
 /** Builtins that make a later command run something else. */
 const remap: Judge = ({ name, args }, scope) => {
+  // `hash -p PATH NAME` makes NAME run PATH.
+  if (name === "hash" && args[0]?.text === "-p" && args[1] && args[2]) scope.state.aliases.set(args[2].text, args[1]);
   if (args.some(({ text }) => /^-\w*[fpxC]/.test(text))) {
     report(scope, "high", "opaque_exec", `${name} changes what later commands run.`);
   }
