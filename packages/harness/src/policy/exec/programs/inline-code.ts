@@ -123,7 +123,7 @@ function judgeConnections(source: string, scope: Scope): void {
     report(scope, "critical", "exfiltration", "The code asks the cloud for the credentials of this machine.");
   const remoteHosts = hosts.filter((host) => !isLocalHost(host) && /^(?:[\w-]+\.)+\w+$/.test(host));
   const hasShell =
-    /dup2|pty\.spawn|\/bin\/(?:ba|da|z)?sh\b|["'](?:ba|da|z)?sh["']|cmd\.exe|powershell|shell_exec|popen|os\.execute|\bexec\b|\bspawn|subprocess|os\.system|system\s*\(|`|STDIN\s*,?\s*["'>]|>&S|backtick/.test(
+    /dup2|pty\.spawn|\/bin\/(?:ba|da|z)?sh\b|["'](?:ba|da|z)?sh["']|cmd\.exe|powershell|shell_exec|popen|os\.execute|\bexec\b|\bspawn|subprocess|os\.system|\bsystem\b|`|STDIN\s*,?\s*["'>]|>&S|backtick/.test(
       source,
     );
   if (
@@ -138,7 +138,7 @@ function judgeConnections(source: string, scope: Scope): void {
   }
   if (!network.test(source)) return;
   const runsCode =
-    /\b(?:exec|eval|Function|compile|instance_eval|load|require|iex|Invoke-Expression|os\.system|system|runInThisContext|subprocess|execSync)\b/.test(
+    /\b(?:exec|eval|Function|compile|instance_eval|iex|Invoke-Expression|os\.system|system|runInThisContext|subprocess|execSync)\b/.test(
       source,
     );
   const reads =

@@ -2,8 +2,8 @@
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { baseName } from "../paths.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { writeFile } from "../shell/files.ts";
-import { isKnown, known, type Text } from "../shell/text.ts";
+import { getFileOrigin, writeFile } from "../shell/files.ts";
+import { isKnown, known, origins, type Text, unknown } from "../shell/text.ts";
 import { isRawDisk } from "./device-names.ts";
 import { judgeTarget } from "./delete.ts";
 import { judgeWrite } from "./write.ts";
@@ -56,7 +56,12 @@ const copy: Judge = ({ args }, scope) => {
 export function copyContent(source: Text, target: Text, scope: Scope): void {
   for (const path of resolveAll(source, scope)) {
     const isProgram = /\/s?bin\/[^/]+$/.test(path) && isKnown(path);
-    const content = scope.state.files.get(path) ?? (isProgram ? [known(`exec ${path} "$@"`)] : undefined);
+    const origin = getFileOrigin(path, scope.analysis.context);
+    if ((origin & origins.credential) !== 0)
+      report(scope, "high", "exfiltration", `It copies stored credentials: ${path}.`);
+    const isSecret = (origin & (origins.credential | origins.secret)) !== 0;
+    const plain = isProgram ? [known(`exec ${path} "$@"`)] : isSecret ? [unknown(origin)] : undefined;
+    const content = scope.state.files.get(path) ?? plain;
     if (!content) continue;
     for (const to of resolveAll(target, scope)) {
       scope.state.files.set(to, content);
