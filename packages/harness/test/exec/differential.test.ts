@@ -41,16 +41,19 @@ printf '%s\\0' "\${0##*/}" "$@" $'\\x1e' >> "$RECORD"
 echo word1 word2
 `;
 
-/** Runs every script in an empty directory and prints its records, with a separator after each script. */
+/** Runs every script in an empty directory and then prints all records, with a separator after those of each script. */
 const driver = `
 for ((n = 0; n < $1; n++)); do
-  export RECORD=/tmp/record
+  RECORD=/tmp/record.$n
   : > $RECORD
   /bin/mkdir -p /tmp/work && cd /tmp/work
   /usr/bin/env -i PATH=/tmp/bin HOME=/home/me RECORD=$RECORD /usr/bin/timeout 20 /bin/bash --norc --noprofile "/tmp/scripts/$n" < /dev/null > /dev/null 2>&1
-  /bin/cat $RECORD
-  printf '\\x1d\\0'
   /bin/rm -rf /tmp/work /tmp/*.sh /tmp/out*
+done
+# Only now, since nothing waits for process substitutions and coprocesses.
+for ((n = 0; n < $1; n++)); do
+  /bin/cat /tmp/record.$n
+  printf '\\x1d\\0'
 done
 `;
 

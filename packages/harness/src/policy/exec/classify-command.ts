@@ -45,12 +45,19 @@ function classify(context: ExecContext, run: (scope: Scope) => void): Classifica
   const analysis = new Analysis(context);
   try {
     run(createScope(analysis));
+    if (analysis.hasSyntaxError) raiseDangerous(analysis);
   } catch (error) {
     // A classifier that fails must not allow anything.
     const reason = error instanceof AnalysisLimitError ? error.message : "The command could not be analysed.";
     analysis.report({ tier: "critical", class: "opaque_exec", reason, command: null });
   }
   return toClassification(analysis);
+}
+
+/** Code that is not valid is denied where even the part that could be read is dangerous. */
+function raiseDangerous(analysis: Analysis): void {
+  const worst = findWorst(analysis.findings.filter(({ class: kind }) => kind !== "opaque_exec"));
+  if (worst && compareTiers(worst.tier, "high") >= 0) analysis.report({ ...worst, tier: "critical", command: null });
 }
 
 function toClassification({ findings, commands }: Analysis): Classification {

@@ -55,7 +55,7 @@ function judgeLoops(source: string, scope: Scope): void {
     /while\s*\(?\s*(?:True|true|1\b|:|!0|not\s+False)|for\s*\(\s*;\s*;\s*\)|loop\s*(?:do|\{|\()|\bforever\b|until\s*\(?\s*(?:false|0)|setInterval|itertools\.(?:count|repeat|cycle)|repeat\b|iter\(int,\s*1\)|\bredo\b/.test(
       source,
     );
-  const forks = (source.match(/\bfork\b/g) ?? []).length;
+  const forks = (source.match(/(?:\b|_)fork\b/g) ?? []).length;
   const isItself =
     /spawn|fork|exec|Popen|popen|system|subprocess|Process/.test(source) &&
     /process\.(?:argv|execPath)|__filename|__file__|sys\.(?:executable|argv)|\$0|\$PROGRAM_NAME|\$\^X|import\.meta/.test(
@@ -123,7 +123,7 @@ function judgeConnections(source: string, scope: Scope): void {
     report(scope, "critical", "exfiltration", "The code asks the cloud for the credentials of this machine.");
   const remoteHosts = hosts.filter((host) => !isLocalHost(host) && /^(?:[\w-]+\.)+\w+$/.test(host));
   const hasShell =
-    /dup2|pty\.spawn|\/bin\/(?:ba|da|z)?sh\b|["'](?:ba|da|z)?sh["']|cmd\.exe|powershell|shell_exec|popen|os\.execute|\bexec\b|\bspawn|subprocess|os\.system|system\s*\(|`|STDIN\s*,?\s*["'>]|>&S|backtick/.test(
+    /dup2|pty\.spawn|\/bin\/(?:ba|da|z)?sh\b|["'](?:ba|da|z)?sh["']|cmd\.exe|powershell|shell_exec|popen|os\.execute|\bexec\b|\bspawn|subprocess|os\.system|\bsystem\b|`|STDIN\s*,?\s*["'>]|>&S|backtick/.test(
       source,
     );
   if (
@@ -138,7 +138,7 @@ function judgeConnections(source: string, scope: Scope): void {
   }
   if (!network.test(source)) return;
   const runsCode =
-    /\b(?:exec|eval|Function|compile|instance_eval|load|require|iex|Invoke-Expression|os\.system|system|runInThisContext|subprocess|execSync)\b/.test(
+    /\b(?:exec|eval|Function|compile|instance_eval|iex|Invoke-Expression|os\.system|system|runInThisContext|subprocess|execSync)\b/.test(
       source,
     );
   const reads =
@@ -256,7 +256,9 @@ function getPaths(call: Call, scope: Scope): Text[] {
 
 /** Code that is put together when it runs. */
 function judgeHidden(source: string, language: string, scope: Scope): void {
-  if (!dynamic.test(source) && !decoders.test(source)) return;
+  // Modules that start programs may be called by any name.
+  const isIndirect = dynamic.test(source) || /child_process|subprocess/.test(source);
+  if (!isIndirect && !decoders.test(source)) return;
   const literals = findLiterals(source);
   for (const literal of literals.slice(0, 12)) {
     const decoded = decodeLiteral(literal);
@@ -264,7 +266,7 @@ function judgeHidden(source: string, language: string, scope: Scope): void {
       judgeInlineCode(known(decoded), language, deepen(scope));
       runDangerous(decoded, scope);
     }
-    if (dynamic.test(source)) runDangerous(literal, scope);
+    if (isIndirect) runDangerous(literal, scope);
   }
   const runs =
     /\b(?:eval|exec|Function|compile|system|popen|spawn\w*|execSync|subprocess|__import__|getattr|assert|iex|EncodedCommand)\b/.test(

@@ -97,12 +97,6 @@ const simple: Record<string, { short?: string; long?: string; code: readonly str
     code: ["filter"],
   },
   tcpdump: { short: "z:w:r:i:c:C:G:W:s:nvXAe", code: ["z"], writes: ["w"] },
-  zip: {
-    short: "T:x:i:b:t:n:P:rqj9mdufy0123456789ve@",
-    long: "unzip-command= test exclude= include=",
-    code: ["unzip-command", "T"],
-    writes: [],
-  },
   pandoc: {
     short: "F:L:o:f:t:r:w:sV:M:H:",
     long: "filter= lua-filter= output= from= to= pdf-engine=",
@@ -128,8 +122,7 @@ const simple: Record<string, { short?: string; long?: string; code: readonly str
 const optionProgram: Judge = ({ name, args }, scope) => {
   const spec = simple[name]!;
   const options = parseOptions(args, spec);
-  for (const program of options.get(...spec.code))
-    if (!(name === "zip" && !options.has("unzip-command") && !/[\s/]/.test(program.text))) runOption(program, scope);
+  for (const program of options.get(...spec.code)) runOption(program, scope);
   for (const file of options.get(...(spec.writes ?? [])))
     for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
   if (name.startsWith("apt")) {
@@ -263,6 +256,14 @@ const extract: Judge = ({ args }, scope) => {
   });
 };
 
+/** `zip -T -TT CODE` tests the archive with another program. */
+const zip: Judge = ({ args }, scope) => {
+  args.forEach((arg, index) => {
+    const code = arg.text === "-TT" || arg.text === "--unzip-command" ? args[index + 1] : undefined;
+    if (code) runOption(code, scope);
+  });
+};
+
 const patch: Judge = ({ args }, scope) => {
   const options = parseOptions(args, {
     short: "p:d:i:o:r:B:D:F:V:z:Y:g:bcefElnNRstTuvZ",
@@ -283,6 +284,7 @@ export const optionPrograms: Judges = {
   ...forNames("unzip 7z 7za bsdcpio", extract),
   man,
   patch,
+  zip,
 };
 
 export const isLoaderName = (name: string): boolean => /^ld(?:-linux|-musl|64|\.so)[\w.-]*$/.test(name);

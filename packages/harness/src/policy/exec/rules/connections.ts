@@ -53,7 +53,7 @@ const socat: Judge = ({ args }, scope) => {
   const isLocal = ends.every(
     ({ text }) =>
       !isOnNetwork ||
-      /^(?:exec|system|stdio|-|unix|file|open|pty)/i.test(text) ||
+      /^(?:exec|system|stdio|-$|unix|file:|g?open:|pty)/i.test(text) ||
       /:(?:localhost|127\.0\.0\.1)[:,]/.test(text) ||
       /bind=(?:127|localhost)/.test(text),
   );
@@ -143,6 +143,13 @@ const copyRemote: Judge = ({ name, args }, scope) => {
   for (const option of options.get("o"))
     if (/^ProxyCommand[ =]/i.test(option.text)) runCode({ ...option, text: option.text.slice(13) }, [], scope);
   const target = options.operands.at(-1);
+  if (name === "sftp" && target) {
+    report(scope, "medium", "exfiltration", `sftp connects to ${target.text}.`);
+    judgePiped(scope, `to ${target.text}`);
+    const isUploading = options.has("b") || scope.stdin.some(({ text }) => /\bm?put\b/.test(text));
+    if (isUploading) report(scope, "high", "exfiltration", `sftp copies files to ${target.text}.`);
+    return;
+  }
   if (!target || !options.operands.some(({ text }) => isRemote(text))) return;
   if (isRemote(target.text) && options.operands.length > 1)
     for (const source of options.operands.slice(0, -1)) judgeUpload(source, scope, `to ${target.text}`);

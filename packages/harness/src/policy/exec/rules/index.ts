@@ -49,7 +49,13 @@ for (const table of tables) {
   for (const [name, judge] of Object.entries(table)) judges.set(name, [...(judges.get(name) ?? []), judge]);
 }
 
-export const ruledNames: readonly string[] = [...judges.keys()];
+/** Names of all programs with rules; first those that do harm themselves. */
+export const ruledNames: readonly string[] = [
+  ...new Set([
+    ...[deleteRules, deviceRules, systemRules, credentialRules, privilegeRules].flatMap(Object.keys),
+    ...judges.keys(),
+  ]),
+];
 
 /** Applies every rule of a program. Returns what it prints, where a rule knows that. */
 export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text> | undefined {
@@ -58,8 +64,12 @@ export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text
   return output;
 }
 
+/** No program with rules has a longer name. */
+const maxNameLength = 64;
+
 /** By the exact name, without a version at its end, or in lower case as some file systems find it. */
 function findJudges(name: string): readonly Judge[] {
+  if (name.length > maxNameLength) return [];
   if (isLoaderName(name)) return judges.get("ld.so")!;
   return (
     judges.get(name) ??

@@ -124,11 +124,15 @@ const mount: Judge = ({ name, args }, scope) => {
 const groups: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
   const texts = args.map(({ text }) => text);
-  const isAdministrator = texts.some((text) =>
-    /(?:^|,)(?:sudo|wheel|admin|root|docker|lxd|disk|adm|shadow)(?:,|$)/.test(text),
-  );
+  const isGroup = (text: string) =>
+    /^(?:--\w+=)?(?:\w+,)*(?:sudo|wheel|admin|root|docker|lxd|disk|adm|shadow)(?:,|$)/.test(text);
+  const isAdministrator = texts.some((text, index) => {
+    const isNamedGroup =
+      /^-\w*[gG]$|^--(?:groups|gid)$/.test(texts[index - 1] ?? "") || /^--(?:groups|gid)=/.test(text);
+    return isGroup(text) && (isNamedGroup || (index > 0 && /^(?:gpasswd|adduser|addgroup|groupmod)$/.test(name)));
+  });
   const isRoot = texts.some((text, index) => /^-\w*o?u$/.test(text) && texts[index + 1] === "0");
-  if ((isAdministrator && /-\w*[gGa]|gpasswd|adduser|addgroup|groupmod/.test(`${name} ${texts.join(" ")}`)) || isRoot) {
+  if (isAdministrator || isRoot) {
     report(scope, "critical", "privilege_escalation", `${name} gives a user the rights of an administrator.`);
   } else report(scope, "critical", "credential_change", `${name} changes the users of the machine.`);
 };
