@@ -7,11 +7,11 @@ export function describeSandbox({ mode, network }: SandboxSettings, cwd: string)
   if (mode === "off") return undefined;
   if (process.platform !== "linux" || findProgram("bwrap", cwd) === undefined)
     return mode === "required" ? "Commands cannot be run: the sandbox is missing." : "Commands run without a sandbox.";
-  return `Commands run in a sandbox: they can change this directory and ${describeNetwork(network)}.`;
+  return `Commands run in a sandbox${describeNetwork(network)}.`;
 }
 
 function describeNetwork(network: SandboxSettings["network"]): string {
-  if (network === "all") return "have the network";
-  if (network === "none" || network.allow.length === 0) return "have no network but loopback";
-  return `reach these hosts only: ${network.allow.join(", ")}`;
+  if (network === "all") return "";
+  if (network === "none" || network.allow.length === 0) return " without network";
+  return ` that reaches only ${network.allow.join(", ")}`;
 }
