@@ -34,12 +34,12 @@ export async function installProgram() {
   return { directory, program: join(scope, "cli", "dist", "tau.cjs"), home };
 }
 
-/** Creates a working directory whose model is a local server that gives these replies in order. */
-export async function createWorkspace({ home }, replies, name) {
+/** Creates a working directory whose model is a local server: one that gives these replies in order, unless there is another. */
+export async function createWorkspace({ home }, replies, name, otherServer) {
   const directory = join(home, name);
   const agentDir = join(directory, ".agent");
   mkdirSync(agentDir, { recursive: true });
-  const server = await startWireServer("openai-completions", replies);
+  const server = otherServer ?? (await startWireServer("openai-completions", replies));
   const models = [{ id: "small", name: "Small", contextWindow: 1_000_000, maxTokens: 100_000 }];
   const local = { baseUrl: server.url, api: "openai-completions", apiKey: "local-key-0123456789", models };
   writeFileSync(join(agentDir, "models.json"), JSON.stringify({ providers: { local } }));

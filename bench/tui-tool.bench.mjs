@@ -1,7 +1,7 @@
 /** CPU and bytes of a command that prints 100 MB, shown live in the interactive program, compared with print mode. */
 import { call, text } from "../packages/ai/dist/testing/index.js";
 import { createWorkspace, installProgram, interleaved, measure } from "./packed-program.mjs";
-import { measureInTerminal } from "./terminal-program.mjs";
+import { leaveAfter, measureInTerminal } from "./terminal-program.mjs";
 
 const rounds = 4;
 const command = "seq 13000000 | head -c 100M";
@@ -13,17 +13,9 @@ export default async function bench(report) {
     { kind: "answer", answer: { content: [text("THEEND")] } },
   ]).flat();
   const workspace = await createWorkspace(installation, replies, "tool");
-  const print = () => measure([installation.program, "-p", "Go."], { ...installation, workspace });
-  const show = () =>
-    measureInTerminal([installation.program, "Go."], {
-      ...installation,
-      workspace,
-      drive: (written, type) => {
-        if (!written.includes("THEEND")) return false;
-        type("\x04");
-        return true;
-      },
-    });
+  const options = { ...installation, workspace, drive: leaveAfter("THEEND") };
+  const print = () => measure([installation.program, "-p", "Go."], options);
+  const show = () => measureInTerminal([installation.program, "Go."], options);
   await print();
   await show();
   const [printed, shown] = await interleaved([print, show], rounds);

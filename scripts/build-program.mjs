@@ -128,7 +128,7 @@ async function buildPart(entry) {
     ...shared,
     ...bundleOptions,
     entryPoints: [entry],
-    plugins: [directImports],
+    plugins: [directImports, lateMarkdown, lateBuiltIns],
   });
   return { text: wrap(outputFiles[0].text), inputs: Object.keys(metafile.inputs) };
 }
@@ -156,6 +156,20 @@ const otherFiles = {
         .join("\n"),
     }));
     bundler.onResolve({ filter: /^\.\/schema-engine\.cjs$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+
+/** Loads the Markdown parser with the first text: it builds a hundred regular expressions. */
+const lateMarkdown = {
+  name: "late-markdown",
+  setup(bundler) {
+    bundler.onResolve({ filter: /^marked$/ }, ({ path, namespace }) =>
+      namespace === "late-markdown" ? undefined : { path, namespace: "late-markdown" },
+    );
+    bundler.onLoad({ filter: /.*/, namespace: "late-markdown" }, () => ({
+      contents: `module.exports = { get Lexer() { return require("marked").Lexer; } };`,
+      resolveDir: join(root, "packages", "tui"),
+    }));
   },
 };
 

@@ -28,7 +28,7 @@ export function answerApprovals(hosted: HostedSession, io: Io): () => void {
 
 async function answer(hosted: HostedSession, approval: Approval, io: Io, signal: AbortSignal): Promise<void> {
   if (signal.aborted || io.signal.aborted) return;
-  const typed = await ask(io, `${clearLine()}${formatQuestion(approval)}`, { signal });
+  const typed = await ask(io, `${clearLine(io.env)}${formatQuestion(approval)}`, { signal });
   // Somebody else answered, or the time is over.
   if (signal.aborted) return;
   if (typed === undefined) return await hosted.abort();
@@ -44,20 +44,33 @@ const letters: Record<ApprovalChoice, { letter: string; term: string }> = {
 
 /** The command or path is shown whole. Pure. */
 export function formatQuestion({ summary, reason, commands = [], choices }: Approval): string {
-  const texts = commands.flatMap((argv) => argv.at(-1)?.split("\n") ?? []);
-  const offers = choices.map(({ choice, rule }) => {
-    const { letter, term } = letters[choice];
-    return `${letter}  ${term}${rule === undefined ? "" : `: ${rule}`}`;
+  const [shell, ...inside] = commands;
+  const runs = inside.length > 1 ? ["It runs:", ...inside.map((argv) => `  ${argv.join(" ")}`)] : [];
+  const texts = [...(shell?.at(-1)?.split("\n") ?? []), ...runs];
+  const keys = listKeys(choices);
+  const width = Math.max(...keys.map((key) => key.length));
+  const offers = choices.map(({ choice, rule }, index) => {
+    const { term } = letters[choice];
+    return `${keys[index]!.padEnd(width)}  ${term}${rule === undefined ? "" : `: ${rule}`}`;
   });
   const lines = [summary, reason, ...texts, "", ...offers, "n  no"].map((line) => toVisibleLine(line, Infinity));
-  const keys = choices.map(({ choice }) => letters[choice].letter);
   return `The model asks for your approval.\n${lines.map((line) => `  ${line}\n`).join("")}Allow it? [${keys.join("/")}/N] `;
 }
 
 /** Everything but a choice that was offered is a no. Pure. */
 export function parseAnswer({ choices }: Pick<Approval, "choices">, typed: string): ApprovalAnswer {
   const word = typed.trim().toLowerCase();
-  const match = choices.find(({ choice }) => word === choice || word === letters[choice].letter);
-  const choice = match?.choice ?? (word === "yes" ? "once" : undefined);
-  return choice === undefined ? { decision: "deny" } : { decision: "allow", choice };
+  const keys = listKeys(choices);
+  const wanted = word === "yes" ? "once" : word;
+  const match = choices.find(({ choice }, index) => wanted === choice || wanted === keys[index]);
+  if (!match) return { decision: "deny" };
+  const { choice, rule } = match;
+  return { decision: "allow", choice, ...(rule !== undefined && { rule }) };
 }
+
+/** What to type for each choice: a letter, and with a star if the choice was offered with another rule before. */
+const listKeys = (choices: Approval["choices"]): string[] =>
+  choices.map(({ choice }, index) => {
+    const isSecond = choices.slice(0, index).some((earlier) => earlier.choice === choice);
+    return letters[choice].letter + (isSecond ? "*" : "");
+  });

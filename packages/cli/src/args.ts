@@ -34,6 +34,8 @@ export interface SessionOptions {
   excludeTools?: readonly string[];
   noTools: boolean;
   sequentialTools: boolean;
+  policy: string | undefined;
+  sandbox: "off" | "auto" | "required" | undefined;
   noBuiltinTools: boolean;
   /** Directories in which tools may work besides the working directory. */
   addDir: readonly string[];
@@ -160,6 +162,8 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     excludeTools: list("exclude-tools"),
     noTools: has("no-tools"),
     sequentialTools: has("sequential-tools"),
+    policy: text("policy"),
+    sandbox: text("sandbox"),
     noBuiltinTools: has("no-builtin-tools"),
     addDir: all("add-dir"),
     approve: has("approve") || (has("no-approve") ? false : undefined),

@@ -2,6 +2,7 @@ import { systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { readTrust, writeTrust } from "@tau/harness/policy";
+import type { TrustDifference } from "@tau/protocol";
 import { ask } from "./ask.ts";
 import type { Io } from "./command.ts";
 
@@ -15,18 +16,26 @@ export interface TrustQuestion {
 /** Asks whether the project is trusted, and stores a yes together with the state of its files. */
 export async function askTrust(io: Io, { cwd, agentDir, waiting }: TrustQuestion): Promise<boolean> {
   const options = { cwd, agentDir, ids: systemIds };
-  const trust = await readTrust(options).catch((error: unknown) => {
-    // Too many files, or files that cannot be read: nobody could look at them, and the run goes on without trust.
+  const refuse = (error: unknown) => {
     io.err(`tau: ${getErrorMessage(error)} So the project cannot be trusted.\n`);
-  });
+  };
+  // Too many files, or files that cannot be read: nobody could look at them, and the run goes on without trust.
+  const trust = await readTrust(options).catch(refuse);
   if (!trust) return false;
-  const { path, files, changed } = trust;
+  const { path, files, changed, digest, difference } = trust;
   const list = (names: readonly string[]) => names.map((name) => `  ${JSON.stringify(name)}\n`).join("");
   const before = changed ? "Its files have changed since you trusted it. " : "";
   io.err(`${path} is a project that you do not trust. ${before}Without trust this has no effect:\n${list(waiting)}`);
+  if (difference) io.err(`Since you trusted it:\n${formatDifference(difference)}`);
   io.err(`Trusting it could execute commands or change where data is sent. Look at these files first:\n${list(files)}`);
   const answer = await ask(io, "Trust it, until one of these files changes? [y/N] ");
   if (answer === undefined) throw new HarnessError("aborted", "Interrupted.");
   if (!/^y(es)?$/i.test(answer.trim())) return false;
-  return (await writeTrust(options, true)).trusted;
+  return (await writeTrust(options, true, digest).catch(refuse))?.trusted ?? false;
 }
+
+/** One line for each file. */
+const formatDifference = (difference: TrustDifference): string =>
+  (["added", "changed", "removed"] as const)
+    .flatMap((kind) => difference[kind].map((name) => `  ${kind} ${JSON.stringify(name)}\n`))
+    .join("");

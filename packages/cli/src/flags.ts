@@ -78,6 +78,18 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "no-builtin-tools", short: "nbt", summary: "Use no built-in tools, unless --tools names them" },
       { name: "sequential-tools", summary: "Run the tool calls of an answer one at a time" },
       { name: "add-dir", value: "DIR", many: true, summary: "Let tools read and write in this directory too" },
+      {
+        name: "policy",
+        value: "PROFILE",
+        choices: ["safe", "balanced", "permissive"],
+        summary: "What may be done without asking",
+      },
+      {
+        name: "sandbox",
+        value: "MODE",
+        choices: ["off", "auto", "required"],
+        summary: "Run commands in the sandbox: never, where it works, or not at all without it",
+      },
       { name: "approve", short: "a", summary: "Trust the project for this run; nothing is stored" },
       { name: "no-approve", short: "na", summary: "Do not trust the project in this run" },
       { name: "system-prompt", value: "TEXT|FILE", mayBeEmpty: true, summary: "Replace the system prompt" },

@@ -5,7 +5,7 @@ import type { SessionClient } from "./interactive/session-client.ts";
 export function createHostClient(host: Host, sessionId: string): SessionClient {
   return {
     sessionId,
-    execute: (command) => host.execute(sessionId, command),
+    execute: (command, options) => host.execute(sessionId, command, options),
     subscribe: (onSnapshot, onEvent) =>
       host.subscribe(sessionId, (item) => (item.kind === "snapshot" ? onSnapshot(item.view) : onEvent(item.event))),
     to: (other) => createHostClient(host, other),

@@ -4,13 +4,21 @@ import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { createHostClient } from "./host-client.ts";
 import type { SessionClient } from "./interactive/session-client.ts";
+import type { DemoSession } from "./interactive/program.ts";
 import { openHost } from "./open-host.ts";
+
+interface OpenHost {
+  host: Host;
+  /** One of its sessions. */
+  sessionId: string;
+  close: () => Promise<void>;
+}
 
 export class Hosts {
   readonly #options: SessionOptions;
   readonly #io: Io;
-  /** By directory, with a session of it. */
-  readonly #hosts = new Map<string, { host: Host; sessionId: string }>();
+  /** By directory. */
+  readonly #hosts = new Map<string, OpenHost>();
 
   constructor(options: SessionOptions, io: Io) {
     this.#options = options;
@@ -36,6 +44,22 @@ export class Hosts {
     return await this.#add(toOptionsElsewhere(this.#options, path), false);
   }
 
+  /** A session in a temporary directory, with a model that follows a script. */
+  async openDemo(): Promise<DemoSession> {
+    const [{ openDemoHost }, { demoRequest }] = await Promise.all([
+      import("./demo-host.ts"),
+      import("./demo-script.ts"),
+    ]);
+    const demo = await openDemoHost(this.#io);
+    const { cwd } = demo.host.get(demo.sessionId).session;
+    this.#hosts.set(cwd, demo);
+    const close = async () => {
+      this.#hosts.delete(cwd);
+      await demo.close();
+    };
+    return { client: createHostClient(demo.host, demo.sessionId), request: demoRequest, close };
+  }
+
   /** Throws for a session that is not open. */
   get(sessionId: string): HostedSession {
     const owner = [...this.#hosts.values()].find(({ host }) => host.sessionIds.includes(sessionId));
@@ -44,13 +68,12 @@ export class Hosts {
   }
 
   async dispose(): Promise<void> {
-    await Promise.all([...this.#hosts.values()].map(({ host }) => host.dispose()));
+    await Promise.all([...this.#hosts.values()].map(({ close }) => close()));
   }
 
   async #add(options: SessionOptions, asksTrust: boolean): Promise<SessionClient> {
-    const opened = await openHost(options, this.#io, { ask: "surface", asksTrust });
-    const { host, sessionId } = opened;
-    this.#hosts.set(host.get(sessionId).session.cwd, opened);
+    const { host, sessionId } = await openHost(options, this.#io, { ask: "surface", asksTrust });
+    this.#hosts.set(host.get(sessionId).session.cwd, { host, sessionId, close: () => host.dispose() });
     return createHostClient(host, sessionId);
   }
 }

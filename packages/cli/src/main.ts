@@ -6,6 +6,7 @@ import { commands } from "./commands/index.ts";
 import { getAdvice, getDetails, getErrorExitCode, UsageError } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
+import { isDumb } from "./terminal-text.ts";
 import { version } from "./version.ts";
 
 /** A command that only the scripts of `tau completion` use. */
@@ -98,8 +99,12 @@ async function runMode(options: SessionOptions, io: Io): Promise<ExitCode | void
   }
   if (options.mode === "rpc") return await (await import("./rpc/rpc.ts")).runRpc(options, io);
   const isInteractive = options.mode === "text" && !options.print && io.terminal.input && io.terminal.out;
-  if (isInteractive) return await (await import("./run-interactive.ts")).runInteractive(options, io);
+  // Such a terminal can only print lines, so a message is answered as with `-p`.
+  if (isInteractive && !isDumb(io.env)) return await (await import("./run-interactive.ts")).runInteractive(options, io);
   const hasPrompt = message !== "" || files.length > 0 || !io.terminal.input;
+  if (isInteractive && !hasPrompt && !options.resume) {
+    throw new UsageError("This terminal can only print lines (TERM=dumb). Add a message, or set TERM to what it is.");
+  }
   if (!hasPrompt && !options.resume && !options.print) return io.out(helpText(commands));
   if (options.mode !== "text") return await (await import("./json.ts")).runJson(options, io);
   return await (await import("./print.ts")).runPrint(options, io);

@@ -87,6 +87,8 @@ export async function openHost(
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
     additionalDirectories: options.addDir.map(toPath),
     ...(options.sequentialTools && { toolExecution: "sequential" }),
+    ...(options.policy !== undefined && { policyProfile: options.policy }),
+    ...(options.sandbox !== undefined && { sandbox: { mode: options.sandbox } }),
     ...(systemPrompt !== undefined && { systemPrompt }),
     appendSystemPrompt,
     ...(ask && { ask }),

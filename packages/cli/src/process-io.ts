@@ -9,7 +9,7 @@ import { sleep } from "@tau/ai/internal";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { Output } from "./output.ts";
-import { toTerminalText } from "./terminal-text.ts";
+import { isDumb, toTerminalText } from "./terminal-text.ts";
 
 /** How long a program that was told to end may take to tidy up. */
 const maxShutdownMs = 3_000;
@@ -56,7 +56,7 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     get columns() {
       return self.stdout.columns;
     },
-    colour: terminal.out && !self.env["NO_COLOR"],
+    colour: terminal.out && !self.env["NO_COLOR"] && !isDumb(self.env),
     signal: interrupt.signal,
     cwd: workingDirectory(self),
     env: self.env,

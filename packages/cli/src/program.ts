@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Io } from "./command.ts";
 import type { Hosts } from "./hosts.ts";
 import type { Program } from "./interactive/program.ts";
+import { openAddress } from "./open-address.ts";
 import { version } from "./version.ts";
 
 export function createProgram(io: Io, hosts: Hosts): Program {
@@ -14,6 +15,8 @@ export function createProgram(io: Io, hosts: Hosts): Program {
     readClipboardImage: async () => await (await import("./clipboard-image.ts")).readClipboardImage(io.env),
     readImageFile: async (path, cwd) => await (await import("./clipboard-image.ts")).readImageFile(path, cwd),
     openSession: (path, cwd) => hosts.openSession(path, cwd),
+    openDemo: () => hosts.openDemo(),
+    openAddress: (url) => openAddress(url, io.env),
     runDoctor: (cwd, columns) => runDoctor({ ...io, cwd, columns }),
     readChangelog: () => readChangelog(),
     findSharing: async () => await (await import("./share.ts")).findSharing(io.env),

@@ -5,19 +5,19 @@ import type { SessionEvent } from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { cleanLine, cutTo } from "./table.ts";
-import { clearLine } from "./terminal-text.ts";
+import { clearLine, showsProgress } from "./terminal-text.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 100;
 
 /**
- * Returns a function that ends the progress. Without a terminal only notices, retries and, with `verbose`, tool calls are
+ * Returns a function that ends the progress. Without a terminal that can erase lines, only notices, retries and, with `verbose`, tool calls are
  * shown, a line each.
  */
 export function showProgress(hosted: HostedSession, { quiet, verbose }: SessionOptions, io: Io): () => void {
   if (quiet) return () => {};
   for (const { message } of hosted.view.live.notices) io.err(`tau: ${message}\n`);
-  const isAnimated = io.terminal.err;
+  const isAnimated = showsProgress(io);
   let activity = "waiting for the model";
   let since = systemClock.monotonic();
   let frame = 0;
@@ -25,7 +25,7 @@ export function showProgress(hosted: HostedSession, { quiet, verbose }: SessionO
     // The user is reading a question, or typing the answer.
     if (hosted.view.live.approvals.length > 0) return;
     const seconds = Math.floor((systemClock.monotonic() - since) / 1_000);
-    io.err(`${clearLine()}${frames[frame++ % frames.length]} ${activity}${seconds > 0 ? ` ${seconds} s` : ""}`);
+    io.err(`${clearLine(io.env)}${frames[frame++ % frames.length]} ${activity}${seconds > 0 ? ` ${seconds} s` : ""}`);
   };
   const stop = hosted.subscribe((item) => {
     if (item.kind !== "event") return;
@@ -35,13 +35,13 @@ export function showProgress(hosted: HostedSession, { quiet, verbose }: SessionO
       since = systemClock.monotonic();
     }
     const line = formatLine(item.event, verbose);
-    if (line !== undefined) io.err(`${isAnimated ? clearLine() : ""}tau: ${line}\n`);
+    if (line !== undefined) io.err(`${isAnimated ? clearLine(io.env) : ""}tau: ${line}\n`);
   });
   const timer = isAnimated ? setInterval(draw, frameMs) : undefined;
   return () => {
     stop();
     clearInterval(timer);
-    if (isAnimated) io.err(clearLine());
+    if (isAnimated) io.err(clearLine(io.env));
   };
 }
 

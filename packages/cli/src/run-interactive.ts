@@ -1,16 +1,19 @@
 /** Opens the interactive terminal over a host in this process. */
-import { execFile } from "node:child_process";
 import type { SessionOptions } from "./args.ts";
 import { getAgentDir } from "./agent-dir.ts";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { Hosts } from "./hosts.ts";
-import { createProgram } from "./program.ts";
+import type { Settings } from "@tau/harness/settings";
+import { createProgram, readChangelog } from "./program.ts";
 import { createDraftFile } from "./terminal/draft.ts";
 import { getEditorCommand, getEscapeTimeoutMs, showsHardwareCursor } from "./terminal/environment.ts";
 import { editInEditor } from "./terminal/external-editor.ts";
+import { readGitBranch } from "./terminal/git-branch.ts";
 import { openLooks } from "./terminal/looks.ts";
 import { suspend } from "./terminal/suspend.ts";
+import { describeUpdate, takeLastVersion } from "./terminal/whats-new.ts";
+import { version } from "./version.ts";
 
 /** Before the first frame. */
 const maxColorWaitMs = 100;
@@ -54,8 +57,12 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
     settings: getSettings(),
     keybindings: looks.keybindings,
     program: createProgram(io, hosts),
-    getBranch,
-    copy: (text) => terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`),
+    getBranch: readGitBranch,
+    copy: (text) => {
+      // Both: a terminal may not take it, and the clipboard of this machine may not be the user's.
+      terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
+      void import("./clipboard-text.ts").then(({ copyToSystem }) => copyToSystem(text, io.env));
+    },
     suspend: () => suspend(process),
     editExternally: (text) =>
       editInEditor(getEditorCommand(getSettings().externalEditor, io.env, process.platform), text, cwd),
@@ -89,7 +96,7 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
       ...(message !== "" && { message }),
       ...(options.resume && { command: "resume" }),
       ...(draft !== undefined && { draft }),
-      notices: [...looks.problems, ...kept],
+      notices: [...looks.problems, ...(await describeNews(agentDir, getSettings())), ...kept],
     });
     draftFile.flush();
     io.err(describeResume(hosts, end.sessionId));
@@ -101,6 +108,16 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
   }
 }
 
+/** After an update, unless the user wants a quiet start. */
+async function describeNews(
+  agentDir: string,
+  { quietStartup, collapseChangelog: isCollapsed }: Pick<Settings, "quietStartup" | "collapseChangelog">,
+): Promise<string[]> {
+  const before = await takeLastVersion(agentDir, version);
+  if (before === undefined || quietStartup !== false) return [];
+  return [describeUpdate({ before, version, changelog: isCollapsed ? undefined : await readChangelog(), isCollapsed })];
+}
+
 /** Empty for a session that is not stored, or that nothing was said in. */
 function describeResume(hosts: Hosts, sessionId: string): string {
   const { sessionFile, messages } = hosts.get(sessionId).session;
@@ -108,11 +125,3 @@ function describeResume(hosts: Hosts, sessionId: string): string {
     ? ""
     : `To continue this session: tau --session ${sessionId}\n`;
 }
-
-/** Undefined outside of a repository. */
-const getBranch = (cwd: string): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    execFile("git", ["symbolic-ref", "--short", "HEAD"], { cwd, timeout: 1_000 }, (error, stdout) =>
-      resolve(error ? undefined : stdout.trim()),
-    );
-  });

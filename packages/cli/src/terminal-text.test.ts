@@ -8,11 +8,15 @@ test("no text controls a terminal, and what is shown of it stays", () => {
   );
 });
 
+test("a terminal that can only print lines gets no sequence", () => {
+  expect(clearLine({ TERM: "dumb" })).toBe("");
+});
+
 test("tau's own sequences reach the terminal, and those in the text between them do not", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(0xff)), (codes) => {
       const text = String.fromCharCode(...codes);
-      const shown = toTerminalText(`${clearLine()}${paint(text, "bold")}`);
+      const shown = toTerminalText(`${clearLine({})}${paint(text, "bold")}`);
       expect(shown.startsWith("\u001b[G\u001b[2K\u001b[1m")).toBe(true);
       expect(shown.endsWith("\u001b[22m")).toBe(true);
       // oxlint-disable-next-line no-control-regex -- they are looked for

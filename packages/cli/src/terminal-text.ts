@@ -1,6 +1,7 @@
 /** What a terminal gets: text that cannot control it, and tau's own escape sequences. */
 import { styleText } from "node:util";
 import { systemIds } from "@tau/ai";
+import type { Io } from "./command.ts";
 
 let mark: string | undefined;
 
@@ -10,8 +11,14 @@ const getMark = (): string => (mark ??= `\u001b${systemIds()}`);
 /** Marks the escape sequences of a text as tau's own. Never pass text from elsewhere. */
 export const markOwn = (text: string): string => text.replaceAll("\u001b", getMark());
 
-/** Returns to the beginning of the line and erases it. */
-export const clearLine = (): string => markOwn("\u001b[G\u001b[2K");
+/** Whether the terminal can only print lines. */
+export const isDumb = (env: Io["env"]): boolean => env["TERM"] === "dumb";
+
+/** Whether progress can be shown on standard error: a line that is erased again. */
+export const showsProgress = ({ terminal, env }: Pick<Io, "terminal" | "env">): boolean => terminal.err && !isDumb(env);
+
+/** Returns to the beginning of the line and erases it. Nothing for a terminal that cannot. */
+export const clearLine = (env: Io["env"]): string => (isDumb(env) ? "" : markOwn("\u001b[G\u001b[2K"));
 
 export function paint(text: string, style: Parameters<typeof styleText>[0]): string {
   // Whether there are colours was decided before.

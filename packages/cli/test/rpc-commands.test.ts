@@ -257,7 +257,11 @@ const cases: Readonly<Record<CommandName, Case>> = {
     async check({ client }) {
       const { providers } = await client.call("get_providers");
       expect(providers).toContainEqual({ name: "acme", configured: true, modelCount: 2 });
-      expect(providers.find(({ name }) => name === "anthropic")).toMatchObject({ configured: false });
+      expect(providers.find(({ name }) => name === "anthropic")).toMatchObject({
+        configured: false,
+        login: expect.stringContaining("Anthropic") as string,
+        defaultModel: expect.stringContaining("claude") as string,
+      });
     },
   },
   get_available_models: {
@@ -718,6 +722,28 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(problems.join(" ")).toContain("nonsense");
     },
   },
+  list_settings: {
+    settings: { steeringMode: "all" },
+    prepare: async ({ directory }) => {
+      await mkdir(join(directory, ".tau"));
+      await writeFile(join(directory, ".tau", "settings.json"), '{ "retry": { "maxRetries": 7 } }');
+    },
+    async check({ client }) {
+      const { settings } = await client.call("list_settings");
+      const find = (key: string) => settings.find((setting) => setting.key === key);
+      expect(find("steeringMode")).toMatchObject({
+        value: "all",
+        own: "all",
+        default: "one-at-a-time",
+        choices: ["all", "one-at-a-time"],
+        origin: "global",
+      });
+      expect(find("retry.maxRetries")).toMatchObject({ value: 7, default: 3, type: "number", origin: "project" });
+      expect(find("followUpMode")).toMatchObject({ value: "one-at-a-time", origin: "default" });
+      expect(find("shellEnv")).toMatchObject({ value: {}, default: {}, origin: "default" });
+      for (const { key, description } of settings) expect(description, key).toMatch(/\.$/);
+    },
+  },
   set_setting: {
     async check({ client, agentDir }) {
       await client.call("set_setting", { key: "retry.maxRetries", value: 7 });
@@ -736,15 +762,18 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await writeFile(join(agentDir, "prompts", "look.md"), "Look at $1.");
       await writeFile(join(directory, "fruit.txt"), "apples");
       await mkdir(join(directory, "fresh air"));
+      await writeFile(join(directory, "fresh air", "in.txt"), "");
     },
     async check({ client }) {
       expect(await client.call("complete", { text: "/lo", cursor: 3 })).toMatchObject({
         from: 1,
         items: [{ value: "look" }],
       });
-      const { from, items } = await client.call("complete", { text: "see @fr", cursor: 7 });
+      const ask = () => client.call("complete", { text: "see @fr", cursor: 7 });
+      await expect.poll(async () => (await ask()).incomplete).toBeUndefined();
+      const { from, items } = await ask();
       expect(from).toBe(5);
-      expect(items.map(({ value }) => value)).toEqual(['"fresh air/"', "fruit.txt"]);
+      expect(items.map(({ value }) => value)).toEqual(["fruit.txt", '"fresh air/"', '"fresh air/in.txt"']);
       expect((await client.call("complete", { text: "plain", cursor: 5 })).items).toEqual([]);
     },
   },
@@ -787,7 +816,19 @@ const cases: Readonly<Record<CommandName, Case>> = {
       const stored = await client.call("login", { provider: "mistral", apiKey: "key-0123456789" });
       expect(stored).toEqual({ provider: "mistral", kind: "api_key" });
       expect(await readFile(join(agentDir, "auth.json"), "utf8")).toContain("key-0123456789");
+      expect((await client.call("get_available_models")).models.map(({ provider }) => provider)).toContain("mistral");
       await expect(client.call("login", { provider: "mistral" })).rejects.toThrow("no login");
+      await expect(client.call("login", { provider: "mistrall", apiKey: "key-0123456789" })).rejects.toThrow("mistral");
+      await expect(client.call("login", { provider: "openai", apiKey: "two words" })).rejects.toThrow("spaces");
+      expect(await readFile(join(agentDir, "auth.json"), "utf8")).not.toMatch(/mistrall|openai/);
+    },
+  },
+  abort_login: {
+    async check({ client, events }) {
+      const login = client.call("login", { provider: "anthropic" });
+      await expect.poll(() => events.some((event) => event.type === "notice" && event.code === "login")).toBe(true);
+      expect(await client.call("abort_login")).toBeNull();
+      await expect(login).rejects.toThrow("cancelled");
     },
   },
   logout: {

@@ -4,7 +4,7 @@
  * at the nearest directory above it that exists. The target of a link is watched like the link. In a directory every
  * entry counts, but nothing below its subdirectories.
  */
-import { type FSWatcher, readlinkSync, type Stats, statSync, watch } from "node:fs";
+import { type FSWatcher, lstatSync, readlinkSync, type Stats, statSync, watch } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
@@ -16,7 +16,7 @@ export interface FileWatch {
 
 export interface WatchOptions {
   readonly clock: Clock;
-  /** Called `quietMs` after something may have changed, once for all changes in between. */
+  /** Called `quietMs` after something may have changed, once for all changes in between, and after `firstCheckMs`. */
   onChange(): void;
   /** Called with a sentence when a file or directory cannot be watched. The others are watched all the same. */
   onError(message: string): void;
@@ -24,6 +24,9 @@ export interface WatchOptions {
 
 /** Long enough for an editor that saves in several steps; too short for the user to notice. */
 export const quietMs = 30;
+
+/** For changes from before the watchers were there. Late, because a program that is starting has more urgent work. */
+export const firstCheckMs = 1_000;
 
 /** A system has a limit for all programs together, which may be as low as 8,192. */
 const maxWatched = 1_000;
@@ -48,6 +51,7 @@ export function watchFiles(paths: readonly string[], { clock, onChange, onError 
     if (!isClosed) cancelTimer ??= clock.setTimer(quietMs, onTimer);
   };
   const onTimer = () => {
+    cancelFirstCheck();
     cancelTimer = undefined;
     updateWatchers();
     onChange();
@@ -88,11 +92,11 @@ export function watchFiles(paths: readonly string[], { clock, onChange, onError 
   };
 
   updateWatchers();
-  // For changes from before the watchers were there.
-  startTimer();
+  const cancelFirstCheck = clock.setTimer(firstCheckMs, onTimer);
   return {
     close() {
       isClosed = true;
+      cancelFirstCheck();
       cancelTimer?.();
       for (const path of watched.keys()) unwatch(path);
     },
@@ -108,7 +112,7 @@ function getTargets(paths: readonly string[]): Targets {
     addNearest(targets, path);
     // The targets of links, also while they are missing.
     for (let link = path, links = 0; links < maxLinks; links++) {
-      const target = ifPossible(() => readlinkSync(link));
+      const target = readLink(link);
       if (target === undefined) break;
       link = resolve(dirname(link), target);
       addNearest(targets, link);
@@ -128,6 +132,12 @@ function addNearest(targets: Targets, path: string): void {
   if (!targets.has(directory)) targets.set(directory, new Set());
   targets.get(directory)?.add(name);
 }
+
+/** The target of a link; undefined for anything else. Most paths are no links, and an exception for each takes long. */
+const readLink = (path: string): string | undefined =>
+  ifPossible(() =>
+    lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined,
+  );
 
 const getStat = (path: string): Stats | undefined => ifPossible(() => statSync(path, { throwIfNoEntry: false }));
 

@@ -24,7 +24,7 @@ export interface Approval {
   expiresAt?: number;
   /** How long that was when it was asked, in milliseconds. */
   timeoutMs?: number;
-  /** What may be answered besides no. */
+  /** What may be answered besides no. A choice may be offered with several rules. */
   choices: readonly { choice: ApprovalChoice; /** What would be remembered; absent for `once`. */ rule?: string }[];
 }
 
@@ -32,6 +32,8 @@ export interface Approval {
 export interface ApprovalAnswer {
   decision: "allow" | "deny";
   choice?: ApprovalChoice;
+  /** Which of the rules that are offered for the choice is remembered. Default: the first. Another one denies. */
+  rule?: string;
   /** Told to the model with the outcome of the call. */
   message?: string;
 }

@@ -21,6 +21,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "get_trust",
     "initialize",
     "list_sessions",
+    "list_settings",
   ],
   write: [
     "abort",
@@ -56,6 +57,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
   approve: ["approve"],
   admin: [
     "abort_bash",
+    "abort_login",
     "bash",
     "export_html",
     "export_jsonl",

@@ -20,6 +20,8 @@ export type Disposition = "started" | "queued";
 
 export interface StateData {
   model?: ModelData;
+  /** Why the model that the settings ask for cannot be used, where there is none. */
+  modelProblem?: string;
   thinkingLevel: ThinkingLevelName;
   isStreaming: boolean;
   isCompacting: boolean;
@@ -122,6 +124,8 @@ export interface CompletionData {
   /** The completions replace `text` from here to the cursor. */
   from: number;
   items: { value: string; description?: string }[];
+  /** Files are still being listed: asking again gives more or better completions. */
+  incomplete?: true;
 }
 
 export interface TrustData {
@@ -132,6 +136,45 @@ export interface TrustData {
   files: string[];
   /** The content changed since the project was trusted. */
   changed: boolean;
+  /** Identifies the content of the files, for `set_trust`. */
+  digest: string;
+  /** What changed, if that is known. */
+  difference?: TrustDifference;
+}
+
+/** Files by their paths in the project. */
+export interface TrustDifference {
+  added: string[];
+  changed: string[];
+  removed: string[];
+}
+
+export interface ProviderData {
+  name: string;
+  /** Whether its models can be used now. */
+  configured: boolean;
+  modelCount: number;
+  /** What its own login is called, where it has one. */
+  login?: string;
+  /** The id of the model that a session begins with. */
+  defaultModel?: string;
+}
+
+export interface SettingData {
+  /** Dotted, such as `retry.maxRetries`. */
+  key: string;
+  description: string;
+  /** As in TypeScript. */
+  type: string;
+  /** All values that it can have, where they are few. */
+  choices?: (string | number | boolean)[];
+  /** What counts. Absent if there is neither a value nor a default. */
+  value?: unknown;
+  default?: unknown;
+  /** As in the user's own file. It counts unless `origin` is `project`. */
+  own?: unknown;
+  /** Which file the value comes from. */
+  origin: "default" | "global" | "project";
 }
 
 interface Prompt {
@@ -184,13 +227,16 @@ export interface Commands {
     params: { direction?: "forward" | "backward" };
     data: { model: ModelData; thinkingLevel: ThinkingLevelName; isScoped: boolean } | null;
   };
-  /** `scope`: those that `cycle_model` goes through, in their order; empty if these are all of them. */
+  /**
+   * `discover`: local servers are asked first. `scope`: those that `cycle_model` goes through, in their order; empty if
+   * these are all of them.
+   */
   get_available_models: {
-    params: None;
+    params: { discover?: boolean };
     data: { models: ModelData[]; scope: Pick<ModelData, "provider" | "id">[] };
   };
-  /** All providers, by name. One is `configured` if its models can be used now. */
-  get_providers: { params: None; data: { providers: { name: string; configured: boolean; modelCount: number }[] } };
+  /** All providers, in order of preference. */
+  get_providers: { params: None; data: { providers: ProviderData[] } };
   set_thinking_level: { params: { level: ThinkingLevelName }; data: null };
   /** Null when the model has only one. */
   cycle_thinking_level: { params: None; data: { level: ThinkingLevelName } | null };
@@ -259,14 +305,19 @@ export interface Commands {
   restore_session: { params: { session: string }; data: { id: string; path: string } };
 
   get_settings: { params: None; data: { settings: Record<string, unknown>; problems: string[] } };
+  /** Every setting with its value and what it means. */
+  list_settings: { params: None; data: { settings: SettingData[] } };
   /** `key` is dotted, such as `retry.maxRetries`; without `value` the setting is removed. Default scope `global`. */
   set_setting: { params: { key: string; value?: unknown; scope?: "global" | "project" }; data: null };
   /** Reads settings and resources again; answers with what changed. */
   reload: { params: None; data: { changed: string[] } };
   get_trust: { params: None; data: TrustData };
-  set_trust: { params: { trusted: boolean }; data: TrustData };
+  /** With `digest`, the files must still be those that `get_trust` answered with. */
+  set_trust: { params: { trusted: boolean; digest?: string }; data: TrustData };
   /** Stores a key. Without `apiKey`, starts the provider's own login; what the user has to do comes as notices. */
   login: { params: { provider: string; apiKey?: string }; data: { provider: string; kind: "api_key" | "oauth" } };
+  /** Stops waiting for logins, which then fail. */
+  abort_login: { params: None; data: null };
   logout: { params: { provider: string }; data: { removed: boolean } };
 }
 
@@ -334,11 +385,13 @@ export const commandScopes = {
   delete_session: "write",
   restore_session: "write",
   get_settings: "read",
+  list_settings: "read",
   set_setting: "admin",
   reload: "admin",
   get_trust: "read",
   set_trust: "admin",
   login: "admin",
+  abort_login: "admin",
   logout: "admin",
 } as const satisfies Record<CommandName, Scope>;
 

@@ -18,12 +18,15 @@ export {
   type Scope,
   type SessionSummaryData,
   type SlashCommandData,
+  type ProviderData,
+  type SettingData,
   type StateData,
   type StatsData,
   type ThinkingLevelName,
   type ToolData,
   type TreeNodeData,
   type TrustData,
+  type TrustDifference,
 } from "./command.ts";
 export {
   type AcceptedEntry,

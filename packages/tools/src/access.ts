@@ -8,7 +8,8 @@ export type Capability = (typeof capabilities)[number];
 export type Target =
   /** Absolute. A tool names it as it was typed; a policy judges the path that it really has. */
   | { kind: "path"; path: string }
-  | { kind: "command"; command: string }
+  /** `binding` identifies everything that decides what the command does; a policy adds it where an answer is bound to it. */
+  | { kind: "command"; command: string; binding?: string }
   /** A host on the network, such as `example.com`, without a port. */
   | { kind: "host"; host: string }
   /** A tool, or anything else that has only a name. */

@@ -1,4 +1,5 @@
 /** How the built-in tools describe their calls. Pure, and loaded at every start, unlike the tools. */
+import { isRecord } from "@tau/ai/internal";
 import type { AccessRequest } from "./access.ts";
 import { getPath, getText } from "./arguments.ts";
 import { getPathAccess, listExisting, listNew, type PathAccess } from "./files/path.ts";
@@ -32,15 +33,28 @@ export function changesPatched(toolName: string): GetAccess {
   };
 }
 
-/** A call runs its command. */
+/** A call runs its command, and wants the variables that it names: they may be secrets, which a job does not get. */
 export const runsCommand =
   (toolName: string): GetAccess =>
   (args) => {
     const command = getText(args, "command");
-    const target =
-      command === undefined ? ({ kind: "name", name: toolName } as const) : ({ kind: "command", command } as const);
-    return [{ capability: "exec", target }];
+    if (command === undefined) return [{ capability: "exec", target: { kind: "name", name: toolName } }];
+    const isJob = isRecord(args) && args["background"] === true;
+    const variables = (isJob ? [] : listVariables(command)).map((name): AccessRequest => ({
+      capability: "env",
+      target: { kind: "name", name },
+    }));
+    return [{ capability: "exec", target: { kind: "command", command } }, ...variables];
   };
+
+/** The names after `$` and `${` that look like those of exported variables, and those that `printenv` asks for. */
+function listVariables(command: string): string[] {
+  const names = command.matchAll(/\$\{?[!#]?([A-Z][A-Z0-9_]{2,})|\bprintenv\s+([A-Z][A-Z0-9_]{2,})/g);
+  return [...new Set([...names].map(([, name, asked]) => (name ?? asked)!))].slice(0, maxVariables);
+}
+
+/** More than a command that a person can still judge. */
+const maxVariables = 100;
 
 /** `Read src/a.ts`. */
 export const summarisePath =

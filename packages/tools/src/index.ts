@@ -36,8 +36,9 @@ export {
 export { isWithin, mightBeWithin } from "./platform/within.ts";
 export { createFindTool, type FindDetails, type FindOptions } from "./search/find.ts";
 export { createGrepTool, type GrepDetails, type GrepOptions } from "./search/grep.ts";
-export { type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";
+export { locateRipgrep, type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";
 export { type BashDetails, type BashOptions, createBashTool } from "./shell/bash.ts";
+export { cleanEnvironment } from "./shell/environment.ts";
 export { createJobs, type Job, type Jobs, type JobsOptions } from "./shell/jobs.ts";
 export { createJobsTool, type JobsDetails } from "./shell/jobs-tool.ts";
 export type { Limits } from "./shell/limits.ts";

@@ -52,6 +52,8 @@ export interface ToolDescription<TArguments = any> {
 export interface ToolCallContext {
   readonly files: Files;
   readonly spawn: Spawn;
+  /** Variables of the commands of this call, which other calls do not get. Default: none. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Where the commands of this call run. Default: nowhere else than all other processes. */
   readonly sandbox?: CommandSandbox;
 }

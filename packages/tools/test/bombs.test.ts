@@ -109,7 +109,9 @@ describe("the limits", () => {
     expect(toRlimits(toSystemLimits({ ...limits, processes: 10 }, { maxFiles: limits.openFiles, load }))).toEqual([
       "ulimit -p 90 || ulimit -u 90",
     ]);
-    expect(toRlimits(toSystemLimits(limits, { maxFiles: limits.openFiles + 1, load: undefined }))).toEqual(["ulimit -n 65536"]);
+    expect(toRlimits(toSystemLimits(limits, { maxFiles: limits.openFiles + 1, load: undefined }))).toEqual([
+      "ulimit -n 65536",
+    ]);
     expect(toRlimits(toSystemLimits(limits, { maxFiles: undefined, load: undefined }))).toEqual([]);
   });
 

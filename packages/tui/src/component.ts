@@ -18,6 +18,11 @@ export interface Component {
    * room are left out, instead of going to the scrollback. Default false.
    */
   readonly isEphemeral?: boolean;
+  /**
+   * How many lines of `render(width)`, from the first, will stay as they are. In the main screen only those go to the scrollback:
+   * what may still change is printed when it is finished, and so is everything that follows it. Default: all lines.
+   */
+  countFinished?(width: number): number;
   /** Forgets everything that was computed from the theme or the width. */
   invalidate(): void;
 }
@@ -33,3 +38,15 @@ export const isFocusable = (component: Component | null): component is Component
 
 /** Where the cursor of the terminal belongs. No terminal shows it, and the renderer takes it out. */
 export const CURSOR_MARKER = "\x1b_pi:c\x07";
+
+const reverse = "\x1b[7m";
+
+/**
+ * A cell that looks like a cursor: the character there, or a blank. Directly after `CURSOR_MARKER` it is drawn as it is while the
+ * terminal shows its own cursor.
+ */
+export const renderFakeCursor = (cell: string): string => `${reverse}${cell}\x1b[27m`;
+
+/** The line without a cursor that is drawn where the terminal shows its own. */
+export const hideFakeCursor = (line: string): string =>
+  line.includes(CURSOR_MARKER) ? line.replaceAll(CURSOR_MARKER + reverse, CURSOR_MARKER) : line;

@@ -133,6 +133,11 @@ describe("the screen", () => {
     ]);
   });
 
+  test("beside others, a scroll bar that is always shown is as wide as its content and one column", () => {
+    const root = new HStack([new ScrollView(lines("12345"), { scrollbar: "always" }), lines("x")], { align: "start" });
+    expect(draw(root, 10, 1)).toEqual(["12345┃x"]);
+  });
+
   test("places on the screen are found in the components", () => {
     const view = new ScrollView(document());
     const footer = lines("footer");

@@ -191,8 +191,11 @@ function measureHeight(component: Component, width: number, layout: Layout): num
   return sizes.reduce((sum, size) => sum + size, node.gap * Math.max(0, entries.length - 1));
 }
 
-const measureWidth = (component: Component, width: number): number =>
-  component.render(width).reduce((widest, line) => Math.max(widest, visibleWidth(line)), 0);
+/** With the column of a scroll bar that has one of its own. */
+function measureWidth(component: Component, width: number): number {
+  const widest = component.render(width).reduce((result, line) => Math.max(result, visibleWidth(line)), 0);
+  return component instanceof ScrollView ? widest + width - component.getContentWidth(width) : widest;
+}
 
 function drawScrollbar(layout: Layout, box: LayoutBox, view: ScrollView): void {
   const bar = getScrollbarGeometry(box);

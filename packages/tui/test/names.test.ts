@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as library from "../src/index.ts";
 
-/** What versions 0.73.1 and 0.87.1 of pi's library export. */
+/** What versions 0.73.1 and 0.87.1 of pi's library export, and what examples and documents of 1.5.0 name. */
 const values = `
   allocateImageId Box calculateImageRows CancellableLoader CombinedAutocompleteProvider compositeTuiLine
   Container CURSOR_MARKER decodeKittyPrintable deleteAllKittyImages deleteKittyImage detectCapabilities Editor
@@ -12,7 +12,7 @@ const values = `
   getImageDimensions getJpegDimensions getKeybindings getNativeClipboard getOsc8LinkAtColumn getPngDimensions
   getWebpDimensions HStack hyperlink Image imageFallback Input isFocusable isKeyRelease isKeyRepeat
   isKittyProtocolActive isViewportTUI Key KeybindingsManager Loader Markdown Marked matchesKey MouseRegion
-  parseKey parseOsc11BackgroundColor parseTerminalColorSchemeReport ProcessTerminal renderImage renderLatex
+  parseKey parseOsc11BackgroundColor parseTerminalColorSchemeReport ProcessTerminal renderFakeCursor renderImage renderLatex
   resetCapabilitiesCache ScrollView SelectList setCapabilities setCapabilityOverrides setCellDimensions
   setKeybindings setKittyProtocolActive SettingsList sliceByColumn Spacer StdinBuffer stripTerminalSequences
   Text TruncatedText truncateToWidth TUI TUI_KEYBINDINGS TuiAltScreen TuiMainScreen visibleWidth VStack

@@ -1,11 +1,12 @@
-import { getProviders } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import {
+  checkProvider,
   type CredentialPlace,
   type LoginInteraction,
   type LoginMethod,
   loginMethods,
   literalKey,
+  parseTypedKey,
 } from "@tau/harness/auth";
 import { type AuthStorage, HarnessError } from "@tau/harness";
 import { ask, choose, type ChoiceItem, confirm, isInteractive } from "../ask.ts";
@@ -54,14 +55,6 @@ async function chooseName<Name extends string>(
   return item.name;
 }
 
-function checkProvider(provider: string, { auth, registry }: Access): void {
-  const logins = auth.getOAuthProviders().map(({ id }) => id);
-  const known = [...new Set([...listProviders(registry), ...getProviders(), ...logins])];
-  if (known.includes(provider)) return;
-  const message = `There is no provider ${JSON.stringify(provider)}.${didYouMean(provider, known)}`;
-  throw new HarnessError("invalid_input", `${message} You can add your own in models.json.`);
-}
-
 /** Standard input that is not a terminal holds a key. */
 async function chooseMethod(provider: string, auth: AuthStorage, io: Io): Promise<Method> {
   const oauth = auth.getOAuthProviders().find(({ id }) => id === provider);
@@ -82,13 +75,10 @@ async function storeKey(provider: string, { auth, agentDir, settings }: Access, 
     ? await ask(io, `Key for ${provider} (not shown): `, { hidden: true })
     : ((await readInput(io)) ?? "");
   if (input === undefined) throw new HarnessError("aborted", "No key was typed. Nothing was changed.");
-  const key = input.trim();
-  if (key === "") throw new UsageError("there is no key. Type it, or send it to standard input.");
-  if (/[^\u0021-\u007e]/.test(key)) {
-    throw new UsageError("the key has spaces, line breaks or other characters that keys do not have.");
-  }
+  const typed = parseTypedKey(input);
+  if (typed.kind === "wrong") throw new UsageError(`${typed.message} Type it, or send it to standard input.`);
   // Stored literally: otherwise `$` and a leading `!` would stand for variables and commands.
-  await auth.set(provider, { type: "api_key", key: literalKey(key) });
+  await auth.set(provider, { type: "api_key", key: literalKey(typed.key) });
   const place = settings.get().auth.store === "file" ? `${agentDir}/auth.json` : "the key chain";
   io.out(`The key for ${provider} is stored in ${place}. tau models ${provider} lists its models.\n`);
 }

@@ -5,7 +5,7 @@ import { findSession, mustBeInSessionDirectory, type SessionInfo, type SessionLo
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { getAgentDir, getSessionDir } from "../agent-dir.ts";
-import { clearLine } from "../terminal-text.ts";
+import { clearLine, showsProgress } from "../terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** The directories and settings that a command works with. */
@@ -37,13 +37,13 @@ export async function listSessions(
 ): Promise<SessionInfo[]> {
   let isShown = false;
   const onProgress = (loaded: number, total: number) => {
-    if (!io.terminal.err) return;
+    if (!showsProgress(io)) return;
     isShown = true;
-    io.err(`${clearLine()}reading sessions: ${loaded} of ${total}`);
+    io.err(`${clearLine(io.env)}reading sessions: ${loaded} of ${total}`);
   };
   const options = { agentDir, onProgress, signal: io.signal };
   const sessions = all ? await SessionManager.listAll(options) : await SessionManager.list(cwd, directory, options);
-  if (isShown) io.err(clearLine());
+  if (isShown) io.err(clearLine(io.env));
   return sessions;
 }
 

@@ -1,56 +1,20 @@
 /** `tau demo`: real tools and a real session on a temporary project. Only the model is scripted, and the output says so. */
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { streamSimple } from "@tau/ai";
-import { call, scriptedModel, type ScriptedTurn, text, thinking } from "@tau/ai/testing";
 import { createAgentSession, SessionManager } from "@tau/harness";
-import { getMessageText } from "@tau/harness/host";
 import type { SessionEvent } from "@tau/protocol";
 import type { Io } from "../command.ts";
+import { createDemoModel, createDemoProject, demoRequest } from "../demo-script.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toExitCode } from "../run-prompts.ts";
 import { paint } from "../terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
 
-/** It subtracts. */
-const script = `#!/bin/sh
-# Adds up the numbers that it is given.
-total=0
-for number in "$@"; do
-  total=$((total - number))
-done
-echo "$total"
-`;
-
-const request = "total.sh calculates wrong sums. Fix it, and show that it works.";
-
-const turns: readonly ScriptedTurn[] = [
-  [thinking("First I read the file."), call("read", { path: "total.sh" })],
-  [
-    text("It subtracts where it should add."),
-    call("edit", { path: "total.sh", oldText: "total - number", newText: "total + number" }),
-  ],
-  [text("Now I run it."), call("bash", { command: "sh total.sh 1 2 3" })],
-  // The last turn depends on what the tool really returned.
-  ({ messages }) => {
-    const result = messages.findLast(({ role }) => role === "toolResult");
-    const output = result ? getMessageText(result).trim() : "";
-    return [
-      text(output === "6" ? "total.sh works now: 1 + 2 + 3 = 6." : `I expected 6, but total.sh printed: ${output}`),
-    ];
-  },
-];
-
 export async function runDemo(args: CommandArgs, io: Io): Promise<ExitCode> {
   if (io.signal.aborted) return exitCodes.interrupted;
   const isKept = args.has("keep");
-  const root = await realpath(await mkdtemp(join(tmpdir(), "tau-demo-")));
-  const project = join(root, "project");
-  const agentDir = join(root, "tau");
+  const { root, project, agentDir } = await createDemoProject();
   try {
-    await mkdir(project);
-    await writeFile(join(project, "total.sh"), script);
     const code = await runScript({ project, agentDir }, io);
     if (!isKept) io.out("The project and its session are removed again; tau demo --keep keeps them.\n");
     else {
@@ -64,8 +28,7 @@ export async function runDemo(args: CommandArgs, io: Io): Promise<ExitCode> {
 }
 
 async function runScript({ project, agentDir }: { project: string; agentDir: string }, io: Io): Promise<ExitCode> {
-  // On a terminal, at the speed of a real model.
-  const model = scriptedModel(turns, io.terminal.out ? { tokensPerSecond: 40 } : {});
+  const model = createDemoModel({ isOnTerminal: io.terminal.out });
   const sessionManager = await SessionManager.create(project, undefined, { agentDir });
   const session = await createAgentSession({
     cwd: project,
@@ -78,9 +41,9 @@ async function runScript({ project, agentDir }: { project: string; agentDir: str
   try {
     io.out("This is a demonstration: the model is scripted. The tools, the files and the session log are real.\n\n");
     await sessionManager.appendSessionInfo("Demo with a scripted model");
-    io.out(`${formatLabel(io, "you")} ${request}\n`);
+    io.out(`${formatLabel(io, "you")} ${demoRequest}\n`);
     session.onSessionEvent(createPrinter(io));
-    const outcome = await session.prompt(request);
+    const outcome = await session.prompt(demoRequest);
     const file = sessionManager.getSessionFile();
     io.out(`${formatLabel(io, "log")} ${sessionManager.getEntryCount()} entries in ${file}\n`);
     return outcome.kind === "ran" ? toExitCode(outcome, 0) : exitCodes.failed;

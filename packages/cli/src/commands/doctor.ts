@@ -3,7 +3,7 @@ import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Colour, tableText } from "../table.ts";
-import { clearLine } from "../terminal-text.ts";
+import { clearLine, showsProgress } from "../terminal-text.ts";
 import { openAccess } from "./access.ts";
 import { openCommandContext } from "./command-context.ts";
 import { type CheckContext, type CheckResult, checks } from "./doctor-checks.ts";
@@ -18,7 +18,7 @@ export async function runChecks(args: CommandArgs, io: Io): Promise<ExitCode | v
   try {
     for (const { name, run } of checks) {
       if (io.signal.aborted) return exitCodes.interrupted;
-      if (io.terminal.err) io.err(`${clearLine()}checking ${name}`);
+      if (showsProgress(io)) io.err(`${clearLine(io.env)}checking ${name}`);
       const result = await run(context).catch((error: unknown): CheckResult => {
         const fix = "This error was not expected. Try again, and report it if it happens again.";
         return { status: "fail", says: getErrorMessage(error), fix };
@@ -26,7 +26,7 @@ export async function runChecks(args: CommandArgs, io: Io): Promise<ExitCode | v
       results.push({ check: name, ...result });
     }
   } finally {
-    if (io.terminal.err) io.err(clearLine());
+    if (showsProgress(io)) io.err(clearLine(io.env));
     access.registry.close();
   }
   if (args.has("json")) io.out(jsonLine(results));

@@ -52,6 +52,31 @@ export const commands: readonly Command[] = [
     usage: ["tau trust [--revoke]  Until then its settings and system prompt cannot execute or redirect anything"],
   },
   {
+    name: "sandbox",
+    summary: "Run a program in the sandbox, or show what it allows",
+    usage: [
+      "tau sandbox run PROGRAM...  Run a program as the model's commands run; after --, its own options",
+      "tau sandbox explain [--json]  Whether it works here, and what commands can do in it",
+    ],
+  },
+  {
+    name: "policy",
+    summary: "Judge commands, show the policy, and take back what was allowed",
+    usage: [
+      'tau policy check [COMMAND...] [--unattended] [--cwd DIR] [--home DIR]  Judge commands, or lines such as {"cmd":"ls"}, without running them',
+      "tau policy explain [--capability NAME] [--extension NAME] [--json]  The policy in effect, and where it comes from",
+      "tau policy rules [ACTION] [NUMBER...] [--json]  ACTION is list (the default) or remove: what you allowed for longer than a session",
+    ],
+  },
+  {
+    name: "audit",
+    summary: "Look at what was denied, and at what people allowed",
+    usage: [
+      "tau audit tail [-n, --lines N] [--json]  The last records, 20 by default",
+      "tau audit verify [--json]  Check that no record was changed, removed or moved",
+    ],
+  },
+  {
     name: "doctor",
     summary: "Check what tau needs and suggest fixes",
     usage: ["tau doctor [--network] [--json]  Contacts no server without --network"],

@@ -38,6 +38,19 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     path: async (args, io) => (await import("./config.ts")).printPath(args, io),
     schema: async (args, io) => (await import("./config.ts")).printSchema(args, io),
   },
+  sandbox: {
+    run: async (args, io) => (await import("./sandbox.ts")).runInside(args, io),
+    explain: async (args, io) => (await import("./sandbox.ts")).explain(args, io),
+  },
+  policy: {
+    check: async (args, io) => (await import("./policy-check.ts")).check(args, io),
+    explain: async (args, io) => (await import("./policy-explain.ts")).explain(args, io),
+    rules: async (args, io) => (await import("./policy-rules.ts")).manageRules(args, io),
+  },
+  audit: {
+    verify: async (args, io) => (await import("./audit.ts")).verify(args, io),
+    tail: async (args, io) => (await import("./audit.ts")).tail(args, io),
+  },
   trust: async (args, io) => (await import("./trust.ts")).trustProject(args, io),
   doctor: async (args, io) => (await import("./doctor.ts")).runChecks(args, io),
   completion: async (args, io) => (await import("./completion.ts")).printScript(args, io),

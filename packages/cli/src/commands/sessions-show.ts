@@ -23,7 +23,7 @@ export async function show(args: CommandArgs, io: Io): Promise<void> {
 
 async function formatFacts(session: SessionManager, path: string, io: Io): Promise<string> {
   const { parentId, branchPoint, problems } = session;
-  const { model, thinkingLevel } = await session.buildContext();
+  const { model, thinkingLevel } = await session.getChoices();
   const facts: [string, string | undefined][] = [
     ["session", session.id],
     ["name", await session.getSessionName()],

@@ -1,5 +1,5 @@
 /** The interactive terminal: shows one session, and sends what the user does as commands. */
-import type { SessionEvent, StateData, StatsData, View } from "@tau/protocol";
+import type { SessionEvent, View } from "@tau/protocol";
 import { ViewTracker } from "@tau/protocol";
 import {
   type Component,
@@ -14,18 +14,16 @@ import {
   type Terminal,
   type TUI,
 } from "@tau/tui";
-import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
 import { Attention } from "./attention.ts";
 import { createNote } from "./blocks/note.ts";
-import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
+import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
 import { DialogStack } from "./dialog-stack.ts";
 import { createAskText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
 import { Highlighter } from "./highlight/highlight.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
-import { LiveLines } from "./live-lines.ts";
 import { findDraggedImage } from "./attached-images.ts";
 import type { Interface } from "./interface.ts";
 import { OpenQuestions } from "./open-questions.ts";
@@ -35,8 +33,9 @@ import type { Look } from "./look.ts";
 import { createScreen, layOut } from "./screen.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
+import { ShellCommands } from "./shell-commands.ts";
 import { missingCommands, slashCommands } from "./slash-commands.ts";
-import { drawStatus } from "./status-line.ts";
+import { StatusArea } from "./status-area.ts";
 import type { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -80,13 +79,6 @@ export interface AppEnd {
   draft: string;
 }
 
-const withoutModel = [
-  "No model can be used yet: there is no key.",
-  "/login PROVIDER stores one, for example /login anthropic. Then /model chooses a model.",
-  "A local server (Ollama, LM Studio, llama.cpp, vLLM) needs no key: start it, then /model.",
-].join("\n");
-
-const spinnerMs = 100;
 const doublePressMs = 500;
 
 export class App {
@@ -98,23 +90,18 @@ export class App {
   readonly #dialogs: DialogStack;
   readonly #questions: OpenQuestions;
   readonly #notes = new Container();
-  readonly #outbox = new Outbox(
-    () => this.#client,
-    () => this.#tracker.view.live.run !== undefined,
-  );
+  readonly #outbox = new Outbox(() => this.#client);
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
+  readonly #status: StatusArea;
+  readonly #shell: ShellCommands;
   #settings: TerminalSettings;
   #end: (end: AppEnd) => void = () => {};
   #client: SessionClient;
   #unsubscribe: () => void = () => {};
-  #state: StateData | undefined;
-  #stats: StatsData | undefined;
-  #branch: string | undefined;
-  #busy: { since: number; timer: NodeJS.Timeout } | undefined;
-  /** What the user runs with `!`. */
-  #shellCommand: string | undefined;
   #lastPress: { action: string; at: number } | undefined;
+  /** What the user sends waits for this: see `Interface.settle`. */
+  #settling: Promise<unknown> | undefined;
 
   constructor(options: AppOptions) {
     const { client, terminal, themes, keybindings, program, settings } = options;
@@ -130,8 +117,10 @@ export class App {
     this.#look = {
       theme,
       markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
+      outputPad: settings.outputPad,
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
+      images: toImages(settings),
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
@@ -153,11 +142,27 @@ export class App {
     });
     const header = () => `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", program.version)}`;
     const title = settings.quietStartup === true ? [] : [new ThemedText(header)];
-    const live = new LiveLines((width) => this.#drawLive(width));
-    const status = new LiveLines((width) => this.#drawStatus(width));
+    const { now, getBranch } = options;
+    const requestRender = () => this.#tui.requestRender();
+    this.#shell = new ShellCommands({
+      transcript: this.#transcript,
+      getClient: () => this.#client,
+      now,
+      requestRender,
+    });
+    this.#status = new StatusArea({
+      theme,
+      home: program.home,
+      now,
+      getView: () => this.#tracker.view,
+      getShellCommand: () => this.#shell.current,
+      getBranch,
+      describeKey: (id) => this.#describeKey(id),
+      requestRender,
+    });
     const parts = {
       conversation: [...title, this.#transcript, this.#notes],
-      below: [live, this.#dialogs.slot, status],
+      below: [this.#status.activity, this.#dialogs.slot, this.#status.status],
     };
     layOut(this.#tui, parts, settings);
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
@@ -177,10 +182,18 @@ export class App {
     this.#tui.setFocus(this.#editor);
     await this.#guard(() => this.#show(this.#client));
     for (const notice of notices) this.#say(notice, "warning");
-    if (!this.#state?.model) this.#say(withoutModel, "warning");
-    if (command !== undefined) void this.#guard(() => this.#runCommand(command, ""));
-    if (message !== undefined) void this.#guard(() => this.#submit(message));
+    void this.#guard(() => this.#begin(message, command));
     return await ended;
+  }
+
+  async #begin(message: string | undefined, command: string | undefined): Promise<void> {
+    const { state } = this.#status;
+    if (state && !state.model) {
+      await connectFirst(this.#createInterface());
+      await this.#refresh();
+    }
+    if (command !== undefined) await this.#runCommand(command, "");
+    if (message !== undefined) await this.#submit(message);
   }
 
   /** A remark below the conversation. */
@@ -205,6 +218,8 @@ export class App {
     this.#editor.setAutocompleteMaxVisible(settings.autocompleteMaxVisible);
     this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
     this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
+    this.#look.images = toImages(settings);
+    this.#look.outputPad = settings.outputPad;
     // What the user has toggled since stays, until the setting itself changes.
     if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
     this.#redraw();
@@ -213,19 +228,22 @@ export class App {
   /** Leaves the terminal as it was. */
   stop(): void {
     this.#unsubscribe();
-    clearInterval(this.#busy?.timer);
+    this.#status.stop();
     this.#tui.stop({
       preserveScreen: this.#settings.tuiMode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
     });
     this.#end({ sessionId: this.#client.sessionId, draft: this.draft });
   }
 
-  /** Answers of the terminal that are on their way must not reach the shell. */
+  /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */
   #leave(): void {
     void this.#options.terminal.drainInput().finally(() => this.stop());
   }
 
   async #show(client: SessionClient): Promise<void> {
+    const isLeaving = this.#tracker.view.live.run !== undefined && client.sessionId !== this.#client.sessionId;
+    // Nobody would see what it does, or answer its questions.
+    if (isLeaving) await this.#client.execute({ type: "abort" });
     this.#unsubscribe();
     this.#client = client;
     this.#transcript.clear();
@@ -234,6 +252,7 @@ export class App {
       (view) => this.#takeSnapshot(view),
       (event) => this.#take(event),
     );
+    if (isLeaving) this.#say("The run in the other session was stopped.");
     await this.#refresh();
   }
 
@@ -255,15 +274,11 @@ export class App {
 
   /** What the view does not hold. */
   async #refresh(): Promise<void> {
-    const [state, stats, { tools }] = await Promise.all([
-      this.#client.execute({ type: "get_state" }),
-      this.#client.execute({ type: "get_session_stats" }),
+    const [{ tools }] = await Promise.all([
       this.#client.execute({ type: "get_tools" }),
+      this.#status.refresh(this.#client),
     ]);
-    this.#state = state;
-    this.#stats = stats;
     this.#look.shows = new Map(tools.map(({ name, shows }) => [name, shows]));
-    this.#branch = await this.#options.getBranch(state.cwd);
     this.#tui.requestRender();
   }
 
@@ -272,55 +287,8 @@ export class App {
     if (this.#options.themes.update()) this.#tui.invalidate();
     this.#attention.update(view.live);
     this.#transcript.update(view);
-    this.#setBusy(this.#getActivity() !== undefined);
+    this.#status.update();
     this.#questions.update(view.live.approvals);
-  }
-
-  #setBusy(isBusy: boolean): void {
-    if (isBusy === (this.#busy !== undefined)) return;
-    clearInterval(this.#busy?.timer);
-    const timer = isBusy ? setInterval(() => this.#tui.requestRender(), spinnerMs) : undefined;
-    this.#busy = timer && { since: this.#options.now(), timer };
-  }
-
-  #getActivity(): string | undefined {
-    const command = this.#shellCommand;
-    return command === undefined ? getActivity(this.#tracker.view.live) : `Running ${command}`;
-  }
-
-  #drawLive(width: number): string[] {
-    const { live } = this.#tracker.view;
-    const { theme } = this.#look;
-    const activity = this.#getActivity();
-    const queue = drawQueue(live, theme, this.#describeKey("app.message.dequeue"));
-    // The row of the activity stays: if the lines below the conversation became fewer, lines that are in the scrollback
-    // already would be drawn on the screen again.
-    if (activity === undefined || !this.#busy) return ["", "", ...queue];
-    const elapsed = this.#options.now() - this.#busy.since;
-    const line = drawActivity(activity, {
-      theme,
-      width,
-      seconds: Math.floor(elapsed / 1_000),
-      frame: Math.floor(elapsed / spinnerMs),
-      interruptKey: this.#describeKey("app.interrupt"),
-    });
-    return ["", line, ...queue];
-  }
-
-  #drawStatus(width: number): string[] {
-    const state = this.#state;
-    if (!state) return ["", ""];
-    const { model, cwd, thinkingLevel } = state;
-    const status = {
-      cwd,
-      home: this.#options.program.home,
-      branch: this.#branch,
-      sessionName: this.#tracker.view.log.name,
-      model: model && `${model.provider}/${model.id}`,
-      thinkingLevel,
-      stats: this.#stats,
-    };
-    return drawStatus(status, this.#look.theme, width);
   }
 
   #takeAnswer(data: string): boolean {
@@ -359,6 +327,9 @@ export class App {
         return true;
       case "app.editor.external":
         void this.#guard(() => this.#editExternally());
+        return true;
+      case "app.editor.redo":
+        this.#editor.redo();
         return true;
       case "app.clipboard.pasteImage":
         void this.#guard(() => this.#pasteImage());
@@ -408,8 +379,8 @@ export class App {
 
   #interrupt(): boolean {
     if (this.#editor.isShowingAutocomplete()) return false;
-    if (this.#shellCommand !== undefined) {
-      void this.#guard(async () => await this.#client.execute({ type: "abort_bash" }));
+    if (this.#shell.current !== undefined) {
+      void this.#guard(() => this.#shell.abort());
       return true;
     }
     const { live } = this.#tracker.view;
@@ -448,9 +419,17 @@ export class App {
   #followUp(): boolean {
     const text = this.#editor.getExpandedText();
     if (text.trim() === "") return true;
+    // Without a run there is nothing to follow: it is sent as Enter would send it.
+    if (!this.#tracker.view.live.run) {
+      void this.#guard(() => this.#submit(text));
+      return true;
+    }
     this.#editor.setText("");
     this.#editor.addToHistory(text);
-    void this.#guard(() => this.#outbox.send("follow_up", text));
+    void this.#guard(async () => {
+      if (this.#settling) await this.#settling;
+      await this.#outbox.send("follow_up", text);
+    });
     return true;
   }
 
@@ -464,7 +443,7 @@ export class App {
   /** What is no image after all is pasted as text. */
   #attachDragged(path: string, data: string): true {
     void this.#guard(async () => {
-      const image = await this.#options.program.readImageFile(path, this.#state?.cwd ?? "");
+      const image = await this.#options.program.readImageFile(path, this.#status.state?.cwd ?? "");
       if (image) this.#editor.insertTextAtCursor(`${this.#outbox.images.add(image)} `);
       else this.#editor.handleInput(data);
       this.#tui.requestRender();
@@ -489,9 +468,10 @@ export class App {
     });
   }
 
-  /** While somebody else has the terminal, nothing is drawn. */
+  /** While somebody else has the terminal, nothing is drawn, and no answer of the terminal is on its way to them. */
   async #handOver(work: (() => Promise<void>) | undefined): Promise<void> {
     if (!work) return;
+    await this.#options.terminal.drainInput();
     this.#tui.stop();
     try {
       await work();
@@ -507,32 +487,16 @@ export class App {
     this.#editor.addToHistory(text);
     this.#editor.setText("");
     this.#notes.clear();
-    if (trimmed.startsWith("!")) return await this.#runShell(trimmed);
+    if (this.#settling) await this.#settling;
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
     try {
-      await this.#outbox.send("steer", text);
+      if (trimmed.startsWith("!")) await this.#shell.run(trimmed);
+      else await this.#outbox.send("steer", text);
     } catch (error) {
       // What was not taken is not lost.
       if (this.#editor.getText() === "") this.#editor.setText(text);
       throw error;
-    }
-  }
-
-  async #runShell(text: string): Promise<void> {
-    const isHidden = text.startsWith("!!");
-    const command = text.slice(isHidden ? 2 : 1).trim();
-    if (command === "") return;
-    if (this.#shellCommand !== undefined) throw new Error(`"${this.#shellCommand}" is still running. Escape stops it.`);
-    this.#shellCommand = command;
-    this.#tui.requestRender();
-    try {
-      const result = await this.#client.execute({ type: "bash", command, excludeFromContext: isHidden });
-      // During a run it is in the log only after the turn.
-      if (this.#tracker.view.live.run) this.#addNote(new ShellCommandBlock(command, result, this.#look));
-    } finally {
-      this.#shellCommand = undefined;
-      this.#tui.requestRender();
     }
   }
 
@@ -581,6 +545,7 @@ export class App {
             title,
             items,
             theme,
+            size: terminal,
             ...rest,
             ...highlight,
             onSelect,
@@ -595,6 +560,15 @@ export class App {
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       move: async (client) => await this.#show(client),
       run: (work) => void this.#guard(work),
+      settle: async (work) => {
+        const result = work();
+        const settling = Promise.allSettled([this.#settling, result]);
+        this.#settling = settling;
+        void settling.finally(() => {
+          if (this.#settling === settling) this.#settling = undefined;
+        });
+        return await result;
+      },
       copy: (text) => this.#options.copy(text),
       describeKey: (id) => this.#describeKey(id),
       themes: this.#options.themes,
@@ -626,3 +600,8 @@ export class App {
     }
   }
 }
+
+const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
+  areShown: terminal.showImages,
+  maxWidthCells: terminal.imageWidthCells,
+});

@@ -20,7 +20,7 @@ export interface Interface {
   choose(
     title: string,
     items: readonly SelectItem[],
-    options?: { selected?: string; hint?: string; onHighlight?: (value: string) => void },
+    options?: { selected?: string; search?: string; hint?: string; onHighlight?: (value: string) => void },
   ): Promise<string | undefined>;
   /** Resolves to what was typed; undefined if the user gave up. */
   ask(question: string, options?: { hidden?: boolean; initial?: string }): Promise<string | undefined>;
@@ -37,6 +37,11 @@ export interface Interface {
   move(client: SessionClient): Promise<void>;
   /** Runs work that a dialog has started; what it throws is said. */
   run(work: () => Promise<void>): void;
+  /**
+   * What the user sends waits for this work, such as a question and what its answer changes: keys that arrive together may
+   * answer it and send a message. What is typed is taken meanwhile.
+   */
+  settle<T>(work: () => Promise<T>): Promise<T>;
   copy(text: string): void;
   describeKey(id: AppKeybinding | "tui.editor.undo" | "tui.input.tab"): string;
   readonly themes: Themes;

@@ -1,4 +1,4 @@
-/** The actions of the program that keys are bound to, besides those of the components. Ids and defaults are pi's. */
+/** The actions of the program that keys are bound to, besides those of the components. Ids and defaults are pi's, except for `app.editor.redo`, which pi does not have. */
 import { type KeybindingDefinitions, type KeybindingsConfig, KeybindingsManager, TUI_KEYBINDINGS } from "@tau/tui";
 
 const definitions = {
@@ -7,6 +7,7 @@ const definitions = {
   "app.exit": { defaultKeys: "ctrl+d", description: "Leave, if the editor is empty" },
   "app.suspend": { defaultKeys: "ctrl+z", description: "Suspend to the shell" },
   "app.editor.external": { defaultKeys: "ctrl+g", description: "Write the prompt in an editor of your own" },
+  "app.editor.redo": { defaultKeys: [], description: "Do again what was undone" },
   "app.clipboard.pasteImage": { defaultKeys: "ctrl+v", description: "Paste an image, a file or text" },
   "app.session.new": { defaultKeys: [], description: "Begin a new session" },
   "app.session.tree": { defaultKeys: [], description: "Open the tree of this session" },
@@ -30,7 +31,7 @@ const definitions = {
   "app.thinking.cycle": { defaultKeys: "shift+tab", description: "The next thinking level" },
   "app.thinking.save": { defaultKeys: "ctrl+s", description: "Keep the thinking level as a setting" },
   "app.thinking.toggle": { defaultKeys: "ctrl+t", description: "Show or fold thinking" },
-  "app.tools.expand": { defaultKeys: "ctrl+o", description: "Show or fold the output of tools" },
+  "app.tools.expand": { defaultKeys: "ctrl+o", description: "Show or fold the output of tools and long messages" },
   "app.message.copy": { defaultKeys: "ctrl+x", description: "Copy the last answer" },
   "app.message.followUp": { defaultKeys: "alt+enter", description: "Queue a message for after the run" },
   "app.message.dequeue": { defaultKeys: "alt+up", description: "Take queued messages back into the editor" },
@@ -103,6 +104,7 @@ export const editorActions: readonly AppKeybinding[] = [
   "app.exit",
   "app.suspend",
   "app.editor.external",
+  "app.editor.redo",
   "app.clipboard.pasteImage",
   "app.session.new",
   "app.session.tree",

@@ -6,9 +6,12 @@ export interface Look {
   theme: Theme;
   /** The theme for Markdown, with colours for code. One object, which may change. */
   markdown: MarkdownTheme;
+  /** Blank columns at the sides of messages. */
+  outputPad: number;
   /** Whether results of tools are shown whole. */
   expandsTools: boolean;
   hidesThinking: boolean;
+  images: { areShown: boolean; maxWidthCells: number };
   /** By the name of the tool. */
   shows: ReadonlyMap<string, ToolData["shows"]>;
 }

@@ -5,27 +5,27 @@ import type { SessionClient } from "./session-client.ts";
 export class Outbox {
   readonly images = new AttachedImages();
   readonly #getClient: () => SessionClient;
-  readonly #isRunning: () => boolean;
-  /** Resolves when all that was sent during a run is in the queue. */
-  #queueing: Promise<unknown> = Promise.resolve();
+  /** Resolves when all that was sent is taken. */
+  #sending: Promise<unknown> = Promise.resolve();
 
-  constructor(getClient: () => SessionClient, isRunning: () => boolean) {
+  constructor(getClient: () => SessionClient) {
     this.#getClient = getClient;
-    this.#isRunning = isRunning;
   }
 
-  /** Without a run, the message begins one. Rejects if the message was not taken. */
-  async send(queue: "steer" | "follow_up", message: string): Promise<void> {
+  /**
+   * Without a run, the message begins one: the session decides that, since what is shown of it may be late. Rejects if the
+   * message was not taken.
+   */
+  async send(type: "steer" | "follow_up", message: string): Promise<void> {
     const images = this.images.take(message);
-    const type = this.#isRunning() ? queue : "prompt";
     const sent = this.#getClient().execute({ type, message, ...(images.length > 0 && { images }) });
-    if (type !== "prompt") this.#queueing = Promise.allSettled([this.#queueing, sent]);
+    this.#sending = Promise.allSettled([this.#sending, sent]);
     await sent;
   }
 
   /** Empties the queue, also of what is on its way to it, and resolves to the texts. */
   async takeBack(): Promise<string[]> {
-    await this.#queueing;
+    await this.#sending;
     const { steering, followUp } = await this.#getClient().execute({ type: "clear_queue" });
     return [...steering, ...followUp];
   }

@@ -14,12 +14,25 @@ export interface Program {
   readImageFile(path: string, cwd: string): Promise<ImageContent | undefined>;
   /** Opens a session of another directory, with the settings and the trust of that one. */
   openSession(path: string, cwd: string): Promise<SessionClient>;
+  /** Opens the demonstration. */
+  openDemo(): Promise<DemoSession>;
+  /** Opens an address in a browser, where there is one. */
+  openAddress(url: string): void;
   /** Runs the checks of `tau doctor`; resolves to what they say. */
   runDoctor(cwd: string, columns: number): Promise<string>;
   /** Undefined if it is not installed. */
   readChangelog(): Promise<string | undefined>;
   /** How files are shared; a text if that is not possible, which says why. */
   findSharing(): Promise<Sharing | string>;
+}
+
+/** A session with a scripted model, in a project of its own. */
+export interface DemoSession {
+  client: SessionClient;
+  /** What the model is asked. */
+  request: string;
+  /** Ends the session and removes the project. */
+  close(): Promise<void>;
 }
 
 export interface Sharing {

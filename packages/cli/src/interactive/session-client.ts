@@ -1,9 +1,14 @@
 /** What the terminal needs of a session. It may be in this process or on another machine. */
 import type { Command, CommandData, CommandName, SessionEvent, View } from "@tau/protocol";
 
+export interface ExecuteOptions {
+  /** Gets the output of `bash` as it comes. */
+  onOutput?: (text: string) => void;
+}
+
 export interface SessionClient {
   readonly sessionId: string;
-  execute<Name extends CommandName>(command: Command<Name>): Promise<CommandData<Name>>;
+  execute<Name extends CommandName>(command: Command<Name>, options?: ExecuteOptions): Promise<CommandData<Name>>;
   /** Calls `onSnapshot` first, and again where events were lost; then `onEvent` with every event. Returns how to stop. */
   subscribe(onSnapshot: (view: View) => void, onEvent: (event: SessionEvent) => void): () => void;
   /** The same for another session of the same host, which is open already. */

@@ -12,6 +12,7 @@ export type TerminalSettings = Pick<
   | "fullscreenWheelScrollLines"
   | "hideThinkingBlock"
   | "markdown"
+  | "outputPad"
   | "quietStartup"
   | "showHardwareCursor"
   | "terminal"

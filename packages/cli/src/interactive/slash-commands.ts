@@ -1,11 +1,13 @@
 /** What can be typed after a slash. Help and completion read this table. */
 import type { ThinkingLevelName } from "@tau/protocol";
 import { toPlainLine } from "@tau/tui";
+import { login, logout } from "./commands/connect.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
 import { chooseModel, chooseScopedModels } from "./commands/models.ts";
 import { runDoctor, showChangelog } from "./commands/program.ts";
 import { answerQuestions, editQueue } from "./commands/queue.ts";
 import { resume } from "./commands/sessions.ts";
+import { changeSettings } from "./commands/settings.ts";
 import { chooseTheme } from "./commands/theme.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
@@ -42,8 +44,8 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "queue", description: "Edit or remove queued messages", run: editQueue },
   { name: "approve", description: "Answer open questions", run: answerQuestions },
   { name: "trust", description: "Trust this project, or take that back", run: changeTrust },
-  { name: "login", description: "Store a key for a provider", argument: "PROVIDER", run: login },
-  { name: "logout", description: "Remove a stored key", argument: "PROVIDER", run: logout },
+  { name: "login", description: "Connect a provider", argument: "PROVIDER", run: login },
+  { name: "logout", description: "Remove a stored key or login", argument: "PROVIDER", run: logout },
   { name: "reload", description: "Read settings, skills, templates, themes and keys again", run: reload },
   { name: "doctor", description: "Check whether everything works", run: runDoctor },
   { name: "changelog", description: "Show what has changed", run: showChangelog },
@@ -76,38 +78,6 @@ async function chooseTools(ui: Interface): Promise<void> {
   const active = tools.filter((tool) => (tool.name === name ? !tool.active : tool.active)).map((tool) => tool.name);
   await ui.client.execute({ type: "set_tools", names: active });
   await chooseTools(ui);
-}
-
-async function changeSettings(ui: Interface): Promise<void> {
-  const { settings } = await ui.client.execute({ type: "get_settings" });
-  const items = flatten(settings).map(([key, value]) => ({
-    value: key,
-    label: key,
-    description: JSON.stringify(value),
-  }));
-  const key = await ui.choose("Settings", items, { hint: "docs/settings.md explains them." });
-  if (key === undefined) return;
-  const text = await ui.ask(`New value of ${key} (empty: the default)`);
-  if (text === undefined) return;
-  await ui.client.execute({ type: "set_setting", key, ...(text !== "" && { value: parseValue(text) }) });
-  await changeSettings(ui);
-}
-
-function flatten(settings: Readonly<Record<string, unknown>>, prefix = ""): [key: string, value: unknown][] {
-  return Object.entries(settings).flatMap(([name, value]) => {
-    const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isGroup ? flatten(value as Record<string, unknown>, `${prefix}${name}.`) : [[`${prefix}${name}`, value]];
-  });
-}
-
-/** JSON where it is JSON, else text. */
-function parseValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return text;
-  }
 }
 
 async function fork(ui: Interface): Promise<void> {
@@ -165,22 +135,6 @@ async function copyAnswer(ui: Interface): Promise<void> {
   ui.say("Copied.");
 }
 
-async function login(ui: Interface, argument: string): Promise<void> {
-  const provider = argument === "" ? await ui.ask("Which provider? For example anthropic, openai or google") : argument;
-  if (provider === undefined || provider === "") return;
-  const apiKey = await ui.ask(`Key for ${provider} (empty: log in through the browser)`, { hidden: true });
-  if (apiKey === undefined) return;
-  await ui.client.execute({ type: "login", provider, ...(apiKey !== "" && { apiKey }) });
-  ui.say(`Stored for ${provider}. /model chooses one of its models.`);
-}
-
-async function logout(ui: Interface, argument: string): Promise<void> {
-  const provider = argument === "" ? await ui.ask("Which provider?") : argument;
-  if (provider === undefined || provider === "") return;
-  const { removed } = await ui.client.execute({ type: "logout", provider });
-  ui.say(removed ? `Removed what was stored for ${provider}.` : `Nothing was stored for ${provider}.`);
-}
-
 async function reload(ui: Interface): Promise<void> {
   const { changed } = await ui.client.execute({ type: "reload" });
   ui.say(changed.length === 0 ? "Read again." : `Changed: ${changed.join(", ")}`);
@@ -188,13 +142,20 @@ async function reload(ui: Interface): Promise<void> {
 }
 
 function showKeys(ui: Interface): void {
-  const rows = Object.entries(keybindingDefinitions)
-    // A full screen is not there yet.
-    .filter(([id]) => !id.startsWith("tui.altScreen."))
-    .map(([id, { description }]) => [ui.describeKey(id as AppKeybinding), description ?? id] as const)
-    .filter(([key]) => key !== "");
-  const width = Math.max(...rows.map(([key]) => key.length));
-  ui.say(rows.map(([key, description]) => `${key.padEnd(width)}  ${description}`).join("\n"));
+  const rows = Object.entries(keybindingDefinitions).map(([id, { description = id }]) => {
+    return { id, key: ui.describeKey(id as AppKeybinding), description };
+  });
+  const bound = rows.filter(({ key }) => key !== "");
+  const unbound = rows.filter(({ key }) => key === "");
+  const width = Math.max(...bound.map(({ key }) => key.length));
+  const idWidth = Math.max(...unbound.map(({ id }) => id.length));
+  ui.say(
+    [
+      ...bound.map(({ key, description }) => `${key.padEnd(width)}  ${description}`),
+      ...(unbound.length === 0 ? [] : ["", "Without a key, until keybindings.json has one for them:"]),
+      ...unbound.map(({ id, description }) => `${id.padEnd(idWidth)}  ${description}`),
+    ].join("\n"),
+  );
 }
 
 function showHelp(ui: Interface): void {

@@ -9,7 +9,7 @@ import { AssistantBlock } from "./blocks/assistant-message.ts";
 import { createNote } from "./blocks/note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ToolCallBlock } from "./blocks/tool-call.ts";
-import { createUserMessage, getShownText } from "./blocks/user-message.ts";
+import { getShownText, UserMessageBlock } from "./blocks/user-message.ts";
 import type { Look } from "./look.ts";
 
 /** How many entries of a session are drawn when it is opened. */
@@ -19,6 +19,10 @@ export class Transcript extends Container {
   readonly #look: Look;
   #entries: readonly SessionEntry[] = [];
   readonly #calls = new Map<string, ToolCallBlock>();
+  /** The ids of calls without a result. */
+  readonly #awaited = new Set<string>();
+  /** Commands of the user that are not in the log yet: they are running, or wait for the end of a turn. */
+  #commands: readonly ShellCommandBlock[] = [];
   /** The answer that is arriving. */
   #live: { id: string; block: AssistantBlock } | undefined;
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
@@ -32,12 +36,23 @@ export class Transcript extends Container {
   update({ log, live }: View): void {
     if (log.entries !== this.#entries) this.#takeEntries(log.entries, log.hasOlder, live.message?.id);
     this.#takeLive(live);
+    if (!live.run) this.#end();
+  }
+
+  /** A command that begins to run now. Its entry will find it. */
+  addCommand(command: string): ShellCommandBlock {
+    const block = new ShellCommandBlock(command, this.#look);
+    this.#commands = [...this.#commands, block];
+    this.#addBlock(block);
+    return block;
   }
 
   override clear(): void {
     super.clear();
     this.#entries = [];
     this.#calls.clear();
+    this.#awaited.clear();
+    this.#commands = [];
     this.#live = undefined;
     this.#loggedId = undefined;
   }
@@ -47,8 +62,8 @@ export class Transcript extends Container {
     const known = last === undefined ? -1 : entries.lastIndexOf(last);
     let fresh = entries.slice(known + 1);
     if (known === -1) {
-      // Another branch or another session.
-      this.clear();
+      // Another branch or another session. Before the first entry there may be a command that is running.
+      if (last !== undefined) this.clear();
       const isCut = fresh.length > maxFirstEntries;
       fresh = fresh.slice(-maxFirstEntries);
       if (isCut || hasOlder) this.addChild(createNote("Earlier messages are not shown here.", this.#look));
@@ -82,13 +97,13 @@ export class Transcript extends Container {
   #addMessage(message: SessionMessage, liveId: string | undefined): void {
     switch (message.role) {
       case "user":
-        return this.#addBlock(createUserMessage(message.content, this.#look));
+        return this.#addBlock(new UserMessageBlock(message.content, this.#look));
       case "assistant":
         return this.#addAnswer(message, liveId);
       case "toolResult":
         return this.#addResult(message);
       case "bashExecution":
-        return this.#addBlock(new ShellCommandBlock(message.command, message, this.#look));
+        return this.#takeCommand(message.command).setResult(message);
       case "custom":
         if (message.display) this.#addNote(getShownText(message.content));
         return;
@@ -114,6 +129,7 @@ export class Transcript extends Container {
   /** A result whose call is not shown, such as one before the first entry, is left out. */
   #addResult(message: ToolResultMessage): void {
     this.#calls.get(message.toolCallId)?.setResult(message);
+    this.#awaited.delete(message.toolCallId);
   }
 
   #takeLive({ message, tools }: LiveView): void {
@@ -123,6 +139,13 @@ export class Transcript extends Container {
       for (const call of message.calls) this.#getCall(call.id, call.name).setArguments(call.arguments);
     }
     for (const tool of tools) this.#getCall(tool.id, tool.name).setRunning(tool);
+  }
+
+  /** After a run nothing that it left open changes any more, and nothing holds back what follows. */
+  #end(): void {
+    this.#live?.block.end();
+    for (const id of this.#awaited) this.#calls.get(id)?.end();
+    this.#awaited.clear();
   }
 
   #createAnswer(): AssistantBlock {
@@ -136,7 +159,14 @@ export class Transcript extends Container {
     if (known) return known;
     const block = new ToolCallBlock(name, this.#look);
     this.#calls.set(id, block);
+    this.#awaited.add(id);
     this.addChild(block);
+    return block;
+  }
+
+  #takeCommand(command: string): ShellCommandBlock {
+    const block = this.#commands.find((one) => one.command === command) ?? this.addCommand(command);
+    this.#commands = this.#commands.filter((one) => one !== block);
     return block;
   }
 

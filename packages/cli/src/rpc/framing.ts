@@ -106,10 +106,11 @@ const questionPrefix = "approve:";
 /** An answer that cannot be understood denies. */
 function parseReply(id: unknown, result: unknown): Incoming {
   if (typeof id !== "string" || !id.startsWith(questionPrefix)) return { kind: "stray_reply" };
-  const { decision, choice, message } = (result ?? {}) as Record<string, unknown>;
+  const { decision, choice, rule, message } = (result ?? {}) as Record<string, unknown>;
   const answer: ApprovalAnswer = {
     decision: decision === "allow" ? "allow" : "deny",
     ...(approvalChoices.includes(choice as ApprovalChoice) && { choice: choice as ApprovalChoice }),
+    ...(typeof rule === "string" && { rule }),
     ...(typeof message === "string" && { message }),
   };
   return { kind: "reply", approvalId: id.slice(questionPrefix.length), answer };

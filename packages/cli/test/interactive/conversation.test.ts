@@ -71,6 +71,8 @@ describe("a conversation", () => {
       await rm(join(agentDir, "models.json"));
     };
     const app = await openApp([], { prepare });
+    await app.sees("Which model do you want to use?");
+    app.press("escape");
     app.type("a long thought");
     app.press("enter");
     await app.sees("No model can be used yet");
@@ -126,6 +128,17 @@ describe("a conversation", () => {
 });
 
 describe("keys", () => {
+  test("messages that are sent at once are all taken, in their order", async () => {
+    const app = await openApp([textReply("First."), textReply("Second."), textReply("Third.")]);
+    for (const message of ["one", "two", "three"]) {
+      app.type(message);
+      app.press("enter");
+    }
+    await app.sees(/First\.[\s\S]*(?:Second|Third)\./);
+    await expect.poll(() => JSON.stringify(app.server.requests.at(-1)?.body)).toMatch(/one.*two.*three/);
+    expect(await app.screen()).not.toContain("in progress");
+  });
+
   test("what is sent in the moment before Escape comes back too", async () => {
     const app = await openApp([toolReply("bash", { command: "sleep 30" }), textReply("never")]);
     app.type("begin");
@@ -143,7 +156,7 @@ describe("keys", () => {
     app.type("/hot");
     await app.sees("hotkeys");
     app.press("enter");
-    await app.sees("Take queued messages back");
+    await expect.poll(app.everything).toContain("Take queued messages back");
   });
 
   test("Escape stops the run, and what was queued comes back to the editor", async () => {
@@ -263,6 +276,7 @@ describe("commands", () => {
     app.type("!echo one-for-the-model");
     app.press("enter");
     await app.sees(/\$ echo one-for-the-model[\s\S]*\n one-for-the-model/);
+    await expect.poll(app.screen).not.toContain("Running");
     app.type("!!echo not-for-the-model");
     app.press("enter");
     await app.sees(/\n not-for-the-model/);
@@ -325,4 +339,18 @@ describe("the screen", () => {
     const rows = (await app.screen()).split("\n").filter((line) => /^ row \d+$/.test(line));
     expect(rows).toEqual(rows.toSorted((a, b) => Number(a.slice(5)) - Number(b.slice(5))));
   });
+});
+
+test("a message of 1 MB is folded with its size, and Ctrl-O shows it", async () => {
+  const app = await openApp([textReply("Long.")], { rows: 40 });
+  const lines = Array.from({ length: 15_000 }, (_unused, index) => `line ${index} ${"x".repeat(60)}`);
+  app.terminal.sendInput(`\x1b[200~${lines.join("\n")}\x1b[201~`);
+  await app.sees("[paste #1");
+  app.press("enter");
+  await app.sees("Long.");
+  await app.sees(/line 0 x+/);
+  await app.sees(/… 1\.\d MB in all; ctrl\+o shows it/);
+  expect(await app.everything()).not.toContain("line 20 ");
+  app.press("ctrlO");
+  await app.sees(/line 14999 x+/);
 });

@@ -1,8 +1,10 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { type ModelWorkspace, textReply } from "../kit.ts";
-import { openApp } from "./kit.ts";
+import { SettingsManager } from "@tau/harness/settings";
+import { resetCapabilitiesCache, setCapabilities } from "@tau/tui";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type ModelWorkspace, textReply, toolReply } from "../kit.ts";
+import { openApp, type OpenOptions } from "./kit.ts";
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const paste = (text: string) => `\x1b[200~${text}\x1b[201~`;
@@ -90,5 +92,53 @@ describe("an image", () => {
     app.press("enter");
     await app.sees("I see.");
     expect(sent(app.server.requests[0]!.body)).toContain("data:image/png;base64,");
+  });
+});
+
+describe("in the conversation", () => {
+  /** After a tool and the user have each shown the image of one pixel. */
+  async function openWithImages(images: "kitty" | "iterm2" | null, options: OpenOptions = {}) {
+    setCapabilities({ images, trueColor: true, hyperlinks: false });
+    onTestFinished(resetCapabilitiesCache);
+    const replies = [toolReply("read", { path: "picture.png" }), textReply("I see.")];
+    const app = await openApp(replies, { prepare, rows: 120, ...options });
+    app.type("look at @picture.png");
+    app.press("enter");
+    await app.sees("I see.");
+    return { app, written: () => app.terminal.writes.join("") };
+  }
+
+  test("an image of a tool and one of the user are drawn by Kitty's protocol, with their columns", async () => {
+    const { app, written } = await openWithImages("kitty", { settings: { terminal: { imageWidthCells: 20 } } });
+    const commands = written()
+      .split("\x1b_G")
+      .slice(1)
+      .map((command) => command.split(";")[0] ?? "");
+    expect(new Set(commands).size).toBe(2);
+    for (const command of commands) expect(command).toMatch(/c=20,r=10,i=\d+/);
+    expect(written()).toContain(png);
+    expect(await app.screen()).not.toContain("[Image");
+  });
+
+  test("in iTerm2 the image begins in its first row, though it is written with its last", async () => {
+    const { written } = await openWithImages("iterm2", { settings: { terminal: { imageWidthCells: 20 } } });
+    const [before = "", image = ""] = written().split("\x1b]1337;File=");
+    expect(before.endsWith("\x1b[9A")).toBe(true);
+    expect(image).toContain("width=20;");
+  });
+
+  test.each([
+    ["the terminal shows none", null, {}],
+    ["the user wants none", "kitty", { terminal: { showImages: false } }],
+  ] as const)("where %s, an image is named", async (_why, images, settings) => {
+    const { app, written } = await openWithImages(images, { settings });
+    expect((await app.screen()).match(/\[Image: \[image\/png\] 1x1\]/g)).toHaveLength(2);
+    expect(written()).not.toContain(png);
+  });
+
+  test("showImages counts at once when it changes", async () => {
+    const { app } = await openWithImages("kitty");
+    app.app.applySettings(SettingsManager.inMemory({ terminal: { showImages: false } }).get());
+    await app.sees("[Image: [image/png] 1x1]");
   });
 });

@@ -27,6 +27,8 @@ export interface OpenOptions {
   draft?: string;
   /** What the first frame waits for. */
   whenColorsKnown?: () => Promise<unknown>;
+  /** Default: main. */
+  branch?: string;
   /** Called before the program starts. */
   prepare?: (workspace: ModelWorkspace) => Promise<void>;
   env?: Record<string, string>;
@@ -40,6 +42,8 @@ export interface OpenedApp extends ModelWorkspace {
   terminal: VirtualTerminal;
   /** A notice of the session. */
   notify: (message: string) => void;
+  /** Another name of the session. */
+  rename: (name: string) => Promise<void>;
   /** What was copied. */
   copied: string[];
   /** What was kept of what is typed, with each change. */
@@ -110,7 +114,7 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
     settings: hosts.get(client.sessionId).session.settings,
     keybindings: createKeybindings(),
     program: { ...createProgram(io, hosts), home: "/home/user", version: "1.2.3", ...options.program },
-    getBranch: async () => "main",
+    getBranch: async () => options.branch ?? "main",
     copy: (text) => void copied.push(text),
     keepDraft: (read) => void drafts.push(read()),
     ...(options.whenColorsKnown && { whenColorsKnown: options.whenColorsKnown }),
@@ -131,6 +135,7 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
     ...workspace,
     terminal,
     notify: (message) => hosts.get(client.sessionId).session.notify("test", message),
+    rename: async (name) => void (await client.execute({ type: "set_session_name", name })),
     copied,
     drafts,
     themes,

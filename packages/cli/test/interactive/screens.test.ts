@@ -1,4 +1,6 @@
 /** The main views as text, for a person to look at: `screens/*.txt`. After a deliberate change: delete them and run this file. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { call, text, thinking } from "@tau/ai/testing";
 import { expect, test } from "vitest";
 import { textReply, toolReply } from "../kit.ts";
@@ -75,9 +77,45 @@ const views: Record<
   },
 };
 
+/** Where `scripts/render-screens.mjs` wants the cells of the screens. */
+const pictures = process.env["TAU_SCREENS"];
+
+/** One cell as the script draws it. */
+function toPicture(cell: NonNullable<ReturnType<OpenedApp["terminal"]["getCell"]>>) {
+  const toColor = (isDefault: boolean, isRgb: boolean, color: number) =>
+    isDefault ? undefined : isRgb ? `#${color.toString(16).padStart(6, "0")}` : color;
+  return {
+    text: cell.getChars(),
+    foreground: toColor(cell.isFgDefault(), cell.isFgRGB(), cell.getFgColor()),
+    background: toColor(cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor()),
+    isBold: cell.isBold() !== 0,
+    isDim: cell.isDim() !== 0,
+    isInverse: cell.isInverse() !== 0,
+    isUnderlined: cell.isUnderline() !== 0,
+  };
+}
+
+async function writePicture(app: OpenedApp, directory: string, name: string): Promise<void> {
+  const lines = await app.terminal.getViewport();
+  const height = lines.findLastIndex((line) => line.trim() !== "") + 1;
+  const rows = Array.from({ length: height }, (_unused, y) => {
+    const cells = Array.from({ length: app.terminal.columns }, (_same, x) => toPicture(app.terminal.getCell(x, y)!));
+    const start = lines[y]!.indexOf(app.directory);
+    if (start === -1) return cells;
+    // The name of the directory differs from run to run; a blank of the row fills what becomes free.
+    const name = [..."/project"].map((text, index) => ({ ...cells[start + index]!, text }));
+    const rest = cells.slice(start + app.directory.length);
+    const free = Array.from({ length: app.directory.length - name.length }, () => ({ ...cells.at(-1)!, text: " " }));
+    return [...cells.slice(0, start), ...name, ...rest, ...free];
+  });
+  await writeFile(join(directory, `${name}.json`), JSON.stringify(rows));
+}
+
 test.each(Object.entries(views))("%s", async (name, { replies, options, act }) => {
-  const app = await openApp(replies, { columns: 80, rows: 44, ...options });
+  const mode = pictures === undefined ? "none" : "16color";
+  const app = await openApp(replies, { columns: 80, rows: 44, mode, ...options });
   await act(app);
   if (name !== "approval") await expect.poll(app.screen).not.toMatch(/escape to stop/);
+  if (pictures !== undefined) await writePicture(app, pictures, name);
   await expect(await draw(app)).toMatchFileSnapshot(`screens/${name}.txt`);
 });

@@ -115,6 +115,7 @@ describe("/resume", () => {
     app.press("enter");
     await app.sees("Trust it until one of these files changes");
     app.press("down", "enter");
+    await app.sees("This project is trusted now.");
     await app.sees(/elsewhere \(main\)/);
     await app.sees("a far question");
     app.type("@needle");
@@ -129,7 +130,32 @@ describe("/resume", () => {
     const body = JSON.stringify(app.server.requests[0]!.body);
     expect(body).toContain("Speak of elsewhere.");
     await run(app, "/settings");
-    await app.sees(/defaultModel +"acme\/large"/);
+    await app.sees(/defaultModel +acme\/large/);
+  });
+
+  test("a message that is sent with the keys before it goes to the session they chose, with the trust they gave", async () => {
+    const app = await openApp([textReply("From there.")], {
+      rows: 40,
+      prepare: async (workspace) => {
+        const other = join(workspace.directory, "elsewhere");
+        await mkdir(join(other, ".tau"), { recursive: true });
+        await writeFile(join(other, ".tau", "SYSTEM.md"), "Speak as the project asks.");
+        await addSession(workspace, other, "a far question");
+      },
+    });
+    await run(app, "/resume");
+    await app.sees("No sessions");
+    app.press("tab");
+    await app.sees("a far question");
+    app.press("enter");
+    await app.sees("Trust it until one of these files changes");
+    app.press("down", "enter");
+    app.type("where?");
+    app.press("enter");
+    await app.sees("From there.");
+    const body = JSON.stringify(app.server.requests[0]!.body);
+    expect(body).toContain("Speak as the project asks.");
+    expect(body).toContain("a far question");
   });
 
   test("the key and the trust of the first directory do not come along, and one can go back", async () => {

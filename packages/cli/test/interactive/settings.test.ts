@@ -1,5 +1,5 @@
 /** Themes, keys and settings of the terminal, as a person sees them. */
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SettingsManager } from "@tau/harness/settings";
 import { builtInThemes, type ThemeDefinition } from "@tau/tui";
@@ -125,11 +125,125 @@ describe("settings", () => {
     for (const told of ["\x07", "\x1b]9;"]) expect(app.terminal.writes.join("")).not.toContain(told);
   });
 
+  test("outputPad 0 takes the blank column before messages away, also on the screen already", async () => {
+    const app = await openApp([textReply("The answer.")]);
+    app.type("one");
+    app.press("enter");
+    await app.sees(" The answer.");
+    expect(await app.screen()).toMatch(/^ The answer\.$/m);
+    app.app.applySettings(SettingsManager.inMemory({ outputPad: 0 }).get());
+    await expect.poll(() => app.screen()).toMatch(/^The answer\.$/m);
+    expect(await app.screen()).toMatch(/^one$/m);
+  });
+
   test("that change count at once", async () => {
     const app = await openApp([]);
     app.app.applySettings(SettingsManager.inMemory({ editorPaddingX: 3 }).get());
     app.type("padded");
     await app.sees(/^ {3}padded/m);
+  });
+});
+
+describe("/settings", () => {
+  async function open(options: Parameters<typeof openApp>[1] = {}) {
+    const app = await openApp([], { rows: 30, ...options });
+    app.type("/settings");
+    app.press("escape", "enter");
+    await app.sees("enter changes it");
+    return app;
+  }
+
+  test("explains each setting, and Enter changes one that has two values", async () => {
+    const app = await open();
+    app.type("hideThinking");
+    await app.sees(/→ hideThinkingBlock +false/);
+    await app.sees("Fold the model's thinking. Default: false.");
+    app.press("enter");
+    await app.sees(/→ hideThinkingBlock +true/);
+    await app.sees("Default: false. You have set it.");
+    expect(await readSettings(app)).toMatchObject({ hideThinkingBlock: true });
+    app.press("enter");
+    await app.sees(/→ hideThinkingBlock +false/);
+    expect(await readSettings(app)).not.toHaveProperty("hideThinkingBlock");
+  });
+
+  test("offers the values of a setting, with the default named", async () => {
+    const app = await open();
+    app.type("doubleEscape");
+    await app.sees(/→ doubleEscapeAction +tree/);
+    app.press("enter");
+    await app.sees(/→ tree +the default/);
+    app.press("down", "enter");
+    await app.sees(/→ doubleEscapeAction +fork/);
+    expect(await readSettings(app)).toMatchObject({ doubleEscapeAction: "fork" });
+  });
+
+  test("takes numbers, texts and lists, and says what is wrong with others", async () => {
+    const app = await open();
+    app.type("retry.maxRetries");
+    await app.sees("→ retry.maxRetries");
+    app.press("enter");
+    await app.sees("retry.maxRetries (number; empty: the default, 3)");
+    app.type("many");
+    app.press("enter");
+    await app.sees(/has to be a whole number/);
+    app.press("enter");
+    app.type("7");
+    app.press("enter");
+    await app.sees(/→ retry.maxRetries +7/);
+    expect(await readSettings(app)).toMatchObject({ retry: { maxRetries: 7 } });
+    app.press("enter");
+    await app.sees("> 7");
+    app.press("ctrlU", "enter");
+    await app.sees(/→ retry.maxRetries +3/);
+    app.press("ctrlU");
+    app.type("tools.excluded");
+    await app.sees("→ tools.excluded");
+    app.press("enter");
+    await app.sees("tools.excluded (string[]");
+    app.type("bash, write");
+    app.press("enter");
+    await app.sees(/→ tools.excluded +\["bash","write"\]/);
+  });
+
+  test("says that a project sets one, and that the user's own counts elsewhere", async () => {
+    const app = await open({
+      prepare: async ({ directory }) => {
+        await mkdir(join(directory, ".tau"));
+        await writeFile(join(directory, ".tau", "settings.json"), '{ "editorPaddingX": 2 }');
+      },
+    });
+    app.type("editorPaddingX");
+    await app.sees(/→ editorPaddingX +2/);
+    await app.sees("This project sets it.");
+    app.press("enter");
+    await app.sees("editorPaddingX (number");
+    app.type("1");
+    app.press("enter");
+    await app.sees("Elsewhere your own counts: 1.");
+    await app.sees(/→ editorPaddingX +2/);
+  });
+
+  test("finds a setting by its description, and says when there is none", async () => {
+    const app = await open();
+    app.type("task bar");
+    await app.sees("→ terminal.showTerminalProgress");
+    app.press("ctrlU");
+    app.type("qqqq");
+    await app.sees("No setting matches");
+    app.press("enter", "escape");
+    await expect.poll(app.screen).not.toContain("No setting matches");
+  });
+
+  test("fits a terminal of ten rows", async () => {
+    const app = await openApp([], { columns: 40, rows: 10 });
+    app.type("/settings");
+    app.press("escape", "enter");
+    await app.sees("enter changes it");
+    const screen = await app.screen();
+    expect(screen).toContain(" Settings");
+    expect(screen).toContain("→ approvals.timeoutMs");
+    expect(screen.split("\n").at(-1)).toContain("small");
   });
 });
 
@@ -150,12 +264,13 @@ describe("what is typed", () => {
 });
 
 test("/hotkeys shows what is bound, also in the editor and in lists", async () => {
-  const app = await openApp([], { rows: 120 });
+  const app = await openApp([], { rows: 140 });
   app.type("/hotkeys");
   app.press("escape", "enter");
   await app.sees(/ctrl\+g +Write the prompt/);
   await app.sees(/ctrl\+k +Delete up to the end/);
   await app.sees(/shift\+l +Label/);
+  await app.sees(/Without a key.*\n[\s\S]*app\.editor\.redo +Do again what was undone/);
 });
 
 test("in a full screen the editor stays at the bottom, and the conversation is scrolled above it", async () => {

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { textReply, toolReply } from "../kit.ts";
@@ -86,4 +86,22 @@ test("a question that is longer than the screen is shown from its beginning, and
   await app.sees("pageUp");
   app.press("enter");
   await app.sees("Thank you.");
+});
+
+test("/new stops the run of the session that is left, and says so", async () => {
+  const waiting = toolReply("bash", { command: "sleep 100" });
+  const app = await openApp([waiting, textReply("Here.")], { message: "wait" });
+  await app.sees("Running bash");
+  const before = app.app.sessionId;
+  app.type("/new ");
+  app.press("enter");
+  await app.sees("The run in the other session was stopped.");
+  expect(app.app.sessionId).not.toBe(before);
+  const sessions = join(app.agentDir, "sessions");
+  const path = (await readdir(sessions, { recursive: true })).find((name) => name.endsWith(`${before}.jsonl`));
+  expect(await readFile(join(sessions, path!), "utf8")).toContain(`"role":"toolResult"`);
+  app.type("next");
+  app.press("enter");
+  await app.sees("Here.");
+  expect(await app.screen()).not.toContain("Running");
 });

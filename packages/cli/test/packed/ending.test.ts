@@ -161,29 +161,3 @@ test("an editor that fails changes nothing", async () => {
   await pty.sees("The editor false ended with 1");
   expect(await pty.screen()).toContain("half a thought");
 });
-
-/** A terminal whose answers take a while, and come in pieces. */
-const createSlowAnswers = (delayMs: number) => {
-  let isAnswered = false;
-  return (output: string, type: (text: string) => void) => {
-    if (isAnswered || !output.includes("\x1b[c")) return;
-    isAnswered = true;
-    const palette = Array.from({ length: 16 }, (_unused, index) => `\x1b]4;${index};rgb:1111/2222/3333\x1b\\`);
-    const answers = `\x1b[?0u\x1b]10;rgb:1111/1111/1111\x1b\\\x1b]11;rgb:fefe/fefe/fefe\x1b\\${palette.join("")}\x1b[?62;4c`;
-    const middle = answers.indexOf("fefe/fefe\x1b") + 3;
-    setTimeout(() => type(answers.slice(0, middle)), delayMs);
-    setTimeout(() => type(answers.slice(middle)), delayMs + 120);
-  };
-};
-
-test.each([10, 300])("answers of the terminal after %d ms are applied, and never shown as text", async (delayMs) => {
-  const workspace = await createModelWorkspace([]);
-  const env = { COLORTERM: "truecolor" };
-  const pty = await openPty(workspace, { env, onOutput: createSlowAnswers(delayMs) });
-  await pty.sees("small");
-  // What the terminal reported is drawn as 24 bits.
-  await expect.poll(() => pty.output(), { timeout: 10_000 }).toContain("\x1b[38;2;");
-  pty.type("typed");
-  await pty.sees("typed");
-  expect(await pty.screen()).not.toMatch(/rgb|fefe|1111|62;4/);
-});

@@ -1,6 +1,6 @@
 /** The packed program in a shell on a real terminal, which the test is: it sees all that is written, types, and answers. */
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type IPty, spawn } from "@lydell/node-pty";
 import { VirtualTerminal } from "@tau/tui/testing";
@@ -9,11 +9,19 @@ import type { Workspace } from "../kit.ts";
 import { installed } from "./kit.ts";
 
 export interface PtyOptions {
+  /** Default 100. */
+  columns?: number;
+  /** Default 30. */
+  rows?: number;
   env?: Record<string, string>;
   args?: readonly string[];
+  /** A command line before the program. */
+  through?: readonly string[];
   /** What the shell does when the program has stopped for the first time. */
   afterwards?: string;
-  /** Called with all output, and may type. */
+  /** How long all output and everything that is typed is under way. Default: not at all. */
+  delayMs?: number;
+  /** Called with all output that has arrived, and may type. */
   onOutput?: (output: string, type: (text: string) => void) => void;
 }
 
@@ -21,9 +29,15 @@ export interface Pty {
   type: (text: string) => void;
   /** All bytes so far. */
   output: () => string;
+  /** The same, with those that are still under way. */
+  sent: () => string;
   sees: (text: string | RegExp) => Promise<void>;
   /** What a person sees now. */
   screen: () => Promise<string>;
+  /** With what has left the screen at its top. */
+  everything: () => Promise<string>;
+  terminal: VirtualTerminal;
+  resize: (columns: number, rows: number) => Promise<void>;
   /** The number of the program's process. */
   pid: () => number;
   /** As when the window is closed. */
@@ -32,49 +46,64 @@ export interface Pty {
   ended: () => Promise<{ code: number; isCanonical: boolean; echoes: boolean }>;
 }
 
-const columns = 100;
-const rows = 30;
+/** The command line that runs the packed program, for a shell. */
+export async function getCommandLine(args: readonly string[] = [], through: readonly string[] = []): Promise<string> {
+  const words = [...through, process.execPath, join(await installed(), "dist", "tau.cjs"), ...args];
+  return words.map((word) => `'${word}'`).join(" ");
+}
+
+export const createPtyEnv = (workspace: Workspace): Record<string, string> => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: workspace.directory,
+  TAU_DIR: workspace.agentDir,
+  TERM: "xterm-256color",
+  SHELL: "/bin/sh",
+});
 
 export async function openPty(workspace: Workspace, options: PtyOptions = {}): Promise<Pty> {
-  const program = [process.execPath, join(await installed(), "dist", "tau.cjs"), ...(options.args ?? [])];
-  const run = program.map((word) => `'${word}'`).join(" ");
+  const { columns = 100, rows = 30, delayMs = 0 } = options;
+  const run = await getCommandLine(options.args, options.through);
   const script = `${run}; ${options.afterwards === undefined ? "" : `${options.afterwards};`} echo "<code $?>"; stty -a; echo "<over>"; sleep 60`;
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    HOME: workspace.directory,
-    TAU_DIR: workspace.agentDir,
-    TERM: "xterm-256color",
-    SHELL: "/bin/sh",
-    ...options.env,
-  };
+  const terminal = await VirtualTerminal.create(columns, rows);
   const pty: IPty = spawn("bash", ["--norc", "-i", "-m", "-c", script], {
     cols: columns,
     rows,
     cwd: workspace.directory,
-    env,
+    env: { ...createPtyEnv(workspace), ...options.env },
   });
   onTestFinished(async () => {
     const pids = [...listChildren(pty.pid), pty.pid].filter(isRunning);
     for (const pid of pids) process.kill(pid, "SIGKILL");
     await expect.poll(() => pids.some(isRunning)).toBe(false);
   });
+  let sent = "";
   let output = "";
-  const type = (text: string) => pty.write(text);
+  // Timers of the same length keep their order.
+  const later = (work: () => void) => (delayMs === 0 ? work() : void setTimeout(work, delayMs));
+  const type = (text: string) => later(() => pty.write(text));
   pty.onData((data) => {
-    output += data;
-    options.onOutput?.(output, type);
+    sent += data;
+    later(() => {
+      output += data;
+      terminal.write(data);
+      options.onOutput?.(output, type);
+    });
   });
-  const screen = async () => {
-    const terminal = await VirtualTerminal.create(columns, rows);
-    terminal.write(output);
-    return (await terminal.getViewport()).map((line) => line.trimEnd()).join("\n");
-  };
+  const toText = (lines: readonly string[]) => lines.map((line) => line.trimEnd()).join("\n");
+  const screen = async () => toText(await terminal.getViewport());
   const patience = { timeout: 15_000, interval: 50 };
   return {
     type,
     output: () => output,
+    sent: () => sent,
     sees: async (text) => await expect.poll(screen, patience).toMatch(text),
     screen,
+    everything: async () => toText([...(await terminal.getScrollback()), ...(await terminal.getViewport())]),
+    terminal,
+    resize: async (columns, rows) => {
+      await terminal.resize(columns, rows);
+      pty.resize(columns, rows);
+    },
     pid: () => listChildren(pty.pid)[0] as number,
     close: () => (pty as IPty & { destroy(): void }).destroy(),
     ended: async () => {
@@ -86,14 +115,17 @@ export async function openPty(workspace: Workspace, options: PtyOptions = {}): P
   };
 }
 
-const listChildren = (pid: number): number[] =>
+export const listChildren = (pid: number): number[] =>
   (spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" }).stdout.match(/\d+/g) ?? []).map(Number);
 
+/** A process that has ended counts as such also before its parent has noticed. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    const stat = existsSync("/proc/self/stat") ? readFileSync(`/proc/${pid}/stat`, "utf8") : "";
+    return !/\) Z /.test(stat);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
     throw error;
   }

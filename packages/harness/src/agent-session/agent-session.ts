@@ -42,12 +42,13 @@ import { Choices, type ModelChoice, type SessionOverrides, type ToolSources } fr
 import { getContent, type PromptContent } from "./content.ts";
 import { Inbox } from "./inbox.ts";
 import type { LiveSession, LiveSessions } from "./live-sessions.ts";
-import { navigate, type NavigateOptions } from "./navigate.ts";
+import type { NavigateOptions } from "./navigate.ts";
 import { type Notice, Notices } from "./notices.ts";
 import { type AgentSessionEvent, Publisher } from "./publisher.ts";
 import { describeResourceProblems, type Services } from "./services.ts";
-import { countEntry, emptyStats, getContextUse, type SessionStats } from "./stats.ts";
+import { getCacheHitRate, getContextUse, type SessionStats } from "./stats.ts";
 import { Transcript } from "./transcript.ts";
+import { TreeMoves } from "./tree-moves.ts";
 import { type BashOptions, type BashResult, UserBash } from "./user-bash.ts";
 
 /** What decides about calls. */
@@ -124,12 +125,10 @@ export class AgentSession {
   readonly #host: RunHost;
   readonly #activity: Activity;
   readonly #bash: UserBash;
+  readonly #tree: TreeMoves;
   readonly #live: LiveSession;
   readonly #cleanUps: (() => void)[] = [];
-  #stats: SessionStats | undefined;
   #disposed: Promise<void> | undefined;
-  /** Where the model asked to go when the run is over. */
-  #navigation: string | undefined;
 
   /** Use `createAgentSession`. */
   constructor(parts: AgentSessionParts) {
@@ -157,6 +156,7 @@ export class AgentSession {
       timeoutMs: () => this.settings.approvals.timeoutMs,
     });
     this.#host = this.#createHost();
+    this.#tree = this.#createTree();
     this.#activity = new Activity({
       ...parts,
       host: this.#host,
@@ -164,7 +164,7 @@ export class AgentSession {
       inbox: this.#inbox,
       lifetime: this.#lifetime.signal,
       mustBeUsable: () => this.#mustBeUsable(),
-      afterRun: () => this.#navigateAfterRun(),
+      afterRun: () => this.#tree.navigatePlanned(signal),
       notice: (code, message) => this.#notices.add(code, message),
     });
     this.#bash = new UserBash({ getTool: () => adaptTool(tools.getBuiltIn("bash")), clock });
@@ -400,7 +400,7 @@ export class AgentSession {
   /** A new session that continues from an entry of this one, with the same parts and a file of its own. */
   async branch(fromEntryId: string): Promise<AgentSession> {
     this.#mustBeOpen();
-    return await this.openOther(await this.#branchOff(fromEntryId));
+    return await this.openOther(await this.#tree.branchOff(fromEntryId));
   }
 
   /**
@@ -417,7 +417,7 @@ export class AgentSession {
   /** Moves the leaf to an entry of this session, or with null before the first. Throws `busy` during a run. */
   async navigate(entryId: string | null, options: NavigateOptions = {}): Promise<void> {
     this.#mustBeOpen();
-    await this.#activity.exclusive("Navigating", (signal) => this.#navigate(entryId, options, signal));
+    await this.#activity.exclusive("Navigating", (signal) => this.#tree.navigate(entryId, options, signal));
   }
 
   /** Replaces the older part of the conversation by a summary. Throws `busy` during a run. */
@@ -500,11 +500,12 @@ export class AgentSession {
     return changedNames(before, resources.resources);
   }
 
-  /** Tokens, cost, cache hits and how full the context is. Reads the whole log the first time. */
+  /** Tokens, cost, cache hits and how full the context is. */
   async stats(): Promise<SessionStats> {
     const { model, sessionId } = this;
-    this.#stats ??= await this.sessionManager.reduceEntries(countEntry, { ...emptyStats, sessionId });
-    return { ...this.#stats, contextUse: model && getContextUse(this.#transcript.tokens, model.contextWindow) };
+    const totals = await this.sessionManager.getTotals();
+    const contextUse = model && getContextUse(this.#transcript.tokens, model.contextWindow);
+    return { ...totals, sessionId, cacheHitRate: getCacheHitRate(totals), contextUse };
   }
 
   /** Ends what is in progress, cancels the queue, and releases the log. */
@@ -584,6 +585,24 @@ export class AgentSession {
     };
   }
 
+  #createTree(): TreeMoves {
+    const { sessionManager: session, request, budget } = this.#parts;
+    return new TreeMoves({
+      session,
+      request,
+      budget,
+      publisher: this.#publisher,
+      touches: this.#host.touches,
+      getModel: () => this.#choices.mustHaveModel(),
+      settings: () => this.settings,
+      notice: (code, message) => this.#notices.add(code, message),
+      afterMove: async () => {
+        await this.#load();
+        this.#host.sent.forgetMessages();
+      },
+    });
+  }
+
   /** What children of this session use. */
   #createLive(): LiveSession {
     const { sessionManager, parent, budget } = this.#parts;
@@ -609,17 +628,14 @@ export class AgentSession {
     const { sessionManager } = this.#parts;
     return {
       branch: async (entryId, toolCallId) => {
-        const branched = await this.#branchOff(entryId ?? (await this.#findEntryBefore(toolCallId)));
+        const branched = await (entryId === undefined
+          ? this.#tree.branchOffBefore(toolCallId)
+          : this.#tree.branchOff(entryId));
         await branched.close();
         return branched.id;
       },
       listEntries: async () => describeEntries(await sessionManager.getEntries(maxListedRows)),
-      navigate: async (entryId) => {
-        if (!(await sessionManager.getEntry(entryId))) {
-          throw new HarnessError("unknown_entry", `The session has no entry ${JSON.stringify(entryId)}.`);
-        }
-        this.#navigation = entryId;
-      },
+      navigate: (entryId) => this.#tree.plan(entryId),
       reload: () => this.reload(),
       interrupt: (reason) => this.#activity.run?.stopAfterTurn({ kind: "aborted", by: "agent", reason }),
     };
@@ -633,48 +649,6 @@ export class AgentSession {
 
   async #load(): Promise<void> {
     this.#choices.takeLogged(await this.#transcript.load(this.#parts.sessionManager));
-  }
-
-  /** The entry before the answer with a call: a branch from there has no call without a result. */
-  async #findEntryBefore(toolCallId: string): Promise<string> {
-    const branch = await this.#parts.sessionManager.getBranch();
-    const answer = branch.findLast(
-      (entry) =>
-        entry.type === "message" &&
-        entry.message.role === "assistant" &&
-        entry.message.content.some((block) => block.type === "toolCall" && block.id === toolCallId),
-    );
-    return answer?.parentId ?? "";
-  }
-
-  async #branchOff(entryId: string): Promise<SessionManager> {
-    const { sessionManager } = this.#parts;
-    const branched = await sessionManager.branchSession(sessionManager.id, entryId);
-    this.#publisher.fact({ type: "session_branched", branchId: branched.id, branchPoint: entryId });
-    return branched;
-  }
-
-  async #navigateAfterRun(): Promise<void> {
-    const entryId = this.#navigation;
-    this.#navigation = undefined;
-    if (entryId !== undefined) await this.#navigate(entryId, {}, this.#lifetime.signal);
-  }
-
-  async #navigate(entryId: string | null, options: NavigateOptions, signal: AbortSignal): Promise<void> {
-    const { sessionManager: session, request, budget } = this.#parts;
-    const parts = {
-      session,
-      getModel: () => this.#choices.mustHaveModel(),
-      request,
-      budget,
-      touches: this.#host.touches,
-      settings: () => this.settings,
-      notice: (code: string, message: string) => this.#notices.add(code, message),
-      signal,
-    };
-    await navigate(parts, entryId, options);
-    await this.#load();
-    this.#host.sent.forgetMessages();
   }
 
   /** Not between a call and its result, where the model would not understand it: until then, a copy is in the log. */
@@ -704,7 +678,6 @@ export class AgentSession {
   }
 
   #onAppend(entry: SessionEntry): void {
-    if (this.#stats) this.#stats = countEntry(this.#stats, entry);
     this.#publisher.fact({ type: "entry_appended", entry });
     if (entry.type === "model_change" || entry.type === "thinking_level_change") this.#tellModel();
   }

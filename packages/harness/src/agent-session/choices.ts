@@ -52,6 +52,8 @@ export interface ToolSources extends Pick<
   getBuiltIn: (name: string) => GivenTool;
   /** All built-in tools, by name. */
   builtIn: TouchesParts["builtIn"];
+  /** Where commands run, for the model. */
+  commands: string | undefined;
   /** Departs from the setting. */
   execution: Settings["tools"]["execution"] | undefined;
   /** Takes the place of the default system prompt. */
@@ -272,6 +274,7 @@ export class Choices {
         signal,
         createCallContext: tools.createCallContext,
         sandbox: tools.sandbox,
+        commands: tools.commands,
         actions,
         lifecycles,
         resources: this.#resources,

@@ -26,7 +26,7 @@ export async function chooseModel(
 ): Promise<ChosenModel> {
   const { defaultModel, defaultProvider, defaultThinkingLevel } = settings.get();
   const isNew = sessionManager.getEntryCount() === 0;
-  const before = isNew ? undefined : await sessionManager.buildContext();
+  const before = isNew ? undefined : await sessionManager.getChoices();
   const asked = parseLevel(params.thinkingLevel);
   const spec = params.model ?? (params.provider === undefined || isOf(before?.model, params.provider) ? undefined : "");
   const named = typeof spec === "string" ? resolveSpec(registry, spec, params.provider) : undefined;

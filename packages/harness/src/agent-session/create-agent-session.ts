@@ -13,9 +13,11 @@ import { createUsedKeys } from "../auth/used-keys.ts";
 import type { DebugLog } from "../observe/debug-log.ts";
 import { findTracer } from "../observe/opentelemetry.ts";
 import { createAudit } from "../policy/audit.ts";
-import { createDefaultPolicy } from "../policy/default-policy.ts";
+import { createPolicy } from "../policy/create-policy.ts";
 import { Grants } from "../policy/grants.ts";
 import { createRememberedRules } from "../policy/remembered-rules.ts";
+import { createSecretBroker } from "../policy/secret-broker.ts";
+import { getSandboxSettings, getSessionPolicy } from "../policy/session-policy.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
 import { findUnknownTools } from "../pipeline/tool-patterns.ts";
 import { createResultSaver } from "../request/save-result.ts";
@@ -26,7 +28,8 @@ import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
-import { defaultSandboxSettings } from "../sandbox/settings.ts";
+import { describeSandbox } from "../sandbox/describe-sandbox.ts";
+import type { SandboxState } from "../sandbox/state.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -48,17 +51,29 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const services = { ...base, resources };
     const grants = new Grants();
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
-    const keys = createUsedKeys({ auth, registry, provider: model.model?.provider });
+    const keys = createUsedKeys({
+      auth,
+      registry,
+      provider: model.model?.provider,
+      listGiven: () => secrets.listGiven(),
+    });
+    const getPolicy = () => getSessionPolicy(settings, params.policyProfile);
+    const secrets = createSecretBroker({
+      policy: () => getPolicy().secretBroker,
+      isOwnKey: (name, value) => keys.createIsSecret()(name, value),
+    });
     sessionManager.redactLines(keys.redactLine);
     const sessionFile = sessionManager.getSessionFile();
     const wanted = pathRules(params, { cwd, agentDir, resources, settings, sessionFile });
+    const sandboxSettings = getSandboxSettings(settings, params.sandbox);
     const ground = await createGround({
       cwd,
       rules: wanted,
       grants,
       settings,
-      sandbox: { ...defaultSandboxSettings, ...params.sandbox },
+      sandbox: sandboxSettings,
       createIsSecret: keys.createIsSecret,
+      secrets,
       getSessionEnv: () => getSessionEnv(session),
       clock,
       ids,
@@ -69,6 +84,15 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
+    let isTold = false;
+    /** Whether commands run in the sandbox; if not, the user is told once why, and what helps. */
+    const tellState = (state: SandboxState): boolean => {
+      if (state.kind === "unavailable" && !isTold) {
+        isTold = true;
+        session.notify("sandbox", `Commands run without a sandbox. ${state.reason} ${state.fix}`);
+      }
+      return state.kind === "works";
+    };
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
     const getBuiltIn = (name: string) => builtInTool(tools, name);
     const session: AgentSession = new AgentSession({
@@ -84,6 +108,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         builtIn: tools.byName,
         createCallContext,
         sandbox,
+        commands: describeSandbox(sandboxSettings, cwd),
         binding: params.binding,
         allowed: params.allowedTools,
         excluded: params.excludedTools ?? [],
@@ -93,9 +118,25 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         appendSystemPrompt: params.appendSystemPrompt ?? [],
       },
       policy: {
-        decide: params.decide ?? createDefaultPolicy(rules),
+        decide:
+          params.decide ??
+          createPolicy({
+            rules,
+            getPolicy,
+            secrets,
+            context: { cwd, home: rules.home, workspace: cwd },
+            isSandboxed: async () => sandbox !== undefined && tellState(await sandbox.getState()),
+            getShell: () => settings.get().shellPath,
+          }),
         ask: params.ask,
-        audit: params.audit ?? createAudit((type, data) => sessionManager.appendCustomEntry(type, data)),
+        audit:
+          params.audit ??
+          createAudit({
+            sessionId: sessionManager.id,
+            append: (type, data) => sessionManager.appendCustomEntry(type, data),
+            record: async (fact) =>
+              (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids }),
+          }),
         grants,
         remembered: createRememberedRules({ agentDir, cwd, ids }),
         files: files.free,
@@ -169,7 +210,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
 /** Skills that appear later may be read without a question too. */
 function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
   for (const path of resources.skills.map(getReadablePath)) {
-    grants.grant("read", { kind: "path", path: getRealPath(path) }, "session");
+    grants.grant({ capability: "read", target: { kind: "path", path: getRealPath(path) } }, "session");
   }
 }
 

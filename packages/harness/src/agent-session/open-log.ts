@@ -1,7 +1,6 @@
 /** The log that a session is kept in: given, found by its id, or new. */
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
-import { countEntry, emptyStats } from "./stats.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { SessionBase } from "./services.ts";
@@ -29,6 +28,6 @@ export async function openLog(
 
 /** A budget for the life of a session counts what it spent before it was opened. */
 export async function spentBefore(session: SessionManager) {
-  const { tokens, cost, messages } = await session.reduceEntries(countEntry, emptyStats);
+  const { tokens, cost, messages } = await session.getTotals();
   return { tokens: tokens.total, cost, turns: messages.assistant };
 }

@@ -1,5 +1,6 @@
 /** What a model is shown besides the conversation: its tools and its system prompt. Built once, and again when something changes. */
 import type { AgentTool } from "@tau/agent";
+import type { DescribedTool } from "@tau/tools";
 import { choiceProblems } from "../pipeline/choices.ts";
 import type { DroppedTool, PipelineInput } from "../pipeline/layer.ts";
 import { buildPipeline } from "../pipeline/pipeline.ts";
@@ -21,6 +22,8 @@ export interface OutfitInput extends Omit<PipelineInput, "report" | "choices"> {
   cwd: string;
   /** As it is to be shown. */
   date: string;
+  /** Where commands run, for the model. */
+  commands: string | undefined;
   /** Takes the place of the default prompt, before what the resources say. */
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
@@ -50,10 +53,13 @@ export function buildOutfit(input: OutfitInput, before?: Outfit): Outfit {
     skills: resources.skills,
     ...(custom !== undefined && { custom }),
     append,
+    ...(input.commands !== undefined && tools.some(runsCommands) && { commands: input.commands }),
   });
   const problems = choiceProblems(tools, chosen?.tools ?? []).map(({ message }) => message);
   return { tools, systemPrompt, dropped, problems };
 }
+
+const runsCommands = (tool: AgentTool & Pick<DescribedTool, "shows">): boolean => tool.shows === "command";
 
 function bothAllow(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
   if (!a || !b) return a ?? b;

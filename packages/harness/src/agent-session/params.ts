@@ -55,7 +55,7 @@ export interface AgentSessionParams {
   abortSignal?: AbortSignal;
   onEvent?: (event: LifecycleEvent) => void;
 
-  /** How commands are walled in. Default: `defaultSandboxSettings`. */
+  /** How commands are walled in, over the settings. A trusted project can make it stricter. */
   sandbox?: Partial<SandboxSettings>;
 
   /** What a channel lends to the session. */
@@ -72,8 +72,13 @@ export interface AgentSessionParams {
   additionalDirectories?: readonly string[];
   /** Whom to ask where the policy asks. Default: nobody is there, and what asks is denied. */
   ask?: AskChoice;
-  /** Default: the workspace is free, reading and writing outside asks, credentials are denied. */
+  /**
+   * Default: the workspace is free, reading and writing outside asks, credentials are denied, and commands are judged by
+   * what they do.
+   */
   decide?: Decide;
+  /** The profile of the policy, over that of the settings: `safe`, `balanced` or `permissive`. */
+  policyProfile?: string;
   /** Default: what was asked for or denied is written into the session. */
   audit?: Audit;
   /** For this session and all that it starts, as long as it lives. What a run may use is in the settings. */

@@ -113,7 +113,7 @@ async function ownSettings(
   return settings;
 }
 
-/** What can be used depends on keys, which are asked for often: so they are listed once, and again when models change. */
+/** What can be used depends on keys, which are asked for often: so they are listed once, and followed from then on. */
 async function ownRegistry(
   { watch = true }: AgentSessionParams,
   auth: AuthStorage,
@@ -121,6 +121,9 @@ async function ownRegistry(
   owned: Owned,
 ) {
   const stored = new Set((await auth.list()).map(({ provider }) => provider));
+  owned.add(
+    auth.subscribe(({ provider, isStored }) => void (isStored ? stored.add(provider) : stored.delete(provider))),
+  );
   const registry = await ModelRegistry.create(agentDir, {
     clock,
     watch,

@@ -14,6 +14,7 @@ import { credentialReason } from "../policy/default-policy.ts";
 import type { Grants } from "../policy/grants.ts";
 import { createGuard, createPathGuard } from "../policy/guard.ts";
 import { type PathRules, pathStanding, realPathRules } from "../policy/paths.ts";
+import type { SecretBroker } from "../policy/secret-broker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { createLateSandbox } from "../sandbox/late-sandbox.ts";
@@ -55,6 +56,7 @@ interface GroundParts {
   settings: SettingsManager;
   sandbox: SandboxSettings;
   createIsSecret: UsedKeys["createIsSecret"];
+  secrets: SecretBroker;
   getSessionEnv: () => Readonly<Record<string, string | undefined>>;
   clock: Clock;
   ids: Ids;
@@ -62,7 +64,7 @@ interface GroundParts {
 
 /** The tools and the files they stand on. A person may mention what they like, but no credentials. */
 export async function createGround(parts: GroundParts) {
-  const { cwd, rules: given, grants, settings, createIsSecret, getSessionEnv, clock, ids } = parts;
+  const { cwd, rules: given, grants, settings, secrets, createIsSecret, clock, ids } = parts;
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
   const rules = await realPathRules(given, (path) => free.realPath(path));
@@ -80,8 +82,9 @@ export async function createGround(parts: GroundParts) {
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
     ...(timeoutMs !== undefined && { commandTimeoutMs: timeoutMs }),
     ...(limits.maxBashMs !== undefined && { maxCommandTimeoutMs: limits.maxBashMs }),
+    env: secrets.getInherited(),
     addedEnv: shellEnv,
-    getSessionEnv,
+    getSessionEnv: () => ({ ...secrets.getDisclosed(), ...parts.getSessionEnv() }),
     createIsSecret,
     resizesImages: images.autoResize,
     writeNeedsRead: settings.get().tools.writeNeedsRead,
@@ -89,6 +92,7 @@ export async function createGround(parts: GroundParts) {
   const createCallContext = (toolCallId: string): ToolCallContext => ({
     files: guardFiles(createPathGuard(rules, grants.forCall(toolCallId))),
     spawn: tools.spawn,
+    env: secrets.give(grants.listNames("env", toolCallId)),
   });
   const sandbox = parts.sandbox.mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(parts, rules));
   return { files: { free, mentions }, tools, rules, createCallContext, sandbox };

@@ -1,7 +1,7 @@
 /** API keys and OAuth logins: where they are stored, which one is used, and where it may be sent. */
 import { join, resolve } from "node:path";
 import { type Clock, findEnvKeys, systemClock, systemIds } from "@tau/ai";
-import { isRecord, withoutUndefined } from "@tau/ai/internal";
+import { getErrorMessage, isRecord, Listeners, withoutUndefined } from "@tau/ai/internal";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
@@ -32,6 +32,12 @@ import {
 } from "./stored-credential.ts";
 import { TokenKeeper } from "./token-keeper.ts";
 
+/** A credential was stored or removed. */
+export interface AuthChange {
+  provider: string;
+  isStored: boolean;
+}
+
 export class AuthStorage {
   readonly #store: AuthStore;
   readonly #secretStore: SecretStore;
@@ -42,6 +48,9 @@ export class AuthStorage {
   readonly #explicit = new Map<string, { key: string; host?: string }>();
   readonly #used = new Set<string>();
   readonly #providers = new Map<string, OAuthProvider>();
+  readonly #listeners = new Listeners<AuthChange>((error) => {
+    process.emitWarning(`A listener for credentials failed: ${getErrorMessage(error)}`, "TauWarning");
+  });
 
   /** Without `commands`, none is run. */
   private constructor(store: AuthStore, options: AuthStorageOptions, commands?: KeyCommands) {
@@ -96,14 +105,22 @@ export class AuthStorage {
       const change = { provider, credential: checked, secretStore: this.#secretStore };
       return { result: undefined, entries: await withCredential(entries, change) };
     });
+    this.#listeners.emit({ provider, isStored: true });
   }
 
   /** Resolves to whether there was a credential. */
   async remove(provider: string): Promise<boolean> {
-    return await this.#store.change(async (entries) => {
+    const isRemoved = await this.#store.change(async (entries) => {
       if (!entries.has(provider)) return { result: false };
       return { result: true, entries: await withoutCredential(entries, provider, this.#secretStore) };
     });
+    if (isRemoved) this.#listeners.emit({ provider, isStored: false });
+    return isRemoved;
+  }
+
+  /** Calls `listener` after a credential was stored or removed here, not by other programs. Returns how to stop. */
+  subscribe(listener: (change: AuthChange) => void): () => void {
+    return this.#listeners.add(listener);
   }
 
   /** The stored credentials and those of this process, by provider. Runs no commands. */

@@ -12,6 +12,8 @@ export interface UsedKeysParts {
   /** The provider that the session begins with: its key in the environment counts before the first request. */
   provider: string | undefined;
   env?: Readonly<Record<string, string | undefined>>;
+  /** Other secrets that commands were given. */
+  listGiven?: () => readonly string[];
 }
 
 export interface UsedKeys {
@@ -42,6 +44,8 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
     return [...auth.usedKeys(), ...literals, ...named].filter((key) => key !== undefined);
   };
   const getAllForms = () => [...new Set(getKeys().flatMap(getForms))];
+  /** What must not be stored: also secrets that commands got. */
+  const getStoredForms = () => [...new Set([...getAllForms(), ...(parts.listGiven?.() ?? []).flatMap(getForms)])];
   const replace = (text: string, forms: readonly string[]) =>
     forms.reduce((cleaned, form) => cleaned.replaceAll(form, mark), text);
   return {
@@ -49,9 +53,9 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
       const [variables, forms] = [getVariables(), getAllForms()];
       return (name, value) => variables.includes(name) || forms.some((form) => value.includes(form));
     },
-    redact: (text) => replace(text, getAllForms()),
+    redact: (text) => replace(text, getStoredForms()),
     redactLine(line) {
-      const forms = getAllForms().filter((form) => line.includes(form));
+      const forms = getStoredForms().filter((form) => line.includes(form));
       return forms.length === 0
         ? undefined
         : withoutChecksum(JSON.parse(replace(line.toString("utf8"), forms)) as object);

@@ -39,7 +39,7 @@ export function addUsage(sum: Usage, usage: Partial<Usage>): Usage {
   return total;
 }
 
-/** Not negative, and small enough that a sum of many is finite. */
+/** Not negative, and small enough that a sum of many is finite. Infinity counts as 0, because JSON has none. */
 export const toAmount = (value: unknown): number =>
-  typeof value === "number" && value > 0 ? Math.min(value, maxAmount) : 0;
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(value, maxAmount) : 0;
 const maxAmount = 1e12;

@@ -16,6 +16,7 @@ export function toModelData({ headers: _headers, ...model }: Model): ModelData {
 
 export async function toStateData({ session, view }: HostedSession): Promise<StateData> {
   const { model, thinkingLevel, isStreaming, settings, sessionFile, sessionId, messages, queue, cwd } = session;
+  const { modelProblem } = session;
   const sessionName = await session.sessionManager.getSessionName();
   return {
     ...(model && { model: toModelData(model) }),
@@ -25,7 +26,7 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     steeringMode: settings.steeringMode,
     followUpMode: settings.followUpMode,
     sessionId,
-    ...withoutUndefined({ sessionFile, sessionName }),
+    ...withoutUndefined({ modelProblem, sessionFile, sessionName }),
     cwd,
     autoCompactionEnabled: settings.compaction.enabled,
     autoRetryEnabled: settings.retry.enabled,

@@ -12,9 +12,11 @@ import {
 } from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
+import type { FileCompletion } from "../completion/file-completion.ts";
 import type { AgentSession, SubmitOptions } from "../agent-session/agent-session.ts";
 import { HarnessError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
+import { Logins } from "./login.ts";
 
 /** The last event that a client has seen. */
 export interface Cursor {
@@ -31,8 +33,11 @@ export type HostListener = (event: HostEvent) => void;
 
 export class HostedSession {
   readonly session: AgentSession;
+  /** Created by the first command that completes something. */
+  files: FileCompletion | undefined;
   /** New whenever a process opens the session. */
   readonly epoch: string;
+  readonly logins: Logins;
   readonly #ring = new EventRing();
   readonly #stopListening: () => void;
   readonly #listeners = new Listeners<HostEvent>((error) => {
@@ -48,6 +53,7 @@ export class HostedSession {
   constructor(session: AgentSession, { epoch, view }: { epoch: string; view: View }) {
     this.session = session;
     this.epoch = epoch;
+    this.logins = new Logins(session);
     this.#tracker = new ViewTracker(view);
     this.#stopListening = session.onSessionEvent((event) => this.#take(event));
   }
@@ -108,6 +114,8 @@ export class HostedSession {
   }
 
   async close(): Promise<void> {
+    this.files?.close();
+    this.logins.abort();
     try {
       await this.session.dispose();
     } finally {

@@ -1,20 +1,46 @@
 /** Storing a key, or logging in with a provider's own login. What the user has to do comes as notices of the session. */
 import type { AgentSession } from "../agent-session/agent-session.ts";
+import { checkProvider } from "../auth/known-provider.ts";
 import { literalKey } from "../auth/key-value.ts";
 import type { LoginEvent } from "../auth/login-interaction.ts";
+import { parseTypedKey } from "../auth/typed-key.ts";
 import { HarnessError } from "../errors.ts";
 
-export async function login(session: AgentSession, provider: string, apiKey: string | undefined) {
-  const { authStorage } = session;
-  if (apiKey !== undefined) {
-    await authStorage.set(provider, { type: "api_key", key: literalKey(apiKey) });
-    return { provider, kind: "api_key" as const };
+/** The logins of one session. */
+export class Logins {
+  readonly #session: AgentSession;
+  readonly #waiting = new Set<AbortController>();
+
+  constructor(session: AgentSession) {
+    this.#session = session;
   }
-  const outcome = await authStorage.login(provider, {
-    notify: (event) => session.notify("login", formatEvent(provider, event)),
-  });
-  if (outcome.kind === "done") return { provider, kind: "oauth" as const };
-  throw new HarnessError("login_failed", outcome.failure.message);
+
+  async storeKey(provider: string, text: string): Promise<void> {
+    const { authStorage: auth, modelRegistry: registry } = this.#session;
+    checkProvider(provider, { auth, registry });
+    const typed = parseTypedKey(text);
+    if (typed.kind === "wrong") throw new HarnessError("invalid_input", typed.message);
+    await auth.set(provider, { type: "api_key", key: literalKey(typed.key) });
+  }
+
+  /** Resolves when the user has logged in; rejects if they have not. */
+  async logIn(provider: string): Promise<void> {
+    const controller = new AbortController();
+    this.#waiting.add(controller);
+    try {
+      const notify = (event: LoginEvent) => this.#session.notify("login", formatEvent(provider, event));
+      const { signal } = controller;
+      const outcome = await this.#session.authStorage.login(provider, { notify }, { signal });
+      if (outcome.kind === "failed") throw new HarnessError("login_failed", outcome.failure.message);
+    } finally {
+      this.#waiting.delete(controller);
+    }
+  }
+
+  /** Stops waiting for all logins. */
+  abort(): void {
+    for (const controller of this.#waiting) controller.abort();
+  }
 }
 
 function formatEvent(provider: string, event: LoginEvent): string {

@@ -10,7 +10,7 @@ const maxCharacters = 5_000;
 /** What the call wanted, and the flag or setting that allows it. Whole sentences in one line, safe to show. */
 export async function adviseUser(decision: Decision, files: Pick<Files, "stat">): Promise<string> {
   const { toolName, request } = decision;
-  const wanted = `${toolName} was not allowed to ${formatRule(request.capability, request.target)}.`;
+  const wanted = `${toolName} was not allowed to ${formatRule(request)}.`;
   return toVisibleLine(`${wanted} ${await getRemedy(decision, files)}`, maxCharacters);
 }
 
@@ -27,6 +27,8 @@ async function getRemedy({ rule, by, reason = "", request }: Decision, files: Pi
     }
     case "agent-directory":
       return "It is tau's own configuration. To allow it: answer the question of tau -p in a terminal.";
+    case "protected":
+      return "Programs outside of the sandbox run or obey what is in it. To allow it: answer the question of tau -p in a terminal.";
     case "credential-file":
       return "It holds credentials, so no flag or setting allows it.";
     default:

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createAudit } from "./audit.ts";
+import type { LedgerFact } from "./ledger.ts";
 import type { Decision } from "./policy.ts";
 
 const decision = (parts: Partial<Decision>): Decision => ({
@@ -17,8 +18,13 @@ const decision = (parts: Partial<Decision>): Decision => ({
 
 function written() {
   const entries: { customType: string; data: unknown }[] = [];
-  const audit = createAudit(async (customType, data) => entries.push({ customType, data }));
-  return { entries, audit };
+  const facts: LedgerFact[] = [];
+  const audit = createAudit({
+    sessionId: "s",
+    append: async (customType, data) => entries.push({ customType, data }),
+    record: async (fact) => void facts.push(fact),
+  });
+  return { entries, facts, audit };
 }
 
 test("what was denied, and what somebody was asked for, is written as it was decided", async () => {
@@ -50,6 +56,40 @@ test("commands and reasons are cut at 2,000 characters, and the decision itself 
 });
 
 test("a log that refuses makes the audit fail", async () => {
-  const audit = createAudit(() => Promise.reject(new Error("no space left")));
+  const append = () => Promise.reject(new Error("no space left"));
+  const audit = createAudit({ sessionId: "s", append, record: async () => {} });
   await expect(audit(decision({ outcome: "denied" }))).rejects.toThrow("no space left");
+});
+
+test("the ledger gets hashes of what was asked for, not the text", async () => {
+  const { facts, audit } = written();
+  const request = decision({}).request;
+  const secret = { ...request, target: { kind: "command", command: "deploy --password hunter2" } } as const;
+  await audit(decision({ outcome: "denied", reason: "no", request: secret }));
+  await audit(
+    decision({ isAudited: true, exec: { class: "recursive_delete", tier: "medium", reason: "It deletes." } }),
+  );
+  await audit(decision({}));
+  expect(facts).toMatchObject([
+    {
+      event: "decision",
+      sessionId: "s",
+      toolName: "bash",
+      outcome: "denied",
+      target: expect.stringMatching(/^[0-9a-f]{64}$/),
+    },
+    { outcome: "allowed", class: "recursive_delete", tier: "medium" },
+  ]);
+  expect(JSON.stringify(facts)).not.toContain("hunter2");
+});
+
+test("a decision that the ledger does not take is not written to the log either", async () => {
+  const entries: unknown[] = [];
+  const audit = createAudit({
+    sessionId: "s",
+    append: async (...entry) => entries.push(entry),
+    record: () => Promise.reject(new Error("the disk is full")),
+  });
+  await expect(audit(decision({ outcome: "denied" }))).rejects.toThrow("the disk is full");
+  expect(entries).toEqual([]);
 });

@@ -33,6 +33,15 @@ test.each<[Capability, string, string]>([
   ["read", "/w/app/../../etc/hosts", "ask by outside"],
   ["read", "/w/app/../../etc/shadow", "deny by credential-file"],
   ["read", "w/app", "ask by outside"],
+  ["write", "/w/app/.git/hooks/pre-commit", "ask by protected"],
+  ["write", "/w/app/.git/config", "ask by protected"],
+  ["write", "/w/app/packages/a/.envrc", "ask by protected"],
+  ["write", "/w/app/.GIT/hooks/pre-commit", "ask by protected"],
+  ["write", "/w/app/.vscode/tasks.json", "ask by protected"],
+  ["write", "/w/app/.tau/settings.json", "ask by protected"],
+  ["read", "/w/app/.git/hooks/pre-commit", "allow by root"],
+  ["write", "/w/app/.gitignore", "allow by root"],
+  ["write", "/w/app/.github/workflows/ci.yml", "allow by root"],
 ])("%s of %s: %s", (capability, path, expected) => {
   expect(verdict(capability, { kind: "path", path })).toBe(expected);
 });

@@ -7,7 +7,7 @@ const at = (path: string): Target => ({ kind: "path", path });
 
 test("a path that is granted for reading covers what is below it, and nothing beside or above it", () => {
   const grants = new Grants();
-  grants.grant("read", at("/a/b"), { toolCallId: "1" });
+  grants.grant({ capability: "read", target: at("/a/b") }, { toolCallId: "1" });
   const ofCall = grants.forCall("1");
   expect(["/a/b", "/a/b/c/d", "/a", "/a/bc", "/a/b/../c"].map((path) => ofCall.allows("read", path))).toEqual([
     true,
@@ -21,7 +21,7 @@ test("a path that is granted for reading covers what is below it, and nothing be
 
 test("a path that is granted for writing may be read too, but nothing below it", () => {
   const grants = new Grants();
-  grants.grant("write", at("/a/b"), { toolCallId: "1" });
+  grants.grant({ capability: "write", target: at("/a/b") }, { toolCallId: "1" });
   const ofCall = grants.forCall("1");
   expect([ofCall.allows("write", "/a/b"), ofCall.allows("read", "/a/b")]).toEqual([true, true]);
   expect([ofCall.allows("write", "/a/b/c"), ofCall.allows("read", "/a/b/c")]).toEqual([false, false]);
@@ -29,9 +29,9 @@ test("a path that is granted for writing may be read too, but nothing below it",
 
 test("what was granted to a call ends with it; what was granted for the session stays", () => {
   const grants = new Grants();
-  grants.grant("read", at("/a"), { toolCallId: "1" });
-  grants.grant("read", at("/b"), "session");
-  grants.grant("read", at("/c"), { toolCallId: "2" });
+  grants.grant({ capability: "read", target: at("/a") }, { toolCallId: "1" });
+  grants.grant({ capability: "read", target: at("/b") }, "session");
+  grants.grant({ capability: "read", target: at("/c") }, { toolCallId: "2" });
   grants.endCall("1");
   grants.endCall("never begun");
   const allowedFor = (holder: FileGrants) => ["/a", "/b", "/c"].map((path) => holder.allows("read", path));
@@ -42,8 +42,8 @@ test("what was granted to a call ends with it; what was granted for the session 
 
 test("only what was granted for the session is remembered, for exactly the same target", () => {
   const grants = new Grants();
-  grants.grant("exec", { kind: "command", command: "make" }, "session");
-  grants.grant("exec", { kind: "command", command: "make test" }, { toolCallId: "1" });
+  grants.grant({ capability: "exec", target: { kind: "command", command: "make" } }, "session");
+  grants.grant({ capability: "exec", target: { kind: "command", command: "make test" } }, { toolCallId: "1" });
   const remembered = (command: string) => grants.isRemembered("exec", { kind: "command", command });
   expect([remembered("make"), remembered("make test"), remembered("make install")]).toEqual([true, false, false]);
   expect(grants.isRemembered("tool", { kind: "command", command: "make" })).toBe(false);
@@ -56,7 +56,7 @@ test("a grant never allows a path that is not below one that was granted", () =>
   fc.assert(
     fc.property(fc.array(path, { maxLength: 4 }), path, (granted, asked) => {
       const grants = new Grants();
-      for (const one of granted) grants.grant("read", at(one), "session");
+      for (const one of granted) grants.grant({ capability: "read", target: at(one) }, "session");
       const isBelow = granted.some((one) => `${asked}/`.startsWith(one === "/" ? one : `${one}/`));
       expect(grants.allows("read", asked)).toBe(isBelow);
     }),

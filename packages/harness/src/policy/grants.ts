@@ -1,6 +1,7 @@
 /** What was allowed beyond the path rules, by a person or by the policy: the guard of opened files lets it through. */
 import { resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
+import { isCoveredByPrefix } from "./command-prefix.ts";
 import type { Capability, Target } from "./policy.ts";
 
 /** Until when something is granted: the end of a call, by its id, or of the session. */
@@ -21,9 +22,9 @@ export class Grants implements FileGrants {
   readonly #session = new Map<string, Grant>();
   readonly #calls = new Map<string, Map<string, Grant>>();
 
-  grant(capability: Capability, target: Target, term: GrantTerm): void {
+  grant(grant: Grant, term: GrantTerm): void {
     const grants = term === "session" ? this.#session : this.#ofCall(term.toolCallId);
-    grants.set(getKey(capability, target), { capability, target });
+    grants.set(getKey(grant), grant);
   }
 
   allows(access: "read" | "write", realPath: string): boolean {
@@ -46,6 +47,14 @@ export class Grants implements FileGrants {
     return covers(this.#session, capability, target);
   }
 
+  /** The names that were granted to one call, such as those of variables. */
+  listNames(capability: Capability, toolCallId: string): string[] {
+    const grants = [...(this.#calls.get(toolCallId)?.values() ?? [])];
+    return grants.flatMap((grant) =>
+      grant.capability === capability && grant.target.kind === "name" ? [grant.target.name] : [],
+    );
+  }
+
   /** Takes back what was granted to one call. */
   endCall(toolCallId: string): void {
     this.#calls.delete(toolCallId);
@@ -61,22 +70,28 @@ export class Grants implements FileGrants {
 export interface Grant {
   capability: Capability;
   target: Target;
+  /** Whether the target is the beginning of commands, such as `npm run *`. Default false. */
+  isPrefix?: boolean;
 }
 
-const getKey = (capability: Capability, target: Target) => JSON.stringify([capability, target]);
+const getKey = ({ capability, target, isPrefix = false }: Grant) => JSON.stringify([capability, target, isPrefix]);
 
 /** Whether a list of grants covers a target. */
 export const isCovered = (grants: readonly Grant[], capability: Capability, target: Target): boolean =>
-  covers(new Map(grants.map((grant) => [getKey(grant.capability, grant.target), grant])), capability, target);
+  covers(new Map(grants.map((grant) => [getKey(grant), grant])), capability, target);
 
 function covers(grants: ReadonlyMap<string, Grant>, capability: Capability, target: Target): boolean {
   if (grants.size === 0) return false;
-  if (grants.has(getKey(capability, target))) return true;
+  if (grants.has(getKey({ capability, target }))) return true;
+  if (target.kind === "command") return [...grants.values()].some((grant) => allowsCommand(grant, target.command));
   // Only a normalised path tells what it is below.
   if (target.kind !== "path" || capability !== "read" || resolve(target.path) !== target.path) return false;
   for (const grant of grants.values()) if (allowsReading(grant, target.path)) return true;
   return false;
 }
+
+const allowsCommand = ({ target, isPrefix = false }: Grant, command: string): boolean =>
+  isPrefix && target.kind === "command" && isCoveredByPrefix(command, target.command);
 
 function allowsReading({ capability, target }: Grant, path: string): boolean {
   if (target.kind !== "path") return false;

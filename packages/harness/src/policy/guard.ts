@@ -2,7 +2,7 @@
 import type { Guard } from "@tau/tools";
 import { credentialReasonForModel, verbs } from "./default-policy.ts";
 import type { FileGrants } from "./grants.ts";
-import { type PathRules, pathStanding, resolvePathRules } from "./paths.ts";
+import { type PathRules, pathStanding, resolvePathRules, type RuledStanding, ruledStanding } from "./paths.ts";
 
 export interface GuardParts {
   isAllowed: (realPath: string, access: "read" | "write") => boolean;
@@ -23,17 +23,18 @@ export function createPathGuard(pathRules: PathRules, grants: FileGrants): Guard
       const standing = pathStanding(realPath, access, rules);
       return standing === "allowed" || (standing === "asks" && grants.allows(access, realPath));
     },
-    explain: (realPath, access) =>
-      pathStanding(realPath, access, rules) === "denied"
-        ? credentialReasonForModel(realPath)
-        : outside(realPath, access),
+    explain: (realPath, access) => explainStanding(realPath, access, ruledStanding(realPath, access, rules).rule),
   });
 }
 
 const notAllowed = (realPath: string, access: "read" | "write") => `${verbs[access]} ${realPath} is not allowed.`;
 
-const outside = (realPath: string, access: "read" | "write") =>
-  `${notAllowed(realPath, access)} It is outside the workspace: name it by that path to ask for it, or work with what is inside.`;
+/** A link led there: by its real path a person could be asked about it. */
+function explainStanding(realPath: string, access: "read" | "write", rule: RuledStanding["rule"]): string {
+  if (rule === "credential-file") return credentialReasonForModel(realPath);
+  const why = rule === "protected" ? "Programs outside of the sandbox run or obey it" : "It is outside the workspace";
+  return `${notAllowed(realPath, access)} ${why}: name it by that path to ask for it, or work with what is inside.`;
+}
 
 /** Loaded late: a guard is created at every start, and refuses only when the tools are loaded anyway. */
 async function refuse(reason: string): Promise<never> {

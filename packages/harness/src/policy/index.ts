@@ -1,6 +1,35 @@
 /** The policy: what tools and commands may do, and who decides. */
 export { toVisibleLine } from "./call-summary.ts";
 export { createDefaultPolicy } from "./default-policy.ts";
+export {
+  evaluateFor,
+  type ExtensionOverride,
+  type ExtensionPolicy,
+  type PolicyCheck,
+  type PolicyInput,
+  type PolicyReason,
+  resolvePolicy,
+} from "./extension-policy.ts";
+export {
+  changeTrust,
+  type ExtensionTrustOptions,
+  type ExtensionTrustState,
+  readExtensionTrust,
+  type TrustChange,
+  type TrustRecord,
+  writeExtensionTrust,
+} from "./extension-trust.ts";
+export { restrictPolicy } from "./restrict-policy.ts";
+export { classifyArgv, classifyCommand } from "./exec/classify-command.ts";
+export type { Classification, ExecClass, ExecContext, ExecTier } from "./exec/classification.ts";
+export {
+  evaluateExecMediation,
+  type ExecMediationPolicy,
+  type ExecMediationResult,
+  type ExecSituation,
+  mediate,
+} from "./exec/mediation.ts";
+export type { SecretBrokerPolicy } from "./secret-names.ts";
 export type { PathRules } from "./paths.ts";
 export {
   type Answer,
@@ -16,6 +45,9 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
+export { getLedgerPath, type LedgerProblem, type LedgerRecord, verifyLedger } from "./ledger.ts";
+export { formatRule, listRules, type RememberedRule, removeRule } from "./remembered-rules.ts";
+export { getSandboxSettings, getSessionPolicy } from "./session-policy.ts";
 export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
 export { findUnknownTools } from "../pipeline/tool-patterns.ts";
 export { describeIgnoredPiFiles } from "../resources/locations.ts";

@@ -14,7 +14,11 @@ interface TestParts extends Partial<JudgeParts> {
   tools?: DescribedTool[];
   /** The paths that are there. */
   existing?: string[];
+  /** The contents of scripts by their paths. */
+  scripts?: Map<string, string>;
 }
+
+const noScript = () => Promise.reject(new Error("There is no such file."));
 
 const builtIn = Object.values(createTools({ cwd: "/w" }).byName);
 
@@ -23,7 +27,7 @@ function createTestJudge(parts: TestParts = {}) {
   const questions: Question[] = [];
   const decisions: Decision[] = [];
   const grants = new Grants();
-  const { answers, tools = builtIn, existing = [], ...given } = parts;
+  const { answers, tools = builtIn, existing = [], scripts = new Map<string, string>(), ...given } = parts;
   let count = 0;
   const judge = createJudge({
     decide: createDefaultPolicy({ roots: ["/w"], home: "/home/ann", agentDir: "/home/ann/.tau" }),
@@ -43,6 +47,10 @@ function createTestJudge(parts: TestParts = {}) {
     files: {
       realPath: async (path) => path.replace(/^\/w\/link/, "/outside"),
       stat: async (path) => (existing.includes(path) ? ({} as Stats) : undefined),
+      readWhole: async (path) => {
+        const content = scripts.get(path);
+        return content === undefined ? await noScript() : { realPath: path, bytes: Buffer.from(content), stamp: "" };
+      },
     },
     ids: () => `q${++count}`,
     ...given,
@@ -220,7 +228,11 @@ test("a policy that throws, and a path that cannot be followed, deny", async () 
   expect(await broken.call("bash", { command: "ls" })).toEqual({ block: true, reason: "the policy is broken" });
   expect(broken.outcomes()).toEqual(["denied not-decided"]);
   const circle = createTestJudge({
-    files: { realPath: () => Promise.reject(new Error("a link in a circle")), stat: async () => undefined },
+    files: {
+      realPath: () => Promise.reject(new Error("a link in a circle")),
+      stat: async () => undefined,
+      readWhole: noScript,
+    },
   });
   expect(await circle.call("read", { path: "a" })).toEqual({ block: true, reason: "a link in a circle" });
   expect(circle.outcomes()).toEqual(["denied not-decided /w/a"]);
@@ -400,6 +412,105 @@ test("a yes for longer is remembered, what was remembered is not asked, and a me
   expect(await call("read", { path: "/known" })).toBeUndefined();
   expect(await call("read", { path: "/new" })).toBeUndefined();
   expect(questions).toHaveLength(1);
-  expect(added).toEqual([["project", "read", { kind: "path", path: "/new" }]]);
+  expect(added).toEqual([["project", { capability: "read", target: { kind: "path", path: "/new" } }]]);
   expect(messages).toEqual([[expect.any(String), "only the first line"]]);
+});
+
+/** A policy that asks about every command, and says which program it runs. */
+const askForCommands: JudgeParts["decide"] = ({ target }) => {
+  if (target.kind !== "command") return { kind: "allow", rule: "test" };
+  const commands = target.command.split("&&").map((part) => part.trim().split(" "));
+  return {
+    kind: "ask",
+    rule: "exec",
+    reason: "It is dangerous.",
+    exec: { class: null, tier: "high", reason: "It is dangerous.", commands },
+  };
+};
+
+test("a question about a command names all commands that would run, and offers a rule for those that begin alike", async () => {
+  const { call, questions } = createTestJudge({
+    decide: askForCommands,
+    answers: [{ decision: "deny" }, { decision: "deny" }],
+  });
+  await call("bash", { command: "npm run build" });
+  expect(questions[0]).toMatchObject({
+    commands: [
+      ["bash", "-c", "npm run build"],
+      ["npm", "run", "build"],
+    ],
+    choices: [
+      { choice: "once" },
+      { choice: "session", rule: "exec npm run build" },
+      { choice: "session", rule: "exec npm run *" },
+      { choice: "project", rule: "exec npm run build" },
+      { choice: "project", rule: "exec npm run *" },
+      { choice: "always", rule: "exec npm run build" },
+    ],
+  });
+  await call("bash", { command: "make && ./x.sh" });
+  expect(questions[1]!.commands).toEqual([["bash", "-c", "make && ./x.sh"], ["make"], ["./x.sh"]]);
+  expect(questions[1]!.choices).toHaveLength(4);
+});
+
+test("a rule for the beginning of commands covers its like in the session, and nothing else", async () => {
+  const { call, questions } = createTestJudge({
+    decide: askForCommands,
+    answers: [
+      { decision: "allow", choice: "session", rule: "exec npm run *" },
+      { decision: "deny" },
+      { decision: "deny" },
+    ],
+  });
+  expect(await call("bash", { command: "npm run build" })).toBeUndefined();
+  expect(await call("bash", { command: "npm run test" })).toBeUndefined();
+  expect(await call("bash", { command: "npm run test && rm -rf /" })).toMatchObject({ block: true });
+  expect(await call("bash", { command: "npm publish" })).toMatchObject({ block: true });
+  expect(questions).toHaveLength(3);
+});
+
+test("an answer with a rule that was not offered denies", async () => {
+  const { call } = createTestJudge({
+    decide: askForCommands,
+    answers: [{ decision: "allow", choice: "project", rule: "exec *" }],
+  });
+  expect(await call("bash", { command: "npm run build" })).toMatchObject({ block: true });
+});
+
+test("an answer counts for the script that the person was asked about, and for no other", async () => {
+  const scripts = new Map([["/w/x.sh", "echo harmless"]]);
+  const changing: JudgeParts["ask"] = async () => {
+    scripts.set("/w/x.sh", "rm -rf ~");
+    return { decision: "allow", choice: "session" };
+  };
+  const swapped = createTestJudge({ decide: askForCommands, ask: changing, scripts });
+  for (const command of ["./x.sh", "bash x.sh", "sh -e ./x.sh"]) {
+    scripts.set("/w/x.sh", "echo harmless");
+    const result = await swapped.call("bash", { command });
+    expect(result?.reason).toMatch(/changed while the question was open/);
+  }
+  // What was allowed for the session is asked again when the script is another one.
+  const asked = createTestJudge({
+    decide: askForCommands,
+    scripts,
+    answers: [{ decision: "allow", choice: "session" }, { decision: "deny" }],
+  });
+  expect(await asked.call("bash", { command: "./x.sh" })).toBeUndefined();
+  expect(await asked.call("bash", { command: "./x.sh" })).toBeUndefined();
+  scripts.set("/w/x.sh", "something else");
+  expect(await asked.call("bash", { command: "./x.sh" })).toMatchObject({ block: true });
+  expect(asked.questions).toHaveLength(2);
+});
+
+test("an answer counts for the directory that the person was asked about", async () => {
+  let directory = "/w";
+  const { call } = createTestJudge({
+    decide: askForCommands,
+    ask: async () => {
+      directory = "/elsewhere";
+      return { decision: "allow" };
+    },
+    files: { realPath: async () => directory, stat: async () => undefined, readWhole: noScript },
+  });
+  expect((await call("bash", { command: "make" }))?.reason).toMatch(/changed while the question was open/);
 });

@@ -3,10 +3,12 @@ import { isAbsolute, resolve } from "node:path";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { type Ids } from "@tau/ai";
 import { getErrorMessage, untilAborted, withoutUndefined } from "@tau/ai/internal";
-import { approvalChoices } from "@tau/protocol";
+import { type ApprovalChoice, approvalChoices } from "@tau/protocol";
 import type { AccessRequest, Files } from "@tau/tools";
+import { bindCommand } from "./bind-command.ts";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
-import type { Grants } from "./grants.ts";
+import { suggestPrefix } from "./command-prefix.ts";
+import type { Grant, Grants } from "./grants.ts";
 import { formatRule, type RememberedRules } from "./remembered-rules.ts";
 import type { Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
@@ -27,7 +29,7 @@ export interface JudgeParts {
   /** Where relative paths begin. */
   cwd: string;
   /** Without a guard. A path whose real path cannot be found is denied. */
-  files: Pick<Files, "realPath" | "stat">;
+  files: Pick<Files, "realPath" | "stat" | "readWhole">;
   /** Names questions. */
   ids: Ids;
 }
@@ -118,7 +120,7 @@ async function judgeTarget({ decide, files, cwd }: JudgeParts, typed: PolicyRequ
       const path = isAbsolute(target.path) ? target.path : resolve(cwd, target.path);
       request = { ...typed, target: { kind: "path", path: await files.realPath(path) } };
     }
-    return { request, verdict: decide(request) };
+    return { request, verdict: await decide(request) };
   } catch (error) {
     return { request, verdict: notDecided(error) };
   }
@@ -132,7 +134,7 @@ const notDecided = (error: unknown): Verdict => ({
 
 /** The result of judging one thing that a call wants. */
 type Outcome = Pick<Decision, "rule" | "by"> &
-  ({ outcome: "allowed"; grant?: "call" | "session" } | { outcome: "denied"; reason: string });
+  ({ outcome: "allowed"; grant?: { given: Grant; term: "call" | "session" } } | { outcome: "denied"; reason: string });
 
 /** Why the call may not go on; undefined when it may. */
 async function settle(
@@ -141,12 +143,14 @@ async function settle(
   judged: Judgement,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { request } = judged;
+  const { request, verdict } = judged;
   const result = await getOutcome(parts, call, judged, signal);
   const { rule, by, outcome } = result;
   const reason = result.outcome === "denied" ? result.reason : undefined;
   try {
-    const told = withoutUndefined({ by, reason });
+    const exec = verdict.exec && { class: verdict.exec.class, tier: verdict.exec.tier, reason: verdict.exec.reason };
+    const isAudited = verdict.kind === "allow" ? verdict.isAudited : undefined;
+    const told = withoutUndefined({ by, reason, exec, isAudited });
     await parts.audit({ toolCallId: call.id, toolName: call.name, request, rule, outcome, ...told });
   } catch (error) {
     return reason ?? `The call was not made, since the decision could not be written down: ${getErrorMessage(error)}`;
@@ -154,11 +158,8 @@ async function settle(
   // A call that was ended meanwhile must not leave a grant behind.
   if (reason === undefined && signal.aborted) return "Aborted before the call was made.";
   if (result.outcome === "allowed" && result.grant) {
-    parts.grants.grant(
-      request.capability,
-      request.target,
-      result.grant === "session" ? "session" : { toolCallId: call.id },
-    );
+    const { given, term } = result.grant;
+    parts.grants.grant(given, term === "session" ? term : { toolCallId: call.id });
   }
   return reason;
 }
@@ -167,22 +168,32 @@ async function settle(
 const maxReasonLength = 50_000;
 
 async function getOutcome(
-  { ask, grants, remembered, onMessage, ids }: JudgeParts,
+  parts: JudgeParts,
   call: Call,
   { request, verdict }: Judgement,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const { ask, grants, remembered, onMessage, ids } = parts;
   const { rule } = verdict;
+  const { capability } = request;
   // Also where no person is asked: the guard knows the default rules only, and this policy may allow more.
-  if (verdict.kind === "allow")
-    return { outcome: "allowed", rule, ...(request.target.kind === "path" && { grant: "call" }) };
+  if (verdict.kind === "allow") {
+    const given = { capability, target: request.target };
+    return { outcome: "allowed", rule, ...(request.target.kind === "path" && { grant: { given, term: "call" } }) };
+  }
   if (verdict.kind === "deny") return { outcome: "denied", rule, reason: verdict.reason };
-  const { capability, target } = request;
-  if (grants.isRemembered(capability, target)) return { outcome: "allowed", rule: "granted" };
-  if (await remembered.covers(capability, target)) return { outcome: "allowed", rule: "remembered", grant: "call" };
+  const target = await bindTarget(parts, request.target, verdict);
+  const known = grants.isRemembered(capability, target)
+    ? "granted"
+    : (await remembered.covers(capability, target))
+      ? "remembered"
+      : undefined;
+  if (known !== undefined)
+    return { outcome: "allowed", rule: known, grant: { given: { capability, target }, term: "call" } };
   if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended}` };
   try {
     const summary = summariseCall(call);
+    const offers = listOffers({ capability, target });
     const reason = toVisibleLine(verdict.reason, maxReasonLength);
     const question: Question = {
       id: ids(),
@@ -190,8 +201,8 @@ async function getOutcome(
       toolName: call.name,
       summary,
       reason,
-      ...describeTarget(target),
-      choices: listChoices(request),
+      ...describeTarget(target, verdict),
+      choices: offers.map(({ choice, text }) => ({ choice, ...(text !== undefined && { rule: text }) })),
       request,
     };
     const aborted: Outcome = { outcome: "denied", rule, reason: "Aborted before a person answered." };
@@ -203,33 +214,78 @@ async function getOutcome(
     const answer = asked.value;
     const by = answer.by ?? "person";
     if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: refusal(by, answer.message) };
-    if (answer.message) onMessage?.(call.id, answer.message);
     const { choice = "once" } = answer;
-    if (choice === "project" || choice === "always") await remembered.add(choice, capability, target);
-    return { outcome: "allowed", rule, by, grant: choice === "once" ? "call" : "session" };
+    const offer = offers.find((each) => each.choice === choice && (answer.rule ?? each.text) === each.text);
+    if (!offer) return { outcome: "denied", rule, by, reason: "The answer names a rule that was not offered." };
+    if (!isSameTarget(target, await bindTarget(parts, request.target, verdict)))
+      return { outcome: "denied", rule, by, reason: changedMeanwhile };
+    if (answer.message) onMessage?.(call.id, answer.message);
+    const { given } = offer;
+    if (choice === "project" || choice === "always") await remembered.add(choice, given);
+    return { outcome: "allowed", rule, by, grant: { given, term: choice === "once" ? "call" : "session" } };
   } catch (error) {
     return { outcome: "denied", rule, reason: `${verdict.reason} No person could be asked: ${getErrorMessage(error)}` };
   }
 }
 
+/** Of a command: what an answer is bound to. Another command, directory or script needs another answer. */
+async function bindTarget(
+  { cwd, files }: JudgeParts,
+  target: PolicyRequest["target"],
+  { exec }: Verdict,
+): Promise<PolicyRequest["target"]> {
+  if (target.kind !== "command") return target;
+  const { command } = target;
+  return { ...target, binding: await bindCommand({ command, commands: exec?.commands ?? [], cwd }, files) };
+}
+
+const isSameTarget = (a: PolicyRequest["target"], b: PolicyRequest["target"]) =>
+  JSON.stringify(a) === JSON.stringify(b);
+
+const changedMeanwhile =
+  "The working directory or a script that the command runs was changed while the question was open, so the answer does not count. Ask again.";
+
 /** What would be touched, as surfaces show it. */
-function describeTarget(target: PolicyRequest["target"]): Pick<Question, "commands" | "path" | "host"> {
+function describeTarget(
+  target: PolicyRequest["target"],
+  { exec }: Verdict,
+): Pick<Question, "commands" | "path" | "host"> {
   switch (target.kind) {
     case "path":
       return { path: target.path };
     case "host":
       return { host: target.host };
     case "command":
-      return { commands: [["bash", "-c", target.command]] };
+      // The text as it is, and what would run in it.
+      return { commands: [["bash", "-c", target.command], ...(exec?.commands ?? [])] };
     case "name":
       return {};
   }
 }
 
-function listChoices({ capability, target }: PolicyRequest): Question["choices"] {
-  const rule = formatRule(capability, target);
-  return approvalChoices.map((choice) => (choice === "once" ? { choice } : { choice, rule }));
+interface Offer {
+  choice: ApprovalChoice;
+  /** What would be remembered, for people; undefined where nothing is. */
+  text?: string;
+  given: Grant;
 }
+
+/** For how long it can be allowed, and by which rule: for exactly this, or for commands that begin alike. */
+function listOffers(exact: Grant): Offer[] {
+  const prefix = exact.target.kind === "command" ? suggestPrefix(exact.target.command) : undefined;
+  const alike: Grant | undefined = prefix === undefined ? undefined : toPrefixGrant(exact.capability, prefix);
+  return approvalChoices.flatMap((choice): Offer[] => {
+    if (choice === "once") return [{ choice, given: exact }];
+    const grants = alike && choice !== "always" ? [exact, alike] : [exact];
+    return grants.map((given) => ({ choice, text: formatRule(given), given }));
+  });
+}
+
+const toPrefixGrant = (capability: Grant["capability"], command: string): Grant => ({
+  capability,
+  target: { kind: "command", command },
+  isPrefix: true,
+});
 
 const unattended =
   "No person is there to ask, so it was not done. Only the user can allow it, before another run: go on without it, or say in your answer what you need it for.";

@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
+import { isProtectedPath } from "../sandbox/protected-names.ts";
 import { isCredentialFile } from "./credential-files.ts";
 
 /** All are real paths: for a link, the path that it leads to. */
@@ -18,7 +19,7 @@ export interface PathRules {
 export type RuledStanding =
   | { standing: "denied"; rule: "credential-file" }
   | { standing: "allowed"; rule: "root" | "readable" }
-  | { standing: "asks"; rule: "outside" | "agent-directory" };
+  | { standing: "asks"; rule: "outside" | "agent-directory" | "protected" };
 
 /**
  * The standing of a real path. Credentials come first, so that no root allows them. A path that is not normalised (with
@@ -34,6 +35,7 @@ export function ruledStanding(realPath: string, access: "read" | "write", rules:
   if (path !== realPath) return { standing: "asks", rule: "outside" };
   // Files that a model writes there could execute something in its next session.
   if (access === "write" && isWithin(rules.agentDir, path)) return { standing: "asks", rule: "agent-directory" };
+  if (access === "write" && isProtectedPath(path, rules)) return { standing: "asks", rule: "protected" };
   if (rules.roots.some((root) => isWithin(root, path))) return { standing: "allowed", rule: "root" };
   const isReadable = access === "read" && rules.readable?.some((root) => isWithin(root, path));
   return isReadable ? { standing: "allowed", rule: "readable" } : { standing: "asks", rule: "outside" };

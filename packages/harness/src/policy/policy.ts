@@ -1,6 +1,7 @@
 /** The types of the policy: requests, verdicts, questions, answers and the decisions of the audit. */
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import type { Capability, Target } from "@tau/tools";
+import type { ExecClass, ExecTier } from "./exec/classification.ts";
 
 export { capabilities } from "@tau/tools/platform";
 export type { Capability, Target };
@@ -19,15 +20,28 @@ export interface PolicyRequest {
   target: Target;
 }
 
+/** What a command was found to do, for the question, its rules and the audit. */
+export interface ExecFacts {
+  class: ExecClass | null;
+  tier: ExecTier;
+  reason: string;
+  /** Every command that may run, each as its argv. */
+  commands: readonly (readonly string[])[];
+}
+
 /** `rule` names the rule that decided, for the audit; `reason` explains it to people and models in whole sentences. */
-export type Verdict = { rule: string } & (
-  | { kind: "allow" }
+export type Verdict = { rule: string; exec?: ExecFacts } & (
+  | {
+      kind: "allow";
+      /** Whether it goes to the audit although it is allowed. Default false. */
+      isAudited?: boolean;
+    }
   | { kind: "ask"; reason: string }
   | { kind: "deny"; reason: string }
 );
 
-/** Decides whether a request is allowed. Pure. */
-export type Decide = (request: PolicyRequest) => Verdict;
+/** Decides whether a request is allowed. It may load code, but depends on nothing that changes. */
+export type Decide = (request: PolicyRequest) => Verdict | Promise<Verdict>;
 
 /** A question for a person, with the request that it is about. */
 export interface Question extends Omit<Approval, "expiresAt"> {
@@ -49,6 +63,10 @@ export interface Decision {
   request: PolicyRequest;
   rule: string;
   outcome: "allowed" | "denied";
+  /** What was found about a command. */
+  exec?: Pick<ExecFacts, "class" | "tier" | "reason">;
+  /** Whether it is written down although nobody was asked. */
+  isAudited?: boolean;
   /** The name of the one who answered, if a question was asked. */
   by?: string;
   reason?: string;

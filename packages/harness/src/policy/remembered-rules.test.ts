@@ -18,7 +18,7 @@ const path = (value: string) => ({ kind: "path", path: value }) as const;
 test("what was allowed always counts in every project, also for a later process", async () => {
   const { rules, create } = open();
   expect(await rules.covers("read", path("/notes/a.txt"))).toBe(false);
-  await rules.add("always", "read", path("/notes"));
+  await rules.add("always", { capability: "read", target: path("/notes") });
   expect(await rules.covers("read", path("/notes/a.txt"))).toBe(true);
   expect(await create("/projects/b").covers("read", path("/notes/a.txt"))).toBe(true);
   expect(await rules.covers("write", path("/notes/a.txt"))).toBe(false);
@@ -27,15 +27,15 @@ test("what was allowed always counts in every project, also for a later process"
 
 test("what was allowed for a project counts there alone", async () => {
   const { rules, create } = open();
-  await rules.add("project", "write", path("/notes/a.txt"));
+  await rules.add("project", { capability: "write", target: path("/notes/a.txt") });
   expect(await rules.covers("write", path("/notes/a.txt"))).toBe(true);
   expect(await create("/projects/b").covers("write", path("/notes/a.txt"))).toBe(false);
 });
 
 test("several rules are kept, in a file that only its owner may read", async () => {
   const { agentDir, rules } = open();
-  await rules.add("always", "read", path("/one"));
-  await rules.add("always", "exec", { kind: "command", command: "make" });
+  await rules.add("always", { capability: "read", target: path("/one") });
+  await rules.add("always", { capability: "exec", target: { kind: "command", command: "make" } });
   expect(await rules.covers("read", path("/one"))).toBe(true);
   expect(await rules.covers("exec", { kind: "command", command: "make" })).toBe(true);
   expect(await rules.covers("exec", { kind: "command", command: "make install" })).toBe(false);
@@ -44,8 +44,10 @@ test("several rules are kept, in a file that only its owner may read", async () 
 
 test("rules that are added at the same moment are all kept", async () => {
   const { rules, create } = open();
-  const others = ["/one", "/two", "/three"].map((value) => create("/projects/b").add("always", "read", path(value)));
-  await Promise.all([rules.add("always", "read", path("/four")), ...others]);
+  const others = ["/one", "/two", "/three"].map((value) =>
+    create("/projects/b").add("always", { capability: "read", target: path(value) }),
+  );
+  await Promise.all([rules.add("always", { capability: "read", target: path("/four") }), ...others]);
   for (const value of ["/one", "/two", "/three", "/four"]) expect(await rules.covers("read", path(value))).toBe(true);
 });
 
@@ -62,8 +64,8 @@ test.each([
 });
 
 test("a rule reads as a person would say it", () => {
-  expect(formatRule("read", path("/notes"))).toBe("read /notes");
-  expect(formatRule("http", { kind: "host", host: "example.org" })).toBe("http example.org");
-  expect(formatRule("exec", { kind: "command", command: "make" })).toBe("exec make");
-  expect(formatRule("tool", { kind: "name", name: "deploy" })).toBe("tool deploy");
+  expect(formatRule({ capability: "read", target: path("/notes") })).toBe("read /notes");
+  expect(formatRule({ capability: "http", target: { kind: "host", host: "example.org" } })).toBe("http example.org");
+  expect(formatRule({ capability: "exec", target: { kind: "command", command: "make" } })).toBe("exec make");
+  expect(formatRule({ capability: "tool", target: { kind: "name", name: "deploy" } })).toBe("tool deploy");
 });

@@ -8,7 +8,7 @@ import { type Grant, isCovered } from "./grants.ts";
 import type { Capability, Target } from "./policy.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
-interface RememberedRule extends Grant {
+export interface RememberedRule extends Grant {
   /** The directory in which it counts; absent: everywhere. */
   project?: string;
 }
@@ -16,7 +16,7 @@ interface RememberedRule extends Grant {
 /** What the judge needs of them. */
 export interface RememberedRules {
   covers(capability: Capability, target: Target): Promise<boolean>;
-  add(scope: "project" | "always", capability: Capability, target: Target): Promise<void>;
+  add(scope: "project" | "always", grant: Grant): Promise<void>;
 }
 
 export function createRememberedRules(options: RecordFileOptions): RememberedRules {
@@ -30,16 +30,43 @@ export function createRememberedRules(options: RecordFileOptions): RememberedRul
         target,
       );
     },
-    async add(scope, capability, target) {
-      const rule = { capability, target, ...(scope === "project" && { project: cwd }) };
+    async add(scope, grant) {
+      const rule = { ...grant, ...(scope === "project" && { project: cwd }) };
       await file.change(options, (rules) => [...rules, rule]);
     },
   };
 }
 
+/** Everything that is remembered, for all projects, oldest first. */
+export const listRules = (options: Omit<RecordFileOptions, "ids">): Promise<readonly RememberedRule[]> =>
+  file.read(options);
+
+/** Forgets a rule; false if it was not there any more. */
+export async function removeRule(rule: RememberedRule, options: RecordFileOptions): Promise<boolean> {
+  let isFound = false;
+  await file.change(options, (rules) => {
+    const kept = rules.filter((each) => JSON.stringify(each) !== JSON.stringify(rule));
+    isFound = kept.length < rules.length;
+    return kept;
+  });
+  return isFound;
+}
+
 /** One line for people, such as `read /home/me/notes`. */
-export function formatRule(capability: Capability, { kind: _kind, ...subject }: Target): string {
-  return [capability, ...Object.values(subject)].join(" ");
+export const formatRule = ({ capability, target }: Pick<Grant, "capability" | "target">): string =>
+  `${capability} ${getSubject(target)}`;
+
+function getSubject(target: Target): string {
+  switch (target.kind) {
+    case "path":
+      return target.path;
+    case "command":
+      return target.command;
+    case "host":
+      return target.host;
+    case "name":
+      return target.name;
+  }
 }
 
 /** A file that cannot be read allows nothing. */
@@ -49,12 +76,13 @@ const file = describeRecordFile("approvals.json", "rules", (rules): RememberedRu
 
 function isRule(value: unknown): value is RememberedRule {
   if (!isRecord(value) || !isRecord(value["target"])) return false;
-  const { capability, target, project } = value;
+  const { capability, target, project, isPrefix } = value;
   const { kind, path, command, host, name } = target as Record<string, unknown>;
   const subject = { path, command, host, name }[String(kind)];
   return (
     capabilities.includes(capability as Capability) &&
     typeof subject === "string" &&
-    (project === undefined || typeof project === "string")
+    (project === undefined || typeof project === "string") &&
+    (isPrefix === undefined || typeof isPrefix === "boolean")
   );
 }

@@ -8,7 +8,7 @@ import { constants } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
-import type { TrustData } from "@tau/protocol";
+import type { TrustData, TrustDifference } from "@tau/protocol";
 import { type FileSystem, isWithin, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 import { expandHome } from "../agent-dir.ts";
 import { readWhole } from "../durable-file.ts";
@@ -30,14 +30,28 @@ const maxFiles = 2_000;
 export async function readTrust(options: Omit<TrustOptions, "ids">): Promise<TrustData> {
   const { cwd, fileSystem: fs = nodeFileSystem } = options;
   const path = await realDirectory(fs, cwd);
-  const files = await listProjectFiles(fs, path);
-  const stored = (await store.read(options))[path];
-  const isSame = stored !== undefined && stored.digest === (await digestFiles(fs, path, files));
+  const current = await digestFiles(fs, path, await listProjectFiles(fs, path));
+  const records = await store.read(options);
+  const stored = Object.hasOwn(records, path) ? records[path] : undefined;
+  const isSame = stored?.digest === current.digest;
+  const difference = stored?.files && !isSame ? compareFiles(stored.files, current.files) : undefined;
   return {
     path,
     trusted: isSame,
-    files: files.map((file) => relative(path, file)),
+    files: Object.keys(current.files),
     changed: stored !== undefined && !isSame,
+    digest: current.digest,
+    ...(difference && { difference }),
+  };
+}
+
+/** What became of the files that the user trusted. Pure. */
+export function compareFiles(trusted: FileDigests, current: FileDigests): TrustDifference {
+  const names = Object.keys(current);
+  return {
+    added: names.filter((name) => !Object.hasOwn(trusted, name)),
+    changed: names.filter((name) => Object.hasOwn(trusted, name) && trusted[name] !== current[name]),
+    removed: Object.keys(trusted).filter((name) => !Object.hasOwn(current, name)),
   };
 }
 
@@ -65,12 +79,21 @@ export async function keepTrust(options: TrustOptions, change: () => Promise<voi
   if (isStored) await writeTrust(options, true);
 }
 
-export async function writeTrust(options: TrustOptions, trusted: boolean): Promise<TrustData> {
+/**
+ * Stores the user's answer. With `digest`, the one of the files that the user was shown, nothing is stored if the files
+ * have changed since: the user has to look again.
+ */
+export async function writeTrust(options: TrustOptions, trusted: boolean, digest?: string): Promise<TrustData> {
   const { cwd, fileSystem: fs = nodeFileSystem } = options;
   const path = await realDirectory(fs, cwd);
-  const digest = trusted ? await digestFiles(fs, path, await listProjectFiles(fs, path)) : undefined;
+  const record = trusted ? await digestFiles(fs, path, await listProjectFiles(fs, path)) : undefined;
+  if (record && digest !== undefined && digest !== record.digest)
+    throw new HarnessError(
+      "invalid_input",
+      `The files of ${path} have changed since you were asked, so your answer does not count. Look at them again.`,
+    );
   await store.change(options, ({ [path]: _before, ...others }) =>
-    digest === undefined ? others : { ...others, [path]: { digest } },
+    record === undefined ? others : { ...others, [path]: record },
   );
   return await readTrust(options);
 }
@@ -78,14 +101,28 @@ export async function writeTrust(options: TrustOptions, trusted: boolean): Promi
 const realDirectory = (fs: FileSystem, cwd: string): Promise<string> =>
   unlessMissing(fs.realpath(resolve(cwd))).then((path) => path ?? resolve(cwd));
 
+/** A digest of each file, by its path in the project. */
+type FileDigests = Readonly<Record<string, string>>;
+
+interface TrustRecord {
+  /** Of all files. It alone decides whether they are the same. */
+  digest: string;
+  /** For the difference. Records that were written before there was one do not have it. */
+  files?: FileDigests;
+}
+
 /** By the path of the project. A store that cannot be read trusts nothing. */
 const store = describeRecordFile("trusted-projects.json", "projects", (projects) => {
   const entries = Object.entries(isRecord(projects) ? projects : {}).flatMap(([path, stored]) => {
-    const digest = isRecord(stored) ? stored["digest"] : undefined;
-    return typeof digest === "string" ? [[path, { digest }] as const] : [];
+    const { digest, files } = isRecord(stored) ? stored : {};
+    const record = { digest, ...(isDigests(files) && { files }) };
+    return typeof digest === "string" ? [[path, record as TrustRecord] as const] : [];
   });
   return Object.fromEntries(entries);
 });
+
+const isDigests = (value: unknown): value is FileDigests =>
+  isRecord(value) && Object.values(value).every((digest) => typeof digest === "string");
 
 async function listProjectFiles(fs: FileSystem, directory: string): Promise<string[]> {
   const files = new Set<string>();
@@ -129,8 +166,13 @@ async function listNamedPaths(fs: FileSystem, project: string, name: string): Pr
 }
 
 /** Names and contents; of a link also where it leads. Of what is no file the kind alone counts. */
-async function digestFiles(fs: FileSystem, directory: string, files: readonly string[]): Promise<string> {
-  const hash = createHash("sha256");
+async function digestFiles(
+  fs: FileSystem,
+  directory: string,
+  files: readonly string[],
+): Promise<Required<TrustRecord>> {
+  const all = createHash("sha256");
+  const digests: [string, string][] = [];
   for (const file of files) {
     const isLink = (await fs.lstat(file)).isSymbolicLink();
     const stats = await lookAt(fs, file);
@@ -138,7 +180,9 @@ async function digestFiles(fs: FileSystem, directory: string, files: readonly st
       ? ((await readWhole(fs, file)) ?? Buffer.alloc(0))
       : Buffer.from(String((stats?.mode ?? 0) & constants.S_IFMT));
     const link = isLink ? await fs.readlink(file) : "";
-    hash.update(`${relative(directory, file)}\0${link}\0${content.length}\0`).update(content);
+    const head = `${relative(directory, file)}\0${link}\0${content.length}\0`;
+    all.update(head).update(content);
+    digests.push([relative(directory, file), createHash("sha256").update(head).update(content).digest("hex")]);
   }
-  return hash.digest("hex");
+  return { digest: all.digest("hex"), files: Object.fromEntries(digests) };
 }

@@ -13,6 +13,8 @@ export interface SystemPromptInput {
   cwd: string;
   /** See `formatDate`. */
   date: string;
+  /** Where commands run, for a model that can run some. */
+  commands?: string;
   contextFiles?: readonly TextFile[];
   skills?: readonly Skill[];
   /** Replaces the default text and the list of tools: a `SYSTEM.md` or an agent's own prompt. */
@@ -34,13 +36,14 @@ export interface SystemPrompt {
 }
 
 export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
-  const { tools, custom, append = [], skills = [], contextFiles = [], cwd, date } = input;
+  const { tools, custom, append = [], skills = [], contextFiles = [], cwd, date, commands } = input;
+  const sandbox = commands === undefined ? "" : `${commands}\n`;
   const sections = [
     ...(custom === undefined ? defaultSections(tools) : [{ name: "custom", text: custom }]),
     ...append.map((text, index) => ({ name: index === 0 ? "append" : `append ${index + 1}`, text })),
     { name: "skills", text: skillsText(skills, tools) },
     ...contextSections(contextFiles),
-    { name: "environment", text: `Working directory: ${escapeText(cwd)}\nDate: ${date}` },
+    { name: "environment", text: `${sandbox}Working directory: ${escapeText(cwd)}\nDate: ${date}` },
   ].filter(({ text }) => text.trim() !== "");
   return { sections, text: sections.map(({ text }) => text.trim()).join("\n\n") };
 }

@@ -1,5 +1,5 @@
-/** The sandbox: where the commands of a session run, and what they cannot change. */
-export { isProtectedPath, protectedNames, type ProtectedRoots } from "./protected-names.ts";
+/** The sandbox in which commands run. */
 export { createSessionSandbox, type SessionSandbox, type SessionSandboxOptions } from "./session-sandbox.ts";
-export { defaultSandboxSettings, type SandboxMode, type SandboxNetwork, type SandboxSettings } from "./settings.ts";
+export type { SandboxMode, SandboxNetwork, SandboxSettings } from "./settings.ts";
+export { spawnInside } from "./spawn-inside.ts";
 export type { SandboxState } from "./state.ts";

@@ -1,13 +1,21 @@
 /** Walks the tree of a log through its table, and reads only the entries that are asked for. */
-import { buildContext, getChoices, type SessionContext } from "./context.ts";
+import { buildContext, getChoices, type SessionChoices, type SessionContext } from "./context.ts";
 import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
 import { findStartedCalls, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
 
-/** The readable rows from the root, or from the row `first`, to `leaf`. */
-export function branchRows({ table }: SessionLog, leaf: number, first = -1): number[] {
+interface RowLimits {
+  /** The first row. Default: the root. */
+  first?: number;
+  /** Only the last so many. Default: all. */
+  limit?: number;
+}
+
+/** The readable rows of the branch that ends at `leaf`. */
+function branchRows({ table }: SessionLog, leaf: number, limits: RowLimits = {}): number[] {
+  const { first = -1, limit = Number.POSITIVE_INFINITY } = limits;
   const rows: number[] = [];
-  for (let row = leaf; row >= 0; row = table.parent(row)) {
+  for (let row = leaf; row >= 0 && rows.length < limit; row = table.parent(row)) {
     if (table.kind(row) !== "damaged") rows.push(row);
     if (row === first) break;
   }
@@ -16,9 +24,40 @@ export function branchRows({ table }: SessionLog, leaf: number, first = -1): num
 
 export const readBranch = (log: SessionLog, leaf: number): Promise<SessionEntry[]> => log.read(branchRows(log, leaf));
 
+export interface BranchPage {
+  entries: SessionEntry[];
+  /** Whether the branch has entries before these. */
+  hasOlder: boolean;
+}
+
+/** The last `limit` entries of the branch that ends at `leaf`. Costs what it returns, however long the branch is. */
+export async function readLastPage(log: SessionLog, leaf: number, limit: number): Promise<BranchPage> {
+  const rows = branchRows(log, leaf, { limit: limit + 1 });
+  const hasOlder = rows.length > limit;
+  return { entries: await log.read(hasOlder ? rows.slice(1) : rows), hasOlder };
+}
+
+/** The first `limit` entries after the row `after` on the branch that ends at `leaf`. */
+export async function readNextPage(
+  log: SessionLog,
+  leaf: number,
+  { after, limit }: { after: number; limit: number },
+): Promise<BranchPage> {
+  const [first, ...rows] = branchRows(log, leaf, { first: after });
+  const page = first === after ? rows.slice(0, limit) : [];
+  return { entries: await log.read(page), hasOlder: page.length > 0 };
+}
+
 /** The part of a branch that the model sees: from the first entry that the latest compaction kept. */
-export const readContextBranch = async (log: SessionLog, leaf: number): Promise<SessionEntry[]> =>
-  log.read(branchRows(log, leaf, await findContextStart(log, leaf)));
+const readContextBranch = async (log: SessionLog, leaf: number): Promise<SessionEntry[]> =>
+  log.read(branchRows(log, leaf, { first: await findContextStart(log, leaf) }));
+
+/** The part of a branch that the model sees, from its last answer on; empty if it has none. */
+export async function readSinceAnswer(log: SessionLog, leaf: number): Promise<SessionEntry[]> {
+  const answer = log.table.findAncestor(leaf, "assistant");
+  if (answer < 0 || answer < (await findContextStart(log, leaf))) return [];
+  return await log.read(branchRows(log, leaf, { first: answer }));
+}
 
 /** The end of a branch: what the model sees, and the last compactions. Its length does not depend on that of the log. */
 export async function readRecentBranch(log: SessionLog, leaf: number, compactions: number): Promise<SessionEntry[]> {
@@ -28,7 +67,7 @@ export async function readRecentBranch(log: SessionLog, leaf: number, compaction
     compaction = log.table.findAncestor(count === 0 ? leaf : log.table.parent(compaction), "compaction");
   }
   start = Math.min(start, compaction);
-  return await log.read(branchRows(log, leaf, start));
+  return await log.read(branchRows(log, leaf, { first: start }));
 }
 
 /** The row of the first entry that the latest compaction kept; -1 if there is no compaction. */
@@ -50,13 +89,17 @@ export interface BranchContext extends SessionContext {
 /** What the model is sent for a leaf. Reads the context and at most two more entries, however long the log is. */
 export async function readContext(log: SessionLog, leaf: number): Promise<BranchContext> {
   const branch = await readContextBranch(log, leaf);
-  const level = log.table.findAncestor(leaf, "thinking_level_change");
-  const model = log.table.findAncestor(leaf, "model_change", "assistant");
-  const choices = await log.read([level, model].filter((row) => row >= 0).sort((a, b) => a - b));
-  return { ...buildContext(branch), ...getChoices(choices), branch };
+  return { ...buildContext(branch), ...(await readChoices(log, leaf)), branch };
 }
 
-function isAncestor({ table }: SessionLog, ancestor: number, descendant: number): boolean {
+/** The model and the thinking level that a leaf was reached with. Reads at most two entries. */
+export async function readChoices(log: SessionLog, leaf: number): Promise<SessionChoices> {
+  const level = log.table.findAncestor(leaf, "thinking_level_change");
+  const model = log.table.findAncestor(leaf, "model_change", "assistant");
+  return getChoices(await log.read([level, model].filter((row) => row >= 0).sort((a, b) => a - b)));
+}
+
+export function isAncestor({ table }: SessionLog, ancestor: number, descendant: number): boolean {
   let row = descendant;
   // Parents come before their children, so the walk can stop at the ancestor's row.
   while (row > ancestor) row = table.parent(row);
@@ -114,8 +157,8 @@ export async function readAll(log: SessionLog): Promise<SessionEntry[]> {
 export async function readUnfinishedCalls(log: SessionLog, branch: readonly SessionEntry[]): Promise<UnfinishedCall[]> {
   const answer = branch.findLast((entry) => entry.type === "message" && entry.message?.role === "assistant");
   const answerRow = answer ? await log.find(answer.id) : -1;
-  const isBelow = (row: number) => answerRow >= 0 && row > answerRow && isAncestor(log, answerRow, row);
-  const rows = log.table.rowsOfKind("custom").filter(isBelow);
+  if (answerRow < 0) return [];
+  const rows = log.table.rowsOfKind("custom", answerRow).filter((row) => isAncestor(log, answerRow, row));
   return unfinishedCalls(branch, findStartedCalls(await log.read(rows)));
 }
 
@@ -130,8 +173,10 @@ export async function readLabels(log: SessionLog): Promise<Map<string, string>> 
   return labels;
 }
 
-const readLast = async (log: SessionLog, kind: "session_info" | "prefix"): Promise<SessionEntry | undefined> =>
-  (await log.read(log.table.rowsOfKind(kind).slice(-1)))[0];
+async function readLast(log: SessionLog, kind: "session_info" | "prefix"): Promise<SessionEntry | undefined> {
+  const row = log.table.findLast(kind);
+  return row < 0 ? undefined : (await log.read([row]))[0];
+}
 
 /** The current name; undefined if it has none or it was removed. */
 export async function readName(log: SessionLog): Promise<string | undefined> {
@@ -149,10 +194,10 @@ export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefin
 
 /** The accepted messages that were never sent, cancelled or refused, oldest first. */
 export async function readWaiting(log: SessionLog): Promise<AcceptedEntry[]> {
+  if (log.table.findLast("queue") < 0) return [];
   const rows = log.table.rowsOfKind("queue");
-  if (rows.length === 0) return [];
   const queue = await log.read(rows);
-  const sent = await log.read(log.table.rowsOfKind("user").filter((row) => row > rows[0]!));
+  const sent = await log.read(log.table.rowsOfKind("user", rows[0]));
   const settled = new Set<unknown>();
   for (const entry of sent) if (entry.type === "message") settled.add(entry.queueId);
   for (const entry of queue) if (entry.type === "queue" && entry.state !== "accepted") settled.add(entry.queueId);

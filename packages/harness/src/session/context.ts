@@ -3,8 +3,12 @@ import type { AgentMessage } from "@tau/agent";
 import type { CompactionEntry, ContextEditEntry, SessionEntry } from "./entry.ts";
 import { setMessageId } from "./message-ids.ts";
 
-export interface SessionContext {
+export interface SessionContext extends SessionChoices {
   messages: AgentMessage[];
+}
+
+/** The model and the thinking level that a branch uses. */
+export interface SessionChoices {
   /** `off` if no entry names one. */
   thinkingLevel: string;
   /** Whether an entry names the thinking level. */
@@ -53,9 +57,9 @@ export function buildContext(branch: readonly SessionEntry[]): SessionContext {
 }
 
 /** The latest model and thinking level on a branch. An answer names its model, too. */
-export function getChoices(branch: readonly SessionEntry[]): Omit<SessionContext, "messages"> {
+export function getChoices(branch: readonly SessionEntry[]): SessionChoices {
   let thinkingLevel: string | undefined;
-  let model: SessionContext["model"] | undefined;
+  let model: SessionChoices["model"] | undefined;
   for (const entry of branch.toReversed()) {
     if (entry.type === "thinking_level_change") thinkingLevel ??= entry.thinkingLevel;
     model ??= getModel(entry);

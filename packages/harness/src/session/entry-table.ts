@@ -68,6 +68,7 @@ export class EntryTable {
   #ids = new Int32Array(64);
   /** See `kindBits`. */
   #kinds = new Uint8Array(64);
+  #damagedCount = 0;
   /** The latest damaged row without children; -1 if there is none. */
   #childless = -1;
   #searchedRows = 0;
@@ -76,6 +77,11 @@ export class EntryTable {
 
   get count(): number {
     return this.#count;
+  }
+
+  /** How many rows are readable. */
+  get entryCount(): number {
+    return this.#count - this.#damagedCount;
   }
 
   add({ offset, length, parent, id, kind, isReattached }: EntryRow): number {
@@ -87,13 +93,15 @@ export class EntryTable {
     this.#ids[row] = id ?? 0;
     this.#kinds[row] = kindNumber(kind) | (isReattached ? reattachedBit : 0) | (id === undefined ? unknownIdBit : 0);
     if (id !== undefined) this.#rowsById?.set(id, row);
-    this.#updateChildless(row);
+    this.#updateDamaged(row);
     return row;
   }
 
-  #updateChildless(row: number): void {
+  #updateDamaged(row: number): void {
     if (this.#parents[row] === this.#childless) this.#childless = -1;
-    if ((this.#kinds[row]! & kindBits) === damaged) this.#childless = row;
+    if ((this.#kinds[row]! & kindBits) !== damaged) return;
+    this.#childless = row;
+    this.#damagedCount++;
   }
 
   /**
@@ -142,9 +150,9 @@ export class EntryTable {
   findAncestor(row: number, ...kinds: EntryKind[]): number {
     // A branch may be a hundred thousand rows long.
     const mask = toMask(kinds);
+    const [parents, kindBytes] = [this.#parents, this.#kinds];
     let ancestor = row;
-    while (ancestor >= 0 && (mask & (1 << (this.#kinds[ancestor]! & kindBits))) === 0)
-      ancestor = this.#parents[ancestor]!;
+    while (ancestor >= 0 && (mask & (1 << (kindBytes[ancestor]! & kindBits))) === 0) ancestor = parents[ancestor]!;
     return ancestor;
   }
 
@@ -162,9 +170,20 @@ export class EntryTable {
     return row;
   }
 
-  /** The rows of one kind, in the order of the log. */
-  rowsOfKind(kind: EntryKind): number[] {
-    return this.#filter((row) => this.kind(row) === kind);
+  /** The last row of a readable kind; -1 if there is none. */
+  findLast(kind: EntryKind): number {
+    if (this.#count === 0) return -1;
+    // The bytes of all readable rows of this kind.
+    const bytes = [kindNumber(kind), kindNumber(kind) | reattachedBit];
+    return Math.max(...bytes.map((byte) => this.#kinds.lastIndexOf(byte, this.#count - 1)));
+  }
+
+  /** The rows of one kind after the row `after`, in the order of the log. */
+  rowsOfKind(kind: EntryKind, after = -1): number[] {
+    const number = kindNumber(kind);
+    const rows: number[] = [];
+    for (let row = after + 1; row < this.#count; row++) if ((this.#kinds[row]! & kindBits) === number) rows.push(row);
+    return rows;
   }
 
   countKinds(...kinds: EntryKind[]): number {
@@ -174,20 +193,16 @@ export class EntryTable {
     return count;
   }
 
-  /** The rows of all readable entries. */
-  entryRows(): number[] {
-    return this.#filter((row) => this.kind(row) !== "damaged");
+  /** The rows of all readable entries, or of those from `start` to before `end`. */
+  entryRows(start = 0, end = this.#count): number[] {
+    const rows: number[] = [];
+    for (let row = start; row < end; row++) if (this.kind(row) !== "damaged") rows.push(row);
+    return rows;
   }
 
   /** The readable children of a row; the roots for -1. */
   getChildren(parent: number): number[] {
-    return this.#filter((row) => this.parent(row) === parent && this.kind(row) !== "damaged");
-  }
-
-  #filter(isIncluded: (row: number) => boolean): number[] {
-    const rows: number[] = [];
-    for (let row = 0; row < this.#count; row++) if (isIncluded(row)) rows.push(row);
-    return rows;
+    return this.entryRows().filter((row) => this.parent(row) === parent);
   }
 
   /** A copy of the columns as bytes. */
@@ -221,11 +236,13 @@ export class EntryTable {
 
   /** Parents come before their children, so that every walk to a root ends. */
   async #isValid(): Promise<boolean> {
+    // A session is opened cold, where each access to a private field takes long.
+    const [parents, kinds] = [this.#parents, this.#kinds];
     for (let row = 0; row < this.#count; row++) {
       if (row % rowsPerTurn === rowsPerTurn - 1) await nextTurn();
-      const parent = this.#parents[row]!;
+      const parent = parents[row]!;
       if (parent < -1 || parent >= row) return false;
-      this.#updateChildless(row);
+      if ((kinds[row]! & kindBits) === damaged || parent === this.#childless) this.#updateDamaged(row);
     }
     return true;
   }

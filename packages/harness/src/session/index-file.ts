@@ -3,8 +3,9 @@ import { crc32 } from "node:zlib";
 import { tryParseJson } from "@tau/ai/internal";
 import { EntryTable, nextTurn } from "./entry-table.ts";
 import type { Recovered } from "./recover.ts";
+import { isCountedRows } from "./totals.ts";
 
-const format = "tau session index 3";
+const format = "tau session index 4";
 
 /** The first line after the checksum. */
 interface IndexHead extends Omit<Recovered, "table"> {
@@ -68,8 +69,8 @@ export async function decodeIndex(bytes: Buffer): Promise<DecodedIndex | undefin
   const head = headEnd < 0 ? undefined : parseHead(body.toString("utf8", 0, headEnd));
   const table = head && (await EntryTable.decode(body.subarray(headEnd + 1), head.count));
   if (!table) return undefined;
-  const { header, problems, unlisted, end, line, identity, tail } = head;
-  return { recovered: { table, problems, unlisted, header, end, line }, identity, tail };
+  const { counted, header, problems, unlisted, end, line, identity, tail } = head;
+  return { recovered: { table, counted, problems, unlisted, header, end, line }, identity, tail };
 }
 
 export const matchesLog = (index: DecodedIndex, { identity, tail }: IndexProof) =>
@@ -77,5 +78,6 @@ export const matchesLog = (index: DecodedIndex, { identity, tail }: IndexProof) 
 
 function parseHead(text: string): IndexHead | undefined {
   const head = tryParseJson(text) as IndexHead | null | undefined;
-  return head?.format === format && Array.isArray(head.problems) ? head : undefined;
+  const isValid = head?.format === format && Array.isArray(head.problems) && isCountedRows(head.counted, head.count);
+  return isValid ? head : undefined;
 }

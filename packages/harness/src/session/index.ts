@@ -25,7 +25,7 @@ export {
 } from "../compaction/settings.ts";
 export { contextTokens, estimateTokens } from "../compaction/tokens.ts";
 export type { Durability } from "./append-queue.ts";
-export type { SessionTreeNode } from "./branch.ts";
+export type { BranchPage, SessionTreeNode } from "./branch.ts";
 export type { ListOptions, ListProgress } from "./list-sessions.ts";
 export { buildContext, contextEntries, type ContextMessage, contextMessages, type SessionContext } from "./context.ts";
 export type {
@@ -61,7 +61,7 @@ export { isSessionId, sessionDirectory, sessionFileName } from "./session-direct
 export type { SessionInfo } from "./session-info.ts";
 export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
-export { type BranchPage, type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
+export { type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
 export type { AppendOutcome, LogStore } from "./store.ts";
 export { type MovedSession, removeSession, restoreSession, trashSession } from "./trash.ts";
 export type { UnfinishedCall } from "./unfinished-calls.ts";

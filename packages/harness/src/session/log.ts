@@ -10,6 +10,7 @@ import { readChecksum, encodeLine } from "./line.ts";
 import { addEntry, isSession, recover, type Recovered, Recovery } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError, type LogStore } from "./store.ts";
+import { countEntry, type SessionTotals } from "./totals.ts";
 
 export interface OpenLogOptions {
   store: LogStore;
@@ -34,6 +35,8 @@ export type ReadOnly =
 /** How much of a log is read at a time, and how far apart two entries may be to be read together. */
 const chunkBytes = 1024 * 1024;
 const gapBytes = 64 * 1024;
+/** How many entries are held while they are counted. */
+const countedAtOnce = 500;
 /** A log with less than this behind its index is scanned; that costs less than another index. */
 const maxUnindexedBytes = 64 * 1024;
 /** The same while the log is being written: the next process scans this much if this one is killed. */
@@ -177,6 +180,21 @@ export class SessionLog {
     return entries;
   }
 
+  /** What all entries add up to. Reads only entries that neither the index nor an append has counted. */
+  async countEntries(): Promise<SessionTotals> {
+    const known = this.#known;
+    const { table } = known;
+    while (known.counted.rows < table.count) {
+      const { rows: start, totals } = known.counted;
+      const end = Math.min(start + countedAtOnce, table.count);
+      const entries = await this.read(table.entryRows(start, end));
+      known.counted = { rows: end, totals: entries.reduce(countEntry, totals) };
+      // The index in the store does not count them yet.
+      this.#indexedEnd = Math.min(this.#indexedEnd, table.offset(start));
+    }
+    return known.counted.totals;
+  }
+
   /** Runs `work`, and runs it again if it failed because the log had to be reloaded. */
   async retryIfReloaded<T>(work: () => Promise<T>): Promise<T> {
     const before = this.#known;
@@ -318,6 +336,8 @@ function isCrashedLog(start: Buffer, size: number): boolean {
 
 /** Whether the file of a session may begin like this: `start` are its first bytes, at least 64 KB if it is longer. */
 export function isSessionStart(start: Buffer, size: number): boolean {
+  // Nearly always the first line is a header, and the others need not be scanned.
+  if (isSession(recover(start.subarray(0, start.indexOf(0x0a) + 1)))) return true;
   const known = recover(start);
   return size === 0 || isSession(known) || (known.end === 0 && isCrashedLog(start.subarray(0, maxCrashZeros), size));
 }

@@ -1,9 +1,13 @@
 /** Builds the table of a log from its bytes. Pure: the bytes may be in memory, in a file, or only the end of a file. */
 import { type EntryKind, EntryTable } from "./entry-table.ts";
+import type { SessionEntry } from "./entry.ts";
 import { getFacts, type LineFacts, Scanner, type ScannedPiece, type ScanSink, type SessionProblem } from "./scan.ts";
+import { countEntry, type CountedRows, emptyTotals } from "./totals.ts";
 
 export interface Recovered {
   table: EntryTable;
+  /** Rows that were scanned are not counted yet, because scanning does not parse them. */
+  counted: CountedRows;
   /** The first problems; if there are more, the last one says how many. */
   problems: SessionProblem[];
   /** How many problems are not listed. */
@@ -34,7 +38,12 @@ export function addEntry(known: Recovered, entry: object, { offset, length }: Sp
   const facts = getFacts(entry);
   if (!facts) return;
   if (facts.kind === "header") known.header ??= { offset, length };
-  else addRow(known.table, facts as EntryFacts, { offset, length });
+  else {
+    const { counted, table } = known;
+    const isCounted = counted.rows === table.count;
+    addRow(table, facts as EntryFacts, { offset, length });
+    if (isCounted) known.counted = { rows: table.count, totals: countEntry(counted.totals, entry as SessionEntry) };
+  }
 }
 
 /** Returns whether the row was attached to another parent because its own is lost. */
@@ -112,6 +121,7 @@ export class Recovery implements ScanSink {
 
 const createEmpty = (): Recovered => ({
   table: new EntryTable(),
+  counted: { rows: 0, totals: emptyTotals },
   problems: [],
   unlisted: 0,
   header: undefined,

@@ -9,21 +9,25 @@ import { HarnessError } from "../errors.ts";
 import type { ExportSource } from "../export/source.ts";
 import {
   type BranchContext,
-  branchRows,
+  type BranchPage,
+  isAncestor,
   readBranch,
   readContext,
   readAll,
-  readContextBranch,
+  readChoices,
   readRecentBranch,
+  readSinceAnswer,
   readLabels,
+  readLastPage,
   readName,
+  readNextPage,
   readPrefix,
   readTree,
   readUnfinishedCalls,
   readWaiting,
   type SessionTreeNode,
 } from "./branch.ts";
-import { contextEntries, type SessionContext } from "./context.ts";
+import { contextEntries, type SessionChoices, type SessionContext } from "./context.ts";
 import {
   type AcceptedEntry,
   type ContextEditEntry,
@@ -41,10 +45,8 @@ import type { ReadOnly, RedactLine, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
 import { setMessageId } from "./message-ids.ts";
 import { closedError } from "./store.ts";
+import type { SessionTotals } from "./totals.ts";
 import { createResults, type UnfinishedCall } from "./unfinished-calls.ts";
-
-/** How many entries `reduceEntries` holds. */
-const reducedAtOnce = 500;
 
 export interface SessionParts {
   log: SessionLog;
@@ -63,12 +65,6 @@ export interface BranchPageOptions {
   after?: string;
   /** Default: no limit. */
   limit?: number;
-}
-
-export interface BranchPage {
-  entries: SessionEntry[];
-  /** Whether the branch has entries before these. */
-  hasOlder: boolean;
 }
 
 /** What is stored with a summary. */
@@ -209,12 +205,10 @@ export class Session implements SessionNode {
    */
   getBranchPage({ before, after, limit = Number.POSITIVE_INFINITY }: BranchPageOptions): Promise<BranchPage> {
     return this.#read(async (log) => {
-      const rows = branchRows(log, await this.#getRow(this.#leafId));
-      const start = after === undefined ? 0 : (await this.#getRowIndex(rows, after)) + 1;
-      const end = before === undefined ? rows.length : await this.#getRowIndex(rows, before);
-      const inRange = rows.slice(start, end);
-      const page = after === undefined ? inRange.slice(-Math.min(limit, inRange.length)) : inRange.slice(0, limit);
-      return { entries: await log.read(page), hasOlder: page.length > 0 && page[0] !== rows[0] };
+      const leaf = await this.#getRow(this.#leafId);
+      const last = before === undefined ? leaf : log.table.parent(await this.#getRowAbove(leaf, before));
+      if (after === undefined) return await readLastPage(log, last, limit);
+      return await readNextPage(log, last, { after: await this.#getRowAbove(leaf, after), limit });
     });
   }
 
@@ -226,20 +220,13 @@ export class Session implements SessionNode {
     });
   }
 
-  /** Adds up all entries in the order in which they were written, and holds few of them at a time. */
-  reduceEntries<Sum>(add: (sum: Sum, entry: SessionEntry) => Sum, initial: Sum): Promise<Sum> {
-    return this.#read(async (log) => {
-      const rows = log.table.entryRows();
-      let sum = initial;
-      for (let start = 0; start < rows.length; start += reducedAtOnce) {
-        sum = (await log.read(rows.slice(start, start + reducedAtOnce))).reduce(add, sum);
-      }
-      return sum;
-    });
+  /** What all entries add up to, on every branch. */
+  getTotals(): Promise<SessionTotals> {
+    return this.#read((log) => log.countEntries());
   }
 
   getEntryCount(): number {
-    return this.#log.table.entryRows().length;
+    return this.#log.table.entryCount;
   }
 
   getTree(): Promise<SessionTreeNode[]> {
@@ -270,6 +257,11 @@ export class Session implements SessionNode {
     return this.#read(async (log) => readContext(log, await this.#getRow(leafId)));
   }
 
+  /** The current model and thinking level. */
+  getChoices(): Promise<SessionChoices> {
+    return this.#read(async (log) => readChoices(log, await this.#getRow(this.#leafId)));
+  }
+
   /** The end of the branch: what the model sees, and at least the last `compactions` compactions. */
   getRecentBranch(compactions: number): Promise<SessionEntry[]> {
     return this.#read(async (log) => readRecentBranch(log, await this.#getRow(this.#leafId), compactions));
@@ -293,7 +285,7 @@ export class Session implements SessionNode {
   /** The calls that a crash left without a result. */
   unfinishedCalls(): Promise<UnfinishedCall[]> {
     return this.#read(async (log) => {
-      const branch = await readContextBranch(log, await this.#getRow(this.#leafId));
+      const branch = await readSinceAnswer(log, await this.#getRow(this.#leafId));
       return await readUnfinishedCalls(log, branch);
     });
   }
@@ -432,9 +424,10 @@ export class Session implements SessionNode {
     return this.#log.retryIfReloaded(() => work(this.#log));
   }
 
-  async #getRowIndex(rows: readonly number[], id: string): Promise<number> {
-    const index = rows.indexOf(await this.#getRow(id));
-    if (index >= 0) return index;
+  /** The row of an entry on the branch that ends at `leaf`. */
+  async #getRowAbove(leaf: number, id: string): Promise<number> {
+    const row = await this.#getRow(id);
+    if (isAncestor(this.#log, row, leaf)) return row;
     throw new HarnessError("unknown_entry", `The entry ${JSON.stringify(id)} is not on the current branch.`);
   }
 

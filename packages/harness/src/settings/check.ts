@@ -3,8 +3,9 @@ import { isRecord } from "@tau/ai/internal";
 import type { Field, FieldProblem, Path } from "../fields/field.ts";
 import { map, object, optional, transform } from "../fields/kinds.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
+import { renameSnakeCase } from "../fields/snake-case.ts";
 import { listUnused } from "./pi-settings.ts";
-import { type Fields, forbiddenNames, type SettingNode } from "./node.ts";
+import { type Fields, forbiddenNames, type Group, type SettingNode } from "./node.ts";
 import { type SettingsInput, settingsTable } from "./schema.ts";
 
 /** Why something in the settings does not count. */
@@ -54,7 +55,7 @@ interface Check extends CheckOptions {
 function toField(node: SettingNode, check: Check): Field<unknown> {
   switch (node.kind) {
     case "group":
-      return toGroup(node.fields, check);
+      return toGroup(node, check);
     case "map":
       return guarded(node, check, toMap(node.of, check));
     case "setting":
@@ -62,7 +63,8 @@ function toField(node: SettingNode, check: Check): Field<unknown> {
   }
 }
 
-function toGroup(fields: Fields, check: Check): Field<unknown> {
+function toGroup(node: Group<Fields>, check: Check): Field<unknown> {
+  const { fields } = node;
   const names = Object.keys(fields);
   const inner = names.map((name) => [name, { ...optional(toField(fields[name]!, check)), nullable: true }] as const);
   const group = (path: Path) => object(Object.fromEntries(inner), { unused: listUnused(path) });
@@ -70,10 +72,16 @@ function toGroup(fields: Fields, check: Check): Field<unknown> {
     ...group([]),
     read(value, context) {
       // Null for a group is null for each of its settings, so that each is checked for trust.
-      const values = value === null ? Object.fromEntries(names.map((name) => [name, null])) : value;
+      const values = value === null ? Object.fromEntries(names.map((name) => [name, null])) : toObject(value, node);
       return group(context.path).read(values, context) ?? getAt(check.before, context.path);
     },
   };
+}
+
+/** A group as an object with the names of its settings, in whatever form it was written. */
+function toObject(value: unknown, { fields, shorthand, acceptsSnakeCase = false }: Group<Fields>): unknown {
+  if (shorthand !== undefined && typeof value === "string") return { [shorthand]: value };
+  return acceptsSnakeCase ? renameSnakeCase(value, Object.keys(fields)) : value;
 }
 
 function toMap(of: SettingNode, check: Check): Field<unknown> {

@@ -93,6 +93,8 @@ const restricting: readonly string[] = [
   "defaultProjectTrust",
   "images",
   "limits",
+  "policy",
+  "sandbox",
   "tools",
 ];
 const restrictingMistakes: readonly SettingsProblem["kind"][] = [

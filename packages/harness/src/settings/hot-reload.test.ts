@@ -9,6 +9,7 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type SettingsChange, SettingsManager } from "./settings-manager.ts";
 import { formatFileProblem } from "../file-problem.ts";
+import { firstCheckMs } from "../watch-files.ts";
 
 function createDirectories({ isEmpty = false } = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-reload-")));
@@ -144,7 +145,7 @@ test("a file is read 30 ms after a change, and reported as damaged only if it st
   onTestFinished(() => manager.close());
   const problems: number[] = [];
   manager.subscribe((change) => problems.push(change.problems.length));
-  await clock.advance(30);
+  await clock.advance(firstCheckMs);
   // After the first read of the watcher.
   await manager.reload();
   writeFileSync(global, "{");
@@ -178,7 +179,7 @@ test("after closing no listener is called and no timer is left", async () => {
   const manager = await SettingsManager.create(cwd, agentDir, { clock });
   let calls = 0;
   manager.subscribe(() => calls++);
-  await clock.advance(30);
+  await clock.advance(firstCheckMs);
   // After the first read of the watcher.
   await manager.reload();
   writeFileSync(global, "{");

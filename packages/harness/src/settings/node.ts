@@ -4,8 +4,10 @@ import type { Shape } from "./shape.ts";
 /**
  * When a project may set it. A setting that executes something, sends data or money elsewhere, or loosens a decision of
  * the user counts only after the user trusts the project. What is about trust or credentials is the user's alone.
+ * `to restrict`: a trusted project may set it, and its reader combines it with the user's so that nothing gets looser. Such
+ * a setting is not in the merged settings, but only in those of the project.
  */
-export type ProjectMaySet = "always" | "when trusted" | "never";
+export type ProjectMaySet = "always" | "when trusted" | "to restrict" | "never";
 
 /** One setting. If the default is undefined, the value may be undefined. */
 export interface Setting<T, D extends T | undefined = T | undefined> {
@@ -16,10 +18,18 @@ export interface Setting<T, D extends T | undefined = T | undefined> {
   readonly project: ProjectMaySet;
 }
 
-export interface Group<F extends Fields> {
+export interface Group<F extends Fields> extends GroupForms {
   readonly kind: "group";
   readonly description: string;
   readonly fields: F;
+}
+
+/** Other forms in which a group may be written. */
+interface GroupForms {
+  /** The setting that a text in the place of the object stands for. */
+  readonly shorthand?: string;
+  /** Whether the names of its settings may be in snake_case. Default false. */
+  readonly acceptsSnakeCase?: boolean;
 }
 
 /** Values by names that are not known in advance. Empty by default. */
@@ -58,10 +68,11 @@ export const setting = <T, const D extends T | undefined>(
   ...options,
 });
 
-export const group = <F extends Fields>(description: string, fields: F): Group<F> => ({
+export const group = <F extends Fields>(description: string, fields: F, forms: GroupForms = {}): Group<F> => ({
   kind: "group",
   description,
   fields,
+  ...forms,
 });
 
 export const mapSetting = <E extends Setting<unknown> | Group<Fields>>(

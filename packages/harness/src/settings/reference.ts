@@ -30,7 +30,11 @@ function toSchema(node: SettingNode): JsonSchema {
     case "group": {
       const properties = Object.entries(node.fields).map(([name, field]) => [name, toSchema(field)] as const);
       const fields = Object.fromEntries(properties);
-      return { description, type: ["object", "null"], additionalProperties: false, properties: fields };
+      const object = { type: ["object", "null"], additionalProperties: false, properties: fields };
+      const { shorthand } = node;
+      if (shorthand === undefined) return { description, ...object };
+      const { description: _ofField, ...short } = toSchema(node.fields[shorthand]!);
+      return { description, anyOf: [object, short] };
     }
     case "map": {
       // Inside of a map no defaults are filled in.
@@ -68,12 +72,13 @@ A project's \`.pi/settings.json\` is read too, below \`.tau/settings.json\`, and
 have are ignored; \`tau doctor\` lists them.
 Objects are merged, lists are replaced, and \`null\` stands for the default. Changes count at once. A mistake is reported with
 its file, line and name; only the setting with the mistake is ignored. No session starts with a file that cannot be read
-whole, or with a mistake in the settings of approvals, budgets, credentials, images, tools or trust: a restriction could be
-missing.
+whole, or with a mistake in the settings of approvals, budgets, credentials, images, the policy, the sandbox, tools or
+trust: a restriction could be missing.
 
 A project can always set what is marked "always" below. The other settings could execute something, send data elsewhere,
-or loosen a decision of yours: in a project they are ignored, with a notice, until you trust it. What is marked "never" counts
-in your own file only.
+or loosen a decision of yours: in a project they are ignored, with a notice, until you trust it. What is marked "to
+restrict" counts in a trusted project too, as far as it is stricter than yours. What is marked "never" counts in your own file
+only.
 `;
 
 /** The reference page of all settings, in Markdown. */

@@ -1,21 +1,31 @@
 /** Merges settings: the project's over the user's over the defaults. Pure. */
 import { deepFreeze, isRecord } from "@tau/ai/internal";
-import type { SettingNode } from "./node.ts";
-import { type Settings, type SettingsInput, settingsTable } from "./schema.ts";
+import { group, type SettingNode } from "./node.ts";
+import { policySettings } from "./policy-settings.ts";
+import { type Restrictions, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 import type { SettingsLocation } from "./shape.ts";
 
 /** The settings of one file. */
 export interface SettingsLayer<Values = SettingsInput> {
   readonly values: Values;
   readonly location: SettingsLocation;
+  /** Whether they are those of a project. Default false. */
+  readonly isProject?: boolean;
 }
 
 /**
  * Fills in every setting; a later layer wins. Objects are merged, lists replaced, and null stands for the default,
- * whatever the earlier layers say. The result is frozen and shares nothing with the layers.
+ * whatever the earlier layers say. What a project sets to restrict is left out. The result is frozen and
+ * shares nothing with the layers.
  */
 export const resolveSettings = (layers: readonly SettingsLayer[]): Settings =>
   toFrozen(resolveNode(settingsTable, layers) as Settings);
+
+/** What the project sets to restrict. A setting that it does not have is absent. Frozen. */
+export function resolveRestrictions(layers: readonly SettingsLayer[]): Restrictions {
+  const own = layers.flatMap(({ isProject, ...layer }) => (isProject ? [layer] : []));
+  return toFrozen((resolveGiven(group("Restrictions.", policySettings), own) ?? {}) as Restrictions);
+}
 
 /** Both inputs as one: what `over` has wins, inside of objects too. */
 export function mergeInputs(under: unknown, over: unknown): unknown {
@@ -26,7 +36,9 @@ export function mergeInputs(under: unknown, over: unknown): unknown {
 
 type Layer = SettingsLayer<unknown>;
 
-function resolveNode(node: SettingNode, layers: readonly Layer[]): unknown {
+function resolveNode(node: SettingNode, all: readonly Layer[]): unknown {
+  const isRestriction = node.kind !== "group" && node.project === "to restrict";
+  const layers = isRestriction ? all.filter(({ isProject }) => !isProject) : all;
   switch (node.kind) {
     case "setting": {
       const top = layers.findLast(({ values }) => values !== undefined);
@@ -57,9 +69,9 @@ function resolveGiven(node: SettingNode, layers: readonly Layer[]): unknown {
 }
 
 const getField = (layers: readonly Layer[], name: string): Layer[] =>
-  layers.map(({ values, location }) => ({
+  layers.map(({ values, ...layer }) => ({
+    ...layer,
     values: isRecord(values) && Object.hasOwn(values, name) ? values[name] : undefined,
-    location,
   }));
 
 /** A frozen copy. */

@@ -7,6 +7,7 @@ import type { Field } from "../fields/field.ts";
 import { decimal, flag, list, nonEmptyText, oneOf, text, wholeNumber } from "../fields/kinds.ts";
 import { group, type Group, type MapOf, mapSetting, type Setting, setting } from "./node.ts";
 import { paths, program, proxyUrl, thinkingLevel, workingPath } from "./shape.ts";
+import { policySettings } from "./policy-settings.ts";
 import { terminalSettings } from "./terminal-settings.ts";
 
 /** With all defaults. */
@@ -296,11 +297,15 @@ export const settingsTable = group("The settings of tau.", {
       project: "when trusted",
     }),
   }),
+  ...policySettings,
   ...terminalSettings,
 });
 
 /** All settings, with all defaults. Frozen, also inside. */
 export type Settings = Resolved<typeof settingsTable>;
+
+/** What a project sets to restrict: only what it has. */
+export type Restrictions = { readonly [K in keyof typeof policySettings]?: Chosen<(typeof policySettings)[K]> };
 
 /**
  * Settings as in a file. A setting that is left out is inherited; null stands for the default. In a change, undefined

@@ -11,8 +11,8 @@ import { editText } from "../json/edit.ts";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
 import { type CheckOptions, checkSettings } from "./check.ts";
 import { getScope, type LocatedSettings, locateSettings, type SettingsLayerName, settingsLayers } from "./locate.ts";
-import { mergeInputs, resolveSettings, toFrozen } from "./resolve.ts";
-import type { Settings, SettingsInput } from "./schema.ts";
+import { mergeInputs, resolveRestrictions, resolveSettings, type SettingsLayer, toFrozen } from "./resolve.ts";
+import type { Restrictions, Settings, SettingsInput } from "./schema.ts";
 import { createMemorySource } from "./source.ts";
 import {
   type FileState,
@@ -67,6 +67,7 @@ export class SettingsManager {
   );
   #states: States;
   #settings: Settings;
+  #restrictions: Restrictions;
   /** Problems that are not about the content of the files. */
   #otherProblems: readonly SettingsProblem[] = [];
   /** Work on the files. */
@@ -81,7 +82,9 @@ export class SettingsManager {
     this.#parts = parts;
     this.#isProjectTrusted = isProjectTrusted;
     this.#states = { global, pi: noFile, project: noFile };
-    this.#settings = this.#resolve();
+    const layers = this.#getLayers();
+    this.#settings = resolveSettings(layers);
+    this.#restrictions = resolveRestrictions(layers);
   }
 
   /**
@@ -153,6 +156,11 @@ export class SettingsManager {
   /** The valid settings in the project's files, without those that need trust. Frozen. */
   getProject(): SettingsInput {
     return toFrozen(mergeInputs(this.#states.pi.values, this.#states.project.values) as SettingsInput);
+  }
+
+  /** What the project makes stricter, if it is trusted. Frozen. */
+  getRestrictions(): Restrictions {
+    return this.#restrictions;
   }
 
   /** Settings of pi in the files that have no effect, by their dotted names. */
@@ -271,12 +279,18 @@ export class SettingsManager {
   }
 
   #publish(states: States, trustChanged: boolean): void {
-    const before = { settings: this.#settings, problems: this.problems };
+    const before = { settings: this.#settings, restrictions: this.#restrictions, problems: this.problems };
     this.#states = states;
-    const settings = this.#resolve();
+    const layers = this.#getLayers();
+    const settings = resolveSettings(layers);
+    this.#restrictions = resolveRestrictions(layers);
     const { problems } = this;
     const names = Object.keys(settings) as (keyof Settings)[];
-    const changed = names.filter((name) => !isSame(settings[name], before.settings[name]));
+    const get = (values: object, name: string) => (values as Record<string, unknown>)[name];
+    const isChanged = (name: keyof Settings) =>
+      !isSame(settings[name], before.settings[name]) ||
+      !isSame(get(this.#restrictions, name), get(before.restrictions, name));
+    const changed = names.filter(isChanged);
     if (changed.length > 0) this.#settings = settings;
     else if (!trustChanged && isSame(problems, before.problems)) return;
     this.#listeners.emit({ settings: this.#settings, problems, changed, trustChanged });
@@ -289,11 +303,13 @@ export class SettingsManager {
     this.#otherProblems = [...this.#otherProblems, problem];
   }
 
-  #resolve(): Settings {
+  #getLayers(): SettingsLayer[] {
     const { sources } = this.#parts;
-    return resolveSettings(
-      settingsLayers.map((layer) => ({ values: this.#states[layer].values, location: sources[layer].location })),
-    );
+    return settingsLayers.map((layer) => ({
+      values: this.#states[layer].values,
+      location: sources[layer].location,
+      isProject: getScope(layer) === "project",
+    }));
   }
 
   #isTrusted(scope: SettingsScope): boolean {

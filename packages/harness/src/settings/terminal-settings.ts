@@ -71,7 +71,7 @@ export const terminalSettings = {
   }),
   outputPad: setting(choices([0, 1]), {
     default: 1,
-    description: "Blank columns at the sides of messages. Has no effect yet.",
+    description: "Blank columns at the sides of messages.",
   }),
   autocompleteMaxVisible: setting(between(3, 20, "suggestions"), {
     default: 5,
@@ -84,11 +84,11 @@ export const terminalSettings = {
   terminal: group("What is shown on the terminal, and what it can do.", {
     showImages: setting(flag, {
       default: true,
-      description: "Show images, where the terminal can. Has no effect yet.",
+      description: "Show images of the conversation, where the terminal can; otherwise they are named.",
     }),
     imageWidthCells: setting(wholeNumber({ min: 1, unit: "columns" }), {
       default: 60,
-      description: "How wide images are shown, in columns. Has no effect yet.",
+      description: "How wide images are shown at most, in columns.",
     }),
     showTerminalProgress: setting(flag, {
       default: false,
@@ -119,7 +119,7 @@ export const terminalSettings = {
     codeBlockIndent: setting(text, { default: "  ", description: "What is put before each line of code." }),
     mermaid: setting(oneOf("off", "final", "streaming"), {
       default: "streaming",
-      description: "When diagrams are drawn. Has no effect yet.",
+      description: "Accepted for settings of pi. Diagrams are shown as their source.",
     }),
   }),
   branchSummary: group("Summaries of branches that are left.", {
@@ -130,7 +130,7 @@ export const terminalSettings = {
   }),
   collapseChangelog: setting(flag, {
     default: false,
-    description: "Show only a short list of changes after an update. Has no effect yet.",
+    description: "After an update, say only that there is something new instead of listing the changes.",
   }),
   tuiMode: setting(oneOf("regular", "fullscreen"), {
     default: "regular",

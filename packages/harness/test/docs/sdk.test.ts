@@ -82,6 +82,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   additionalDirectories: true,
   ask: true,
   decide: true,
+  policyProfile: true,
   audit: true,
   budgets: true,
   systemPrompt: true,

@@ -15,4 +15,5 @@ export {
 export { pathOfHandle } from "./open-path.ts";
 export { ownPipe } from "./release.ts";
 export { foldName, foldNames, isWithin } from "./within.ts";
+export { isSecretName } from "../shell/environment.ts";
 export { detectImageType, type ImageType } from "../files/sniff.ts";

@@ -14,7 +14,7 @@ import { describeJob } from "./describe-job.ts";
 import { findShell } from "./interpreter.ts";
 import { type Jobs, whereIsLog } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
-import { createLogs } from "./log-file.ts";
+import { createLogs, createNoLogs } from "./log-file.ts";
 import { findPidNamespace, type PidNamespace } from "./pid-namespace.ts";
 import { createProcessTable } from "./process-tree.ts";
 import { createUpdates } from "./updates.ts";
@@ -71,6 +71,9 @@ export interface BashOptions {
   limits?: Partial<Limits>;
 }
 
+/** The output may have the secrets in it that the call was given. */
+const secretLogs = createNoLogs("it may contain secrets");
+
 /** An abort has to be quick; a timeout leaves programs the time to clean up. */
 const abortGraceMs = 60;
 const timeoutGraceMs = 500;
@@ -117,10 +120,11 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
     async execute(_id, { command, timeout, background }, signal, onUpdate, context) {
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
       const { sandbox } = context ?? {};
+      const env = { ...getEnv(), ...context?.env };
+      const keeping = Object.keys(context?.env ?? {}).length > 0 ? { logs: secretLogs } : {};
       // The programs that make a sandbox are started outside of it.
-      const ports = sandbox
-        ? { ...ownPorts, env: getEnv(), sandbox }
-        : { ...ownPorts, env: getEnv(), spawn: context?.spawn ?? spawn };
+      const running = sandbox ? { sandbox } : { spawn: context?.spawn ?? spawn };
+      const ports = { ...ownPorts, env, ...keeping, ...running };
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
       const askedMs = timeout === undefined ? undefined : timeout * 1_000;
       const timeoutMs = background ? askedMs : limitTimeout(askedMs, options);

@@ -73,6 +73,12 @@ export function createLogs({ fs, ids, clock, directory, maxBytes = maxLogBytes }
   };
 }
 
+/** Keeps nothing, and says why. */
+export const createNoLogs = (reason: string): Logs => ({
+  open: (name) => Promise.resolve(brokenLog(name, reason)),
+  remove: () => Promise.resolve(),
+});
+
 interface OpenLog {
   fs: FileSystem;
   path: string;

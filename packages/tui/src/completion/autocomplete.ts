@@ -17,11 +17,15 @@ export interface AutocompleteSuggestions {
   items: AutocompleteItem[];
   /** The text before the cursor that an item replaces. */
   prefix: string;
+  /** More or better items may follow: an editor shows these, even if there are none, and asks again. Default false. */
+  isIncomplete?: boolean;
 }
 
 export interface AutocompleteProvider {
   /** Characters that ask for suggestions when they are typed at the start of a word. `@` and `#` always do. */
   triggerCharacters?: string[];
+  /** How long nothing must be typed before suggestions for a trigger character are asked for. Default 20. */
+  searchDelayMs?: number;
   /** With `force`, somebody asked for paths. Null if there is nothing to suggest. The result is not used after an abort. */
   getSuggestions(
     lines: string[],

@@ -16,11 +16,22 @@ interface Shown {
   readonly prefix: string;
   /** Somebody asked for paths. */
   readonly force: boolean;
+  /** The user has moved the selection. */
+  isMoved: boolean;
+}
+
+interface Request {
+  readonly abort: AbortController;
+  readonly force: boolean;
+  /** A suggestion without others is taken at once. */
+  readonly takeSingle: boolean;
 }
 
 const triggers = ["@", "#"];
-/** Files are searched when nothing was typed for this time. */
-const searchDelayMs = 20;
+/** Files are searched when nothing was typed for this time, unless the provider says otherwise. */
+const defaultSearchDelayMs = 20;
+/** Suggestions that are not complete are asked for again after this time. */
+const askAgainMs = 50;
 const defaultMaxVisible = 5;
 const commandColumns = { minPrimaryColumnWidth: 12, maxPrimaryColumnWidth: 32 };
 
@@ -96,35 +107,49 @@ export class Completion {
     this.#request?.abort();
     const provider = this.#provider;
     if (!provider) return;
-    const request = new AbortController();
-    this.#request = request;
+    const abort = new AbortController();
+    this.#request = abort;
     const document = this.#port.getDocument();
-    const run = () => void this.#run(provider, document, { request, force, takeSingle });
-    if (force || !this.#triggerWord.test(getTextBefore(document))) return queueMicrotask(run);
-    const timer = setTimeout(run, searchDelayMs);
-    request.signal.addEventListener("abort", () => clearTimeout(timer));
+    const run = () => void this.#run(provider, document, { abort, force, takeSingle });
+    const isSearch = !force && this.#triggerWord.test(getTextBefore(document));
+    const delayMs = isSearch ? (provider.searchDelayMs ?? defaultSearchDelayMs) : 0;
+    if (delayMs <= 0) queueMicrotask(run);
+    else runLater(run, delayMs, abort.signal);
   }
 
-  async #run(
-    provider: AutocompleteProvider,
-    document: TextDocument,
-    { request, force, takeSingle }: { request: AbortController; force: boolean; takeSingle: boolean },
-  ): Promise<void> {
-    const { signal } = request;
+  async #run(provider: AutocompleteProvider, document: TextDocument, request: Request): Promise<void> {
+    const { signal } = request.abort;
     if (signal.aborted) return;
     const { lines, cursor } = document;
     // A provider that fails has nothing to suggest: typing goes on.
     const suggestions = await provider
-      .getSuggestions([...lines], cursor.line, cursor.col, { signal, force })
+      .getSuggestions([...lines], cursor.line, cursor.col, { signal, force: request.force })
       .catch(() => null);
     const now = this.#port.getDocument();
     if (signal.aborted || now.lines !== lines || !isSame(now.cursor, cursor)) return;
-    this.#request = undefined;
+    this.#show(suggestions, request);
+    if (!suggestions?.isIncomplete) this.#request = undefined;
+    else runLater(() => void this.#run(provider, document, request), askAgainMs, signal);
+  }
+
+  #show(suggestions: AutocompleteSuggestions | null, { force, takeSingle }: Request): void {
     const [single, ...others] = suggestions?.items ?? [];
     if (!suggestions || !single) this.#shown = undefined;
-    else if (takeSingle && others.length === 0) this.#take(single, suggestions.prefix);
-    else this.#shown = { list: this.#createList(suggestions), prefix: suggestions.prefix, force };
+    else if (takeSingle && others.length === 0 && !suggestions.isIncomplete) this.#take(single, suggestions.prefix);
+    else this.#shown = this.#createShown(suggestions, force);
     this.#port.requestRender();
+  }
+
+  #createShown(suggestions: AutocompleteSuggestions, force: boolean): Shown {
+    const { prefix, items } = suggestions;
+    const list = this.#createList(suggestions);
+    const moved = this.#shown?.isMoved && this.#shown.prefix === prefix ? this.#shown.list.getSelectedItem() : null;
+    // What the user selected stays selected, wherever it is among the new ones.
+    const index = moved ? items.findIndex(({ value }) => value === moved.value) : -1;
+    if (index !== -1) list.setSelectedIndex(index);
+    const shown = { list, prefix, force, isMoved: index !== -1 };
+    list.onSelectionChange = () => (shown.isMoved = true);
+    return shown;
   }
 
   #createList({ items, prefix }: AutocompleteSuggestions): SelectList {
@@ -180,4 +205,9 @@ const isCommand = (document: TextDocument): boolean =>
 function toTriggerWord(characters: readonly string[]): RegExp {
   const escaped = characters.map((character) => character.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
   return new RegExp(`(?:^|\\s)(?:${escaped.join("|")})(?:\\S*|"[^"]*)$`);
+}
+
+function runLater(work: () => void, afterMs: number, signal: AbortSignal): void {
+  const timer = setTimeout(work, afterMs);
+  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 }

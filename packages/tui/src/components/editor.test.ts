@@ -341,6 +341,84 @@ describe("completion", () => {
     expect(asked()).toEqual(["@ab"]);
   });
 
+  test("asks a provider without a delay at once, and only for the last of several characters", async () => {
+    const { press, asked } = withProvider({}, { searchDelayMs: 0 });
+    press("@", "a", "b");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked()).toEqual(["@ab"]);
+  });
+
+  describe("that is incomplete", () => {
+    function withAnswers(answers: string[][]) {
+      let asked = 0;
+      const kit = withProvider(
+        {},
+        {
+          async getSuggestions() {
+            const values = answers[Math.min(asked++, answers.length - 1)] ?? [];
+            const items = values.map((value) => ({ value, label: value }));
+            return { items, prefix: "@f", isIncomplete: asked < answers.length };
+          },
+        },
+      );
+      const shown = () =>
+        kit.editor
+          .render(40)
+          .slice(3)
+          .map((line) => line.trim());
+      return { ...kit, shown, getAsked: () => asked };
+    }
+    const later = () => vi.advanceTimersByTimeAsync(50);
+
+    test("is shown, asked for again, and then left alone", async () => {
+      const { editor, press, shown, getAsked } = withAnswers([[], ["fb"], ["fa", "fb"]]);
+      press("@f");
+      await settle();
+      expect(editor.isShowingAutocomplete()).toBe(false);
+      await later();
+      expect(shown()).toEqual(["→ fb"]);
+      await later();
+      expect(shown()).toEqual(["→ fa", "fb"]);
+      await later();
+      expect([getAsked(), vi.getTimerCount()]).toEqual([3, 0]);
+    });
+
+    test("keeps what the user selected", async () => {
+      const { press, state, shown } = withAnswers([
+        ["fb", "fc"],
+        ["fa", "fb", "fc"],
+        ["fa", "fb"],
+      ]);
+      press("@f");
+      await settle();
+      press("down");
+      await later();
+      expect(shown()).toEqual(["fa", "fb", "→ fc"]);
+      await later();
+      expect(shown()).toEqual(["→ fa", "fb"]);
+      press("tab");
+      expect(state()).toBe("fa|");
+    });
+
+    test("is not asked for again after Escape, or when something else was typed", async () => {
+      const { press, getAsked } = withAnswers([["fa"], ["fa"], ["fa"]]);
+      press("@f");
+      await settle();
+      press("escape");
+      await later();
+      expect([getAsked(), vi.getTimerCount()]).toEqual([1, 0]);
+    });
+
+    test("is not taken by Tab although there is only one yet", async () => {
+      const { press, state, shown } = withAnswers([["fa"], ["fa", "fb"]]);
+      press("@f", "tab");
+      await settle();
+      expect([state(), shown()]).toEqual(["@f|", ["→ fa"]]);
+      await later();
+      expect(shown()).toEqual(["→ fa", "fb"]);
+    });
+  });
+
   test("aborts a request when something else is typed, or nothing is wanted any more", async () => {
     const signals: AbortSignal[] = [];
     const { editor, press } = withProvider(

@@ -7,6 +7,7 @@ import { visibleWidth } from "../text/cells.ts";
 import { stripTerminalSequences } from "../text/escape.ts";
 import { Markdown, type MarkdownTheme } from "./markdown.ts";
 import { MarkdownDrawing } from "./markdown/draw.ts";
+import { MarkdownLines } from "./markdown/lines.ts";
 import { MarkdownStream } from "./markdown/stream.ts";
 
 const names = [
@@ -94,6 +95,7 @@ describe("drawing", () => {
     ["nested lists and tasks", "- a\n  - b\n- [ ] t\n- [x] d", ["- a", "    - b", "- [ ] t", "- [x] d"]],
     ["numbers count from the first", "3. a\n3. b\n9. c", ["3. a", "4. b", "5. c"]],
     ["loose lists have blank lines between items", "- a\n\n- b\n- c", ["- a", "", "- b", "", "- c"]],
+    ["an empty item and blank lines end a list", "-\n\n\n- a\n-", ["-", "", "- a", "-"]],
     ["quotes", "> a\n>\n> > b", ["│ a", "│", "│ │ b"]],
     ["code, also without an end", "```js\nlet a;\n\n\tb", ["```js", "  let a;", "", "     b", "```"]],
     ["indented code", "    a", ["```", "  a", "```"]],
@@ -215,18 +217,17 @@ describe("streaming", () => {
     "one more delta costs the same at the end of a long text as at its beginning: %s",
     (_, create) => {
       const text = Array.from({ length: 6000 }, (_, index) => create(index)).join("");
+      const look = { theme: plain, options: {}, text: (value: string) => value };
       const stream = new MarkdownStream();
-      const drawing = new MarkdownDrawing({ theme: plain, options: {}, text: (value) => value }, 60);
+      const lines = new MarkdownLines({ stream, look, width: 60, pad: (line) => line });
       const costs: number[] = [];
       for (let index = 0; index < 20_000; index++) {
-        const before = stream.lexedCharacters + drawing.drawnParts;
+        const before = lines.work;
         stream.append(text.slice(index * 5, index * 5 + 5));
-        // A person sees some of the deltas only; the lexer and the drawing are asked as often as a screen is.
-        if (index % 16 === 0) {
-          const { complete, open } = stream.update();
-          drawing.drawBlocks([...complete, ...open]);
-        }
-        costs.push(stream.lexedCharacters + drawing.drawnParts - before);
+        lines.invalidate();
+        // A person sees some of the deltas only; the lines are asked for as often as a screen is drawn.
+        if (index % 16 === 0) lines.slice(lines.count - 40, lines.count);
+        costs.push(lines.work - before);
       }
       const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
       expect(sum(costs.slice(-1000))).toBeLessThanOrEqual(1.3 * sum(costs.slice(0, 1000)));
@@ -255,10 +256,37 @@ describe("streaming", () => {
     expect(calls).toEqual(["a", "b", "c", "cd"]);
   });
 
+  test("another width or theme draws what was lexed before, also while text arrives", () => {
+    fc.assert(
+      fc.property(source, fc.array(fc.tuple(fc.nat(40), fc.integer({ min: 5, max: 30 }))), (markdown, steps) => {
+        const streamed = new Markdown("", 0, 0, colored);
+        let end = 0;
+        for (const [length, width] of steps) {
+          end += length;
+          streamed.setText(markdown.slice(0, end));
+          if (length % 3 === 0) streamed.invalidate();
+          expect(streamed.render(width)).toEqual(new Markdown(markdown.slice(0, end), 0, 0, colored).render(width));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test("while nothing changes the same array comes back, and a text that is not longer begins anew", () => {
     const markdown = new Markdown("a", 0, 0, plain);
     expect(markdown.render(3)).toBe(markdown.render(3));
     markdown.setText("b");
     expect(markdown.render(3)).toEqual(["b  "]);
   });
+
+  test.each(["word and word ".repeat(4), "> a quoted line of a long message"])(
+    "30,000 lines without a blank one between them take as long each as few: %s",
+    (line) => {
+      const stream = new MarkdownStream();
+      const before = process.cpuUsage();
+      stream.append(`${line}\n`.repeat(30_000));
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000, "milliseconds").toBeLessThan(3_000);
+    },
+  );
 });

@@ -1,9 +1,8 @@
-import type { Token } from "marked";
-import type { Component } from "../component.ts";
+import type { WindowedComponent } from "../line-source.ts";
 import { visibleWidth } from "../text/cells.ts";
 import { padToWidth } from "../text/pad.ts";
 import { truncateToWidth } from "../text/truncate.ts";
-import { MarkdownDrawing } from "./markdown/draw.ts";
+import { MarkdownLines } from "./markdown/lines.ts";
 import { MarkdownStream } from "./markdown/stream.ts";
 import {
   type DefaultTextStyle,
@@ -15,31 +14,21 @@ import {
 
 export type { DefaultTextStyle, MarkdownOptions, MarkdownTheme } from "./markdown/theme.ts";
 
-/** What is drawn for one width. */
-interface Drawn {
-  width: number;
-  stream: MarkdownStream;
-  drawing: MarkdownDrawing;
-  /** Of everything that is complete, padded. */
-  complete: string[];
-  /** The last complete token, whose gap depends on what follows. */
-  last: Token | undefined;
-  /** Of the open part, by what they were before they were padded: most are the same the next time. */
-  padded: Map<string, string>;
-  lines: string[] | undefined;
-}
-
 /**
  * Markdown. Text that is appended is cheap: only the open block is read and drawn again, and of a list, a table or a fence
  * only the open item, row or line. Control characters of the source are dropped.
  */
-export class Markdown implements Component {
+export class Markdown implements WindowedComponent {
   #text: string;
-  readonly #paddingX: number;
+  #isBlank: boolean;
+  #paddingX: number;
   readonly #paddingY: number;
   readonly #background: ((text: string) => string) | undefined;
   readonly #look: Look;
-  #drawn: Drawn | undefined;
+  #stream: MarkdownStream | undefined;
+  #drawn: { width: number; lines: MarkdownLines; all: string[] | undefined } | undefined;
+  /** Whether more text follows, so that its last lines may still change. Default false. */
+  isStreaming = false;
 
   constructor(
     text: string,
@@ -50,6 +39,7 @@ export class Markdown implements Component {
     options: MarkdownOptions = {},
   ) {
     this.#text = text;
+    this.#isBlank = text.trim() === "";
     this.#paddingX = paddingX;
     this.#paddingY = paddingY;
     this.#background = defaultTextStyle?.bgColor;
@@ -58,21 +48,21 @@ export class Markdown implements Component {
 
   /** Text that begins with the text before is taken as appended. */
   setText(text: string): void {
-    if (text.startsWith(this.#text)) this.append(text.slice(this.#text.length));
-    else {
-      this.#text = text;
-      this.#drawn = undefined;
-    }
+    if (text.startsWith(this.#text)) return this.#add(text.slice(this.#text.length), text);
+    this.#text = text;
+    this.#isBlank = text.trim() === "";
+    this.#forgetText();
   }
 
   /** As `setText` with the whole text, without a look at all of it. */
   append(text: string): void {
-    if (text === "") return;
-    this.#text += text;
-    if (this.#look.options.transform) this.#drawn = undefined;
-    if (!this.#drawn) return;
-    this.#drawn.stream.append(text);
-    this.#drawn.lines = undefined;
+    this.#add(text, this.#text + text);
+  }
+
+  /** Blank columns on both sides. */
+  setPaddingX(paddingX: number): void {
+    this.#paddingX = paddingX;
+    this.#drawn = undefined;
   }
 
   invalidate(): void {
@@ -80,41 +70,65 @@ export class Markdown implements Component {
   }
 
   render(width: number): string[] {
-    if (this.#drawn?.width !== width) this.#drawn = this.#begin(width);
-    this.#drawn.lines ??= this.#draw(this.#drawn);
-    return this.#drawn.lines;
+    const drawn = this.#draw(width);
+    drawn.all ??= this.renderLines(width, 0, Infinity);
+    return drawn.all;
+  }
+
+  countLines(width: number): number {
+    const { count } = this.#draw(width).lines;
+    return count === 0 || this.#isBlank ? 0 : count + 2 * this.#paddingY;
+  }
+
+  countFinished(width: number): number {
+    if (!this.isStreaming) return this.countLines(width);
+    return Math.min(this.#paddingY + this.#draw(width).lines.finished, this.countLines(width));
+  }
+
+  renderLines(width: number, start: number, end: number): string[] {
+    const count = this.countLines(width);
+    if (count === 0) return [];
+    const { lines } = this.#draw(width);
+    const padding = this.#paddingY;
+    if (padding === 0) return lines.slice(start, Math.min(end, count));
+    const blank = Array.from({ length: padding }, () => this.#pad("", width));
+    return [...blank, ...lines.slice(0, count), ...blank].slice(start, end);
+  }
+
+  #add(added: string, whole: string): void {
+    if (added === "") return;
+    this.#text = whole;
+    this.#isBlank &&= added.trim() === "";
+    if (this.#look.options.transform) return this.#forgetText();
+    this.#stream?.append(added);
+    if (!this.#drawn) return;
+    this.#drawn.lines.invalidate();
+    this.#drawn.all = undefined;
+  }
+
+  #forgetText(): void {
+    this.#stream = undefined;
+    this.#drawn = undefined;
   }
 
   #margin(width: number): number {
     return Math.max(0, Math.min(this.#paddingX, Math.floor((width - 1) / 2)));
   }
 
-  #begin(width: number): Drawn {
+  #draw(width: number) {
+    if (this.#drawn?.width === width) return this.#drawn;
     const room = Math.max(1, width - 2 * this.#margin(width));
-    const stream = new MarkdownStream();
-    stream.append(this.#look.options.transform?.(this.#text, room) ?? this.#text);
-    const drawing = new MarkdownDrawing(this.#look, room);
-    return { width, stream, drawing, complete: [], last: undefined, padded: new Map(), lines: undefined };
+    const stream = this.#lex(room);
+    const lines = new MarkdownLines({ stream, look: this.#look, width: room, pad: (line) => this.#pad(line, width) });
+    return (this.#drawn = { width, lines, all: undefined });
   }
 
-  #draw(drawn: Drawn): string[] {
-    const { width, drawing, stream } = drawn;
-    const update = stream.update();
-    if (update.isReset) {
-      drawn.complete = [];
-      drawn.last = undefined;
-    }
-    // The last token is drawn with what follows, since the gap between them depends on both.
-    const tokens = [...(drawn.last ? [drawn.last] : []), ...update.complete];
-    drawn.last = tokens.at(-1);
-    for (const line of drawing.drawBlocks(tokens.slice(0, -1), drawn.last)) drawn.complete.push(this.#pad(line, width));
-    const open = drawing.drawBlocks([...(drawn.last ? [drawn.last] : []), ...update.open]);
-    const padded = new Map(open.map((line) => [line, drawn.padded.get(line) ?? this.#pad(line, width)]));
-    drawn.padded = padded;
-    const lines = drawn.complete.concat(open.map((line) => padded.get(line) as string));
-    if (lines.length === 0 || this.#text.trim() === "") return [];
-    const blank = Array.from({ length: this.#paddingY }, () => this.#pad("", width));
-    return this.#paddingY === 0 ? lines : [...blank, ...lines, ...blank];
+  #lex(room: number): MarkdownStream {
+    const { transform } = this.#look.options;
+    if (this.#stream && !transform) return this.#stream;
+    this.#stream = new MarkdownStream();
+    this.#stream.append(transform?.(this.#text, room) ?? this.#text);
+    return this.#stream;
   }
 
   #pad(line: string, width: number): string {

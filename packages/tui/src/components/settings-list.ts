@@ -2,6 +2,7 @@ import { fuzzyFilter } from "../completion/fuzzy.ts";
 import type { Component } from "../component.ts";
 import { getKeybindings } from "../keys/keybindings.ts";
 import { matchesKey } from "../keys/match.ts";
+import { dispatchMouseEvent, type TuiMouseDispatchResult } from "../mouse-dispatch.ts";
 import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
 import { visibleWidth } from "../text/cells.ts";
 import { padToWidth } from "../text/pad.ts";
@@ -123,8 +124,12 @@ export class SettingsList implements Component {
     else if (this.#search) this.#filter(this.#search, data);
   }
 
-  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
-    if (this.#submenu) return this.#submenu.handleMouse?.(event);
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | TuiMouseDispatchResult | undefined {
+    if (this.#submenu) {
+      const result = dispatchMouseEvent(this.#submenu, event);
+      // Keys go through this list, and a click may close the submenu.
+      return result?.focusTarget ? { ...result, focusTarget: this } : result;
+    }
     const top = this.#search ? searchHeight : 0;
     if (event.type === "press" && event.button === "left" && event.y < top) return { handled: true, focus: true };
     return this.#mouse.handle(event, {

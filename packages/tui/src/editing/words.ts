@@ -1,7 +1,9 @@
 /** Where words begin and end. */
 import type { Atom } from "./clusters.ts";
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+let segmenter: Intl.Segmenter | undefined;
+/** Created when a text needs it: the first segmenter of a process takes 15 ms. */
+const getSegmenter = () => (segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" }));
 const blank = /\s/;
 const punctuation = /[!-,./:-@[-^`{-~-]/;
 
@@ -55,7 +57,7 @@ function toParts(text: string): Part[] {
     if (last && !last.isWord && !isWord) last.end = end;
     else parts.push({ start, end, isWord });
   };
-  for (const { segment, index, isWordLike } of segmenter.segment(text)) {
+  for (const { segment, index, isWordLike } of getSegmenter().segment(text)) {
     if (!isWordLike) {
       add(index, index + segment.length, false);
       continue;

@@ -143,10 +143,14 @@ describe("without the protocol of Kitty", () => {
   test("Windows Terminal sends BS for Ctrl and Backspace, unless another machine runs the program", () => {
     vi.stubEnv("SSH_CONNECTION", undefined);
     vi.stubEnv("SSH_CLIENT", undefined);
+    vi.stubEnv("SSH_TTY", undefined);
     vi.stubEnv("WT_SESSION", "1");
     expectKeys({ "\b": ["ctrl+backspace", "ctrl+h"], "\x7f": ["backspace"] });
-    vi.stubEnv("SSH_CONNECTION", "1.2.3.4 5 6.7.8.9 22");
-    expectKeys({ "\b": ["backspace", "ctrl+h"] });
+    for (const name of ["SSH_CONNECTION", "SSH_TTY"]) {
+      vi.stubEnv(name, "1");
+      expectKeys({ "\b": ["backspace", "ctrl+h"] });
+      vi.stubEnv(name, undefined);
+    }
   });
 });
 

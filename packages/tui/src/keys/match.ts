@@ -20,7 +20,8 @@ const kittyOverrides = new Map<string, readonly string[]>([
 
 /** Windows Terminal sends DEL for Backspace and BS for Backspace with Ctrl. */
 const isWindowsTerminal = (): boolean =>
-  Boolean(process.env["WT_SESSION"]) && !process.env["SSH_CONNECTION"] && !process.env["SSH_CLIENT"];
+  Boolean(process.env["WT_SESSION"]) &&
+  !(process.env["SSH_CONNECTION"] || process.env["SSH_CLIENT"] || process.env["SSH_TTY"]);
 
 /** All keys that the input can stand for, spelled as `formatKey` does. Several keys send the same in many terminals. */
 function getKeys(data: string): readonly string[] {

@@ -6,7 +6,7 @@ import { sliceByColumn, sliceWithWidth } from "../text/slice.ts";
 
 const reset = "\x1b[0m\x1b]8;;\x07";
 
-/** `overlay` takes the columns from `startCol` on; the result has at most `totalWidth` columns. */
+/** `overlay` takes the columns from `startCol` on; the result has `totalWidth` columns. */
 export function compositeTuiLine(
   base: string,
   overlay: string,
@@ -16,12 +16,14 @@ export function compositeTuiLine(
 ): string {
   const end = startCol + overlayWidth;
   const before = sliceWithWidth(base, 0, startCol, true);
-  const above = sliceWithWidth(overlay, 0, Math.min(overlayWidth, totalWidth - startCol), true);
+  const aboveWidth = Math.min(overlayWidth, totalWidth - startCol);
+  const above = sliceWithWidth(overlay, 0, aboveWidth, true);
   // A wide character that the overlay cuts in two leaves a blank.
   const after = visibleWidth(base) > end ? sliceWithWidth(base, end, totalWidth - end, true) : { text: "", width: 0 };
-  const gap = Math.max(0, Math.min(visibleWidth(base), totalWidth) - end - after.width);
-  const text = `${padToWidth(before.text, startCol)}${reset}${padToWidth(above.text, overlayWidth)}${reset}`;
-  return `${text}${" ".repeat(after.width > 0 ? gap : 0)}${after.text}`;
+  const gap = after.width > 0 ? Math.max(0, Math.min(visibleWidth(base), totalWidth) - end - after.width) : 0;
+  const text = `${padToWidth(before.text, startCol)}${reset}${padToWidth(above.text, aboveWidth)}${reset}`;
+  const rest = totalWidth - end - gap - after.width;
+  return `${text}${" ".repeat(gap)}${after.text}${rest > 0 ? reset + " ".repeat(rest) : ""}`;
 }
 
 /** A part of a line, from column `start` on, in another style instead of its own. */

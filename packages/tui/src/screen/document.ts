@@ -1,15 +1,19 @@
 /** Which lines of a tree of components are in the scrollback of the terminal, and which may still change. */
 import type { Component } from "../component.ts";
+import { getLineSource, type LineSource } from "../line-source.ts";
 import { leavesFromEnd } from "./leaves.ts";
+import { countLinesWithText, countText } from "./same-text.ts";
 
 /** A component that draws lines itself. */
 interface Leaf {
-  /** As of the last frame in which it was asked. */
-  lines: readonly string[];
+  /** Its lines in the last frame in which it was asked. */
+  lines: LineSource;
   /** For which width. */
   width: number;
   /** How many of them are in the scrollback. */
   saved: number;
+  /** How many of them will not change any more. */
+  finished: number;
   isEphemeral: boolean;
 }
 
@@ -17,8 +21,22 @@ interface Leaf {
 export interface OpenLine {
   readonly text: string;
   readonly leaf: Leaf;
-  /** Whether it may leave the screen without a trace: it is in the scrollback already, or ephemeral. */
-  readonly isSaved: boolean;
+  /** Whether it has to be printed before it leaves the screen: it is finished, and not in the scrollback yet. */
+  readonly mustPrint: boolean;
+}
+
+export interface RenderOptions {
+  width: number;
+  height: number;
+  /** Whether no frame follows, so that everything is finished as it is. */
+  isLast: boolean;
+}
+
+/** A row that left the screen. */
+interface ScrolledOut {
+  /** Undefined if the terminal pushed it out while it was not due: it will be printed again, or it was before. */
+  readonly leaf: Leaf | undefined;
+  readonly width: number;
 }
 
 /** How many lines are remembered after they left the screen: a terminal that grows may bring them back. */
@@ -27,13 +45,13 @@ const maxRemembered = 1_000;
 export class Document {
   readonly #leaves = new WeakMap<Component, Leaf>();
   /** The lines that left the screen last, in order. */
-  #scrolledOut: { leaf: Leaf; width: number }[] = [];
+  #scrolledOut: ScrolledOut[] = [];
 
   /**
    * All lines that are not in the scrollback, and before them as many of those that are as it takes to fill `height` rows.
    * Components further up are not even asked.
    */
-  render(children: readonly Component[], width: number, height: number): OpenLine[] {
+  render(children: readonly Component[], { width, height, isLast }: RenderOptions): OpenLine[] {
     const leaves: Leaf[] = [];
     let count = 0;
     let isFrozen = false;
@@ -41,23 +59,23 @@ export class Document {
       const isNew = !this.#leaves.has(component);
       if (isFrozen && !isNew && count >= height) break;
       const leaf = this.#update(component, width, isEphemeral);
+      if (isLast) leaf.finished = leaf.lines.count;
       // What was printed before something that was printed cannot change any more. But what is new has to be printed, and
       // then so has what follows.
       if (isNew) for (const later of leaves) later.saved = 0;
-      else if (isFrozen) leaf.saved = leaf.lines.length;
+      else if (isFrozen) leaf.saved = leaf.lines.count;
       isFrozen = leaf.saved > 0 || (isFrozen && !isNew);
       leaves.push(leaf);
-      count += leaf.lines.length;
+      count += leaf.lines.count;
     }
-    return takeFromEnd(leaves, height).toReversed().flat();
+    return toOpenLines(leaves, height);
   }
 
   /** These lines have left the screen at its top, as they were painted. */
   addScrolledOut(lines: readonly OpenLine[], painted: readonly { width: number }[]): void {
-    for (const [index, { leaf, isSaved }] of lines.entries()) {
-      if (isSaved) continue;
-      leaf.saved++;
-      this.#scrolledOut.push({ leaf, width: painted[index]?.width ?? 0 });
+    for (const [index, { leaf, mustPrint }] of lines.entries()) {
+      if (mustPrint) leaf.saved++;
+      this.#scrolledOut.push({ leaf: mustPrint ? leaf : undefined, width: painted[index]?.width ?? 0 });
     }
     if (this.#scrolledOut.length > 2 * maxRemembered) this.#scrolledOut = this.#scrolledOut.slice(-maxRemembered);
   }
@@ -70,36 +88,48 @@ export class Document {
   /** The last `count` lines that left the screen are back on it. */
   takeBack(count: number): void {
     for (const { leaf } of this.#scrolledOut.splice(Math.max(0, this.#scrolledOut.length - count))) {
-      leaf.saved = Math.max(0, leaf.saved - 1);
+      if (leaf) leaf.saved = Math.max(0, leaf.saved - 1);
     }
   }
 
   #update(component: Component, width: number, isEphemeral: boolean): Leaf {
-    const lines = component.render(width);
-    const leaf = this.#leaves.get(component) ?? { lines, width, saved: 0, isEphemeral };
+    const known = this.#leaves.get(component);
+    // Asked first, while the component still has what it drew for the last width.
+    const savedText = known && known.width !== width ? countSavedText(known) : 0;
+    const lines = getLineSource(component, width);
+    const finished = component.countFinished?.(width) ?? lines.count;
+    const saved =
+      savedText > 0
+        ? countLinesWithText(lines.slice(0, lines.count), savedText)
+        : Math.min(known?.saved ?? 0, lines.count);
+    const leaf = Object.assign(known ?? {}, { lines, width, saved, finished, isEphemeral });
     this.#leaves.set(component, leaf);
-    if (leaf.lines !== lines) leaf.saved = moveSaved(leaf, lines.length, width);
-    leaf.lines = lines;
-    leaf.width = width;
-    leaf.isEphemeral = isEphemeral;
     return leaf;
   }
 }
 
-/** The lines of each leaf that are not saved, and as many of the others as it takes to fill `height` rows. */
-function takeFromEnd(leaves: readonly Leaf[], height: number): OpenLine[][] {
-  let room = height;
-  return leaves.map((leaf) => {
-    const first = Math.min(leaf.saved, Math.max(0, leaf.lines.length - Math.max(0, room)));
-    room -= leaf.lines.length - first;
-    return leaf.lines
-      .slice(first)
-      .map((text, at) => ({ text, leaf, isSaved: leaf.isEphemeral || first + at < leaf.saved }));
-  });
-}
+/** In another width lines are broken elsewhere, and as many count as saved as have this much text. */
+const countSavedText = ({ lines, saved }: Leaf): number =>
+  lines.slice(0, saved).reduce((sum, line) => sum + countText(line), 0);
 
-/** With another width, lines are broken elsewhere: about the same part of them counts as saved, and rather too little. */
-function moveSaved({ saved, lines, width }: Leaf, newCount: number, newWidth: number): number {
-  if (width === newWidth || newCount === lines.length) return Math.min(saved, newCount);
-  return saved === lines.length ? newCount : Math.floor((saved * newCount) / lines.length);
+/** The lines of each leaf that are not saved, and as many of the others as it takes to fill `height` rows. In order. */
+function toOpenLines(leavesFromEnd: readonly Leaf[], height: number): OpenLine[] {
+  let room = height;
+  const starts = leavesFromEnd.map(({ saved, lines }) => {
+    const start = Math.min(saved, Math.max(0, lines.count - Math.max(0, room)));
+    room -= lines.count - start;
+    return start;
+  });
+  const open: OpenLine[] = [];
+  let isHeldBack = false;
+  for (let place = leavesFromEnd.length - 1; place >= 0; place--) {
+    const leaf = leavesFromEnd[place] as Leaf;
+    const start = starts[place] as number;
+    for (const [offset, text] of leaf.lines.slice(start, leaf.lines.count).entries()) {
+      if (start + offset >= leaf.finished && !leaf.isEphemeral) isHeldBack = true;
+      const mustPrint = !isHeldBack && !leaf.isEphemeral && start + offset >= leaf.saved;
+      open.push({ text, leaf, mustPrint });
+    }
+  }
+  return open;
 }

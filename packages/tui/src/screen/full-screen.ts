@@ -1,15 +1,22 @@
 /** Draws all rows of a screen that is ours alone: the alternate screen of a terminal. */
-import type { Line } from "./line.ts";
 import { findCursor, LineCache } from "./lines.ts";
-import { nothingPainted, paint, type Painted } from "./paint.ts";
+import { createUnknownRows, nothingPainted, paint, type Painted } from "./paint.ts";
 import type { Size } from "./resize.ts";
 
-const mouseOn = "\x1b[?1000h\x1b[?1002h\x1b[?1003h\x1b[?1006h";
-const mouseOff = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
+/** With reports of the window's focus: what is held when the window loses it is released elsewhere. */
+const mouseOn = "\x1b[?1000h\x1b[?1002h\x1b[?1004h\x1b[?1006h";
+const everyMove = "\x1b[?1003h";
+const mouseOff = "\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
+
+/** Multiplexers draw for every move of the mouse that they pass on. */
+const isInMultiplexer = ({ TMUX, ZELLIJ, STY, TERM = "" }: NodeJS.ProcessEnv): boolean =>
+  Boolean(TMUX || ZELLIJ || STY) || /^(?:tmux|screen)/.test(TERM);
+
+const getMouseOn = (env: NodeJS.ProcessEnv): string => (isInMultiplexer(env) ? mouseOn : mouseOn + everyMove);
 
 /** Lines do not wrap: where a terminal measures a character differently, the rest of its line is cut. */
 export const enterFullScreen = (withMouse: boolean): string =>
-  `\x1b[?1049h\x1b[?7l${withMouse ? mouseOn : ""}\x1b[2J\x1b[H`;
+  `\x1b[?1049h\x1b[?7l${withMouse ? getMouseOn(process.env) : ""}\x1b[2J\x1b[H`;
 
 /** Before `leaveFullScreen`, while the keyboard is still that of this screen. */
 export const endFullScreen = (withMouse: boolean): string => `${withMouse ? mouseOff : ""}\x1b[?7h`;
@@ -25,7 +32,7 @@ export class FullScreen {
     const isStale = size.columns !== this.#size.columns || size.rows !== this.#size.rows;
     if (isStale) {
       this.#size = { columns: size.columns, rows: size.rows };
-      this.#painted = { ...nothingPainted, rows: createUnknownRows(size) };
+      this.#painted = { ...nothingPainted, rows: createUnknownRows(size.columns, size.rows) };
     }
     const lines = this.#lines.toLines(texts, size.columns);
     const cursor = findCursor(lines) ?? this.#painted.cursor;
@@ -38,10 +45,4 @@ export class FullScreen {
   forget(): void {
     this.#size = { columns: 0, rows: 0 };
   }
-}
-
-/** Every row is written, and erased behind what is written, so that no frame is blank. */
-function createUnknownRows({ columns, rows }: Size): Line[] {
-  const unknown: Line = { text: "\0", width: columns, cursor: undefined };
-  return Array.from({ length: rows }, () => unknown);
 }

@@ -17,8 +17,10 @@ export interface Line {
 
 const plain = /^[\x20-\x7e]*$/;
 const image = /^\x1b(?:_G|\]1337;)/;
+/** Before an image that begins in a row above. */
+const cursorUp = /^\x1b\[\d{1,3}A$/;
 /** Control characters; formatting characters that terminals measure differently; and controls of the text's direction. */
-const unwanted = /[\x00-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const unwanted = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** A line that is too wide is cut. Of escape sequences only styles, links and images are left. */
 export function toLine(text: string, columns: number): Line {
@@ -27,7 +29,7 @@ export function toLine(text: string, columns: number): Line {
     return { text: shown, width: shown.length, cursor: undefined };
   }
   writer.begin(columns);
-  for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) writer.add(part);
+  for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) if (part !== "") writer.add(part);
   return writer.end();
 }
 
@@ -41,6 +43,8 @@ class LineWriter {
   /** Blanks without a visible style, which count only if something follows. */
   #blanks = 0;
   #cursor: number | undefined;
+  /** The sequence that was before this part, if it moves the cursor up. */
+  #up = "";
 
   begin(columns: number): void {
     this.#wanted.reset();
@@ -50,18 +54,27 @@ class LineWriter {
     this.#width = 0;
     this.#blanks = 0;
     this.#cursor = undefined;
+    this.#up = "";
   }
 
   add(part: string): void {
+    // Between two sequences.
+    if (part === "") return;
     if (part.charCodeAt(0) !== 0x1b) this.#addText(plain.test(part) ? part : part.replaceAll(unwanted, ""));
     else if (isStyle(part) || isLink(part)) this.#wanted.add(part);
     else if (part === CURSOR_MARKER)
       this.#cursor = Math.min(this.#width + this.#blanks, Math.max(0, this.#columns - 1));
-    else if (image.test(part)) this.#text += part;
+    else if (image.test(part)) this.#addImage(part);
+    this.#up = cursorUp.test(part) ? part : "";
   }
 
   end(): Line {
     return { text: this.#text + this.#written.close(), width: this.#width, cursor: this.#cursor };
+  }
+
+  #addImage(sequence: string): void {
+    this.#writeBlanks();
+    this.#text += this.#up + sequence;
   }
 
   #addText(text: string): void {
@@ -75,13 +88,16 @@ class LineWriter {
 
   #write(text: string, width: number): void {
     if (text === "") return;
-    if (this.#blanks > 0) {
-      this.#text += this.#written.hideOnBlanks() + " ".repeat(this.#blanks);
-      this.#width += this.#blanks;
-      this.#blanks = 0;
-    }
+    this.#writeBlanks();
     this.#text += this.#wanted.transitionFrom(this.#written) + text;
     this.#width += width;
+  }
+
+  #writeBlanks(): void {
+    if (this.#blanks === 0) return;
+    this.#text += this.#written.hideOnBlanks() + " ".repeat(this.#blanks);
+    this.#width += this.#blanks;
+    this.#blanks = 0;
   }
 
   #cut(text: string): { text: string; width: number } {

@@ -45,7 +45,7 @@ export class MouseSelection {
   /** One click selects nothing, two a word, three a line. */
   press(frame: LayoutFrame, x: number, y: number, clickCount: number): void {
     this.clear();
-    const view = getScrollViewsAt(frame, x, y).find((candidate) => getScrolledBox(frame, candidate));
+    const view = getSelectableView(frame, x, y);
     const granularity = clickCount === 1 ? "character" : clickCount === 2 ? "word" : "line";
     const anchor = expand(getArea(frame, view), x, y, granularity);
     const range = granularity === "character" ? undefined : anchor;
@@ -63,6 +63,19 @@ export class MouseSelection {
     const direction = y <= clip.y ? -1 : y >= clip.y + clip.height - 1 ? 1 : 0;
     this.#stopTimer();
     if (view && direction !== 0) this.#timer = setInterval(() => view.scrollBy(direction), autoScrollMs).unref();
+  }
+
+  /** The word or the blanks at a place. */
+  findWord(frame: LayoutFrame, x: number, y: number): TextRange {
+    return expand(getArea(frame, getSelectableView(frame, x, y)), x, y, "word");
+  }
+
+  /** The button is held no longer, and nobody knows since when. Returns whether something was shown as selected. */
+  cancel(): boolean {
+    if (!this.#selecting?.pointer) return false;
+    const isShown = this.isActive;
+    this.clear();
+    return isShown;
   }
 
   release(): void {
@@ -121,6 +134,9 @@ function expand(area: TextArea, x: number, y: number, granularity: Granularity):
   const [text = ""] = area.getLines(position.line, position.line + 1);
   return expandPosition(text, position, granularity);
 }
+
+const getSelectableView = (frame: LayoutFrame, x: number, y: number): ScrollView | undefined =>
+  getScrollViewsAt(frame, x, y).find((view) => getScrolledBox(frame, view));
 
 function getScrolledBox(frame: LayoutFrame, view: ScrollView) {
   const box = getScrollViewBox(frame, view);

@@ -1,8 +1,10 @@
 /** The overlays of a screen: which are shown, in which order, and who has the focus. */
-import { type Component, isFocusable } from "../component.ts";
+import type { Component } from "../component.ts";
+import { Container } from "../components/container.ts";
 import { dispatchMouseEvent, type TuiMouseDispatchResult } from "../mouse-dispatch.ts";
 import type { TuiMouseEvent } from "../mouse.ts";
 import { compositeTuiLine } from "./composite.ts";
+import { Focus } from "./focus.ts";
 import { type OverlayBounds, type OverlayOptions, resolveOverlayBounds, resolveOverlaySize } from "./overlay-layout.ts";
 import type { Size } from "./resize.ts";
 
@@ -31,22 +33,35 @@ interface Overlay {
   previous: Component | null;
   isHidden: boolean;
   bounds: OverlayBounds | undefined;
+  /** The highest is in front. */
+  order: number;
+}
+
+export interface OverlaysHost {
+  getSize(): Size;
+  /** What the overlays are above. */
+  getRoots(): readonly Component[];
+  onChange(): void;
 }
 
 export class Overlays {
-  /** The last is in front. */
+  /** In the order in which they were shown. */
   #stack: Overlay[] = [];
-  #focused: Component | null = null;
-  readonly #getSize: () => Size;
-  readonly #onChange: () => void;
+  #order = 0;
+  readonly #focus: Focus;
+  readonly #host: OverlaysHost;
 
-  constructor(getSize: () => Size, onChange: () => void) {
-    this.#getSize = getSize;
-    this.#onChange = onChange;
+  constructor(host: OverlaysHost) {
+    this.#host = host;
+    this.#focus = new Focus({
+      findOverlay: (component) => this.#stack.find((overlay) => overlay.component === component),
+      isVisible: (overlay) => this.#stack.some((other) => other === overlay && this.#isVisible(other)),
+      isMounted: (component) => host.getRoots().some((root) => contains(root, component)),
+    });
   }
 
   get focused(): Component | null {
-    return this.#focused;
+    return this.#focus.component;
   }
 
   get components(): Component[] {
@@ -58,26 +73,31 @@ export class Overlays {
   }
 
   setFocus(component: Component | null): void {
-    if (isFocusable(this.#focused)) this.#focused.focused = false;
-    this.#focused = component;
-    if (isFocusable(component)) component.focused = true;
+    this.#focus.set(component);
   }
 
-  /** The component that gets input. An overlay that is no longer visible loses the focus. */
+  /** The component that gets input. An overlay that is not visible loses the focus until it is visible again. */
   getInputTarget(): Component | null {
-    const focused = this.#stack.find(({ component }) => component === this.#focused);
-    if (focused && !this.#isVisible(focused)) this.setFocus(this.#getNext(focused));
-    return this.#focused;
+    const focused = this.#stack.find(({ component }) => component === this.focused);
+    if (focused && !this.#isVisible(focused)) {
+      const front = this.#getFront();
+      if (front) this.#focus.set(front.component);
+      else this.#focus.set(focused.previous, true);
+    }
+    this.#focus.restore();
+    return this.focused;
   }
 
   show(component: Component, options: OverlayOptions = {}): OverlayHandle {
-    const overlay: Overlay = { component, options, previous: this.#focused, isHidden: false, bounds: undefined };
+    const order = ++this.#order;
+    const overlay: Overlay = { component, options, previous: this.focused, isHidden: false, bounds: undefined, order };
     this.#stack.push(overlay);
     if (!options.nonCapturing && this.#isVisible(overlay)) this.setFocus(component);
-    this.#onChange();
+    this.#host.onChange();
     return this.#createHandle(overlay);
   }
 
+  /** The one that was shown last. */
   hideTop(): void {
     const top = this.#stack.at(-1);
     if (top) this.#remove(top);
@@ -85,12 +105,12 @@ export class Overlays {
 
   /** Whether an overlay has the focus. */
   hasFocus(): boolean {
-    return this.#stack.some((overlay) => overlay.component === this.#focused && this.#isVisible(overlay));
+    return this.#stack.some((overlay) => overlay.component === this.focused && this.#isVisible(overlay));
   }
 
   /** Passes a mouse event to the overlay in front at its place. The overlay keeps the focus, whatever in it is pressed. */
   dispatchMouse(event: TuiMouseEvent): { isHit: boolean; result?: TuiMouseDispatchResult } {
-    const hit = this.#stack.findLast((overlay) => this.#isVisible(overlay) && isInside(overlay.bounds, event));
+    const hit = this.#visible.findLast((overlay) => isInside(overlay.bounds, event));
     if (!hit?.bounds) return { isHit: false };
     const { row, col, width, height } = hit.bounds;
     const local = { ...event, x: event.screenX - col, y: event.screenY - row, width, height };
@@ -101,7 +121,7 @@ export class Overlays {
 
   /** The lines with all visible overlays on them. */
   composite(lines: readonly string[], size: Size): readonly string[] {
-    const visible = this.#stack.filter((overlay) => this.#isVisible(overlay));
+    const visible = this.#visible;
     if (visible.length === 0) return lines;
     const result = [...lines];
     for (const overlay of visible) {
@@ -118,19 +138,30 @@ export class Overlays {
     return result;
   }
 
+  /** The last is in front. */
+  get #visible(): Overlay[] {
+    return this.#stack.filter((overlay) => this.#isVisible(overlay)).sort((a, b) => a.order - b.order);
+  }
+
   #isVisible({ isHidden, options }: Overlay): boolean {
-    const { columns, rows } = this.#getSize();
+    const { columns, rows } = this.#host.getSize();
     return !isHidden && (options.visible?.(columns, rows) ?? true);
   }
 
-  /** The next visible overlay that takes the focus, else who had it before this one. */
-  #getNext(overlay: Overlay): Component | null {
-    const others = this.#stack.filter((other) => other !== overlay && !other.options.nonCapturing);
-    return others.findLast((other) => this.#isVisible(other))?.component ?? overlay.previous;
+  /** The visible overlay in front that takes the focus. */
+  #getFront(): Overlay | undefined {
+    return this.#visible.findLast(({ options }) => !options.nonCapturing);
   }
 
-  #release(overlay: Overlay): void {
-    if (this.#focused === overlay.component) this.setFocus(this.#getNext(overlay));
+  /** For one that is gone or hidden: the focus goes to the next overlay, else to the component that had it before. */
+  #leave(overlay: Overlay): void {
+    this.#focus.forget(overlay);
+    if (this.focused === overlay.component) this.setFocus(this.#getFront()?.component ?? overlay.previous);
+  }
+
+  #bringToFront(overlay: Overlay): void {
+    overlay.order = ++this.#order;
+    this.setFocus(overlay.component);
   }
 
   #remove(overlay: Overlay): void {
@@ -138,8 +169,8 @@ export class Overlays {
     this.#stack = this.#stack.filter((other) => other !== overlay);
     // Overlays above this one give the focus back to the component that this one took it from.
     for (const other of this.#stack) if (other.previous === overlay.component) other.previous = overlay.previous;
-    this.#release(overlay);
-    this.#onChange();
+    this.#leave(overlay);
+    this.#host.onChange();
   }
 
   #createHandle(overlay: Overlay): OverlayHandle {
@@ -148,28 +179,30 @@ export class Overlays {
       setHidden: (hidden) => {
         if (overlay.isHidden === hidden) return;
         overlay.isHidden = hidden;
-        if (hidden) this.#release(overlay);
-        else if (!overlay.options.nonCapturing && this.#isVisible(overlay)) this.setFocus(overlay.component);
-        this.#onChange();
+        if (hidden) this.#leave(overlay);
+        else if (!overlay.options.nonCapturing && this.#isVisible(overlay)) this.#bringToFront(overlay);
+        this.#host.onChange();
       },
       isHidden: () => overlay.isHidden,
       focus: () => {
         if (!this.#stack.includes(overlay) || !this.#isVisible(overlay)) return;
-        this.#stack = [...this.#stack.filter((other) => other !== overlay), overlay];
-        this.setFocus(overlay.component);
-        this.#onChange();
+        this.#bringToFront(overlay);
+        this.#host.onChange();
       },
       unfocus: (options) => {
-        if (this.#focused !== overlay.component) return;
-        if (options) this.setFocus(options.target);
-        else this.#release(overlay);
-        this.#onChange();
+        const front = this.#getFront();
+        const fallback = front && front !== overlay ? front.component : overlay.previous;
+        this.#focus.release(overlay, fallback, options);
+        this.#host.onChange();
       },
-      isFocused: () => this.#focused === overlay.component,
+      isFocused: () => this.focused === overlay.component,
       getBounds: () => (this.#isVisible(overlay) ? overlay.bounds : undefined),
     };
   }
 }
+
+const contains = (root: Component, component: Component): boolean =>
+  root === component || (root instanceof Container && root.children.some((child) => contains(child, component)));
 
 const isInside = (bounds: OverlayBounds | undefined, { screenX, screenY }: TuiMouseEvent) =>
   bounds !== undefined &&

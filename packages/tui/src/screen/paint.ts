@@ -1,4 +1,5 @@
 /** From what is on the screen to what should be there, with few bytes. Pure. */
+import { findStaleImages, hasKittyImage } from "./kitty-images.ts";
 import type { Line } from "./line.ts";
 
 /** The part of the screen that is ours: its last rows, or all of them. */
@@ -15,6 +16,12 @@ export interface CursorPosition {
 }
 
 export const nothingPainted: Painted = { rows: [], cursor: { row: 0, column: 0 } };
+
+/** Rows of which nothing is known: each is written, and erased behind what is written, so that no frame is blank. */
+export function createUnknownRows(columns: number, count: number): Line[] {
+  const unknown: Line = { text: "\0", width: columns, cursor: undefined };
+  return Array.from({ length: count }, () => unknown);
+}
 
 export interface PaintOptions {
   before: Painted;
@@ -33,29 +40,46 @@ export interface PaintOptions {
 export function paint(options: PaintOptions): { bytes: string; after: Painted } {
   const { before, lines, height } = options;
   const pen = new Pen(before);
-  for (const [row, line] of lines.entries()) pen.write(row, line);
+  const scrolled = Math.max(0, lines.length - height);
+  const stale = findStaleImages(before.rows, lines);
+  pen.bytes += stale.bytes;
+  const images: [row: number, line: Line][] = [];
+  for (const [row, line] of lines.entries()) {
+    // Among rows that are there, images come last: some terminals take them away where a row is erased.
+    const isImage = row >= scrolled && row < before.rows.length && hasKittyImage(line);
+    if (!isImage) pen.write(row, line);
+    else if (stale.rows.has(row)) images.push([row, line]);
+    else if (before.rows[row]?.text !== line.text) {
+      pen.write(row, blank);
+      images.push([row, line]);
+    }
+  }
   if (lines.length < before.rows.length) pen.eraseFrom(lines.length);
+  for (const [row, line] of images) pen.place(row, line);
   const last = Math.max(0, lines.length - 1);
   const cursor = options.cursor ?? { row: last, column: lines[last]?.width ?? 0 };
   pen.moveTo(cursor);
-  const scrolled = Math.max(0, lines.length - height);
   const after = { rows: lines.slice(scrolled), cursor: { row: cursor.row - scrolled, column: cursor.column } };
   return { bytes: pen.bytes, after };
 }
 
 const plain = /^[\x20-\x7e]*$/;
+const blank: Line = { text: "", width: 0, cursor: undefined };
 
 /** Writes relative to where the cursor is, since nobody knows in which row of the screen we began. */
 class Pen {
   bytes = "";
   readonly #rows: readonly Line[];
   #row: number;
+  /** The last row that is there. */
+  #bottom: number;
   /** Undefined after a line was written: at the right margin terminals differ. */
   #column: number | undefined;
 
   constructor({ rows, cursor }: Painted) {
     this.#rows = rows;
     this.#row = cursor.row;
+    this.#bottom = Math.max(rows.length - 1, cursor.row);
     this.#column = cursor.column;
   }
 
@@ -73,6 +97,14 @@ class Pen {
     this.#column = undefined;
   }
 
+  /** Without a look at what is there. */
+  place(row: number, line: Line): void {
+    this.#goToRow(row);
+    this.#goToColumn(0);
+    this.bytes += line.text;
+    this.#column = undefined;
+  }
+
   /** Down to the end of the screen. */
   eraseFrom(row: number): void {
     this.#goToRow(row);
@@ -86,7 +118,7 @@ class Pen {
   }
 
   #goToRow(row: number): void {
-    const bottom = Math.max(this.#rows.length - 1, this.#row);
+    const bottom = this.#bottom;
     if (row < this.#row) this.bytes += `\x1b[${this.#row - row}A`;
     else if (row > this.#row) {
       const down = Math.min(row, bottom) - this.#row;
@@ -98,6 +130,7 @@ class Pen {
       }
     }
     this.#row = row;
+    this.#bottom = Math.max(bottom, row);
   }
 
   #goToColumn(column: number): void {

@@ -46,14 +46,14 @@ type Gesture =
   | { kind: "captured"; target: TuiMouseDispatchTarget; x: number; y: number; isMoved: boolean }
   | { kind: "pressed"; x: number; y: number; isMoved: boolean; selects: boolean };
 
-/** Presses at the same place within this time count together. */
+/** Presses on the same word within this time count together. */
 const multiClickMs = 500;
 const altWheelFactor = 5;
 
 export class Pointer {
   readonly #host: PointerHost;
   #gesture: Gesture | undefined;
-  #lastPress = { x: -1, y: -1, button: "none", atMs: -Infinity, count: 0 };
+  #lastPress = { word: "", button: "none", atMs: -Infinity, count: 0 };
   #hovered: ScrollView | undefined;
 
   constructor(host: PointerHost) {
@@ -74,9 +74,16 @@ export class Pointer {
       case "release":
         return this.#release(frame, event);
       case "move":
-        this.#hover(findScrollbar(frame, event)?.view);
+        this.#hoverAt(frame, event);
         this.#dispatch(frame, event);
     }
+  }
+
+  /** The window lost the focus: nobody will say when the button is released. */
+  cancel(): void {
+    this.#gesture = undefined;
+    this.#hover(undefined);
+    if (this.#host.selection.cancel()) this.#host.requestRender();
   }
 
   reset(): void {
@@ -94,12 +101,13 @@ export class Pointer {
       rest = view?.scrollBy(rest) ?? 0;
       if (rest === 0 || view?.overscroll === "contain") break;
     }
+    this.#hoverAt(frame, event);
     this.#host.requestRender();
   }
 
   #press(frame: LayoutFrame, event: TuiMouseEvent): void {
     const { screenX: x, screenY: y, button } = event;
-    const count = this.#countPress(event);
+    const count = this.#countPress(frame, event);
     const isLeft = button === "left";
     this.#host.selection.clear();
     this.#host.requestRender();
@@ -110,6 +118,7 @@ export class Pointer {
     const bar = isLeft ? findScrollbar(frame, event) : undefined;
     if (bar) {
       this.#gesture = { kind: "scrollbar", view: bar.view, grab: bar.grab };
+      this.#hover(bar.view);
       return this.#scrollTo(frame, bar.view, bar.grab, y);
     }
     const result = dispatchToLayout(frame, event);
@@ -144,6 +153,7 @@ export class Pointer {
   #release(frame: LayoutFrame, event: TuiMouseEvent): void {
     const gesture = this.#gesture;
     this.#gesture = undefined;
+    this.#hoverAt(frame, event);
     if (gesture?.kind === "captured") this.#dispatchTo(gesture.target, event);
     else if (gesture?.kind !== "pressed") return;
     else this.#dispatch(frame, event);
@@ -165,12 +175,14 @@ export class Pointer {
     if (result) this.#apply(click, result);
   }
 
-  #countPress({ screenX: x, screenY: y, button }: TuiMouseEvent): number {
+  #countPress(frame: LayoutFrame, { screenX: x, screenY: y, button }: TuiMouseEvent): number {
     const last = this.#lastPress;
     const atMs = performance.now();
-    const isSame = last.x === x && last.y === y && last.button === button && atMs - last.atMs < multiClickMs;
+    const { start, end } = this.#host.selection.findWord(frame, x, y);
+    const word = `${y}:${start.column}-${end.column}`;
+    const isSame = last.word === word && last.button === button && atMs - last.atMs < multiClickMs;
     const count = isSame ? (last.count % 3) + 1 : 1;
-    this.#lastPress = { x, y, button, atMs, count };
+    this.#lastPress = { word, button, atMs, count };
     return count;
   }
 
@@ -190,6 +202,10 @@ export class Pointer {
   #apply({ type }: TuiMouseEvent, { focusTarget, render }: TuiMouseDispatchResult): void {
     if (focusTarget) this.#host.setFocus(focusTarget);
     if (render ?? (type !== "move" && type !== "release")) this.#host.requestRender();
+  }
+
+  #hoverAt(frame: LayoutFrame, event: TuiMouseEvent): void {
+    this.#hover(findScrollbar(frame, event, true)?.view);
   }
 
   #hover(view: ScrollView | undefined): void {
@@ -213,10 +229,13 @@ function createEvent({ wheel: _wheel, x, y, ...report }: MouseReport, { width, h
   return { ...report, x, y, screenX: x, screenY: y, width, height };
 }
 
-/** `grab` is where in the thumb it is held; beside the thumb, it jumps to the mouse with its middle. */
-function findScrollbar(frame: LayoutFrame, { screenX: x, screenY: y }: TuiMouseEvent) {
+/**
+ * `grab` is where in the thumb it is held; beside the thumb, it jumps to the mouse with its middle. One that is hidden does
+ * not take the text below it.
+ */
+function findScrollbar(frame: LayoutFrame, { screenX: x, screenY: y }: TuiMouseEvent, includeHidden = false) {
   for (const box of getLayoutBoxesAt(frame, x, y)) {
-    const bar = getScrollbarGeometry(box, true);
+    const bar = getScrollbarGeometry(box, includeHidden);
     if (!bar || !box.scrollView || x !== bar.column || bar.maxScrollTop === 0) continue;
     const isOnThumb = y >= bar.thumbTop && y < bar.thumbTop + bar.thumbHeight;
     return { view: box.scrollView, grab: isOnThumb ? y - bar.thumbTop : Math.floor(bar.thumbHeight / 2) };

@@ -18,26 +18,28 @@ export interface TextRange {
 export type Granularity = "character" | "word" | "line";
 
 const wordCharacter = /^[\p{L}\p{M}\p{N}_'./~-]/u;
+const blank = /^\s/;
 
-/** What a click at a position selects in a line: nothing but the position, the word there, or the line. */
+/** What a click at a position selects in a line: the character there, the word or the blanks, or the line. */
 export function expandPosition(text: string, position: TextPosition, granularity: Granularity): TextRange {
   const { line, column } = position;
-  if (granularity === "character") return { start: position, end: position };
   const plain = stripTerminalSequences(text);
   if (granularity === "line") {
     return { start: { line, column: 0 }, end: { line, column: Math.max(0, visibleWidth(plain.trimEnd()) - 1) } };
   }
   let start = 0;
   let end = 0;
-  let isFound = false;
+  let kind: RegExp | undefined;
   for (const cell of toCells(plain)) {
-    const next = end + cell.width;
-    if (wordCharacter.test(cell.text)) isFound ||= column >= end && column < next;
-    else if (isFound) break;
-    else start = next;
-    end = next;
+    const nextKind = granularity === "word" ? [wordCharacter, blank].find((test) => test.test(cell.text)) : undefined;
+    if (nextKind === undefined || nextKind !== kind) {
+      if (column < end) break;
+      start = end;
+    }
+    kind = nextKind;
+    end += cell.width;
   }
-  if (!isFound) return { start: position, end: position };
+  if (column >= end) return { start: position, end: position };
   return { start: { line, column: start }, end: { line, column: end - 1 } };
 }
 

@@ -606,7 +606,8 @@ test("a flash goes away by itself and shows no control characters", async () => 
   const stage = await openDocument(20);
   stage.tui.flash("done\x1b[31m\x07 now", 5);
   stage.tui.renderNow();
-  expect((await stage.terminal.getViewport())[0]).toMatch(/^line 12 +done now $/);
+  // Looked at in what was written: on a busy machine it is gone before the screen can be asked.
+  expect(stage.terminal.writes.at(-1)).toContain(" done now ");
   await expect.poll(async () => (await stage.terminal.getViewport())[0]).toBe("line 12");
 });
 
@@ -634,6 +635,14 @@ describe.each(["regular", "fullscreen"] as const)("in %s mode", (mode) => {
     expect(schemes).toEqual(["light"]);
     expect(input.getValue()).toBe("");
     expect(await tui.queryTerminalBackgroundColor({ timeoutMs: 1 })).toBeUndefined();
+    // The answer to that question comes late; one that nobody asked for is for the component.
+    const inputs: string[] = [];
+    tui.setFocus({ render: () => [], invalidate: () => {}, handleInput: (data) => void inputs.push(data) });
+    const report = "\x1b]11;rgb:0000/0000/0000\x07";
+    terminal.sendInput(report);
+    expect(inputs).toEqual([]);
+    terminal.sendInput(report);
+    expect(inputs).toEqual([report]);
     tui.stop();
   });
 

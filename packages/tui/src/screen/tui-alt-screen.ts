@@ -65,6 +65,10 @@ const defaults: ResolvedOptions = {
   copyOnSelect: true,
 };
 
+/** Reports of the window's focus. */
+const focusIn = "\x1b[I";
+const focusOut = "\x1b[O";
+
 /** How many lines of the document are printed at most when the screen is left. */
 const maxExitLines = 1_000;
 const flashMs = 1_500;
@@ -112,7 +116,9 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
         if (this.#options.copyOnSelect) void this.copyActiveSelectionToClipboard();
       },
       onRightPress: () => {
-        if (process.platform === "win32") this.#options.onRightClickPaste();
+        // The terminal of VS Code pastes by itself.
+        const pastesItself = process.env["TERM_PROGRAM"]?.toLowerCase() === "vscode";
+        if (process.platform === "win32" && !pastesItself) this.#options.onRightClickPaste();
       },
     });
   }
@@ -145,7 +151,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     const { copySelection } = this.#options;
     if (!copySelection) this.terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
     const result = copySelection ? await copySelection(text).catch(() => false) : true;
-    this.flash(result === true ? "Copied" : result === false ? "The text could not be copied." : result);
+    this.flash(result === true ? "Copied!" : result === false ? "Copy failed" : result);
     return result === true;
   }
 
@@ -187,6 +193,10 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     this.#layoutRoot?.invalidate();
   }
 
+  protected override get roots(): readonly Component[] {
+    return this.#layoutRoot ? [this.#layoutRoot] : this.children;
+  }
+
   get #view(): ScrollView {
     return this.#frame?.primaryScrollView ?? this.#documentView;
   }
@@ -218,10 +228,9 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
 
   protected override afterTerminalStop({ preserveScreen = false }: TuiStopOptions): void {
     const { columns } = this.terminal;
-    const roots = this.#layoutRoot ? [this.#layoutRoot] : this.children;
     const lines = preserveScreen
       ? []
-      : renderEnd(roots, columns, maxExitLines).map((text) => toLine(text, columns).text);
+      : renderEnd(this.roots, columns, maxExitLines).map((text) => toLine(text, columns).text);
     const printed = lines.map((text) => `${text}\r\n`).join("");
     this.terminal.write(`${leaveFullScreen}${printed === "" ? "" : `\x1b[?7l${printed}\x1b[?7h`}\x1b[?25h`);
     if (this.#savedCapabilities) setCapabilities(this.#savedCapabilities);
@@ -246,14 +255,20 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     this.#drawIndicator(frame, lines);
     const composed = this.overlays.composite(lines, size).slice(0, size.rows);
     this.#flashes.composite(composed, size.columns);
-    return this.#screen.draw(composed, size);
+    return this.#screen.draw(this.toShown(composed), size);
   }
 
   protected override takeInput(data: string): boolean {
     if (data.startsWith("\x1b[<")) {
       const report = parseMouseReport(data);
+      if (report && !this.#frame) this.renderNow();
       if (report && this.#options.mouse) this.#pointer.handle(report);
       return report !== undefined;
+    }
+    if (data === focusIn) return true;
+    if (data === focusOut) {
+      this.#pointer.cancel();
+      return true;
     }
     if (isKeyRelease(data)) return false;
     const keys = getKeybindings();

@@ -1,7 +1,8 @@
 /** What every interface in a terminal has: components, overlays, the focus, input, and when to draw. */
-import type { Component } from "../component.ts";
+import { type Component, hideFakeCursor } from "../component.ts";
 import { Container } from "../components/container.ts";
 import { isKeyRelease, matchesKey } from "../keys/match.ts";
+import { getCapabilities } from "../terminal/capabilities.ts";
 import type { RgbColor, TerminalColorScheme } from "../terminal/colors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { Frames } from "./frames.ts";
@@ -32,7 +33,13 @@ export abstract class TuiBase extends Container {
   beforeRender: (() => void) | undefined;
   protected readonly overlays: Overlays;
   readonly #frames = new Frames(() => this.#draw());
-  readonly #queries = new TerminalQueries((data) => this.terminal.write(data));
+  readonly #queries = new TerminalQueries(
+    (data) => this.terminal.write(data),
+    () => {
+      this.invalidate();
+      this.requestRender();
+    },
+  );
   readonly #listeners = new Set<TuiInputListener>();
   readonly #settings: { showsCursor: boolean; clearsOnShrink: boolean; notifiesScheme: boolean };
   #isRunning = false;
@@ -45,14 +52,19 @@ export abstract class TuiBase extends Container {
     super();
     this.terminal = terminal;
     this.#settings = { showsCursor: showHardwareCursor, clearsOnShrink: false, notifiesScheme: false };
-    this.overlays = new Overlays(
-      () => this.terminal,
-      () => this.requestRender(),
-    );
+    this.overlays = new Overlays({
+      getSize: () => this.terminal,
+      getRoots: () => this.roots,
+      onChange: () => this.requestRender(),
+    });
   }
 
-  /** The bytes of the next frame; empty if nothing changed. */
-  protected abstract drawFrame(): string;
+  /** The bytes of the next frame; empty if nothing changed. `isLast` if the interface stops after it. */
+  protected abstract drawFrame(isLast: boolean): string;
+  /** Whether the last frame moved what is visible up, or drew every row, for another reason than a resize. */
+  protected get isDrawnAnew(): boolean {
+    return false;
+  }
   /** All that is known of the screen is forgotten. Returns what is to be written before the next frame, which draws every row. */
   protected abstract forgetScreen(): string;
   /** Gets input after the listeners and before the component with the focus. Returns true if it took it. */
@@ -82,13 +94,14 @@ export abstract class TuiBase extends Container {
     this.afterTerminalStart();
     this.terminal.hideCursor();
     if (this.#settings.notifiesScheme) this.terminal.write("\x1b[?2031h");
+    if (getCapabilities().images) this.#queries.queryCellSize();
     this.requestRender();
   }
 
   /** The last frame is drawn first. */
   stop(options: TuiStopOptions = {}): void {
     if (!this.#isRunning) return;
-    this.#frames.drawNow();
+    this.#draw(!options.preserveScreen);
     this.#isRunning = false;
     this.#frames.cancel();
     if (this.#settings.notifiesScheme) this.terminal.write("\x1b[?2031l");
@@ -98,9 +111,19 @@ export abstract class TuiBase extends Container {
     this.afterTerminalStop(options);
   }
 
-  /** How often every row was drawn. */
+  /** How often the screen was drawn from its top: at the start, when it is forced, after a resize, when what is visible moves up. */
   get fullRedraws(): number {
     return this.#fullRedraws.count;
+  }
+
+  /** Lines with one cursor at most: that of the terminal, or one that is drawn. */
+  protected toShown(lines: readonly string[]): readonly string[] {
+    return this.#settings.showsCursor ? lines.map(hideFakeCursor) : lines;
+  }
+
+  /** What is drawn below the overlays. */
+  protected get roots(): readonly Component[] {
+    return this.children;
   }
 
   protected get isRunning(): boolean {
@@ -174,7 +197,7 @@ export abstract class TuiBase extends Container {
     return this.#settings.clearsOnShrink;
   }
 
-  /** Kept for programs that set it: rows that became empty are always cleared, at no cost. */
+  /** Whether every row is drawn again when the document became shorter. Default false: rows that became empty are always cleared. */
   setClearOnShrink(enabled: boolean): void {
     this.#settings.clearsOnShrink = enabled;
   }
@@ -203,6 +226,7 @@ export abstract class TuiBase extends Container {
 
   #handleInput(data: string): void {
     if (this.#queries.takeAnswer(data)) return;
+    this.#frames.hurry();
     let rest = data;
     for (const listener of this.#listeners) {
       const result = listener(rest);
@@ -218,10 +242,10 @@ export abstract class TuiBase extends Container {
     this.requestRender();
   }
 
-  #draw(): void {
+  #draw(isLast = false): void {
     if (!this.#isRunning || this.#ready) return;
     this.beforeRender?.();
-    const bytes = this.drawFrame();
+    const bytes = this.drawFrame(isLast);
     this.#countFullRedraw();
     if (bytes === "") return;
     this.terminal.write(`${beginUpdate}${bytes}${this.#settings.showsCursor ? "\x1b[?25h" : ""}${endUpdate}`);
@@ -230,6 +254,7 @@ export abstract class TuiBase extends Container {
   #countFullRedraw(): void {
     const { columns, rows } = this.terminal;
     const { count, ...last } = this.#fullRedraws;
-    if (columns !== last.columns || rows !== last.rows) this.#fullRedraws = { count: count + 1, columns, rows };
+    const isResized = columns !== last.columns || rows !== last.rows;
+    if (isResized || this.isDrawnAnew) this.#fullRedraws = { count: count + 1, columns, rows };
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Component, Focusable } from "../component.ts";
-import { CURSOR_MARKER } from "../component.ts";
+import { CURSOR_MARKER, renderFakeCursor } from "../component.ts";
 import { Text } from "../components/text.ts";
 import { VirtualTerminal } from "../testing/index.ts";
 import type { OverlayAnchor } from "./overlay-layout.ts";
@@ -72,6 +72,51 @@ describe("a frame", () => {
     tui.renderNow();
     expect(await terminal.getCursor()).toEqual({ x: 6, y: 1 });
     expect((await terminal.getViewport())[1]).toBe("> 日本");
+    tui.stop();
+  });
+
+  test("has one cursor: that of the terminal if it is shown, else the one that the component draws", async () => {
+    const { terminal, tui } = await open();
+    const field = { focused: true, render: () => [`a${CURSOR_MARKER}${renderFakeCursor("b")}c`], invalidate: () => {} };
+    tui.addChild(field);
+    tui.renderNow();
+    const isReversed = async () => {
+      await terminal.flush();
+      return [0, 1, 2].map((x) => terminal.getCell(x, 0)?.isInverse() !== 0);
+    };
+    expect(await isReversed()).toEqual([false, true, false]);
+    tui.setShowHardwareCursor(true);
+    tui.renderNow();
+    expect([await isReversed(), (await terminal.getCursor()).x]).toEqual([[false, false, false], 1]);
+    tui.setShowHardwareCursor(false);
+    tui.renderNow();
+    expect(await isReversed()).toEqual([false, true, false]);
+    tui.stop();
+  });
+
+  test("counts as a full redraw at the start, after a resize, and when what is visible moves up", async () => {
+    const { terminal, tui } = await open(20, 4);
+    const counts: number[] = [];
+    let shown = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    tui.addChild({ render: () => shown, invalidate: () => {} });
+    tui.renderNow();
+    const draw = (lines: string[]) => {
+      shown = lines;
+      tui.renderNow();
+      counts.push(tui.fullRedraws);
+    };
+    draw(["a", "b", "c", "d", "e", "f", "g", "x"]);
+    draw(["a", "b", "c", "d", "e", "f"]);
+    draw(["a", "b"]);
+    draw(["a", "b", "c"]);
+    await terminal.resize(30, 4);
+    draw(["a", "b", "c"]);
+    draw(["a"]);
+    tui.setClearOnShrink(true);
+    draw(["a", "b"]);
+    draw(["a"]);
+    expect(counts).toEqual([1, 2, 3, 3, 4, 4, 4, 5]);
+    expect(await terminal.getViewport()).toEqual(["a", "", "", ""]);
     tui.stop();
   });
 

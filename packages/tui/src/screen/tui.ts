@@ -17,9 +17,15 @@ export class TuiMainScreen extends TuiBase {
     return this.#screen.forget();
   }
 
-  protected override drawFrame(): string {
+  protected override get isDrawnAnew(): boolean {
+    return this.#screen.isDrawnAnew;
+  }
+
+  protected override drawFrame(isLast: boolean): string {
+    this.#screen.redrawsIfShorter = this.getClearOnShrink();
     const size = { columns: this.terminal.columns, rows: this.terminal.rows };
-    const bytes = this.#screen.draw(this.children, size, (lines) => this.overlays.composite(lines, size));
+    const decorate = (lines: readonly string[]) => this.toShown(this.overlays.composite(lines, size));
+    const bytes = this.#screen.draw(this.children, size, { decorate, isLast });
     // Where a terminal measures a character differently, the rest of its line is cut, instead of pushing all others down.
     return ascii.test(bytes) ? bytes : `\x1b[?7l${bytes}\x1b[?7h`;
   }

@@ -9,7 +9,7 @@ import {
 import { parseOsc11BackgroundColor, parseTerminalColorSchemeReport } from "./colors.ts";
 
 const variables =
-  "TERM TERM_PROGRAM COLORTERM TMUX STY KITTY_WINDOW_ID GHOSTTY_RESOURCES_DIR WEZTERM_PANE ITERM_SESSION_ID WT_SESSION TERMINAL_EMULATOR PI_HYPERLINKS PI_IMAGE_PROTOCOL PI_TRUE_COLOR";
+  "TERM TERM_PROGRAM COLORTERM TMUX STY KITTY_WINDOW_ID GHOSTTY_RESOURCES_DIR WEZTERM_PANE ITERM_SESSION_ID WT_SESSION WARP_SESSION_ID WARP_TERMINAL_SESSION_UUID TERMINAL_EMULATOR PI_HYPERLINKS PI_IMAGE_PROTOCOL PI_TRUE_COLOR";
 
 const reset = () => {
   for (const name of variables.split(" ")) vi.stubEnv(name, undefined);
@@ -41,6 +41,8 @@ test.skipIf(process.platform === "win32")("a terminal is known by the variables 
     [{ TERM: "xterm-ghostty" }, "kitty, true color, links"],
     [{ TERM, WEZTERM_PANE: "0" }, "kitty, true color, links"],
     [{ TERM, TERM_PROGRAM: "WarpTerminal" }, "kitty, true color, links"],
+    [{ TERM, WARP_SESSION_ID: "x" }, "kitty, true color, links"],
+    [{ TERM, WARP_TERMINAL_SESSION_UUID: "x" }, "kitty, true color, links"],
     [{ TERM, TERM_PROGRAM: "iTerm.app" }, "iterm2, true color, links"],
     [{ TERM, TERM_PROGRAM: "vscode" }, "none, true color, links"],
     [{ TERM, TERM_PROGRAM: "Apple_Terminal" }, "none"],

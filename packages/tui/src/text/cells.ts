@@ -21,7 +21,9 @@ const emojiPresentation = /^\p{Emoji_Presentation}/u;
 const pictograph = /^\p{Extended_Pictographic}/u;
 const regionalIndicator = /^\p{Regional_Indicator}/u;
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
+/** Created when a text needs it: the first segmenter of a process takes 15 ms. */
+const getSegmenter = () => (segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" }));
 
 /** The columns that a terminal needs for the text. Line breaks count as nothing. */
 export function visibleWidth(text: string): number {
@@ -106,7 +108,7 @@ function pushClusters(cells: Cell[], run: string, start: number): number {
   const piece = run.slice(start, start + pieceLength);
   const isLast = start + piece.length >= run.length;
   let length = 0;
-  for (const { segment, index } of segmenter.segment(piece)) {
+  for (const { segment, index } of getSegmenter().segment(piece)) {
     // The last cluster of a piece may go on in the next.
     if (!isLast && index > 0 && index + segment.length === piece.length) break;
     cells.push({ text: segment, width: getClusterWidth(segment), isEscape: false });

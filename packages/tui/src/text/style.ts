@@ -37,6 +37,9 @@ const visibleOnBlanks = [background, underline, inverse, strikethrough, overline
 
 export const linkEnd = "\x1b]8;;\x07";
 
+/** Ends a link in the form it was begun, BEL or ST: some programs that read the output know only one of them. */
+const getLinkEnd = (link: string): string => (link === "" ? "" : link.endsWith("\x07") ? linkEnd : "\x1b]8;;\x1b\\");
+
 type Change = readonly [slot: number, parameter: string];
 const all = -1;
 
@@ -64,7 +67,7 @@ export class StyleTracker {
 
   /** What must not reach the end of a line: underlines would run over padding, and links over the next component. */
   closeLine(): string {
-    return (this.#parameters[underline] === "" ? "" : "\x1b[24m") + (this.#link === "" ? "" : linkEnd);
+    return (this.#parameters[underline] === "" ? "" : "\x1b[24m") + getLinkEnd(this.#link);
   }
 
   /** As at the beginning of a text. */
@@ -76,7 +79,12 @@ export class StyleTracker {
   /** What switches off everything that is active. */
   close(): string {
     const style = this.#parameters.some((parameter) => parameter !== "") ? "\x1b[0m" : "";
-    return style + (this.#link === "" ? "" : linkEnd);
+    return style + getLinkEnd(this.#link);
+  }
+
+  /** What ends the active link; empty if there is none. */
+  closeLink(): string {
+    return getLinkEnd(this.#link);
   }
 
   get hasLink(): boolean {
@@ -102,8 +110,9 @@ export class StyleTracker {
     }
     const style = parameters.length === 0 ? "" : `\x1b[${parameters.join(";")}m`;
     if (this.#link === other.#link) return style;
+    const end = getLinkEnd(other.#link);
     other.#link = this.#link;
-    return style + (this.#link === "" ? linkEnd : this.#link);
+    return style + (this.#link === "" ? end : this.#link);
   }
 
   /** Switches off what blanks show of a style. */

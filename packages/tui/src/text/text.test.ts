@@ -11,6 +11,8 @@ const red = "\x1b[31m";
 const reset = "\x1b[0m";
 const link = "\x1b]8;;http://x\x07";
 const linkEnd = "\x1b]8;;\x07";
+const stLink = "\x1b]8;;http://x\x1b\\";
+const stLinkEnd = "\x1b]8;;\x1b\\";
 
 const pieces = [
   "a",
@@ -78,6 +80,7 @@ describe("wrapTextWithAnsi", () => {
     ],
     ["\x1b[4munderlined text\x1b[24m", 8, ["\x1b[4munderlin\x1b[24m", "\x1b[4med text\x1b[24m"]],
     [`${link}a link${linkEnd} z`, 4, [`${link}a${linkEnd}`, `${link}link${linkEnd}`, "z"]],
+    [`${stLink}a link${stLinkEnd} z`, 4, [`${stLink}a${stLinkEnd}`, `${stLink}link${stLinkEnd}`, "z"]],
     ["\x1b[1mbold\nnext\x1b[22m", 10, ["\x1b[1mbold", "\x1b[1mnext\x1b[22m"]],
   ])("%j in %i columns", (text, columns, expected) => {
     expect(wrapTextWithAnsi(text, columns)).toEqual(expected);
@@ -118,6 +121,12 @@ describe("truncateToWidth", () => {
     [["hi", 5, "...", true], "hi   "],
     [["日本語", 5], `日${reset}...${reset}`],
     [[`${link}linktext${linkEnd}`, 5], `${link}li${linkEnd}${reset}...${reset}`],
+    [["abcdef", 3, "\x1b[2m…\x1b[22m"], `ab${reset}\x1b[2m…${reset}`],
+    [["abcdef", 1, "🙂"], ""],
+    [["abcdef", 1, "🙂", true], " "],
+    [["abcdef", 2, "🙂"], `${reset}🙂${reset}`],
+    [["abcdef", 3, "🙂🙂"], `${reset}🙂${reset}`],
+    [[`${stLink}linktext${stLinkEnd}`, 5], `${stLink}li${stLinkEnd}${reset}...${reset}`],
   ] as const)("%j", (args, expected) => {
     expect(truncateToWidth(...(args as readonly [string, number, string?, boolean?]))).toBe(expected);
   });

@@ -1,20 +1,27 @@
 /** Cuts text to a width in columns. */
 import { toCells, visibleWidth } from "./cells.ts";
-import { linkEnd, StyleTracker } from "./style.ts";
+import { StyleTracker } from "./style.ts";
 
 const reset = "\x1b[0m";
 
-/** Cuts text that is wider than `maxWidth`, so that it and `ellipsis` fit. With `pad`, the result is exactly that wide. */
+/**
+ * Cuts text that is wider than `maxWidth`, so that it and `ellipsis` fit. With `pad`, the result is exactly that wide. Where
+ * the ellipsis has no room itself, only what fits of it is shown, so that a cut text never looks like a whole one.
+ */
 export function truncateToWidth(text: string, maxWidth: number, ellipsis = "...", pad = false): string {
   if (maxWidth <= 0) return "";
   const width = visibleWidth(text);
   if (width <= maxWidth) return pad ? text + " ".repeat(maxWidth - width) : text;
   const shownEllipsis = cut(ellipsis, maxWidth);
-  const piece = cut(text, maxWidth - shownEllipsis.width);
+  const isWhole = visibleWidth(ellipsis) <= maxWidth;
+  const piece = isWhole ? cut(text, maxWidth - shownEllipsis.width) : nothing;
+  if (!isWhole && shownEllipsis.width === 0) return pad ? " ".repeat(maxWidth) : "";
   const end = shownEllipsis.text === "" ? "" : shownEllipsis.text + reset;
   const padding = pad ? " ".repeat(maxWidth - piece.width - shownEllipsis.width) : "";
   return piece.text + reset + end + padding;
 }
+
+const nothing = { text: "", width: 0 };
 
 /** The beginning of a text that fits, with its link closed. */
 function cut(text: string, maxWidth: number): { text: string; width: number } {
@@ -36,5 +43,5 @@ function cut(text: string, maxWidth: number): { text: string; width: number } {
     result += cell.text;
     width += cell.width;
   }
-  return { text: result + (styles.hasLink ? linkEnd : ""), width };
+  return { text: result + styles.closeLink(), width };
 }

@@ -8,34 +8,53 @@ export class AssistantBlock extends Container {
   readonly #look: Look;
   readonly #thinking: Thinking;
   readonly #text: Markdown;
-  readonly #problem = new Text("", 1, 0);
+  readonly #problem: Text;
   readonly #gap = new Spacer(0);
 
   constructor(look: Look) {
     super();
     this.#look = look;
     this.#thinking = new Thinking(look);
-    this.#text = new Markdown("", 1, 0, look.markdown);
+    this.#text = new Markdown("", look.outputPad, 0, look.markdown);
+    this.#problem = new Text("", look.outputPad, 0);
     this.children = [this.#thinking, this.#gap, this.#text, this.#problem];
   }
 
   setLive({ text, thinking }: Pick<LiveMessage, "text" | "thinking">): void {
-    this.#thinking.setText(thinking);
-    this.#text.setText(text);
-    this.#gap.setLines(text.trim() === "" ? 0 : 1);
+    this.#set(text, thinking);
+    this.#text.isStreaming = true;
+    this.#thinking.isStreaming = text === "";
+  }
+
+  override invalidate(): void {
+    this.#text.setPaddingX(this.#look.outputPad);
+    super.invalidate();
+  }
+
+  /** No more text follows. */
+  end(): void {
+    this.#text.isStreaming = false;
+    this.#thinking.isStreaming = false;
   }
 
   setMessage({ content, stopReason, errorMessage }: AssistantMessage): void {
     const join = (texts: readonly string[]) => texts.filter((text) => text.trim() !== "").join("\n\n");
     const text = join(content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
     const thinking = join(content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : [])));
-    this.setLive({ text, thinking });
+    this.#set(text, thinking);
+    this.end();
     const { theme } = this.#look;
     if (stopReason === "error")
       this.#problem.setText(theme.fg("error", `Error: ${toPlainText(errorMessage ?? "the request failed")}`));
     else if (stopReason === "aborted") this.#problem.setText(theme.fg("muted", "Stopped."));
     else if (stopReason === "length")
       this.#problem.setText(theme.fg("warning", "The answer was cut at its length limit."));
+  }
+
+  #set(text: string, thinking: string): void {
+    this.#thinking.setText(thinking);
+    this.#text.setText(text);
+    this.#gap.setLines(text.trim() === "" ? 0 : 1);
   }
 }
 
@@ -50,7 +69,7 @@ class Thinking implements Component {
     const { theme } = look;
     this.#look = look;
     const color = (text: string) => theme.fg("thinkingText", text);
-    this.#whole = new Markdown("", 1, 0, look.markdown, { color, italic: true });
+    this.#whole = new Markdown("", look.outputPad, 0, look.markdown, { color, italic: true });
     this.#folded = drawFolded(look);
   }
 
@@ -59,8 +78,16 @@ class Thinking implements Component {
     this.#isEmpty = text.trim() === "";
   }
 
+  set isStreaming(isStreaming: boolean) {
+    this.#whole.isStreaming = isStreaming;
+  }
+
+  countFinished(width: number): number {
+    return this.#isFolded ? this.render(width).length : this.#whole.countFinished(width);
+  }
+
   invalidate(): void {
-    this.#whole.invalidate();
+    this.#whole.setPaddingX(this.#look.outputPad);
     this.#folded = drawFolded(this.#look);
   }
 
@@ -68,8 +95,15 @@ class Thinking implements Component {
     if (this.#isEmpty) return empty;
     return this.#look.hidesThinking ? this.#folded : this.#whole.render(width);
   }
+
+  get #isFolded(): boolean {
+    return this.#isEmpty || this.#look.hidesThinking;
+  }
 }
 
-const drawFolded = ({ theme }: Look): string[] => ["", ` ${theme.fg("thinkingText", theme.italic("Thinking …"))}`];
+const drawFolded = ({ theme, outputPad }: Look): string[] => [
+  "",
+  " ".repeat(outputPad) + theme.fg("thinkingText", theme.italic("Thinking …")),
+];
 
 const empty: string[] = [];

@@ -1,4 +1,4 @@
-import { type Text, toPlainText } from "@tau/tui";
+import { getCapabilities, hyperlink, type Text, toPlainText } from "@tau/tui";
 import type { Look } from "../look.ts";
 import { ThemedText } from "./themed-text.ts";
 
@@ -6,4 +6,8 @@ type NoteColor = "dim" | "muted" | "warning" | "error" | "accent";
 
 /** One remark of the program itself. Nothing of it is styled by whoever wrote the text. */
 export const createNote = (text: string, { theme }: Look, color: NoteColor = "dim"): Text =>
-  new ThemedText(() => theme.fg(color, toPlainText(text)));
+  new ThemedText(() => theme.fg(color, linkAddresses(toPlainText(text))));
+
+/** An address that is wrapped can still be opened. */
+const linkAddresses = (text: string): string =>
+  getCapabilities().hyperlinks ? text.replaceAll(/https?:\/\/[^\s"'<>]+/g, (url) => hyperlink(url, url)) : text;

@@ -3,14 +3,15 @@ import type { ToolResultMessage } from "@tau/ai";
 import type { LiveTool } from "@tau/protocol";
 import { type Component, toPlainLine, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
 import type { Look } from "../look.ts";
+import { ImageBlock } from "./image.ts";
 import { getCallSubject, getPartialSubject } from "./call-title.ts";
 import { describeOutcome, drawOutput, type ToolOutput } from "./tool-result.ts";
 
 type State =
   | { kind: "arriving"; arguments: string }
   | { kind: "waiting" }
-  | { kind: "running"; output: string }
-  | { kind: "done"; output: ToolOutput; durationMs: number | undefined };
+  | { kind: "running"; updates: LiveTool["updates"] }
+  | { kind: "done"; output: ToolOutput; images: readonly ImageBlock[]; durationMs: number | undefined };
 
 export class ToolCallBlock implements Component {
   readonly #look: Look;
@@ -20,6 +21,8 @@ export class ToolCallBlock implements Component {
   #state: State = { kind: "waiting" };
   #startedAt: number | undefined;
   #drawn: { width: number; lines: string[] } | undefined;
+  /** Whether its result is awaited. */
+  #isLive = false;
 
   constructor(name: string, look: Look) {
     this.#name = name;
@@ -29,6 +32,7 @@ export class ToolCallBlock implements Component {
 
   setArguments(json: string): void {
     if (this.#state.kind === "arriving" && this.#state.arguments === json) return;
+    this.#isLive = true;
     this.#set({ kind: "arriving", arguments: json });
   }
 
@@ -40,20 +44,32 @@ export class ToolCallBlock implements Component {
 
   setRunning({ input, updates }: LiveTool): void {
     this.#input = input;
+    this.#isLive = true;
     this.#startedAt ??= performance.now();
-    const output = updates.map(({ content }) => content).join("");
-    if (this.#state.kind === "running" && this.#state.output === output) return;
-    this.#set({ kind: "running", output });
+    if (this.#state.kind === "running" && this.#state.updates === updates) return;
+    this.#set({ kind: "running", updates });
   }
 
   setResult({ content, details, isError }: ToolResultMessage): void {
-    const texts = content.map((block) => (block.type === "text" ? block.text : `[image: ${block.mimeType}]`));
+    const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+    const images = content.flatMap((block) => (block.type === "image" ? [new ImageBlock(block, this.#look)] : []));
     const durationMs = this.#startedAt === undefined ? undefined : performance.now() - this.#startedAt;
-    this.#set({ kind: "done", output: { text: texts.join("\n"), details, isError }, durationMs });
+    this.#isLive = false;
+    this.#set({ kind: "done", output: { text: texts.join("\n"), details, isError }, images, durationMs });
+  }
+
+  /** No result follows. */
+  end(): void {
+    this.#isLive = false;
+  }
+
+  countFinished(width: number): number {
+    return this.#isLive ? 0 : this.render(width).length;
   }
 
   invalidate(): void {
     this.#drawn = undefined;
+    if (this.#state.kind === "done") for (const image of this.#state.images) image.invalidate();
   }
 
   render(width: number): string[] {
@@ -77,8 +93,10 @@ export class ToolCallBlock implements Component {
       ...(subject === "" ? [] : [theme.fg("text", subject)]),
       ...(note === undefined ? [] : [theme.fg("muted", `(${toPlainLine(note)})`)]),
     ].join(" ");
-    const body = this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, Math.max(1, width - 4)));
-    return ["", truncateToWidth(` ${title}`, width, "…"), ...body.map((line) => `   ${line}`)];
+    const room = Math.max(1, width - 4);
+    const body = this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, room));
+    const images = state.kind === "done" ? state.images.flatMap((image) => image.render(room)) : [];
+    return ["", truncateToWidth(` ${title}`, width, "…"), ...[...body, ...images].map((line) => `   ${line}`)];
   }
 
   #getSubject(): string {
@@ -91,11 +109,22 @@ export class ToolCallBlock implements Component {
     const state = this.#state;
     const kind = shows.get(this.#name);
     if (state.kind === "running") {
-      const output = { text: state.output, details: undefined, isError: false };
+      const output = { text: getRecentOutput(state.updates), details: undefined, isError: false };
       return drawOutput(kind === "command" ? "command" : "text", output, { theme, expanded });
     }
     return state.kind === "done" ? drawOutput(kind, state.output, { theme, expanded }) : [];
   }
+}
+
+/** A command may print megabytes between two frames, and of a running call only the end is of interest. */
+const maxRecentLength = 16_000;
+
+function getRecentOutput(updates: LiveTool["updates"]): string {
+  let text = "";
+  for (let index = updates.length - 1; index >= 0 && text.length < maxRecentLength; index--) {
+    text = `${updates[index]?.content ?? ""}${text}`;
+  }
+  return text;
 }
 
 function getMarkColor(state: State): "muted" | "accent" | "success" | "error" {

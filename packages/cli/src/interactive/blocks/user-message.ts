@@ -1,20 +1,72 @@
 import type { ImageContent, TextContent } from "@tau/ai";
-import { Markdown } from "@tau/tui";
+import { type Component, getKeybindings, Markdown, Text, toPlainText } from "@tau/tui";
 import type { Look } from "../look.ts";
+import { ImageBlock } from "./image.ts";
 
-/** What the user wrote, on a background of its own. */
-export function createUserMessage(
-  content: string | readonly (TextContent | ImageContent)[],
-  { theme, markdown }: Look,
-): Markdown {
-  return new Markdown(getShownText(content), 1, 1, markdown, {
-    color: (text) => theme.fg("userMessageText", text),
-    bgColor: (text) => theme.bg("userMessageBg", text),
-  });
+type Content = string | readonly (TextContent | ImageContent)[];
+
+/** A text that is longer than one of these is folded. */
+const maxLines = 300;
+const maxLength = 20_000;
+/** What is left of it. */
+const foldedLines = 10;
+const foldedLength = 1_000;
+
+/** What the user wrote, on a background of its own, with its images below. */
+export class UserMessageBlock implements Component {
+  readonly #look: Look;
+  readonly #text: string;
+  readonly #images: readonly ImageBlock[];
+  #shown: Component;
+  #showsAll: boolean;
+
+  constructor(content: Content, look: Look) {
+    const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+    this.#look = look;
+    this.#text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
+    this.#images = blocks.flatMap((block) => (block.type === "image" ? [new ImageBlock(block, look)] : []));
+    this.#showsAll = look.expandsTools;
+    this.#shown = this.#create();
+  }
+
+  invalidate(): void {
+    for (const image of this.#images) image.invalidate();
+    // Also the colors may be others.
+    this.#showsAll = this.#look.expandsTools;
+    this.#shown = this.#create();
+  }
+
+  render(width: number): string[] {
+    const lines = this.#text === "" && this.#images.length > 0 ? [] : this.#shown.render(width);
+    if (this.#images.length === 0) return lines;
+    return [...lines, ...this.#images.flatMap((image) => image.render(width - 2).map((line) => ` ${line}`))];
+  }
+
+  #create(): Component {
+    const { theme, markdown, outputPad } = this.#look;
+    const folded = this.#showsAll ? undefined : fold(this.#text);
+    const color = (text: string) => theme.fg("userMessageText", text);
+    const bgColor = (text: string) => theme.bg("userMessageBg", text);
+    // A part of a text is no whole Markdown.
+    if (folded !== undefined) return new Text(color(toPlainText(folded)), outputPad, 1, bgColor);
+    return new Markdown(this.#text, outputPad, 1, markdown, { color, bgColor });
+  }
 }
 
-/** Images are named, since a message is short. */
-export function getShownText(content: string | readonly (TextContent | ImageContent)[]): string {
+/** The beginning of a long text, with how long it is. Undefined for a text that is shown whole. */
+function fold(text: string): string | undefined {
+  const lineCount = text.split("\n", maxLines + 1).length;
+  if (text.length <= maxLength && lineCount <= maxLines) return undefined;
+  const start = text.slice(0, foldedLength).split("\n").slice(0, foldedLines).join("\n");
+  const [key] = getKeybindings().getKeys("app.tools.expand");
+  return `${start}\n… ${formatSize(Buffer.byteLength(text))} in all${key === undefined ? "" : `; ${key} shows it`}`;
+}
+
+const formatSize = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+
+/** Images are named, since a line is short. */
+export function getShownText(content: Content): string {
   if (typeof content === "string") return content;
   const texts = content.map((block) => (block.type === "text" ? block.text : `[image: ${block.mimeType}]`));
   return texts.join("\n\n");

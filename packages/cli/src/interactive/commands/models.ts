@@ -21,18 +21,30 @@ const toItem = (model: ModelData): SelectItem => ({
   description: describe(model),
 });
 
+/** No name of a model begins with a blank. */
+const localServers = {
+  value: " local",
+  label: "Look for local servers",
+  description: "Ollama, LM Studio, llama.cpp, vLLM",
+};
+
+/** Sets the model that `argument` names exactly; else the user chooses, and `argument` is what is searched for. */
 export async function chooseModel(ui: Interface, argument: string): Promise<void> {
-  const [{ models }, { model }, { providers }] = await Promise.all([
-    ui.client.execute({ type: "get_available_models" }),
-    ui.client.execute({ type: "get_state" }),
-    ui.client.execute({ type: "get_providers" }),
-  ]);
-  const exact = models.find((one) => toName(one) === argument || one.id === argument);
-  const hint = describeProviders(providers);
-  const options = { hint, ...(model && { selected: toName(model) }) };
-  const value = exact ? toName(exact) : await ui.choose("Model", models.map(toItem), options);
-  const chosen = models.find((one) => toName(one) === value);
-  if (chosen) await ui.client.execute({ type: "set_model", provider: chosen.provider, modelId: chosen.id });
+  for (let discover = false; ; discover = true) {
+    const [{ models }, { model }, { providers }] = await Promise.all([
+      ui.client.execute({ type: "get_available_models", discover }),
+      ui.client.execute({ type: "get_state" }),
+      ui.client.execute({ type: "get_providers" }),
+    ]);
+    const exact = models.filter((one) => toName(one) === argument || one.id === argument);
+    const items = [...models.map(toItem), localServers];
+    const options = { search: argument, hint: describeProviders(providers), ...(model && { selected: toName(model) }) };
+    const value = exact.length === 1 ? toName(exact[0]!) : await ui.choose("Model", items, options);
+    if (value === localServers.value) continue;
+    const chosen = models.find((one) => toName(one) === value);
+    if (chosen) await ui.client.execute({ type: "set_model", provider: chosen.provider, modelId: chosen.id });
+    return;
+  }
 }
 
 function describeProviders(providers: readonly { name: string; configured: boolean }[]): string {

@@ -7,10 +7,11 @@ import { changeTrust } from "./trust.ts";
 
 const reservedRows = 9;
 
-export async function resume(ui: Interface): Promise<void> {
-  const session = await chooseSession(ui);
-  if (session) await openSession(ui, session);
-}
+export const resume = (ui: Interface): Promise<void> =>
+  ui.settle(async () => {
+    const session = await chooseSession(ui);
+    if (session) await openSession(ui, session);
+  });
 
 const chooseSession = (ui: Interface) =>
   ui.open<SessionSummaryData | undefined>((finish) => {

@@ -1,6 +1,6 @@
 /** `/tree`: goes to another entry of the session. */
 import { TreeDialog } from "../dialogs/tree.ts";
-import { WaitDialog } from "../dialogs/wait.ts";
+import { waitFor } from "../dialogs/wait.ts";
 import type { Interface } from "../interface.ts";
 import {
   createTree,
@@ -92,13 +92,8 @@ async function askSummary(ui: Interface): Promise<Summary | undefined> {
 async function navigate(ui: Interface, entryId: string | null, summary: Summary): Promise<void> {
   const navigating = ui.client.execute({ type: "navigate", entryId, ...summary });
   if (!summary.summarise) return void (await navigating);
-  const abort = () => ui.run(async () => void (await ui.client.execute({ type: "abort" })));
-  await ui.open<void>((finish) => {
-    void navigating.then(
-      () => finish(),
-      () => finish(),
-    );
-    return new WaitDialog("Summarising the branch. Escape stops it.", ui.theme, abort);
+  await waitFor(ui, navigating, {
+    text: "Summarising the branch. Escape stops it.",
+    onCancel: () => ui.run(async () => void (await ui.client.execute({ type: "abort" }))),
   });
-  await navigating;
 }

@@ -1,16 +1,32 @@
+import type { TrustData } from "@tau/protocol";
 import type { Interface } from "../interface.ts";
 
 /** `/trust` */
-export async function changeTrust(ui: Interface): Promise<void> {
-  const { trusted, path, files } = await ui.client.execute({ type: "get_trust" });
-  const hint = files.length === 0 ? "It has no files that need trust." : `It is about ${files.join(", ")}`;
+export const changeTrust = (ui: Interface): Promise<void> => ui.settle(() => askAndChange(ui));
+
+async function askAndChange(ui: Interface): Promise<void> {
+  const trust = await ui.client.execute({ type: "get_trust" });
+  const { trusted, path, digest } = trust;
   const items = [
     { value: "no", label: trusted ? "Do not trust it any more" : "Do not trust it" },
     { value: "yes", label: "Trust it until one of these files changes" },
   ];
-  const answer = await ui.choose(path, items, { selected: trusted ? "yes" : "no", hint });
+  const answer = await ui.choose(path, items, { selected: trusted ? "yes" : "no", hint: describeFiles(trust) });
   if (answer === undefined) return;
-  await ui.client.execute({ type: "set_trust", trusted: answer === "yes" });
+  const after = await ui.client.execute({ type: "set_trust", trusted: answer === "yes", digest });
+  ui.say(after.trusted ? "This project is trusted now." : "This project is not trusted.");
   // The project may have themes.
   for (const problem of await ui.reloadTerminal()) ui.say(problem, "warning");
+}
+
+/** What trust is about, and what has changed since the project was trusted. */
+function describeFiles({ files, changed, difference }: TrustData): string {
+  const about = files.length === 0 ? "It has no files that need trust." : `It is about ${files.join(", ")}`;
+  if (!changed) return about;
+  const parts = (["added", "changed", "removed"] as const).flatMap((kind) => {
+    const names = difference?.[kind] ?? [];
+    return names.length === 0 ? [] : [`${kind} ${names.join(", ")}`];
+  });
+  const detail = parts.length === 0 ? "its files have changed" : parts.join("; ");
+  return `Since you trusted it: ${detail}. ${about}`;
 }

@@ -95,7 +95,10 @@ export class ApprovalDialog extends Container {
     if (value === "no") this.#options.onAnswer({ decision: "deny" });
     else if (value === "message") this.#setWriting(true);
     else if (value === "later") this.#options.onLater();
-    else this.#options.onAnswer({ decision: "allow", choice: value as keyof typeof choiceLabels });
+    else {
+      const { choice, rule } = this.#options.approval.choices[Number(value)]!;
+      this.#options.onAnswer({ decision: "allow", choice, ...(rule !== undefined && { rule }) });
+    }
   }
 
   #setWriting(isWriting: boolean): void {
@@ -116,18 +119,24 @@ const later = { value: "later", label: "Answer later", description: "/approve co
 
 /** The refusals come first, so that the selected item is one. */
 function listChoices({ choices }: Approval): SelectItem[] {
-  const allowing = choices.map(({ choice, rule }) => ({
-    value: choice,
+  const allowing = choices.map(({ choice, rule }, index) => ({
+    value: String(index),
     label: choiceLabels[choice],
     ...(rule !== undefined && { description: rule }),
   }));
   return [{ value: "no", label: "No" }, { value: "message", label: "No, and tell the model why" }, ...allowing, later];
 }
 
+/** The text that a shell gets, and below it what it runs, if that is more than one command. */
+function describeCommands([shell, ...inside]: NonNullable<Approval["commands"]>): string[] {
+  const text = shell?.at(-1)?.split("\n") ?? [];
+  return inside.length > 1 ? [...text, "runs:", ...inside.map((argv) => `  ${argv.join(" ")}`)] : text;
+}
+
 function describe({ toolName, summary, reason, commands, path, host }: Approval, theme: Theme): string {
   const lines = [
     theme.fg("toolTitle", theme.bold(toVisibleText(summary))) + theme.fg("dim", ` (${toVisibleText(toolName)})`),
-    ...(commands ?? []).map((argv) => theme.fg("accent", `  ${argv.map(toVisibleText).join(" ")}`)),
+    ...describeCommands(commands ?? []).map((line) => theme.fg("accent", `  ${toVisibleText(line)}`)),
     ...(path === undefined ? [] : [theme.fg("accent", `  ${toVisibleText(path)}`)]),
     ...(host === undefined ? [] : [theme.fg("accent", `  ${toVisibleText(host)}`)]),
     theme.fg("muted", toVisibleText(reason)),

@@ -18,10 +18,12 @@ export interface PickerOptions {
   title: string;
   items: readonly SelectItem[];
   theme: Theme;
-  /** How many items are visible at once. */
-  maxVisible?: number;
+  /** Of the terminal. */
+  size: { readonly rows: number; readonly columns: number };
   /** The value of the item that is selected at first. */
   selected?: string;
+  /** What is searched for at first. */
+  search?: string;
   /** What is said below the list. */
   hint?: string;
   /** Gets keys before the list; returns whether it used them. `item` is the selected one. */
@@ -51,7 +53,9 @@ export class Picker extends Container {
       this.#list,
       ...(hint === undefined ? [] : [new Text(theme.fg("dim", toPlainText(hint)), 1, 0)]),
     ];
-    this.#show(options.items, options.selected);
+    // Unlike setting the value, this leaves the cursor at its end.
+    if (options.search) this.#search.handleInput(`\x1b[200~${options.search}\x1b[201~`);
+    this.#filter(options.selected);
   }
 
   get focused(): boolean {
@@ -88,8 +92,8 @@ export class Picker extends Container {
   }
 
   #show(items: readonly SelectItem[], selected: string | undefined): void {
-    const { theme, maxVisible = 10, onHighlight, onSelect, onCancel } = this.#options;
-    const list = new SelectList([...items], maxVisible, getSelectListTheme(theme));
+    const { theme, onHighlight, onSelect, onCancel } = this.#options;
+    const list = new SelectList([...items], getMaxItems(this.#options), getSelectListTheme(theme));
     const index = items.findIndex(({ value }) => value === selected);
     if (index > 0) list.setSelectedIndex(index);
     list.onSelect = onSelect;
@@ -98,4 +102,15 @@ export class Picker extends Container {
     this.#select = list;
     this.#list.children = [list as Component];
   }
+}
+
+const maxItems = 10;
+/** The empty line, the title, the search, the position in the list, and the two lines of the status. */
+const rowsBesides = 6;
+
+/** How many items have room. */
+function getMaxItems({ size: { rows, columns }, hint = "" }: PickerOptions): number {
+  const countRows = (line: string) => Math.ceil(line.length / Math.max(1, columns - 2));
+  const hintRows = hint.split("\n").reduce((count, line) => count + countRows(line), 0);
+  return Math.max(3, Math.min(maxItems, rows - rowsBesides - hintRows));
 }

@@ -1,11 +1,25 @@
-import { getKeybindings, Text, type Theme } from "@tau/tui";
+import { getKeybindings, Text } from "@tau/tui";
+import type { Interface } from "../interface.ts";
 
-/** Something takes a while. */
-export class WaitDialog extends Text {
+/** Says that something takes a while, until `work` is settled. Escape calls `onCancel`, which should make it end. */
+export async function waitFor<T>(
+  ui: Interface,
+  work: Promise<T>,
+  { text, onCancel }: { text: string; onCancel: () => void },
+): Promise<T> {
+  await ui.open<void>((finish) => {
+    const close = () => finish();
+    work.then(close, close);
+    return new WaitDialog(ui.theme.fg("muted", text), onCancel);
+  });
+  return await work;
+}
+
+class WaitDialog extends Text {
   readonly #onCancel: () => void;
 
-  constructor(text: string, theme: Theme, onCancel: () => void) {
-    super(theme.fg("muted", text), 1, 1);
+  constructor(text: string, onCancel: () => void) {
+    super(text, 1, 1);
     this.#onCancel = onCancel;
   }
 

@@ -1,6 +1,6 @@
 /** Colours code line by line, so that a block that is being written costs what was added. */
 import type { Theme, ThemeColor } from "@tau/tui";
-import type { Token } from "prismjs";
+import type { Grammar, Token } from "prismjs";
 import type * as PrismModule from "./prism.ts";
 
 type Prism = Pick<typeof PrismModule, "languages" | "tokenize">;
@@ -70,10 +70,14 @@ const nothingOpen: LineState = { open: [] };
 /** What goes on for longer is taken as plain from then on. */
 const maxOpenLines = 40;
 
+/** How many lines are remembered for each language: about every third line of code was there before. */
+const maxKnownLines = 1_000;
+
 export class Highlighter {
   readonly #theme: Theme;
   readonly #onLoad: () => void;
   #prism: Prism | "loading" | undefined;
+  readonly #known = new Map<Grammar, Map<string, (string | Token)[]>>();
 
   /** `onLoad` is called when code that was drawn plain can be drawn in colours. */
   constructor(theme: Theme, onLoad: () => void) {
@@ -90,7 +94,9 @@ export class Highlighter {
       return { line: this.#theme.fg("mdCodeBlock", line), state };
     const { open } = (state as LineState | undefined) ?? nothingOpen;
     const isAlone = open.length === 0;
-    const tokens = prism.tokenize(isAlone ? line : [...open, line].join("\n"), grammar);
+    const tokens = isAlone
+      ? this.#tokenizeLine(prism, line, grammar)
+      : prism.tokenize([...open, line].join("\n"), grammar);
     const drawn = this.#draw(tokens);
     const isOpen = endsInside(tokens.at(-1)) && open.length < maxOpenLines;
     return {
@@ -98,6 +104,14 @@ export class Highlighter {
       state: isOpen ? { open: [...open, line] } : nothingOpen,
     };
   };
+
+  #tokenizeLine(prism: Prism, line: string, grammar: Grammar): (string | Token)[] {
+    let known = this.#known.get(grammar);
+    if (!known || known.size >= maxKnownLines) this.#known.set(grammar, (known = new Map()));
+    let tokens = known.get(line);
+    if (!tokens) known.set(line, (tokens = prism.tokenize(line, grammar)));
+    return tokens;
+  }
 
   #load(): Prism | undefined {
     if (this.#prism === undefined) {

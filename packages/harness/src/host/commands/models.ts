@@ -1,10 +1,11 @@
 /** Commands that choose the model, its thinking level, its tools and how the session behaves. */
 import { getSupportedThinkingLevels, modelsAreEqual } from "@tau/ai";
-import { thinkingLevels } from "@tau/ai/internal";
+import { thinkingLevels, withoutUndefined } from "@tau/ai/internal";
 import type { CommandParams } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
 import { flag, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
+import { defaultModels, defaultProviderOrder } from "../../models/defaults.ts";
 import { listTools, toModelData } from "../data.ts";
 import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
 
@@ -18,10 +19,14 @@ export const modelCommands = {
     return toModelData(model);
   }),
   cycle_model: command({ direction: optional(oneOf("forward", "backward")) }, cycleModel),
-  get_available_models: command({}, (context) => ({
-    models: context.session.modelRegistry.getAvailable().map(toModelData),
-    scope: (findScope(context) ?? []).map(({ model: { provider, id } }) => ({ provider, id })),
-  })),
+  get_available_models: command({ discover: optional(flag) }, async (context, { discover = false }) => {
+    const { modelRegistry } = context.session;
+    if (discover) await modelRegistry.discover({ force: true });
+    return {
+      models: modelRegistry.getAvailable().map(toModelData),
+      scope: (findScope(context) ?? []).map(({ model: { provider, id } }) => ({ provider, id })),
+    };
+  }),
   get_providers: command({}, ({ session }) => ({ providers: listProviders(session) })),
   set_thinking_level: command({ level: oneOf(...thinkingLevels) }, ({ session }, { level }) =>
     session.setThinkingLevel(level),
@@ -59,13 +64,25 @@ function formatUnknownModel({ modelRegistry }: AgentSession, reference: string):
   return resolution.kind === "resolved" ? `There is no model ${JSON.stringify(reference)}.` : resolution.message;
 }
 
-function listProviders({ modelRegistry }: AgentSession) {
+function listProviders({ modelRegistry, authStorage }: AgentSession) {
   const configured = new Set(modelRegistry.getAvailable().map(({ provider }) => provider));
+  const logins = new Map(authStorage.getOAuthProviders().map(({ id, name }) => [id, name]));
   const counts = new Map<string, number>();
   for (const { provider } of modelRegistry.getAll()) counts.set(provider, (counts.get(provider) ?? 0) + 1);
   return [...counts]
-    .map(([name, modelCount]) => ({ name, modelCount, configured: configured.has(name) }))
-    .toSorted((a, b) => a.name.localeCompare(b.name, "en"));
+    .map(([name, modelCount]) => ({
+      name,
+      modelCount,
+      configured: configured.has(name),
+      ...withoutUndefined({ login: logins.get(name), defaultModel: defaultModels.get(name) }),
+    }))
+    .toSorted((a, b) => getRank(a.name) - getRank(b.name) || a.name.localeCompare(b.name, "en"));
+}
+
+/** Its place in the order of preference. Those that are not in it come last. */
+function getRank(provider: string): number {
+  const index = defaultProviderOrder.indexOf(provider);
+  return index === -1 ? defaultProviderOrder.length : index;
 }
 
 /** Undefined if no models were chosen. */

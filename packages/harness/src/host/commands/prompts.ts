@@ -59,6 +59,7 @@ export const promptCommands = {
       approvalId: nonEmptyText,
       decision: oneOf("allow", "deny"),
       choice: optional(oneOf(...approvalChoices)),
+      rule: optional(text),
       message: optional(text),
     },
     ({ session }, { approvalId, ...answer }) => {

@@ -4,14 +4,17 @@ import { anyJson, flag, nonEmptyText, oneOf, optional } from "../../fields/kinds
 import { createTrustCheck, keepTrust, readTrust, writeTrust } from "../../policy/trust.ts";
 import { formatFileProblem } from "../../file-problem.ts";
 import { describeIgnoredPiFiles } from "../../resources/locations.ts";
+import { describeSettings } from "../../settings/describe.ts";
 import { nestSetting } from "../../settings/nest.ts";
-import { login } from "../login.ts";
 import { command, type SomeCommands, longCommand } from "./command.ts";
 
 export const settingsCommands = {
   get_settings: command({}, ({ session: { settings, settingsManager } }) => ({
     settings: { ...settings },
     problems: settingsManager.problems.map(formatFileProblem),
+  })),
+  list_settings: command({}, ({ session: { settingsManager: manager } }) => ({
+    settings: describeSettings({ settings: manager.get(), global: manager.getGlobal(), project: manager.getProject() }),
   })),
   set_setting: command(
     { key: nonEmptyText, value: optional(anyJson), scope: optional(oneOf("global", "project")) },
@@ -24,9 +27,9 @@ export const settingsCommands = {
   ),
   reload: command({}, async ({ session }) => ({ changed: [...(await session.reload())] })),
   get_trust: command({}, ({ host, session }) => readTrust({ agentDir: host.agentDir, cwd: session.cwd })),
-  set_trust: command({ trusted: flag }, async ({ host, session }, { trusted }) => {
+  set_trust: command({ trusted: flag, digest: optional(nonEmptyText) }, async ({ host, session }, params) => {
     const options = { agentDir: host.agentDir, cwd: session.cwd, ids: host.ids };
-    const trust = await writeTrust(options, trusted);
+    const trust = await writeTrust(options, params.trusted, params.digest);
     const check = trust.trusted ? createTrustCheck(options) : undefined;
     await session.settingsManager.setProjectTrusted(trust.trusted, check);
     await session.reload();
@@ -34,9 +37,15 @@ export const settingsCommands = {
     if (ignored !== undefined) session.notify("resources", ignored);
     return trust;
   }),
-  login: longCommand({ provider: nonEmptyText, apiKey: optional(nonEmptyText) }, ({ session }, { provider, apiKey }) =>
-    login(session, provider, apiKey),
+  login: longCommand(
+    { provider: nonEmptyText, apiKey: optional(nonEmptyText) },
+    async ({ hosted: { logins } }, { provider, apiKey }) => {
+      if (apiKey === undefined) await logins.logIn(provider);
+      else await logins.storeKey(provider, apiKey);
+      return { provider, kind: apiKey === undefined ? ("oauth" as const) : ("api_key" as const) };
+    },
   ),
+  abort_login: command({}, ({ hosted }) => hosted.logins.abort()),
   logout: command({ provider: nonEmptyText }, async ({ session }, { provider }) => {
     const known = session.modelRegistry.getAll().some((model) => model.provider === provider);
     const removed = await session.authStorage.remove(provider);

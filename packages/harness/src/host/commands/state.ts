@@ -1,6 +1,7 @@
 /** Commands that only read. */
 import { optional, nonEmptyText, text, wholeNumber } from "../../fields/kinds.ts";
-import { complete } from "../complete.ts";
+import { complete } from "../../completion/complete.ts";
+import { FileCompletion } from "../../completion/file-completion.ts";
 import { getLastAnswer, listForkMessages, listSlashCommands, toStateData, toStatsData } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
 import { command, type SomeCommands } from "./command.ts";
@@ -33,7 +34,8 @@ export const stateCommands = {
     leafId: sessionManager.getLeafId(),
   })),
   get_fork_messages: command({}, async ({ session }) => ({ messages: await listForkMessages(session) })),
-  complete: command({ text, cursor: wholeNumber({ min: 0, unit: "characters" }) }, ({ session }, input) =>
-    complete(session, input),
-  ),
+  complete: command({ text, cursor: wholeNumber({ min: 0, unit: "characters" }) }, ({ hosted, session }, input) => {
+    hosted.files ??= new FileCompletion({ cwd: session.cwd });
+    return complete({ session, files: hosted.files }, input);
+  }),
 } satisfies SomeCommands;

@@ -31,12 +31,29 @@ export interface ExecContext {
   workspace: string;
 }
 
+/** One dangerous thing that a command line does. */
+export interface ExecFinding {
+  tier: Exclude<ExecTier, "low">;
+  class: ExecClass;
+  reason: string;
+  /** Index of the command in `commands` that it is about; null where it is about a redirection, a pipe or the whole text. */
+  command: number | null;
+}
+
 export interface Classification {
   tier: ExecTier;
   /** Of the most dangerous thing that was found; null where nothing matched. */
   class: ExecClass | null;
   /** Explains the tier in one sentence, for people and models. Empty where nothing matched. */
   reason: string;
-  /** Every command that may run, at any depth, in the order of the text, with its arguments as far as they are known. */
+  /**
+   * Every command that may run, at any depth, roughly in the order of the text. What is not known before it runs is shown
+   * as `…`: a part of a word, or any number of words.
+   */
   commands: readonly (readonly string[])[];
+  /** Everything that was found, in the order of the text. */
+  findings: readonly ExecFinding[];
 }
+
+/** -1, 0 or 1 and more, as a comparison function returns it. */
+export const compareTiers = (a: ExecTier, b: ExecTier): number => execTiers.indexOf(a) - execTiers.indexOf(b);

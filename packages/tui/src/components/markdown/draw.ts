@@ -1,11 +1,13 @@
-/** Draws the blocks of Markdown as lines. What belongs to a token that stays the same is drawn once for each width. */
+/**
+ * Draws the blocks of Markdown as lines. What belongs to a token that stays the same is drawn once for each width. The source
+ * of the tokens has no control characters.
+ */
 import type { Token, Tokens } from "marked";
 import { visibleWidth } from "../../text/cells.ts";
 import { expandTabs } from "../../text/pad.ts";
-import { toPlainText } from "../../text/plain.ts";
 import { wrapTextWithAnsi } from "../../text/wrap.ts";
 import { drawInline } from "./inline.ts";
-import type { CodeToken } from "./stream.ts";
+import type { FenceToken } from "./stream.ts";
 import { allocateColumns, type ColumnNeed, drawBorder, drawRow, measureCell } from "./table.ts";
 import type { Look } from "./theme.ts";
 
@@ -13,9 +15,11 @@ const maxRuleWidth = 80;
 const listIndent = 4;
 const plainMarks = (text: string) => text;
 
-interface DrawnCode {
-  lines: string[];
-  count: number;
+/** How far a fence was drawn. */
+interface DrawnFence {
+  hasBegun: boolean;
+  lineCount: number;
+  /** Of the highlighter. */
   state: unknown;
 }
 
@@ -36,7 +40,7 @@ export class MarkdownDrawing {
   readonly #width: number;
   readonly #items = new WeakMap<object, { key: string; lines: string[] }>();
   readonly #rows = new WeakMap<object, Row>();
-  readonly #code = new WeakMap<object, DrawnCode>();
+  readonly #fences = new WeakMap<object, DrawnFence>();
   /** How many blocks, items, rows and lines of code were drawn, not taken from memory. */
   drawnParts = 0;
 
@@ -45,16 +49,42 @@ export class MarkdownDrawing {
     this.#width = Math.max(1, width);
   }
 
-  /** `next` is what follows the last token, if anything does. */
-  drawBlocks(tokens: readonly Token[], next?: Token): string[] {
-    return this.#blocks(tokens, this.#look, this.#width, next);
+  /** `previous` is what is drawn before the first token, if anything is. */
+  drawBlocks(tokens: readonly Token[], previous?: Token): string[] {
+    return this.#blocks(tokens, this.#look, this.#width, previous);
   }
 
-  #blocks(tokens: readonly Token[], look: Look, width: number, next?: Token): string[] {
+  /**
+   * The lines of a fence that will stay as they are, without those that were returned before, and the lines after them, which
+   * more text may change. What was drawn is remembered by the array of its lines, to which later tokens of the fence add.
+   */
+  drawFence(token: FenceToken): { finished: string[]; open: string[] } {
+    const { lines, openLine, lang } = token;
+    const { highlightCode, highlightCodeLine } = this.#look.theme;
+    if (highlightCode && !highlightCodeLine) return { finished: [], open: this.#codeBlock(token, this.#width) };
+    const drawn = this.#fences.get(lines) ?? { hasBegun: false, lineCount: 0, state: undefined };
+    this.#fences.set(lines, drawn);
+    const finished = drawn.hasBegun ? [] : this.#fenceBorder(lang ?? "", this.#width);
+    drawn.hasBegun = true;
+    for (; drawn.lineCount < lines.length; drawn.lineCount++) {
+      const next = this.#codeLine(lines[drawn.lineCount] as string, lang, drawn.state, this.#width);
+      drawn.state = next.state;
+      for (const line of next.lines) finished.push(line);
+    }
+    const open =
+      openLine === undefined && lines.length > 0
+        ? []
+        : this.#codeLine(openLine ?? "", lang, drawn.state, this.#width).lines;
+    return { finished, open: [...open, ...this.#fenceBorder("", this.#width)] };
+  }
+
+  #blocks(tokens: readonly Token[], look: Look, width: number, previous?: Token): string[] {
     const lines: string[] = [];
-    for (const [index, token] of tokens.entries()) {
+    let last = previous;
+    for (const token of tokens) {
+      if (needsGap(last, token)) lines.push("");
       for (const line of this.#block(token, look, width)) lines.push(line);
-      if (needsGap(token, tokens[index + 1] ?? next)) lines.push("");
+      last = token;
     }
     return lines;
   }
@@ -69,7 +99,7 @@ export class MarkdownDrawing {
       case "heading":
         return this.#heading(token as Tokens.Heading, look, width);
       case "code":
-        return this.#codeBlock(token as CodeToken, look, width);
+        return this.#codeBlock(token as Tokens.Code, width);
       case "blockquote":
         return this.#quote(token as Tokens.Blockquote, look, width);
       case "list":
@@ -107,38 +137,25 @@ export class MarkdownDrawing {
     return lines.map((line) => theme.quoteBorder("│ ") + line);
   }
 
-  #codeBlock(token: CodeToken, look: Look, width: number): string[] {
-    const { theme } = look;
-    const border = (text: string) => wrapTextWithAnsi(theme.codeBlockBorder(text), width);
-    const code = token.lines
-      ? this.#streamedCode(token, width)
-      : this.#highlight(token.text.split("\n"), token.lang, width);
-    return [...border(`\`\`\`${toPlainText(token.lang ?? "")}`), ...code, ...border("```")];
+  #codeBlock(token: Tokens.Code, width: number): string[] {
+    const { lang } = token;
+    const lines = isFence(token) ? toCodeLines(token) : token.text.split("\n");
+    return [
+      ...this.#fenceBorder(lang ?? "", width),
+      ...this.#highlight(lines, lang, width),
+      ...this.#fenceBorder("", width),
+    ];
   }
 
-  /** A fence at the top. Its lines are remembered by the array that they are added to. */
-  #streamedCode({ lines = [], openLine, lang }: CodeToken, width: number): string[] {
-    const { highlightCode, highlightCodeLine } = this.#look.theme;
-    const all = openLine === undefined ? lines : [...lines, openLine];
-    if (highlightCode && !highlightCodeLine) return this.#highlight(all.length === 0 ? [""] : all, lang, width);
-    const drawn = this.#code.get(lines) ?? { lines: [], count: 0, state: undefined };
-    this.#code.set(lines, drawn);
-    for (; drawn.count < lines.length; drawn.count++) {
-      const next = this.#codeLine(lines[drawn.count] as string, lang, drawn.state, width);
-      drawn.state = next.state;
-      for (const line of next.lines) drawn.lines.push(line);
-    }
-    if (openLine !== undefined || lines.length === 0) {
-      return [...drawn.lines, ...this.#codeLine(openLine ?? "", lang, drawn.state, width).lines];
-    }
-    return drawn.lines;
+  #fenceBorder(lang: string, width: number): string[] {
+    return wrapTextWithAnsi(this.#look.theme.codeBlockBorder(`\`\`\`${lang}`), width);
   }
 
   #highlight(lines: readonly string[], lang: string | undefined, width: number): string[] {
     const { highlightCode, highlightCodeLine, codeBlockIndent = "  " } = this.#look.theme;
     if (highlightCode && !highlightCodeLine) {
       this.drawnParts++;
-      const highlighted = highlightCode(lines.map(toCode).join("\n"), lang);
+      const highlighted = highlightCode(expandTabs(lines.join("\n")), lang);
       return highlighted.flatMap((line) => wrapTextWithAnsi(codeBlockIndent + line, width));
     }
     let state: unknown;
@@ -157,7 +174,7 @@ export class MarkdownDrawing {
   ): { lines: string[]; state: unknown } {
     this.drawnParts++;
     const { highlightCodeLine, codeBlock, codeBlockIndent = "  " } = this.#look.theme;
-    const code = toCode(line);
+    const code = expandTabs(line);
     const drawn = highlightCodeLine?.(code, lang, state) ?? { line: codeBlock(code), state };
     return { lines: wrapTextWithAnsi(codeBlockIndent + drawn.line, width), state: drawn.state };
   }
@@ -252,14 +269,17 @@ export class MarkdownDrawing {
   }
 }
 
+export const isFence = (token: Token | undefined): token is FenceToken => token?.type === "code" && "lines" in token;
+
+const toCodeLines = ({ lines, openLine }: FenceToken): readonly string[] =>
+  openLine === undefined && lines.length > 0 ? lines : [...lines, openLine ?? ""];
+
 /** A definition draws nothing, but it is between two paragraphs all the same. */
-function needsGap(token: Token, next: Token | undefined): boolean {
-  if (!next || next.type === "space") return false;
+export function needsGap(token: Token | undefined, next: Token): boolean {
+  if (!token || next.type === "space") return false;
   if (token.type === "paragraph") return next.type !== "list";
   return ["heading", "code", "blockquote", "hr", "table"].includes(token.type);
 }
-
-const toCode = (line: string) => expandTabs(toPlainText(line));
 
 /** Whether line feeds end the text of an item, or code in it that has no end, depends on what follows the item. */
 function trimText(token: Token): Token {

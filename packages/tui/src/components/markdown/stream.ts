@@ -9,7 +9,7 @@ import { Lexer, type Links, type Token, type Tokens } from "marked";
 import { toPlainText } from "../../text/plain.ts";
 
 /** A fence at the top has lines instead of a text. The array only grows; `openLine` is the line that is not complete. */
-export type CodeToken = Tokens.Code & { lines?: readonly string[]; openLine?: string | undefined };
+export type FenceToken = Tokens.Code & { lines: readonly string[]; openLine: string | undefined };
 
 /** A part that is complete, with what the lexer makes of it alone. */
 interface Unit {
@@ -33,7 +33,7 @@ type Section =
 export interface Update {
   /** Tokens that are complete, since the last update; all of them if `isReset`. */
   complete: Token[];
-  /** Earlier tokens changed, because a definition of a link arrived. */
+  /** Whether earlier tokens are reported again: a definition of a link changed them, or `reportAll` was called. */
   isReset: boolean;
   /** The rest, which may still change. */
   open: Token[];
@@ -41,6 +41,7 @@ export interface Update {
 
 const listStart = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
 const fenceStart = /^( {0,3})(`{3,}|~{3,})(.*)$/;
+const thematicBreak = /^ {0,3}([-_*])(?:[ \t]*\1){2,}[ \t]*$/;
 const delimiterRow = /^ {0,3}[|:-][ |:-]*$/;
 /** A line that may begin a block although there is no blank line before it. */
 const blockStart = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|`{3}|~{3}|<|>|[-+*][ \t]|1[.)][ \t]|[-_*](?:[ \t]*[-_*]){2,}[ \t]*$)/;
@@ -55,6 +56,11 @@ export class MarkdownStream {
   #section: Section = { kind: "blocks", units: [] };
   /** Complete lines of the open part. */
   #source = "";
+  /**
+   * The first character of the open part that is no blank; empty if there is none. Known without a look at `#source`, which
+   * would be copied as a whole for that, with each line.
+   */
+  #firstCharacter = "";
   /** The line that is not complete. */
   #line = "";
   #hasBlankEnd = false;
@@ -76,6 +82,11 @@ export class MarkdownStream {
       this.#line = "";
     }
     this.#line += last;
+  }
+
+  /** The next update has all tokens, because everything is drawn anew. */
+  reportAll(): void {
+    this.#isReset = true;
   }
 
   update(): Update {
@@ -115,15 +126,11 @@ export class MarkdownStream {
 
   #addToList(line: string): void {
     const source = `${this.#source}${line}\n`;
-    const isEmpty = /^\s*\S+\s*$/.test(this.#source);
-    if (!isEmpty && getIndent(line) >= getContentIndent(this.#source)) {
+    if (!isEmptyItem(this.#source) && getIndent(line) >= getContentIndent(this.#source)) {
       this.#source = source;
       return;
     }
-    // After a blank line only what is indented and other items belong to a list.
-    const isOver = this.#hasBlankEnd && /^\S/.test(line) && !listStart.test(line);
-    const [list, ...rest] = isOver ? [] : this.#lexBlocks(source);
-    const itemCount = rest.length === 0 && list?.type === "list" ? (list as Tokens.List).items.length : 0;
+    const itemCount = this.#countItems(line, source);
     if (itemCount === 1) this.#source = source;
     else if (itemCount === 2) {
       this.#freeze();
@@ -134,8 +141,19 @@ export class MarkdownStream {
     }
   }
 
+  /** How many items the list has that begins with the open item; 0 if it does not go on with `line`. */
+  #countItems(line: string, source: string): number {
+    const isIndented = /^[ \t]/.test(line);
+    const isItem = !isIndented && isListStart(line) && getBullet(line) === getBullet(this.#source);
+    if (isItem && !isEmptyItem(this.#source)) return 2;
+    // After a blank line only what is indented and other items belong to a list.
+    if (this.#hasBlankEnd && !isIndented && !listStart.test(line)) return 0;
+    const [list, ...rest] = this.#lexBlocks(source);
+    return rest.length === 0 && list?.type === "list" ? (list as Tokens.List).items.length : 0;
+  }
+
   #addToBlocks(line: string): void {
-    if (this.#source.trim() === "") return this.#begin(line);
+    if (this.#firstCharacter === "") return this.#begin(line);
     const isNew = this.#hasBlankEnd && !/^[ \t]/.test(line);
     if (isNew && this.#source.length >= this.#nextCheck && this.#closeText()) return this.#begin(line);
     const mayBegin = isNew || (!this.#hasBlankEnd && blockStart.test(line) && !this.#goesOn(line));
@@ -175,7 +193,7 @@ export class MarkdownStream {
 
   /** Each line of a quote looks like the beginning of one; so do lines of HTML. */
   #goesOn(line: string): boolean {
-    const first = this.#source.trimStart()[0];
+    const first = this.#firstCharacter;
     return (first === ">" || first === "<") && line.trimStart().startsWith(first);
   }
 
@@ -184,15 +202,17 @@ export class MarkdownStream {
     const fence = fenceStart.exec(line);
     if (fence && !(fence[2]?.startsWith("`") && fence[3]?.includes("`"))) {
       this.#close();
-      const lang = (this.#lexBlocks(`${line}\n`)[0] as Tokens.Code).lang;
+      const info = fence[3]?.trim() ?? "";
+      const lang = /^\w*$/.test(info) ? info : (this.#lexBlocks(`${line}\n`)[0] as Tokens.Code).lang;
       this.#section = { kind: "fence", opening: line, lang, lines: [] };
       return;
     }
-    if (listStart.test(line) && this.#lexBlocks(`${line}\n`)[0]?.type === "list") {
+    if (isListStart(line)) {
       this.#close();
       this.#section = { kind: "list", units: [] };
     }
     this.#source += `${line}\n`;
+    this.#firstCharacter = line.trimStart()[0] ?? "";
   }
 
   #beginTable(source: string, start: number): void {
@@ -212,6 +232,7 @@ export class MarkdownStream {
     this.#freeze();
     if (this.#section.kind === "fence" || this.#section.units.length > 0) this.#sections.push(this.#section);
     this.#section = { kind: "blocks", units: [] };
+    this.#firstCharacter = "";
     this.#nextCheck = 0;
   }
 
@@ -271,14 +292,6 @@ export class MarkdownStream {
   }
 }
 
-/** Lexed at once. */
-export function lexMarkdown(source: string): Token[] {
-  const stream = new MarkdownStream();
-  stream.append(source);
-  const { complete, open } = stream.update();
-  return [...complete, ...open];
-}
-
 function toTokens(section: Section): Token[] {
   switch (section.kind) {
     case "blocks":
@@ -310,6 +323,13 @@ const findLabels = (source: string): string[] =>
         label.toLowerCase().replaceAll(/\s+/g, " "),
       )
     : [];
+
+const isListStart = (line: string): boolean => listStart.test(line) && !thematicBreak.test(line);
+
+const isEmptyItem = (item: string): boolean => /^\s*\S+\s*$/.test(item);
+
+/** The character that all items of a list have: a bullet, or what follows the number. */
+const getBullet = (item: string): string | undefined => /^ {0,3}(?:\d{1,9})?([-+*.)])/.exec(item)?.[1];
 
 const endsBlank = (source: string) => /\n[ \t]*\n$/.test(source);
 

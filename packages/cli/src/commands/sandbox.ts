@@ -1,0 +1,94 @@
+import { constants, homedir } from "node:os";
+import { getSandboxSettings } from "@tau/harness/policy";
+import { createSessionSandbox, type SandboxSettings, type SandboxState, spawnInside } from "@tau/harness/sandbox";
+import { cleanEnvironment, createSpawn, type ExitStatus } from "@tau/tools";
+import type { Io } from "../command.ts";
+import { UsageError } from "../errors.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { jsonLine } from "../json-line.ts";
+import { openCommandContext, reportSettingsProblems } from "./command-context.ts";
+import type { CommandArgs } from "./usage.ts";
+
+async function open(io: Io, overrides: Partial<SandboxSettings> = {}) {
+  const context = await openCommandContext(io);
+  reportSettingsProblems(context, io);
+  const settings = getSandboxSettings(context.settings, overrides);
+  const { cwd, agentDir } = context;
+  return { settings, sandbox: createSessionSandbox({ cwd, agentDir, home: homedir(), settings }) };
+}
+
+/** Runs a program as a command of the model would run, with its output and its exit code; never outside of the sandbox. */
+export async function runInside(args: CommandArgs, io: Io): Promise<ExitCode> {
+  const [program, ...rest] = args.positionals;
+  if (program === undefined) throw new UsageError("Name a program: tau sandbox run -- npm test");
+  const { sandbox } = await open(io, { mode: "required" });
+  try {
+    const env = cleanEnvironment(io.env);
+    const request = { argv: [program, ...rest], cwd: io.cwd, env, detached: true } as const;
+    const child = await spawnInside(sandbox, createSpawn(), request);
+    const stop = () => child.signal("SIGTERM", "group");
+    io.signal.addEventListener("abort", stop, { once: true });
+    const reading = Promise.all([copy(child.stdout, io.out), copy(child.stderr, io.err)]);
+    const status = await child.exit;
+    await reading;
+    io.signal.removeEventListener("abort", stop);
+    return toExitCode(status, io);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function copy(stream: AsyncIterable<Buffer>, write: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) write(decoder.decode(chunk, { stream: true }));
+  write(decoder.decode());
+}
+
+/** The program's own, as a shell reports it. */
+function toExitCode(status: ExitStatus, io: Io): ExitCode {
+  return getCode(status, io) as ExitCode;
+}
+
+function getCode(status: ExitStatus, io: Io): number {
+  if (status.kind === "exited") return status.code;
+  if (status.kind === "signalled") return 128 + (constants.signals[status.signal as NodeJS.Signals] ?? 0);
+  io.err(`tau: ${status.message}\n`);
+  return status.code === "ENOENT" ? 127 : 126;
+}
+
+/** Whether the sandbox works here, and what commands can do in it. */
+export async function explain(args: CommandArgs, io: Io): Promise<ExitCode | void> {
+  const { settings, sandbox } = await open(io);
+  const state = await sandbox.getState();
+  await sandbox.close();
+  if (args.has("json")) io.out(jsonLine({ ...settings, state }));
+  else io.out(describe(state, settings, io.cwd));
+  if (state.kind === "unavailable" && settings.mode === "required") return exitCodes.failed;
+}
+
+function describe(state: SandboxState, settings: SandboxSettings, cwd: string): string {
+  if (state.kind === "off") return "The sandbox is off: commands can do whatever you can (sandbox.mode).\n";
+  if (state.kind === "unavailable") {
+    const effect = settings.mode === "required" ? "Commands are refused" : "Commands run without it";
+    return `The sandbox does not work here. ${effect}.\n  why   ${state.reason}\n  fix   ${state.fix}\n`;
+  }
+  const { network, ports, allowedPaths, timeoutMs } = settings;
+  const rows = [
+    ["sandbox", state.with === "helper" ? "one for the session" : "one for each command"],
+    ["writable", [cwd, "temporary files", "package caches of the project", ...allowedPaths].join(", ")],
+    [
+      "read-only",
+      "everything else, and in the project what other programs run: git hooks, editor tasks, start-up files",
+    ],
+    ["hidden", "credentials, tau's own directory, sockets of other programs"],
+    ["network", describeNetwork(network)],
+    ...(ports.length > 0 ? [["ports", ports.join(", ")]] : []),
+    ...(timeoutMs === undefined ? [] : [["timeout", `${timeoutMs} ms`]]),
+  ];
+  return rows.map(([name, value]) => `${name!.padEnd(10)}  ${value}\n`).join("");
+}
+
+const describeNetwork = (network: SandboxSettings["network"]): string => {
+  if (network === "none") return "none but loopback, which the commands of a session share";
+  return network === "all" ? "all" : `these hosts, through a proxy: ${network.allow.join(", ") || "none"}`;
+};

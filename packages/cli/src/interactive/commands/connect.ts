@@ -1,0 +1,175 @@
+/** Connecting providers: the first start without a model, `/login` and `/logout`. */
+import type { ProviderData } from "@tau/protocol";
+import type { SelectItem } from "@tau/tui";
+import { waitFor } from "../dialogs/wait.ts";
+import type { Interface } from "../interface.ts";
+import { chooseModel } from "./models.ts";
+
+const withoutModel = [
+  "No model can be used yet. /login connects a provider.",
+  "A local server (Ollama, LM Studio, llama.cpp, vLLM) needs no key: start it, then /model.",
+].join("\n");
+
+/** How many providers are listed before what needs none. */
+const maxFirstProviders = 4;
+
+/** No name of a provider has a blank. */
+const others = {
+  model: { value: " model", label: "Choose another model", description: "of a provider that is connected" },
+  local: {
+    value: " local",
+    label: "A server on this machine",
+    description: "Ollama, LM Studio, llama.cpp or vLLM; no key",
+  },
+  demo: { value: " demo", label: "Look at a demo first", description: "a scripted model, offline; no key" },
+} as const;
+
+/** Asks until a model can be used, or the user does not want to be asked. */
+export async function connectFirst(ui: Interface): Promise<void> {
+  for (let selected = ""; ;) {
+    const { model, modelProblem } = await ui.client.execute({ type: "get_state" });
+    if (model) return;
+    const providers = await listProviders(ui);
+    const hint = `${modelProblem === undefined ? "" : `${modelProblem}\n`}Type to search. Escape: not now.`;
+    const choice = await ui.choose("Which model do you want to use?", listFirstChoices(providers), { hint, selected });
+    if (choice === undefined) return ui.say(withoutModel, "warning");
+    selected = choice;
+    try {
+      await take(ui, choice, providers);
+    } catch (error) {
+      ui.say(error instanceof Error ? error.message : String(error), "error");
+    }
+  }
+}
+
+function listFirstChoices(providers: readonly ProviderData[]): SelectItem[] {
+  const items = providers.map(toItem);
+  const hasModels = providers.some(({ configured }) => configured);
+  return [
+    ...(hasModels ? [others.model] : []),
+    ...items.slice(0, maxFirstProviders),
+    others.local,
+    others.demo,
+    ...items.slice(maxFirstProviders),
+  ];
+}
+
+async function take(ui: Interface, choice: string, providers: readonly ProviderData[]): Promise<void> {
+  const provider = providers.find(({ name }) => name === choice);
+  if (provider) return await connect(ui, provider);
+  if (choice === others.demo.value) return await showDemo(ui);
+  if (choice === others.model.value) return await chooseModel(ui, "");
+  const { models } = await ui.client.execute({ type: "get_available_models", discover: true });
+  if (models.length === 0)
+    return ui.say("No server answers at its usual address. Start it, then try again.", "warning");
+  await chooseModel(ui, "");
+}
+
+async function showDemo(ui: Interface): Promise<void> {
+  const here = ui.client;
+  const demo = await ui.program.openDemo();
+  try {
+    await ui.move(demo.client);
+    ui.say("This is a demo: the model follows a script. The tools, the files and the log are real.");
+    await demo.client.execute({ type: "execute", prompt: demo.request });
+    await ui.choose("That was the demo.", [{ value: "back", label: "Go on" }], {
+      hint: "Its project is temporary, and is removed now.",
+    });
+  } finally {
+    await ui.move(here);
+    await demo.close();
+  }
+}
+
+/** `/login [PROVIDER]` */
+export async function login(ui: Interface, argument: string): Promise<void> {
+  const providers = await listProviders(ui);
+  const name = argument === "" ? await ui.choose("Connect which provider?", providers.map(toItem)) : argument;
+  if (name === undefined) return;
+  const provider = providers.find((one) => one.name === name);
+  if (provider) return await connect(ui, provider);
+  const names = providers.map((one) => one.name).join(", ");
+  ui.say(`There is no provider ${JSON.stringify(name)}, and nothing was stored. There are: ${names}.`, "error");
+}
+
+/** `/logout [PROVIDER]` */
+export async function logout(ui: Interface, argument: string): Promise<void> {
+  const configured = (await listProviders(ui)).filter((provider) => provider.configured);
+  if (argument === "" && configured.length === 0) return ui.say("No provider is connected.");
+  const provider = argument === "" ? await ui.choose("Log out of which provider?", configured.map(toItem)) : argument;
+  if (provider === undefined) return;
+  const { removed } = await ui.client.execute({ type: "logout", provider });
+  ui.say(
+    removed
+      ? `Removed what was stored for ${provider}.`
+      : `Nothing was stored for ${provider}. Keys of the environment and of models.json stay.`,
+  );
+}
+
+const listProviders = async (ui: Interface): Promise<readonly ProviderData[]> =>
+  (await ui.client.execute({ type: "get_providers" })).providers;
+
+const toItem = ({ name, configured, modelCount, login: title }: ProviderData): SelectItem => ({
+  value: name,
+  label: name,
+  description: [
+    ...(configured ? ["connected"] : []),
+    `${modelCount} ${modelCount === 1 ? "model" : "models"}`,
+    title === undefined ? "with a key" : `with a key, or ${title}`,
+  ].join(" · "),
+});
+
+async function connect(ui: Interface, provider: ProviderData): Promise<void> {
+  const { name, login: title } = provider;
+  const method = title === undefined ? "key" : await chooseMethod(ui, name, title);
+  if (method === undefined) return;
+  if (method === "login") await logIn(ui, name);
+  else {
+    const apiKey = await ui.ask(`Paste the key for ${name}. It is not shown.`, { hidden: true });
+    if (apiKey === undefined || apiKey.trim() === "") return;
+    await ui.client.execute({ type: "login", provider: name, apiKey });
+  }
+  await useModelOf(ui, provider);
+}
+
+const chooseMethod = (ui: Interface, name: string, title: string): Promise<string | undefined> =>
+  ui.choose(`How do you want to connect ${name}?`, [
+    { value: "key", label: "Paste an API key" },
+    { value: "login", label: "Log in through the browser", description: title },
+  ]);
+
+/** The address is shown as a notice of the session, and opened where there is a browser. */
+async function logIn(ui: Interface, provider: string): Promise<void> {
+  const stop = ui.client.subscribe(
+    () => {},
+    (event) => {
+      if (event.type !== "notice" || event.code !== "login") return;
+      const url = /https?:\/\/\S+/.exec(event.message)?.[0];
+      if (url !== undefined) ui.program.openAddress(url);
+    },
+  );
+  try {
+    await waitFor(ui, ui.client.execute({ type: "login", provider }), {
+      text: "Waiting for you to log in in the browser. Escape stops that.",
+      onCancel: () => ui.run(async () => void (await ui.client.execute({ type: "abort_login" }))),
+    });
+  } finally {
+    stop();
+  }
+}
+
+/** A session without a model gets the usual one of the provider. */
+async function useModelOf(ui: Interface, { name, defaultModel }: ProviderData): Promise<void> {
+  const { model } = await ui.client.execute({ type: "get_state" });
+  if (model) return ui.say(`${name} is connected. /model chooses one of its models.`);
+  const [{ models }, { settings }] = await Promise.all([
+    ui.client.execute({ type: "get_available_models" }),
+    ui.client.execute({ type: "get_settings" }),
+  ]);
+  const own = models.filter(({ provider }) => provider === name);
+  const find = (id: unknown) => own.find((one) => one.id === id || `${name}/${one.id}` === id);
+  const chosen = find(settings["defaultModel"]) ?? find(defaultModel) ?? own[0];
+  if (!chosen) return ui.say(`${name} is connected, but has no models.`, "warning");
+  await ui.client.execute({ type: "set_model", provider: name, modelId: chosen.id });
+  ui.say(`${name} is connected, and you use ${name}/${chosen.id}. /model chooses another model.`);
+}

@@ -1,0 +1,124 @@
+/** All settings: what each means, what it is, and where that comes from. */
+import type { SettingData } from "@tau/protocol";
+import { getKeybindings, type Theme, toPlainLine, toPlainText, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
+import { describeOrigin, formatSetting, searchSettings } from "../setting-values.ts";
+import { SearchDialog } from "./search-dialog.ts";
+
+export interface SettingsDialogOptions {
+  settings: readonly SettingData[];
+  theme: Theme;
+  /** Rows of the terminal. */
+  getRows: () => number;
+  /** Enter was pressed on a setting. */
+  onChange: (setting: SettingData) => void;
+  onCancel: () => void;
+}
+
+/** The empty line, the title, the search, the footer, and the two lines of the status. */
+const rowsBesides = 6;
+const maxKeyWidth = 34;
+
+export class SettingsDialog extends SearchDialog {
+  readonly #options: SettingsDialogOptions;
+  #settings: readonly SettingData[];
+  #selected: string | undefined;
+  #message: string | undefined;
+
+  constructor(options: SettingsDialogOptions) {
+    const getMaxRows = () => options.getRows() - rowsBesides - getExplanationRows(options.getRows());
+    super({ theme: options.theme, getMaxRows, placeholder: "Type to search names and descriptions" });
+    this.#options = options;
+    this.#settings = options.settings;
+  }
+
+  /** After a change. */
+  setSettings(settings: readonly SettingData[]): void {
+    this.#settings = settings;
+    this.#message = undefined;
+  }
+
+  /** Says something in the place of the footer. */
+  say(message: string): void {
+    this.#message = message;
+  }
+
+  override render(width: number): string[] {
+    const { theme } = this.#options;
+    const settings = this.#list();
+    const position = this.#getPosition(settings);
+    const { start, end } = this.getVisible(settings.length, position);
+    const rows = settings
+      .slice(start, end)
+      .map((setting, offset) => this.#drawRow(setting, start + offset === position, width));
+    if (rows.length === 0) rows.push(theme.fg("muted", "  No setting matches"));
+    const count = `${settings.length === 0 ? 0 : position + 1}/${settings.length}`;
+    const footer =
+      this.#message === undefined
+        ? theme.fg("dim", ` ${count} · enter changes it · escape closes`)
+        : theme.fg("warning", ` ${toPlainLine(this.#message)}`);
+    return this.frame("Settings", [...rows, ...this.#explain(settings[position], width)], footer, width);
+  }
+
+  override handleInput(data: string): void {
+    const keys = getKeybindings();
+    const is = (id: Parameters<typeof keys.matches>[1]) => keys.matches(data, id);
+    const settings = this.#list();
+    const position = this.#getPosition(settings);
+    const setting = settings[position];
+    this.#message = undefined;
+    if (is("tui.select.cancel")) this.#options.onCancel();
+    else if (is("tui.select.up")) this.#select(settings.at(position - 1));
+    else if (is("tui.select.down")) this.#select(settings[(position + 1) % settings.length]);
+    else if (is("tui.select.pageUp")) this.#select(settings[Math.max(0, position - 10)]);
+    else if (is("tui.select.pageDown")) this.#select(settings[Math.min(settings.length - 1, position + 10)]);
+    else if (is("tui.select.confirm")) {
+      if (!setting) return;
+      this.#select(setting);
+      this.#options.onChange(setting);
+    } else {
+      const before = this.search.getValue();
+      this.search.handleInput(data);
+      if (this.search.getValue() !== before) this.#selected = undefined;
+    }
+  }
+
+  #select(setting: SettingData | undefined): void {
+    this.#selected = setting?.key;
+  }
+
+  #drawRow({ key, value, origin }: SettingData, isSelected: boolean, width: number): string {
+    const { theme } = this.#options;
+    const title = key.padEnd(Math.min(maxKeyWidth, Math.max(10, width - 16)));
+    const shown = toPlainLine(formatSetting(value));
+    const mark = isSelected ? theme.fg("accent", "→ ") : "  ";
+    // What the user or the project has chosen stands out.
+    const text = origin === "default" ? theme.fg("dim", shown) : theme.fg("accent", shown);
+    return truncateToWidth(`${mark}${isSelected ? theme.bold(title) : title} ${text}`, width, "…");
+  }
+
+  /** Always the same number of rows, so that the list does not jump. */
+  #explain(setting: SettingData | undefined, width: number): string[] {
+    const { theme, getRows } = this.#options;
+    const rows = getExplanationRows(getRows());
+    const text = setting ? `${setting.description} ${describeOrigin(setting)}` : "";
+    const lines = wrapTextWithAnsi(toPlainText(text), Math.max(1, width - 4)).map((line) =>
+      theme.fg("muted", `  ${line}`),
+    );
+    const blank = Array.from({ length: Math.max(0, rows - 1 - lines.length) }, () => "");
+    return ["", ...lines.slice(0, rows - 1), ...blank].slice(0, rows);
+  }
+
+  #list(): readonly SettingData[] {
+    return searchSettings(this.#settings, this.search.getValue());
+  }
+
+  #getPosition(settings: readonly SettingData[]): number {
+    return Math.max(
+      0,
+      settings.findIndex(({ key }) => key === this.#selected),
+    );
+  }
+}
+
+/** With the empty line above. */
+const getExplanationRows = (rows: number): number => (rows >= 20 ? 6 : rows >= 14 ? 4 : 2);

@@ -1,0 +1,110 @@
+/** What is going on, above the editor, and where we are with which model, below it. */
+import type { StateData, StatsData, View } from "@tau/protocol";
+import type { Keybinding, Theme } from "@tau/tui";
+import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
+import { LiveLines } from "./live-lines.ts";
+import type { SessionClient } from "./session-client.ts";
+import { drawStatus } from "./status-line.ts";
+
+export interface StatusAreaOptions {
+  theme: Theme;
+  /** The home directory of the user. */
+  home: string | undefined;
+  now: () => number;
+  getView: () => View;
+  /** The command that the user runs with `!`. */
+  getShellCommand: () => string | undefined;
+  /** The branch of the repository in a directory. */
+  getBranch: (cwd: string) => Promise<string | undefined>;
+  describeKey: (id: Keybinding) => string;
+  requestRender: () => void;
+}
+
+const spinnerMs = 100;
+
+export class StatusArea {
+  /** Above the editor. */
+  readonly activity = new LiveLines((width) => this.#drawActivity(width));
+  /** Below it. */
+  readonly status = new LiveLines((width) => this.#drawStatus(width));
+  readonly #options: StatusAreaOptions;
+  #known: { state: StateData; stats: StatsData; branch: string | undefined } | undefined;
+  #busy: { since: number; timer: NodeJS.Timeout } | undefined;
+
+  constructor(options: StatusAreaOptions) {
+    this.#options = options;
+  }
+
+  /** As of the last `refresh`. */
+  get state(): StateData | undefined {
+    return this.#known?.state;
+  }
+
+  /** Asks for what the view does not hold. */
+  async refresh(client: SessionClient): Promise<void> {
+    const [state, stats] = await Promise.all([
+      client.execute({ type: "get_state" }),
+      client.execute({ type: "get_session_stats" }),
+    ]);
+    // Before git has answered, which may take long.
+    this.#known = { state, stats, branch: this.#known?.branch };
+    this.#options.requestRender();
+    this.#known = { state, stats, branch: await this.#options.getBranch(state.cwd) };
+    this.#options.requestRender();
+  }
+
+  /** Before each frame. */
+  update(): void {
+    const isBusy = this.#getActivity() !== undefined;
+    if (isBusy === (this.#busy !== undefined)) return;
+    this.stop();
+    if (!isBusy) return;
+    const timer = setInterval(() => this.#options.requestRender(), spinnerMs);
+    this.#busy = { since: this.#options.now(), timer };
+  }
+
+  /** Nothing moves any more. */
+  stop(): void {
+    clearInterval(this.#busy?.timer);
+    this.#busy = undefined;
+  }
+
+  #getActivity(): string | undefined {
+    const command = this.#options.getShellCommand();
+    return command === undefined ? getActivity(this.#options.getView().live) : `Running ${command}`;
+  }
+
+  #drawActivity(width: number): string[] {
+    const { theme, now, getView, describeKey } = this.#options;
+    const activity = this.#getActivity();
+    const queue = drawQueue(getView().live, theme, describeKey("app.message.dequeue"));
+    // The row of the activity stays: if the lines below the conversation became fewer, lines that are in the scrollback
+    // already would be drawn on the screen again.
+    if (activity === undefined || !this.#busy) return ["", "", ...queue];
+    const elapsed = now() - this.#busy.since;
+    const line = drawActivity(activity, {
+      theme,
+      width,
+      seconds: Math.floor(elapsed / 1_000),
+      frame: Math.floor(elapsed / spinnerMs),
+      interruptKey: describeKey("app.interrupt"),
+    });
+    return ["", line, ...queue];
+  }
+
+  #drawStatus(width: number): string[] {
+    if (!this.#known) return ["", ""];
+    const { state, stats, branch } = this.#known;
+    const { model, cwd, thinkingLevel } = state;
+    const status = {
+      cwd,
+      home: this.#options.home,
+      branch,
+      sessionName: this.#options.getView().log.name,
+      model: model && `${model.provider}/${model.id}`,
+      thinkingLevel,
+      stats,
+    };
+    return drawStatus(status, this.#options.theme, width);
+  }
+}

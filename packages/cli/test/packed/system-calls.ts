@@ -1,0 +1,35 @@
+/** What a traced program executed, and where it connected to. */
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+
+/** Undefined if programs can be traced here; otherwise why not. */
+export function findTraceProblem(): string | undefined {
+  const { status, error, stderr } = spawnSync("strace", ["-f", "-o", "/dev/null", "true"], { encoding: "utf8" });
+  return status === 0 ? undefined : (error?.message ?? stderr);
+}
+
+/** The command line before the program that is traced. */
+export const getTraceCommand = (file: string): string[] => [
+  "strace",
+  "-f",
+  "-qq",
+  "-s",
+  "4096",
+  "-e",
+  "trace=execve,execveat,connect",
+  "-o",
+  file,
+];
+
+export interface SystemCalls {
+  /** The arguments of every program that was executed, or looked for. */
+  executed: string[];
+  /** The addresses of all connections. */
+  connected: string[];
+}
+
+export async function readSystemCalls(file: string): Promise<SystemCalls> {
+  const lines = (await readFile(file, "utf8")).split("\n");
+  const collect = (pattern: RegExp) => lines.flatMap((line) => pattern.exec(line)?.[1] ?? []);
+  return { executed: collect(/ execve(?:at)?\((.*)/), connected: collect(/ connect\(\d+, (\{.*?\})/) };
+}

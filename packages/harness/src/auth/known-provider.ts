@@ -1,0 +1,22 @@
+/** Whether a key or a login can be stored for a provider. */
+import { getProviders } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
+import { HarnessError } from "../errors.ts";
+import type { OAuthProvider } from "./oauth-providers.ts";
+
+/** Who knows providers. */
+export interface ProviderSources {
+  auth: { getOAuthProviders(): readonly OAuthProvider[] };
+  registry: { getAll(): readonly { provider: string }[] };
+}
+
+/** Throws `invalid_input` for a name that no provider has: a key would be stored that nothing uses. */
+export function checkProvider(provider: string, { auth, registry }: ProviderSources): void {
+  const logins = auth.getOAuthProviders().map(({ id }) => id);
+  const names = new Set([...registry.getAll().map((model) => model.provider), ...getProviders(), ...logins]);
+  if (names.has(provider)) return;
+  const known = [...names].sort();
+  const hint = didYouMean(provider, known) || ` The providers are: ${known.join(", ")}.`;
+  const message = `There is no provider ${JSON.stringify(provider)}.${hint} You can add your own in models.json.`;
+  throw new HarnessError("invalid_input", message);
+}

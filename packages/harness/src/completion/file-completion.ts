@@ -1,0 +1,154 @@
+/**
+ * Completes mentioned files. The files below the working directory are listed when a mention begins, and it is answered
+ * from what is listed so far. The list is kept for the next mention, which is answered from it while it is made anew.
+ */
+import { homedir } from "node:os";
+import { type Clock, systemClock } from "@tau/ai";
+import type { LocateRipgrep } from "@tau/tools";
+import { listDirectory } from "./list-directory.ts";
+import { listTree, type TreeEnd } from "./list-tree.ts";
+import { Listing } from "./listing.ts";
+import { formatMention, type MentionTarget, type OpenMention, parseMention, toDirectoryTarget } from "./mention.ts";
+import { toPathQuery } from "./rank.ts";
+import { warmUpSearch } from "./warm-up.ts";
+
+export interface FileCompletionOptions {
+  cwd: string;
+  /** Default: the user's. */
+  home?: string;
+  clock?: Clock;
+  /** Finds ripgrep. Default: the binary from npm. */
+  locate?: LocateRipgrep;
+}
+
+export interface FileSuggestions {
+  /** As they are written after the `@`, best first. */
+  values: string[];
+  /** More or better ones may follow: ask again. */
+  isIncomplete: boolean;
+}
+
+const maxResults = 100;
+/** The first answer waits this long for a listing: most are complete by then, and the suggestions do not change. */
+const maxWaitMs = 50;
+/** A list that is older is made anew, also within a mention. */
+const maxAgeMs = 10_000;
+
+interface DirectoryListing {
+  directory: string;
+  listing: Listing<void>;
+}
+
+export class FileCompletion {
+  readonly #cwd: string;
+  readonly #home: string;
+  readonly #clock: Clock;
+  readonly #locate: LocateRipgrep | undefined;
+  #tree: Listing<TreeEnd> | undefined;
+  /** The next tree, while the last one answers. */
+  #nextTree: Listing<TreeEnd> | undefined;
+  #directory: DirectoryListing | undefined;
+  #lastMention: OpenMention | undefined;
+
+  constructor({ cwd, home = homedir(), clock = systemClock, locate }: FileCompletionOptions) {
+    this.#cwd = cwd;
+    this.#home = home;
+    this.#clock = clock;
+    this.#locate = locate;
+  }
+
+  async complete(mention: OpenMention): Promise<FileSuggestions> {
+    if (isAnother(mention, this.#lastMention)) this.#refresh();
+    this.#lastMention = mention;
+    const target = parseMention(mention.path, { cwd: this.#cwd, home: this.#home });
+    const found = target.kind === "tree" ? await this.#completeInTree(target) : await this.#completeInDirectory(target);
+    const values = found.paths.map((path) => formatMention(target.prefix + path, mention.isQuoted));
+    return { values: values.filter((value) => value !== undefined), isIncomplete: found.isIncomplete };
+  }
+
+  /** Ends what is in progress. */
+  close(): void {
+    for (const listing of [this.#tree, this.#nextTree, this.#directory?.listing]) listing?.close();
+  }
+
+  #refresh(): void {
+    this.#directory?.listing.close();
+    this.#directory = undefined;
+    if (this.#tree?.isComplete) void this.#replaceTree();
+  }
+
+  async #completeInTree(target: MentionTarget & { kind: "tree" }): Promise<Found> {
+    const tree = this.#getTree();
+    await tree.wait(maxWaitMs);
+    const inDirectory = toDirectoryTarget(target.query, { cwd: this.#cwd, home: this.#home });
+    if (tree.end === "unavailable") return prefixed(await this.#completeInDirectory(inDirectory), inDirectory.prefix);
+    // What is ignored, or not listed yet, is completed if its directory was typed.
+    const isUnlisted = inDirectory.prefix !== "" && !tree.paths.hasDirectory(inDirectory.prefix);
+    const inside = isUnlisted ? prefixed(await this.#completeInDirectory(inDirectory), inDirectory.prefix) : nothing;
+    const isIncomplete = inside.isIncomplete || !tree.isComplete || this.#nextTree !== undefined;
+    if (inside.paths.length > 0) return { paths: inside.paths, isIncomplete };
+    const paths = await tree.search(toPathQuery(target.query));
+    return paths ? { paths, isIncomplete } : superseded;
+  }
+
+  #getTree(): Listing<TreeEnd> {
+    if (!this.#tree) {
+      this.#tree = this.#listTree();
+      void warmUpSearch();
+    } else if (this.#tree.isOlderThan(maxAgeMs)) void this.#replaceTree();
+    return this.#tree;
+  }
+
+  async #replaceTree(): Promise<void> {
+    if (this.#nextTree) return;
+    const next = this.#listTree();
+    this.#nextTree = next;
+    await next.whenComplete;
+    this.#tree = next;
+    this.#nextTree = undefined;
+  }
+
+  #listTree(): Listing<TreeEnd> {
+    const options = { directory: this.#cwd, home: this.#home, ...(this.#locate && { locate: this.#locate }) };
+    return new Listing({
+      fill: (list, signal) => listTree(list, { ...options, signal }),
+      clock: this.#clock,
+      maxResults,
+    });
+  }
+
+  async #completeInDirectory({ directory, query }: MentionTarget & { kind: "directory" }): Promise<Found> {
+    if (this.#directory?.directory !== directory) {
+      this.#directory?.listing.close();
+      this.#directory = { directory, listing: this.#listDirectory(directory) };
+    }
+    const { listing } = this.#directory;
+    await listing.wait(maxWaitMs);
+    const paths = await listing.search(toPathQuery(query));
+    return paths ? { paths, isIncomplete: !listing.isComplete } : superseded;
+  }
+
+  #listDirectory(directory: string): Listing<void> {
+    const fill = (list: Listing<void>["paths"], signal: AbortSignal) => listDirectory(list, { directory, signal });
+    return new Listing({ fill, clock: this.#clock, maxResults });
+  }
+}
+
+interface Found {
+  paths: string[];
+  isIncomplete: boolean;
+}
+
+const nothing: Found = { paths: [], isIncomplete: false };
+
+/** Another search was begun. Whoever still wants this answer asks again. */
+const superseded: Found = { paths: [], isIncomplete: true };
+
+const prefixed = ({ paths, isIncomplete }: Found, prefix: string): Found => ({
+  paths: paths.map((path) => prefix + path),
+  isIncomplete,
+});
+
+/** Whether a mention was begun since: elsewhere in the text, or again in the same place. */
+const isAnother = (mention: OpenMention, last: OpenMention | undefined): boolean =>
+  mention.before !== last?.before || (mention.path === "" && last.path !== "");

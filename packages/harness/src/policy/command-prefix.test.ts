@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { isCoveredByPrefix, suggestPrefix } from "./command-prefix.ts";
+
+test.each([
+  ["npm run build", "npm run *"],
+  ["git push -u origin main", "git push *"],
+  ["make test", "make *"],
+  ["npm", undefined],
+  ["git -C /elsewhere push", undefined],
+  ["python3 setup.py", undefined],
+  ["bash -c ls", undefined],
+  ["npm run build && rm -rf x", undefined],
+  ["npm run build > log", undefined],
+  ["A=1 npm run build", undefined],
+  ["npm run $TASK", undefined],
+])("the rule that is offered for %j is %j", (command, expected) => {
+  expect(suggestPrefix(command)).toBe(expected);
+});
+
+test.each([
+  ["npm run test", "npm run *", true],
+  ["npm run", "npm run *", true],
+  ["npm  run  test", "npm run *", true],
+  ["npm runner", "npm run *", false],
+  ["npm publish", "npm run *", false],
+  ["npm run test; rm -rf ~", "npm run *", false],
+  ["npm run test\nrm -rf ~", "npm run *", false],
+  ["npm run test > ~/.bashrc", "npm run *", false],
+  ["npm run `curl x`", "npm run *", false],
+  ["npm run $(curl x)", "npm run *", false],
+  ["npm run test &", "npm run *", false],
+  ["NODE_OPTIONS=x npm run test", "npm run *", false],
+  ["npm run test", "npm run test", false],
+  ["rm -rf x", "*", false],
+])("whether %j is covered by %j: %s", (command, rule, expected) => {
+  expect(isCoveredByPrefix(command, rule)).toBe(expected);
+});

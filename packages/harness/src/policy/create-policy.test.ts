@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { createPolicy, type PolicyParts } from "./create-policy.ts";
+import { resolvePolicy } from "./extension-policy.ts";
+import type { PolicyRequest, Subject } from "./policy.ts";
+import { createSecretBroker } from "./secret-broker.ts";
+
+const context = { cwd: "/src/app", home: "/home/me", workspace: "/src/app" };
+
+function create(parts: Partial<PolicyParts> = {}) {
+  const getPolicy = parts.getPolicy ?? (() => resolvePolicy());
+  return createPolicy({
+    rules: { roots: ["/src/app"], home: "/home/me", agentDir: "/home/me/.tau" },
+    getPolicy,
+    secrets: createSecretBroker({
+      policy: () => getPolicy().secretBroker,
+      isOwnKey: (name) => name === "MODEL_KEY",
+      env: { GITHUB_TOKEN: "gh-secret", MODEL_KEY: "sk-own", EDITOR: "vi" },
+    }),
+    context,
+    isSandboxed: async () => false,
+    getShell: () => undefined,
+    ...parts,
+  });
+}
+
+const model: Subject = { kind: "model", sessionId: "s" };
+const run = (command: string): PolicyRequest => ({
+  subject: model,
+  capability: "exec",
+  target: { kind: "command", command },
+});
+
+test.each([
+  ["ls -la", "allow"],
+  ["npm test", "allow"],
+  ["rm -rf /", "deny"],
+  ["sudo rm x", "ask"],
+])("the model's command %j: %s", async (command, expected) => {
+  expect((await create()(run(command))).kind).toBe(expected);
+});
+
+test("a verdict about a command says which commands it runs, and why", async () => {
+  const verdict = await create()(run("cd build && rm -rf /"));
+  expect(verdict).toMatchObject({ kind: "deny", exec: { tier: "critical", class: "recursive_delete" } });
+  expect(verdict.exec!.commands).toContainEqual(["rm", "-rf", "/"]);
+});
+
+test("what the sandbox holds is allowed and audited, and asks without it", async () => {
+  const command = "npx some-package";
+  expect(await create()(run(command))).toMatchObject({ kind: "ask", exec: { tier: "medium" } });
+  const sandboxed = create({ isSandboxed: async () => true });
+  expect(await sandboxed(run(command))).toMatchObject({ kind: "allow", isAudited: true });
+});
+
+test("patterns of the policy count, but never for what is critical", async () => {
+  const getPolicy = () =>
+    resolvePolicy({ execMediation: { allowPatterns: ["sudo *", "rm *"], denyPatterns: ["npm publish"] } });
+  const decide = create({ getPolicy });
+  expect((await decide(run("npm publish"))).kind).toBe("deny");
+  expect((await decide(run("sudo apt-get install jq"))).kind).toBe("allow");
+  expect((await decide(run("rm -rf /"))).kind).toBe("deny");
+});
+
+test("with a shell that is not known, nothing is allowed without a question", async () => {
+  const decide = create({ getShell: () => "/usr/bin/fish" });
+  expect(await decide(run("ls"))).toMatchObject({ kind: "ask", rule: "unknown-shell" });
+  expect((await decide(run("rm -rf /"))).kind).toBe("deny");
+  expect((await create({ getShell: () => "/bin/dash" })(run("ls"))).kind).toBe("allow");
+});
+
+test("an extension needs the capability, and then its commands are judged as the model's are", async () => {
+  const extension: Subject = { kind: "extension", name: "clock" };
+  const request = { ...run("rm -rf /"), subject: extension };
+  expect(await create()(request)).toMatchObject({ kind: "deny", rule: "capability:deny_caps" });
+  const getPolicy = () => resolvePolicy({ denyCaps: [], perExtension: { clock: { allow: ["exec"] } } });
+  const decide = create({ getPolicy });
+  expect(await decide(request)).toMatchObject({ kind: "deny", rule: "exec:recursive_delete" });
+  expect((await decide({ ...run("ls"), subject: extension })).kind).toBe("allow");
+  const ui = { subject: extension, capability: "ui", target: { kind: "name", name: "notify" } } as const;
+  expect(await decide(ui)).toMatchObject({ kind: "ask", rule: "capability:mode" });
+});
+
+test("the model's own commands are not subject to the capabilities of extensions", async () => {
+  const getPolicy = () => resolvePolicy({ profile: "safe" });
+  expect((await create({ getPolicy })(run("ls"))).kind).toBe("allow");
+});
+
+test.each([
+  ["GITHUB_TOKEN", "ask"],
+  ["MODEL_KEY", "deny"],
+  ["EDITOR", "allow"],
+  ["NOT_SET_TOKEN", "allow"],
+])("a command that names $%s: %s", async (name, expected) => {
+  const request = { subject: model, capability: "env", target: { kind: "name", name } } as const;
+  expect((await create()(request)).kind).toBe(expected);
+});
+
+test("a secret that the policy discloses is not asked about", async () => {
+  const getPolicy = () => resolvePolicy({ secretBroker: { disclosureAllowlist: ["GITHUB_TOKEN"] } });
+  const request = { subject: model, capability: "env", target: { kind: "name", name: "GITHUB_TOKEN" } } as const;
+  expect(await create({ getPolicy })(request)).toMatchObject({ kind: "allow", rule: "disclosed" });
+});

@@ -1,0 +1,150 @@
+/**
+ * Finds out what a command line does before it runs. Pure: nothing is read or started. What cannot be analysed is denied.
+ */
+import { parse, type ParsedScript } from "unbash";
+import { type Classification, compareTiers, type ExecContext, type ExecFinding } from "./classification.ts";
+import { runCommand } from "./programs/run-command.ts";
+import { type Refusal, refuseText } from "./refuse-text.ts";
+import { Analysis, AnalysisLimitError, deepen, type Interpreter, report, type Scope } from "./shell/analysis.ts";
+import { ShellState } from "./shell/state.ts";
+import { emptyText, known, unknown, type Options, type Text } from "./shell/text.ts";
+import { countNodes, runBody, runScript } from "./shell/walk.ts";
+
+const maxNodes = 2_000;
+
+/** Classifies what `bash -c text` would do. Never throws. */
+export function classifyCommand(text: string, context: ExecContext): Classification {
+  const refusal = refuseText(text);
+  if (refusal) return classifyRefused(refusal, context);
+  return classify(context, (scope) => {
+    scope.interpreter.runText(known(text), scope);
+    runUncalledFunctions(scope);
+  });
+}
+
+/** Classifies a program that is started with its arguments, without a shell. Never throws. */
+export function classifyArgv(cmd: string, args: readonly string[], context: ExecContext): Classification {
+  const words = [cmd, ...args];
+  const refusal = words.map(refuseWord).find((result) => result !== undefined);
+  if (refusal) return createDenial(refusal, []);
+  return classify(context, (scope) =>
+    scope.interpreter.runCommand(
+      words.map((word) => known(word)),
+      scope,
+    ),
+  );
+}
+
+/** Words need no quotes, so only what no program expects is refused. */
+function refuseWord(word: string): string | undefined {
+  if (word.includes("\0") || word.includes(unknown().text)) return "The command has an invisible character.";
+  return word.length > 65_536 ? "The command is longer than 65536 bytes." : undefined;
+}
+
+function classify(context: ExecContext, run: (scope: Scope) => void): Classification {
+  const analysis = new Analysis(context);
+  try {
+    run(createScope(analysis));
+  } catch (error) {
+    // A classifier that fails must not allow anything.
+    const reason = error instanceof AnalysisLimitError ? error.message : "The command could not be analysed.";
+    analysis.report({ tier: "critical", class: "opaque_exec", reason, command: null });
+  }
+  return toClassification(analysis);
+}
+
+function toClassification({ findings, commands }: Analysis): Classification {
+  const worst = findWorst(findings);
+  return {
+    tier: worst?.tier ?? "low",
+    class: worst?.class ?? null,
+    reason: worst?.reason ?? "",
+    commands,
+    findings,
+  };
+}
+
+/** Says more about a command than that it is not known, or that it runs with other rights. */
+const toDetail = (finding: ExecFinding) =>
+  finding.class === "opaque_exec" ? 0 : finding.class === "privilege_escalation" ? 1 : 2;
+
+/** The most dangerous finding; of equal ones the first that says most about what happens. */
+export function findWorst(findings: readonly ExecFinding[]): ExecFinding | undefined {
+  let worst: ExecFinding | undefined;
+  for (const finding of findings) {
+    const order = worst ? compareTiers(finding.tier, worst.tier) : 1;
+    if (!worst || order > 0 || (order === 0 && toDetail(finding) > toDetail(worst))) worst = finding;
+  }
+  return worst;
+}
+
+/** Text that must not run: its class comes from what it would do without the trick. */
+function classifyRefused(refusal: Refusal, context: ExecContext): Classification {
+  const found =
+    refusal.kind === "unreadable" && !refuseText(refusal.cleaned)
+      ? classifyCommand(refusal.cleaned, context)
+      : undefined;
+  const denial = createDenial(refusal.reason, found?.commands ?? []);
+  return found?.class ? { ...denial, class: found.class, findings: [...denial.findings, ...found.findings] } : denial;
+}
+
+function createDenial(reason: string, commands: Classification["commands"]): Classification {
+  const finding: ExecFinding = { tier: "critical", class: "opaque_exec", reason, command: null };
+  return { tier: finding.tier, class: finding.class, reason, commands, findings: [finding] };
+}
+
+function createScope(analysis: Analysis): Scope {
+  return {
+    analysis,
+    interpreter,
+    state: new ShellState(analysis.context.cwd),
+    stdin: [emptyText],
+    calls: [],
+    loop: undefined,
+    pipeline: {},
+    backgrounds: 0,
+    depth: 0,
+    command: null,
+    isPrivileged: false,
+  };
+}
+
+const interpreter: Interpreter = { runScript, runText, runCommand };
+
+/** Parses code, also code that is found inside of other code. */
+function runText(code: Text, outer: Scope): Options<Text> {
+  const scope = deepen(outer, { command: null });
+  const refusal = refuseText(code.text.replaceAll(unknown().text, "x"));
+  if (refusal?.kind === "too_large") throw new AnalysisLimitError(refusal.reason);
+  if (refusal) report(scope, "critical", "opaque_exec", refusal.reason);
+  const script = parseScript(refusal ? refusal.cleaned : code.text, scope);
+  const output = runScript(script, scope);
+  runTraps(scope);
+  return output;
+}
+
+function parseScript(text: string, scope: Scope): ParsedScript {
+  scope.analysis.step(1 + text.length / 256);
+  const script = parse(text);
+  const count = countNodes(script, maxNodes);
+  scope.analysis.step(count / 8);
+  if (count > maxNodes) throw new AnalysisLimitError("The command has too many parts.");
+  return script;
+}
+
+/** What a trap runs at the end sees the variables as they are then. */
+function runTraps(scope: Scope): void {
+  const traps = scope.state.traps;
+  scope.state.traps = [];
+  for (const trap of traps) scope.interpreter.runText(trap, deepen(scope, { state: scope.state.clone() }));
+}
+
+/** Functions that nothing calls are judged all the same: with arguments that are not known. */
+function runUncalledFunctions(scope: Scope): void {
+  for (const body of scope.state.functions.values()) {
+    if (scope.analysis.calledFunctions.has(body)) continue;
+    const state = scope.state.clone();
+    state.positional = [Array.from({ length: 9 }, () => unknown())];
+    runBody(body, deepen(scope, { state }));
+  }
+}

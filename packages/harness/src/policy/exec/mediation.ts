@@ -1,0 +1,108 @@
+/** Decides whether a command may run: the policy of exec mediation, and the table of tiers. Pure. */
+import { homedir } from "node:os";
+import {
+  type Classification,
+  compareTiers,
+  type ExecClass,
+  type ExecContext,
+  type ExecFinding,
+  type ExecTier,
+} from "./classification.ts";
+import { classifyArgv, findWorst } from "./classify-command.ts";
+import { isAllowedBy, isDeniedBy } from "./patterns.ts";
+
+export interface ExecMediationPolicy {
+  /** Whether commands are judged at all. Default true. */
+  enabled: boolean;
+  /** This tier and higher ones are denied, also where a person could be asked. Default critical, which is always denied. */
+  denyThreshold: ExecTier;
+  /** Commands that are denied: the first words of a command, such as `git push`. Default none. */
+  denyPatterns: readonly string[];
+  /**
+   * Commands that are allowed whatever their tier is, but for tier critical: all words of a command, or its first words
+   * followed by `*`. They go before the deny patterns. Default none.
+   */
+  allowPatterns: readonly string[];
+  /** Whether commands of a class that may run are audited. Default true. */
+  auditAllClassified: boolean;
+}
+
+export const defaultExecMediation: ExecMediationPolicy = {
+  enabled: true,
+  denyThreshold: "critical",
+  denyPatterns: [],
+  allowPatterns: [],
+  auditAllClassified: true,
+};
+
+export type ExecMediationResult =
+  | { kind: "allow" }
+  | { kind: "allow_with_audit" | "ask" | "deny"; class: ExecClass | null; reason: string };
+
+export interface ExecSituation {
+  /** Whether a person can answer a question. */
+  attended: boolean;
+  /** Whether the command runs in a sandbox that holds it. */
+  sandboxed: boolean;
+}
+
+/** What follows from a tier alone. `denyThreshold` can only deny more. */
+export function decideTier(
+  tier: ExecTier,
+  { attended, sandboxed, denyThreshold }: ExecSituation & { denyThreshold: ExecTier },
+): ExecMediationResult["kind"] {
+  if (tier === "critical") return "deny";
+  if (compareTiers(tier, denyThreshold) >= 0 && tier !== "low") return "deny";
+  switch (tier) {
+    case "high":
+      return attended ? "ask" : "deny";
+    case "medium":
+      return sandboxed ? "allow_with_audit" : attended ? "ask" : "deny";
+    case "low":
+      return "allow";
+  }
+}
+
+/** Applies a policy to a command that is already classified. */
+export function mediate(
+  policy: ExecMediationPolicy,
+  classification: Classification,
+  situation: ExecSituation,
+): ExecMediationResult {
+  if (!policy.enabled) return { kind: "allow" };
+  const { commands, findings } = classification;
+  const isAllowed = commands.map((command) => isAllowedBy(policy.allowPatterns, command));
+  const denied = commands.find((command, index) => !isAllowed[index] && isDeniedBy(policy.denyPatterns, command));
+  const worst = findWorst(findings.filter((finding) => !isCovered(finding, isAllowed)));
+  const reason = worst?.reason ?? "";
+  if (denied)
+    return { kind: "deny", class: worst?.class ?? null, reason: `A deny pattern covers ${denied.join(" ")}.` };
+  const kind = decideTier(worst?.tier ?? "low", { ...situation, denyThreshold: policy.denyThreshold });
+  if (kind === "allow") return { kind };
+  if (kind === "allow_with_audit" && !policy.auditAllClassified) return { kind: "allow" };
+  return { kind, class: worst?.class ?? null, reason };
+}
+
+/** An allow pattern covers what its command does, but neither redirections and pipes around it nor tier critical. */
+const isCovered = ({ command, tier }: ExecFinding, isAllowed: readonly boolean[]) =>
+  tier !== "critical" && command !== null && isAllowed[command] === true;
+
+/**
+ * Judges a program with its arguments. Without a situation a person can be asked and there is no sandbox; without a
+ * context paths are compared with the directories of this process.
+ */
+export function evaluateExecMediation(
+  policy: ExecMediationPolicy,
+  cmd: string,
+  args: readonly string[],
+  {
+    context = getProcessContext(),
+    attended = true,
+    sandboxed = false,
+  }: Partial<ExecSituation> & { context?: ExecContext } = {},
+): ExecMediationResult {
+  if (!policy.enabled) return { kind: "allow" };
+  return mediate(policy, classifyArgv(cmd, args, context), { attended, sandboxed });
+}
+
+const getProcessContext = (): ExecContext => ({ cwd: process.cwd(), home: homedir(), workspace: process.cwd() });

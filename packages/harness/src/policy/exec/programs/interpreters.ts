@@ -1,0 +1,201 @@
+/** Interpreters of other languages: their code is given inline, by a stream or by a file. */
+import { deepen, report, type Scope } from "../shell/analysis.ts";
+import {
+  emptyText,
+  hasOrigin,
+  isKnown,
+  known,
+  limitOptions,
+  origins,
+  unknown,
+  type Options,
+  type Text,
+} from "../shell/text.ts";
+import { judgeOrigin } from "./code.ts";
+import { judgeInlineCode } from "./inline-code.ts";
+import { forNames, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+
+interface Language {
+  /** Short options that are followed by code; they may be combined with others, as in `perl -pe`. */
+  code: string;
+  /** Long options that are followed by code. */
+  longCode?: RegExp;
+  /** Other options with a value. */
+  valued: RegExp;
+  /** Options that load code from a file. */
+  loads?: RegExp;
+  /** Subcommands that are followed by code. */
+  verb?: RegExp;
+}
+
+const languages: Record<string, Language> = {
+  python: { code: "c", valued: /^-[WXQm]$|^--check-hash-based-pycs$/ },
+  perl: { code: "eE", valued: /^-[CDx]$/ },
+  ruby: { code: "e", valued: /^-[CEFTKr]$|^--(?:external|internal)-encoding$/ },
+  node: {
+    code: "ep",
+    longCode: /^--(?:eval|print)$/,
+    valued:
+      /^(?:-C|--conditions|--env-file|--max-old-space-size|--title|--input-type|--test-name-pattern|--watch-path)$/,
+    loads: /^(?:-r|--require|--import|--loader|--experimental-loader)$/,
+  },
+  bun: {
+    code: "ep",
+    longCode: /^--(?:eval|print)$/,
+    valued: /^(?:-c|--config|--cwd|--env-file)$/,
+    loads: /^(?:-r|--preload)$/,
+  },
+  deno: { code: "", verb: /^eval$/, valued: /^(?:--config|-c|--import-map|--lock)$/ },
+  php: { code: "rBRE", valued: /^-[cdStz]$/ },
+  lua: { code: "e", valued: /^-[lW]$/ },
+  rscript: { code: "e", valued: /^$/ },
+  julia: { code: "eE", longCode: /^--(?:eval|print)$/, valued: /^(?:-[LptJC]|--project|--threads)$/ },
+  osascript: { code: "e", valued: /^-[ls]$/ },
+  groovy: { code: "e", valued: /^-cp$/ },
+  elixir: { code: "e", longCode: /^--eval$/, valued: /^-r$/ },
+  erl: { code: "", longCode: /^-eval$/, valued: /^-(?:s|pa|name|sname|setcookie)$/ },
+  pwsh: {
+    code: "c",
+    longCode: /^-(?:Command|EncodedCommand|enc|ec)$/i,
+    valued: /^-(?:File|ExecutionPolicy|WorkingDirectory|ep)$/i,
+  },
+  tclsh: { code: "", valued: /^$/ },
+  expect: { code: "c", valued: /^-[fb]$/ },
+  guile: { code: "c", valued: /^-[lLsx]$/ },
+  scala: { code: "e", valued: /^-cp$/ },
+  ghc: { code: "e", valued: /^-[oi]$/ },
+  ocaml: { code: "e", valued: /^-I$/ },
+  jshell: { code: "", valued: /^--/ },
+};
+
+const aliases: Record<string, string> = {
+  python2: "python",
+  python3: "python",
+  pypy: "python",
+  pypy3: "python",
+  ipython: "python",
+  nodejs: "node",
+  tsx: "node",
+  "ts-node": "node",
+  luajit: "lua",
+  R: "rscript",
+  Rscript: "rscript",
+  powershell: "pwsh",
+  jruby: "ruby",
+  "php-cli": "php",
+  wish: "tclsh",
+  iex: "elixir",
+};
+
+const run: Judge = ({ name, args }, scope) => {
+  const language = aliases[name] ?? name;
+  const spec = languages[language]!;
+  if (isInformation(args) || args.some(({ text }) => text === "--version" || text === "-V")) return undefined;
+  let hasCode = false;
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index]!;
+    const { text } = arg;
+    const code = findCode(text, spec, args[index + 1]);
+    if (code) {
+      hasCode = true;
+      runInline(
+        code.attached === undefined ? (args[index + 1] ?? emptyText) : { ...arg, text: code.attached },
+        language,
+        scope,
+      );
+      if (code.attached === undefined) index++;
+      if (language === "python") return undefined;
+    } else if (text === "-m" && language === "python" && args[index + 1])
+      return runModule(args.slice(index + 1), scope);
+    else if (spec.loads && spec.loads.test(text.split("=")[0]!)) {
+      const file = text.includes("=") ? { ...arg, text: text.split("=").slice(1).join("=") } : args[++index];
+      if (file) judgeLoaded(file, language, scope);
+    } else if (spec.valued.test(text)) index++;
+    else if (text === "-" || text === "/dev/stdin") break;
+    else if (!/^[-+]/.test(text)) {
+      if (spec.verb?.test(text)) continue;
+      if (language === "deno" || language === "bun") return runDeno(args.slice(index), language, scope);
+      if (!hasCode) judgeLoaded(arg, language, scope);
+      return undefined;
+    }
+  }
+  if (hasCode) return [unknown()];
+  const outputs = scope.stdin.filter(({ text }) => text !== "").map((code) => runInline(code, language, scope));
+  return outputs.length > 0 ? limitOptions(outputs.flat()) : undefined;
+};
+
+/** Where the code of an option is: attached to it, or the next argument. */
+function findCode(text: string, spec: Language, next: Text | undefined): { attached?: string } | undefined {
+  if (spec.longCode) {
+    const [name, ...rest] = text.split("=");
+    if (spec.longCode.test(name!)) return rest.length > 0 ? { attached: rest.join("=") } : {};
+  }
+  const match = spec.code === "" ? null : new RegExp(`^-[a-zA-Z0-9]*?[${spec.code}](.*)$`, "s").exec(text);
+  if (!match || text.startsWith("--")) return undefined;
+  // `-Mmodule`, `-Idir` and `-iextension` are no combinations of options.
+  if (
+    /^-[MImlFxrWXdTCE]/.test(text) &&
+    !new RegExp(`^-[${spec.code}]`).test(text) &&
+    !/^-(?:l\d*[a-z]*e|F.*e)$/.test(text)
+  )
+    return undefined;
+  return match[1] === "" ? (next ? {} : { attached: "" }) : { attached: match[1]! };
+}
+
+function runInline(code: Text, language: string, scope: Scope): Options<Text> {
+  judgeOrigin(code, scope);
+  judgeInlineCode(code, language, scope);
+  return [unknown(code.origin)];
+}
+
+/** A file of code: what the script itself wrote or received is judged. */
+function judgeLoaded(file: Text, language: string, scope: Scope): void {
+  if (/^(?:https?:|data:)/.test(file.text)) {
+    report(scope, "high", "pipe_to_shell", `It runs code from ${file.text.slice(0, 100)}.`);
+    return;
+  }
+  if (!isKnown(file.text) && !/\.\w+$/.test(file.text))
+    report(scope, "medium", "opaque_exec", "The file that it runs is not known before.");
+  for (const path of resolveAll(file, scope)) {
+    for (const content of scope.state.files.get(path) ?? []) runInline(content, language, scope);
+  }
+}
+
+/** `deno run URL` fetches and runs code. */
+function runDeno([verb, ...rest]: readonly Text[], language: string, scope: Scope): undefined {
+  const file = /^(?:run|x|install|serve|test)$/.test(verb?.text ?? "")
+    ? rest.find(({ text }) => !text.startsWith("-"))
+    : verb;
+  if (verb?.text === "x" && file) scope.interpreter.runCommand([known("npx"), ...rest], deepen(scope));
+  else if (
+    verb &&
+    /^(?:add|install|create|publish|pm|i|remove|update|exec|init)$/.test(verb.text) &&
+    language === "bun"
+  )
+    scope.interpreter.runCommand([known("npm"), verb, ...rest], deepen(scope));
+  else if (file && /^(?:https?|npm|jsr):/.test(file.text))
+    report(scope, "high", "pipe_to_shell", `It runs code from ${file.text}.`);
+  else if (file) judgeLoaded(file, language, scope);
+}
+
+function runModule([module, ...args]: readonly Text[], scope: Scope): Options<Text> | undefined {
+  const name = module!.text;
+  if (name === "http.server" || name === "SimpleHTTPServer") {
+    const isLocal =
+      args.some(
+        ({ text }, index) =>
+          /^(?:-b|--bind)$/.test(text) && /^(?:127\.|localhost|::1)/.test(args[index + 1]?.text ?? ""),
+      ) || args.some(({ text }) => /^--bind=(?:127\.|localhost)/.test(text));
+    if (!isLocal) report(scope, "medium", "exfiltration", "It offers the files of a directory to other machines.");
+    return undefined;
+  }
+  if (/^(?:pip|twine|poetry|uv|pipx)$/.test(name))
+    return scope.interpreter.runCommand([module!, ...args], deepen(scope));
+  if (name === "timeit") for (const arg of args) if (!arg.text.startsWith("-")) judgeInlineCode(arg, "python", scope);
+  if (name === "pty") report(scope, "medium", "opaque_exec", "It starts a shell.");
+  if (scope.stdin.some((text) => hasOrigin(text, origins.network)) && /^(?:code|pdb|idlelib)$/.test(name))
+    report(scope, "high", "pipe_to_shell", "It runs code that it received from another machine.");
+  return undefined;
+}
+
+export const interpreters: Judges = forNames([...Object.keys(languages), ...Object.keys(aliases)].join(" "), run);

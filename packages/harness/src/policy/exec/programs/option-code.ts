@@ -1,0 +1,288 @@
+/** Ordinary programs with an option that runs a command. */
+import { baseName, getZone } from "../paths.ts";
+import { judgeDelete } from "../rules/delete.ts";
+import { judgeWrite } from "../rules/write.ts";
+import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { getReadOrigin } from "../shell/files.ts";
+import { joinOrigins, known, origins, unknown, type Text } from "../shell/text.ts";
+import { runCode } from "./code.ts";
+import { findLiterals } from "./code-calls.ts";
+import { forNames, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { parseOptions } from "./options.ts";
+import { joinWords } from "./shells.ts";
+
+const compressors = /^(?:gzip|bzip2|xz|zstd|lz4|lzop|lzip|pigz|pbzip2|pixz|zstdmt|lzma|brotli|cat|gunzip|unxz|unzstd)$/;
+
+/** A program that an option names. Known compressors are harmless, but still unusual. */
+function runOption(program: Text, scope: Scope): void {
+  const [name = ""] = program.text.trim().split(/\s/);
+  if (compressors.test(baseName(name)) && !/[;|&`$<>]/.test(program.text)) {
+    report(scope, "medium", "opaque_exec", `An option runs ${name}.`);
+    return;
+  }
+  report(scope, "high", "opaque_exec", `An option runs ${program.text.slice(0, 80)}.`);
+  runCode(program, [], scope);
+}
+
+const tar: Judge = ({ args }, scope) => {
+  if (isInformation(args)) return undefined;
+  const [first, ...rest] = args;
+  // `tar czf` has no dash; the values of its letters follow in order.
+  const isOldStyle = first !== undefined && /^[A-Za-z]+$/.test(first.text);
+  const words = isOldStyle ? fromOldStyle(first.text, rest) : args;
+  const options = parseOptions(words, {
+    short: "b:C:f:F:g:H:I:K:L:N:T:V:X:AacdhijJkmnoOpPrRsStuUvwWxzZBGMl",
+    long: "checkpoint-action= checkpoint=? to-command= use-compress-program= rsh-command= rmt-command= info-script= new-volume-script= directory= file= exclude= exclude-from= files-from= transform= xform= strip-components= owner= group= mode= newer= remove-files create extract get list append update gzip bzip2 xz zstd lzma verbose keep-old-files overwrite preserve-permissions same-owner no-same-owner sort= mtime= warning= wildcards one-top-level=? totals auto-compress exclude-vcs format= null occurrence=? label= absolute-names dereference unlink-first recursive-unlink",
+  });
+  for (const action of options.get("checkpoint-action"))
+    if (action.text.startsWith("exec=")) runOption({ ...action, text: action.text.slice(5) }, scope);
+  for (const program of options.get(
+    "to-command",
+    "rsh-command",
+    "rmt-command",
+    "info-script",
+    "new-volume-script",
+    "F",
+    "I",
+    "use-compress-program",
+  ))
+    runOption(program, scope);
+  const isExtracting = options.has("x", "extract", "get");
+  const isCreating = options.has("c", "create", "r", "append", "u", "update");
+  const [file] = options.get("f", "file");
+  if (isExtracting)
+    for (const directory of options.get("C", "directory"))
+      for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
+  if (isExtracting && options.has("P", "absolute-names"))
+    report(scope, "medium", "persistence", "tar writes to absolute paths.");
+  if (isCreating && file && file.text !== "-" && !file.text.includes(":"))
+    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  if (isCreating && file && /^[\w.@-]+:/.test(file.text))
+    report(scope, "high", "exfiltration", `tar writes to ${file.text}.`);
+  if (options.has("remove-files"))
+    for (const operand of options.operands) judgeDelete(operand, scope, { isRecursive: true });
+  const paths = options.operands.flatMap((operand) => resolveAll(operand, scope));
+  const origin = getReadOrigin(paths, scope) | (isCreating ? origins.encoded : 0) | joinOrigins(scope.stdin);
+  if (isCreating && file && file.text !== "-")
+    for (const path of resolveAll(file, scope)) scope.state.files.set(path, [unknown(origin)]);
+  return [unknown(origin)];
+};
+
+function fromOldStyle(letters: string, rest: readonly Text[]): Text[] {
+  const values = [...rest];
+  const words: Text[] = [];
+  for (const letter of letters) {
+    words.push(known(`-${letter}`));
+    if (/[bCfFgHIKLNTVX]/.test(letter) && values.length > 0) words.push(values.shift()!);
+  }
+  return [...words, ...values];
+}
+
+/** Programs with options whose value is a program or code. */
+const simple: Record<string, { short?: string; long?: string; code: readonly string[]; writes?: readonly string[] }> = {
+  sort: {
+    short: "k:t:T:o:S:nrufbdghiMRVsczm",
+    long: "compress-program= output= key= field-separator= temporary-directory= buffer-size= files0-from= parallel= reverse numeric-sort unique",
+    code: ["compress-program"],
+    writes: ["o", "output"],
+  },
+  rg: {
+    short: "A:B:C:e:f:g:j:m:M:r:t:T:E:d:ilnNwvcHhuUzLSsFPpo0",
+    long: "pre= pre-glob= pretty hostname-bin= regexp= file= glob= iglob= type= type-not= max-count= context= replace= color= colors= sort= ignore-file= encoding= engine= json files hidden no-ignore multiline",
+    code: ["pre", "hostname-bin"],
+  },
+  split: {
+    short: "a:b:C:l:n:t:dex",
+    long: "filter= additional-suffix= bytes= lines= number= suffix-length= numeric-suffixes=?",
+    code: ["filter"],
+  },
+  tcpdump: { short: "z:w:r:i:c:C:G:W:s:nvXAe", code: ["z"], writes: ["w"] },
+  zip: {
+    short: "T:x:i:b:t:n:P:rqj9mdufy0123456789ve@",
+    long: "unzip-command= test exclude= include=",
+    code: ["unzip-command", "T"],
+    writes: [],
+  },
+  pandoc: {
+    short: "F:L:o:f:t:r:w:sV:M:H:",
+    long: "filter= lua-filter= output= from= to= pdf-engine=",
+    code: ["filter", "F"],
+    writes: ["o", "output"],
+  },
+  ctags: { short: "f:o:RL:", long: "options=", code: [], writes: ["f", "o"] },
+  "start-stop-daemon": {
+    short: "x:a:p:n:u:c:d:SKbmo",
+    long: "exec= startas= pidfile= name= user= chuid= chdir= start stop background make-pidfile",
+    code: ["exec", "x", "startas", "a"],
+  },
+  ansible: {
+    short: "a:m:i:u:e:l:bkK",
+    long: "args= module-name= inventory= user= extra-vars= become",
+    code: ["a", "args"],
+  },
+  apt: { short: "o:c:t:yqfmdsu", long: "option= config-file= target-release= yes", code: [] },
+  "apt-get": { short: "o:c:t:yqfmdsu", long: "option= config-file= target-release= yes", code: [] },
+  less: { short: "o:O:k:P:t:T:x:b:h:j:p:y:z:FRSXNiIeEmMnqQsuUwWGgKL", code: [], writes: ["o", "O"] },
+};
+
+const optionProgram: Judge = ({ name, args }, scope) => {
+  const spec = simple[name]!;
+  const options = parseOptions(args, spec);
+  for (const program of options.get(...spec.code))
+    if (!(name === "zip" && !options.has("unzip-command") && !/[\s/]/.test(program.text))) runOption(program, scope);
+  for (const file of options.get(...(spec.writes ?? [])))
+    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  if (name.startsWith("apt")) {
+    for (const option of options.get("o", "option")) {
+      const code = /(?:Pre-Invoke|Post-Invoke\w*|Pre-Install-Pkgs|Pre-Invoke-Success)\S*?=(.*)$/s.exec(
+        option.text,
+      )?.[1];
+      if (code) runOption({ ...option, text: code }, scope);
+    }
+  }
+};
+
+const man: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    short: "P:H:C:L:M:S:s:e:p:R:E:afkKlwWiIdDuqtTZ",
+    long: "pager= html=? config-file= locale= manpath= sections= extension= preprocessor= recode= encoding= apropos whatis where all local-file",
+  });
+  for (const program of options.get("P", "pager", "H", "html")) {
+    if (/^(?:cat|less|more|most|bat|lynx|w3m|links|firefox)$/.test(program.text)) continue;
+    report(scope, "high", "exfiltration", `man runs ${program.text} on its pages.`);
+    runCode(program, [], scope);
+  }
+};
+
+/** Editors: `-c '!CMD'`, `+!CMD`, `--cmd`, `--eval`. */
+const editor: Judge = ({ name, args }, scope) => {
+  const texts = args.flatMap((arg, index) =>
+    /^(?:-c|--cmd|-S|--eval|-eval|-l|-x|--load)$/.test(arg.text)
+      ? (args[index + 1] ?? [])
+      : /^[+]|^--(?:cmd|eval)=/.test(arg.text)
+        ? [{ ...arg, text: arg.text.replace(/^\+|^--\w+=/, "") }]
+        : [],
+  );
+  const inputs = name === "ed" || name === "ex" ? scope.stdin : [];
+  for (const text of [...texts, ...inputs]) {
+    for (const [, code] of text.text.matchAll(/(?:^|[\n|:%]|silent!?\s+|exe(?:cute)?\s+["'])\s*!\s*([^\n]+)/g))
+      runCode({ ...text, text: code! }, [], scope);
+    for (const [, code] of text.text.matchAll(
+      /\bsystem(?:list)?\(([^)]*)\)|(?:shell-command|call-process|start-process)[^"]*("(?:\\.|[^"\\])*"(?:\s+"(?:\\.|[^"\\])*")*)/g,
+    ))
+      for (const literal of findLiterals(code ?? text.text).slice(0, 1)) runCode(known(literal), [], scope);
+    for (const [, path] of text.text.matchAll(/(?:^|[\n|:])\s*(?:w(?:rite)?!?|sav(?:eas)?!?)\s+([^\n|!]+)/g))
+      for (const full of resolveAll(known(path!.trim()), scope)) judgeWrite(full, scope);
+    if (/:(?:py3?|python3?|perl|ruby|lua)\s/.test(`:${text.text}`))
+      report(scope, "medium", "opaque_exec", `${name} runs code.`);
+  }
+  for (const arg of args)
+    if (!/^[-+]/.test(arg.text) && arg.text.startsWith("/"))
+      for (const path of resolveAll(arg, scope))
+        if (getZone(path, scope.analysis.context) === "system") judgeWrite(path, scope);
+};
+
+/** Clients of databases and debuggers with a command for the shell. */
+const client: Judge = ({ name, args }, scope) => {
+  for (const text of [...args, ...scope.stdin]) {
+    for (const [, code] of text.text.matchAll(
+      /(?:^|[\s;"'])(?:\\!|\.shell|\.system|shell|system|!|-ex=?)\s+([^\n;]+)/g,
+    )) {
+      if (name !== "gdb" && /^(?:shell|system)/.test(text.text)) continue;
+      runCode({ ...text, text: code! }, [], scope);
+    }
+    for (const [, code] of text.text.matchAll(/COPY\s[\s\S]{0,200}?\b(?:TO|FROM)\s+PROGRAM\s+'([^']*)'/gi))
+      runCode({ ...text, text: code! }, [], scope);
+  }
+  if (name === "gdb" || name === "lldb") {
+    args.forEach((arg, index) => {
+      if (/^-(?:ex|o|-one-line|-eval-command)$/.test(arg.text) && args[index + 1]) {
+        const code = /^\s*(?:shell|!|platform shell|make)\s*(.*)$/s.exec(args[index + 1]!.text)?.[1];
+        if (code) runCode({ ...args[index + 1]!, text: code }, [], scope);
+      }
+    });
+    const start = args.findIndex(({ text }) => text === "--args" || text === "--");
+    if (start >= 0 && args[start + 1]) scope.interpreter.runCommand(args.slice(start + 1), deepen(scope));
+  }
+};
+
+/** `tmux new -d CMD`, `screen -dm CMD`. */
+const terminal: Judge = ({ name, args }, scope) => {
+  if (name === "screen") {
+    const options = parseOptions(args, { short: "c:e:h:p:r:s:S:t:T:X:x:ADdmLlnOqRUv", stopsAtOperand: true });
+    if (options.operands.length > 0 && !options.has("r", "x"))
+      scope.interpreter.runCommand(options.operands, deepen(scope));
+    return;
+  }
+  const general = parseOptions(args, { short: "c:f:L:S:2CDluvNV", stopsAtOperand: true });
+  for (const code of general.get("c")) runCode(code, [], scope);
+  const [verb, ...rest] = general.operands;
+  if (
+    !/^(?:new|new-session|neww|new-window|splitw|split-window|run|run-shell|if|if-shell|respawn\w*|popup|display-popup|pipe-pane|pipep)$/.test(
+      verb?.text ?? "",
+    )
+  ) {
+    if (/^send(?:-keys)?$/.test(verb?.text ?? "")) {
+      const options = parseOptions(rest, { short: "t:N:FHKlMRX" });
+      runCode(joinWords(options.operands.filter(({ text }) => !/^(?:Enter|C-m|C-\w)$/.test(text))), [], scope);
+    }
+    return;
+  }
+  const options = parseOptions(rest, {
+    short: "c:e:F:n:s:t:x:y:l:d:h:w:bAdDEPXZfvIkLOaoBCS".replace("d:", "d").replace("h:", "h"),
+    stopsAtOperand: true,
+  });
+  if (options.operands.length > 0) runCode(joinWords(options.operands), [], scope);
+};
+
+/** Programs that contain many others: the first argument is the name of one. */
+const multiCall: Judge = ({ args }, scope) => {
+  const [applet] = args;
+  if (!applet || applet.text.startsWith("-")) return undefined;
+  return scope.interpreter.runCommand(args, deepen(scope));
+};
+
+/** The loader runs the program that it is given. */
+const loader: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    long: "library-path= preload= audit= argv0= inhibit-rpath= inhibit-cache list verify help version",
+    stopsAtOperand: true,
+  });
+  if (options.has("preload", "audit"))
+    report(scope, "high", "privilege_escalation", "The loader loads another library first.");
+  return options.operands.length > 0 && !options.has("list", "verify")
+    ? scope.interpreter.runCommand(options.operands, deepen(scope))
+    : undefined;
+};
+
+const extract: Judge = ({ args }, scope) => {
+  args.forEach((arg, index) => {
+    const directory =
+      arg.text === "-d" ? args[index + 1] : /^-o(.+)/.test(arg.text) ? { ...arg, text: arg.text.slice(2) } : undefined;
+    if (directory) for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
+  });
+};
+
+const patch: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    short: "p:d:i:o:r:B:D:F:V:z:Y:g:bcefElnNRstTuvZ",
+    long: "strip= directory= input= output= reject-file= dry-run forward reverse",
+  });
+  for (const file of options.get("d", "directory", "o", "output"))
+    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+};
+
+export const optionPrograms: Judges = {
+  ...forNames("tar gtar bsdtar", tar),
+  ...forNames(Object.keys(simple).join(" "), optionProgram),
+  ...forNames("vi vim nvim ex view gvim emacs emacsclient ed nano", editor),
+  ...forNames("psql mysql mariadb sqlite3 gdb lldb ftp-client sqlplus mongosh redis-cli", client),
+  ...forNames("tmux screen", terminal),
+  ...forNames("busybox toybox", multiCall),
+  ...forNames("ld-linux ld.so ld-linux-x86-64.so ld-musl ld64.so", loader),
+  ...forNames("unzip 7z 7za bsdcpio", extract),
+  man,
+  patch,
+};
+
+export const isLoaderName = (name: string): boolean => /^ld(?:-linux|-musl|64|\.so)[\w.-]*$/.test(name);

@@ -1,0 +1,100 @@
+/** Runs one command with its words: a function, an alias, a builtin, a file of the script, or a program. */
+import { baseName } from "../paths.ts";
+import { judgeProgram, ruledNames } from "../rules/index.ts";
+import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { builtins } from "../shell/builtins.ts";
+import { getReadOrigin, isCredentialPath } from "../shell/files.ts";
+import { callFunction } from "../shell/functions.ts";
+import { hasPattern, toRegExp } from "../shell/pattern.ts";
+import {
+  hasOrigin,
+  isKnown,
+  joinOrigins,
+  known,
+  limitOptions,
+  origins,
+  unknown,
+  type Options,
+  type Text,
+} from "../shell/text.ts";
+import { runFile } from "./code.ts";
+import { getOperands, resolveAll, type Invocation } from "./invocation.ts";
+
+export function runCommand(words: readonly Text[], outer: Scope): Options<Text> {
+  const scope = deepen(outer, { command: outer.analysis.addCommand(words) });
+  const [first, ...args] = words;
+  const text = first!.text;
+  const name = baseName(text);
+  if (!isKnown(name) || name === "") return runOpaque(first!, args, scope);
+  if (hasPattern(text) && text !== "[") return runPattern(text, words, scope);
+  if (!text.includes("/")) {
+    const alias = scope.state.aliases.get(name);
+    if (alias && !outer.calls.some((call) => call.name === `alias ${name}`)) runAlias(alias, words, scope);
+    const body = scope.state.functions.get(name);
+    if (body) return callFunction(name, body, args, scope);
+    const builtin = builtins.get(name);
+    if (builtin) return builtin({ name, words, args }, scope) ?? [unknown(joinOrigins(args))];
+  } else {
+    const output = runFile(first!, args, scope);
+    if (output) return output;
+  }
+  return runProgram({ name, words, args }, scope);
+}
+
+/** The name is only known when the command runs. */
+function runOpaque(name: Text, args: readonly Text[], scope: Scope): Options<Text> {
+  if (hasOrigin(name, origins.network)) {
+    report(scope, "high", "pipe_to_shell", "It runs a command that another machine sends.");
+  } else report(scope, "high", "opaque_exec", "The name of the program is not known before it runs.");
+  return [unknown(joinOrigins([name, ...args]))];
+}
+
+/** A pattern in the name may become any program that it matches. */
+function runPattern(text: string, words: readonly Text[], scope: Scope): Options<Text> {
+  report(scope, "high", "opaque_exec", "The name of the program is a pattern.");
+  const pattern = toRegExp(baseName(text));
+  const names = ruledNames.filter((name) => pattern.test(name));
+  const outputs = names.slice(0, 24).flatMap((name) => runProgram({ name, words, args: words.slice(1) }, scope));
+  return limitOptions(outputs.length > 0 ? outputs : [unknown()]);
+}
+
+/** Aliases are only expanded where that is switched on, so both meanings are judged. */
+function runAlias(alias: Text, [first, ...args]: readonly Text[], scope: Scope): void {
+  const call = { name: `alias ${first!.text}`, returns: [], recursions: new Map(), pipeline: {}, backgrounds: 0 };
+  const rest = args.map(({ text }) => ` ${quote(text)}`).join("");
+  scope.interpreter.runText(
+    { text: alias.text + rest, origin: alias.origin | joinOrigins(args) },
+    deepen(scope, { calls: [...scope.calls, call] }),
+  );
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+export function runProgram(invocation: Invocation, scope: Scope): Options<Text> {
+  const output = judgeProgram(invocation, scope);
+  judgeSecretRead(invocation, scope);
+  return output ?? [getAnyOutput(invocation, scope)];
+}
+
+/** Programs that name files without showing what is in them. */
+const namesOnly =
+  /^(?:ls|stat|test|\[|rm|chmod|chown|chgrp|mkdir|rmdir|touch|find|du|df|realpath|readlink|basename|dirname|echo|printf|cd|ssh|scp|sftp|rsync|git|ssh-keygen|ssh-add|ssh-copy-id|which|file|install|cp|mv|ln|tee|curl|wget|tar|docker|podman|npm|pip|pip3|kubectl|gh|aws|nc|ncat|netcat|socat|shred|mount|export|cat-file|true|false|:)$/;
+
+function judgeSecretRead({ name, args }: Invocation, scope: Scope): void {
+  if (namesOnly.test(name)) return;
+  for (const arg of getOperands(args)) {
+    if (!/[/.~]/.test(arg.text)) continue;
+    if (!resolveAll(arg, scope).some((path) => isCredentialPath(path, scope.analysis.context))) continue;
+    report(scope, "high", "exfiltration", `It reads stored credentials: ${arg.text}.`);
+    return;
+  }
+}
+
+/** Any text that a program may make of its input, its arguments and the files that these name. */
+export function getAnyOutput({ args }: Invocation, scope: Scope): Text {
+  const paths = getOperands(args)
+    .filter(({ text }) => /[/.~]/.test(text) && text.length < 4_096)
+    .flatMap((arg) => resolveAll(arg, scope));
+  const origin = joinOrigins(scope.stdin) | joinOrigins(args) | getReadOrigin(paths, scope);
+  return { ...known(unknown().text), origin: origin & ~origins.trusted };
+}

@@ -1,0 +1,116 @@
+/** Command-line clients of services that the person is signed in to. */
+import { forNames, getOperands, type Judge, type Judges } from "../programs/invocation.ts";
+import { report } from "../shell/analysis.ts";
+import { origins, unknown } from "../shell/text.ts";
+import { isRemote } from "./delete.ts";
+import { judgeUpload } from "./network.ts";
+
+const isBucket = (text: string) => /^(?:s3|gs|az|b2|r2|oss|cos|https?):\/\//.test(text);
+
+const aws: Judge = ({ args }, scope) => {
+  const words = getOperands(args);
+  const texts = words.map(({ text }) => text);
+  const [service, verb] = texts;
+  if (service === "s3" && /^(?:cp|mv|sync)$/.test(verb ?? "")) {
+    const [from, to] = words.slice(2);
+    if (from && to && isBucket(to.text) && !isBucket(from.text)) judgeUpload(from, scope, `to ${to.text}`);
+    else report(scope, "medium", "exfiltration", "It copies data of the cloud.");
+  } else if (service === "s3" && /^(?:rm|rb)$/.test(verb ?? ""))
+    report(scope, "high", "recursive_delete", `It deletes ${texts[2] ?? "data"} in the cloud.`);
+  else if (service === "s3api" && verb?.startsWith("put"))
+    report(scope, "high", "exfiltration", "It uploads data to the cloud.");
+  else if (service === "configure" && verb !== "list" && verb !== "get" && verb !== "list-profiles")
+    report(scope, "high", "credential_change", "It changes stored cloud credentials.");
+  else if (service === "iam" && /^(?:create|put|attach|update|add|delete|upload)/.test(verb ?? ""))
+    report(scope, "high", "credential_change", "It changes who may use the cloud account.");
+  else if (/^(?:secretsmanager|ssm)$/.test(service ?? "") && verb?.startsWith("get"))
+    return readCredential("It reads secrets of the cloud account.");
+  else if (service === "sts" && /^(?:get-session-token|assume-role)/.test(verb ?? ""))
+    return readCredential("It creates credentials of the cloud account.");
+  else if (/^(?:terminate|delete|stop|reboot|run|create|put|update|invoke|send)/.test(verb ?? ""))
+    report(scope, "medium", "exfiltration", "It changes the cloud account.");
+  return undefined;
+  function readCredential(reason: string) {
+    report(scope, "high", "exfiltration", reason);
+    return [unknown(origins.credential)];
+  }
+};
+
+const gcloud: Judge = ({ name, args }, scope) => {
+  const words = getOperands(args);
+  const text = words.map((word) => word.text).join(" ");
+  if (/^auth (?:print-\w+|application-default print)/.test(text) || text.startsWith("account get-access-token")) {
+    report(scope, "high", "exfiltration", "It prints a credential.");
+    return [unknown(origins.credential)];
+  }
+  if (/^(?:auth|login|logout|iam|ad|keyvault|role) ?/.test(text) && !text.startsWith("auth list"))
+    report(scope, "high", "credential_change", `${name} changes stored logins.`);
+  else if (/(?:storage|blob|cp|rsync|upload)/.test(text)) {
+    const [from, to] = words.filter((word) => /[/.]/.test(word.text));
+    if (from && to && isBucket(to.text) && !isBucket(from.text)) judgeUpload(from, scope, `to ${to.text}`);
+    else if (/upload/.test(text)) report(scope, "high", "exfiltration", "It uploads data to the cloud.");
+  }
+  return undefined;
+};
+
+const copyCloud: Judge = ({ name, args }, scope) => {
+  const [verb, from, to] = getOperands(args);
+  if (/^(?:config|authorize)$/.test(verb?.text ?? ""))
+    report(scope, "high", "credential_change", `${name} changes stored logins.`);
+  else if (
+    /^(?:copy|sync|move|copyto|moveto|cp|put|mirror|rsync|mv|upload-file|upload)$/.test(verb?.text ?? "") &&
+    from
+  ) {
+    const isUpload = to === undefined || isRemote(to.text) || isBucket(to.text) || /^\w+\//.test(to.text);
+    if (isUpload && !isRemote(from.text)) judgeUpload(from, scope, `to ${to?.text ?? "the cloud"}`);
+  } else if (/^(?:serve|mount)$/.test(verb?.text ?? ""))
+    report(scope, "medium", "exfiltration", `${name} shares files.`);
+};
+
+const gh: Judge = ({ name, args }, scope) => {
+  const words = getOperands(args);
+  const [area, verb] = words.map(({ text }) => text);
+  const call = `${area} ${verb ?? ""}`.trim();
+  if (/^(?:gist (?:create|edit)|snippet create)/.test(call)) {
+    for (const file of words.slice(2)) judgeUpload(file, scope, `to ${name}`);
+    report(scope, "high", "exfiltration", `${name} ${call} publishes data.`);
+  } else if (/^auth (?:token|git-credential)/.test(call)) {
+    report(scope, "high", "exfiltration", "It prints a credential.");
+    return [unknown(origins.credential)];
+  } else if (
+    /^(?:auth (?:login|logout|refresh|setup-git|switch)|secret (?:set|delete)|ssh-key (?:add|delete)|gpg-key (?:add|delete)|variable set|deploy-key add|ruleset)/.test(
+      call,
+    )
+  )
+    report(scope, "high", "credential_change", `${name} ${call} changes credentials.`);
+  else if (/^(?:alias set|extension (?:install|create|upgrade))/.test(call))
+    report(scope, "high", "persistence", `${name} ${call} changes what later calls run.`);
+  else if (call.startsWith("repo delete"))
+    report(scope, "high", "recursive_delete", `${name} ${call} deletes a repository.`);
+  else if (
+    /^(?:release (?:create|upload|edit|delete)|repo (?:create|fork|sync|edit|rename|archive)|pr (?:create|merge|comment|close|review|edit|ready)|issue (?:create|comment|close|edit|delete)|workflow (?:run|enable|disable)|mr )/.test(
+      call,
+    )
+  )
+    report(scope, "medium", "exfiltration", `${name} ${call} changes something that others see.`);
+  else if (area === "api" && args.some(({ text }) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(text)))
+    report(scope, "medium", "exfiltration", `${name} api sends data.`);
+  return undefined;
+};
+
+const publish =
+  (verbs: RegExp): Judge =>
+  ({ name, args }, scope) => {
+    const [verb] = getOperands(args);
+    if (!verb || !verbs.test(verb.text) || args.some(({ text }) => text === "--dry-run" || text === "-n")) return;
+    report(scope, "high", "exfiltration", `${name} ${verb.text} publishes data.`);
+  };
+
+export const cloudRules: Judges = {
+  ...forNames("gcloud gsutil az doctl", gcloud),
+  ...forNames("rclone mc s3cmd b2 s5cmd gdrive dropbox onedrive", copyCloud),
+  ...forNames("gh glab hub", gh),
+  ...forNames("vercel netlify wrangler firebase surge now", publish(/^(?:deploy|--prod|publish)$/)),
+  ...forNames("twine flit vsce ovsx", publish(/^(?:upload|publish)$/)),
+  aws,
+};

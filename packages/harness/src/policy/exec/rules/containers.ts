@@ -1,0 +1,133 @@
+/** Containers and clusters: what reaches the host, and commands that run inside. */
+import { getZone } from "../paths.ts";
+import { runCode } from "../programs/code.ts";
+import { forNames, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { parseOptions, type OptionSpec } from "../programs/options.ts";
+import { joinWords } from "../programs/shells.ts";
+import { deepen, report, type Scope } from "../shell/analysis.ts";
+import type { Text } from "../shell/text.ts";
+import { isCredentialPath } from "../shell/files.ts";
+
+const globalSpec: OptionSpec = {
+  short: "c:H:l:D",
+  long: "config= context= host= log-level= tls tlscacert= debug",
+  stopsAtOperand: true,
+};
+const runSpec: OptionSpec = {
+  short: "a:c:e:h:l:m:p:u:v:w:ditP",
+  long: "volume= mount= privileged pid= userns= ipc= uts= network= net= cap-add= cap-drop= device= security-opt= env= env-file= name= workdir= user= publish= entrypoint= label= memory= cpus= restart= platform= add-host= hostname= pull= tmpfs= ulimit= gpus= shm-size= link= log-driver= log-opt= dns= expose= cgroupns= volumes-from= mac-address= ip= stop-signal= stop-timeout= health-cmd= runtime= rm=? detach=? interactive=? tty=? init=? read-only=? publish-all=? sig-proxy=? index=",
+  stopsAtOperand: true,
+};
+
+const docker: Judge = ({ name, args }, scope) => {
+  const general = parseOptions(args, globalSpec);
+  const [first, ...more] = general.operands;
+  const isNested = /^(?:container|compose|image|volume|system)$/.test(first?.text ?? "");
+  const composed = isNested
+    ? parseOptions(more, {
+        short: "f:p:",
+        long: "file= project-name= profile= env-file= project-directory=",
+        stopsAtOperand: true,
+      }).operands
+    : [];
+  const command = isNested ? composed[0]?.text : first?.text;
+  const rest = isNested ? composed.slice(1) : more;
+  if (/^(?:run|create|exec)$/.test(command ?? "")) return runContainer(name, command!, rest, scope);
+  if (command === "push") report(scope, "high", "exfiltration", `${name} push uploads an image.`);
+  if (command === "login" || command === "logout")
+    report(scope, "high", "credential_change", `${name} ${command} changes stored logins.`);
+  if (command === "cp") for (const arg of rest) if (!/^[\w.-]+:/.test(arg.text)) judgeMount(arg, scope, "medium");
+  return undefined;
+};
+
+function runContainer(name: string, command: string, args: readonly Text[], scope: Scope) {
+  const options = parseOptions(args, runSpec);
+  const values = (...names: string[]) => options.get(...names).map(({ text }) => text);
+  const isOpen =
+    options.has("privileged") ||
+    values("pid", "userns", "ipc", "uts", "cgroupns").some((text) => text === "host") ||
+    values("cap-add").some((text) =>
+      /^(?:cap_)?(?:all|sys_admin|sys_ptrace|sys_module|dac_override|dac_read_search|sys_rawio|net_admin)$/i.test(text),
+    ) ||
+    values("security-opt").some((text) => /unconfined|no-new-privileges[:=]false|label[:=]disable/.test(text)) ||
+    options.has("device");
+  if (isOpen)
+    report(
+      scope,
+      command === "exec" ? "high" : "critical",
+      "privilege_escalation",
+      `${name} ${command} gives a container rights on the host.`,
+    );
+  for (const volume of options.get("v", "volume"))
+    judgeMount({ ...volume, text: volume.text.split(":")[0]! }, scope, "critical");
+  for (const mount of options.get("mount")) {
+    const source = /(?:^|,)(?:source|src)=([^,]*)/.exec(mount.text)?.[1];
+    if (source) judgeMount({ ...mount, text: source }, scope, "critical");
+  }
+  const [, ...words] = options.operands;
+  const [entry] = options.get("entrypoint");
+  const whole = entry && entry.text !== "" ? [entry, ...words] : words;
+  // An image has its own files, so only code that is known to be harmful anywhere matters inside.
+  return whole.length > 0 && !whole[0]!.text.startsWith("-")
+    ? scope.interpreter.runCommand(whole, deepen(scope, { state: scope.state.clone() }))
+    : undefined;
+}
+
+/** A directory of the host that a container sees. */
+function judgeMount(source: Text, scope: Scope, tier: "critical" | "medium"): void {
+  if (!/[/~.]/.test(source.text)) return;
+  for (const path of resolveAll(source, scope)) {
+    const { context } = scope.analysis;
+    const zone = getZone(path, context);
+    const isSocket = /\/(?:docker|containerd|podman|crio)\.sock$/.test(path);
+    const reason = `A container sees ${path} of the host.`;
+    if (
+      isSocket ||
+      zone === "root" ||
+      path === "/etc" ||
+      path.startsWith("/etc/") ||
+      path.startsWith("/dev/") ||
+      path.startsWith("/proc/") ||
+      path.startsWith("/sys/")
+    ) {
+      if (path !== "/etc/localtime" && path !== "/etc/timezone")
+        report(
+          scope,
+          isSocket || zone === "root" ? tier : tier === "critical" ? "critical" : "medium",
+          "privilege_escalation",
+          reason,
+        );
+    } else if (zone === "home" || isCredentialPath(path, context))
+      report(scope, "high", "privilege_escalation", reason);
+    else if (zone === "in-home" || zone === "system") report(scope, "medium", "privilege_escalation", reason);
+  }
+}
+
+const kubectl: Judge = ({ name, args }, scope) => {
+  const command = args.find(({ text }) => !text.startsWith("-"))?.text;
+  const end = args.findIndex(({ text }) => text === "--");
+  if ((command === "exec" || command === "run" || command === "debug") && end >= 0) {
+    report(scope, "medium", "privilege_escalation", `${name} ${command} runs a command in a cluster.`);
+    return scope.interpreter.runCommand(args.slice(end + 1), deepen(scope, { state: scope.state.clone() }));
+  }
+  if (/^(?:apply|create|delete|replace|patch|edit|scale|drain|cordon|taint|rollout|cp)$/.test(command ?? ""))
+    report(scope, "medium", "privilege_escalation", `${name} ${command} changes a cluster.`);
+  if (command === "config" && args.some(({ text }) => text.startsWith("set")))
+    report(scope, "high", "credential_change", `${name} changes stored logins.`);
+  return undefined;
+};
+
+/** `vagrant ssh -c CODE`, `adb shell CMD`, `heroku run CMD`. */
+const remoteShell: Judge = ({ name, args }, scope) => {
+  const index = args.findIndex(({ text }) => /^(?:shell|run|-c|--command|ssh)$/.test(text));
+  const inner = index >= 0 ? args.slice(index + 1).filter(({ text }) => !/^(?:-c|--command|--)$/.test(text)) : [];
+  if (inner.length === 0) return;
+  report(scope, "medium", "opaque_exec", `${name} runs a command elsewhere.`);
+  runCode(joinWords(inner), [], scope);
+};
+
+export const containerRules: Judges = {
+  ...forNames("docker podman nerdctl docker-compose", docker),
+  ...forNames("kubectl oc k3s", kubectl),
+  ...forNames("vagrant adb heroku fly flyctl multipass lxc", remoteShell),
+};

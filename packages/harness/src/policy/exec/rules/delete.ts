@@ -1,0 +1,163 @@
+/** Deleting files and directories. */
+import { getZone, toCoveredPath, type Zone } from "../paths.ts";
+import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { parseOptions } from "../programs/options.ts";
+import { report, type Scope } from "../shell/analysis.ts";
+import { isCredentialPath } from "../shell/files.ts";
+import { known, toShown, unknownMark, type Text } from "../shell/text.ts";
+import { findProtected, judgeWrite } from "./write.ts";
+
+type Tier = "critical" | "high" | "medium" | undefined;
+
+const whole: Record<Zone, Tier> = {
+  root: "critical",
+  home: "critical",
+  system: "high",
+  "in-home": "high",
+  workspace: "high",
+  repository: "high",
+  outside: "high",
+  temp: "medium",
+  unknown: "medium",
+  "in-workspace": undefined,
+  "in-temp": undefined,
+};
+
+const single: Record<Zone, Tier> = {
+  root: "high",
+  home: "high",
+  system: "high",
+  "in-home": "medium",
+  workspace: undefined,
+  repository: "high",
+  outside: "medium",
+  temp: "medium",
+  unknown: undefined,
+  "in-workspace": undefined,
+  "in-temp": undefined,
+};
+
+/** Caches of package managers and builds, which people empty to save space. */
+const caches =
+  /\/(?:\.cache|\.npm|\.yarn|\.pnpm-store|\.cargo\/(?:registry|git)|\.gradle\/caches|\.m2\/repository|\.nuget\/packages|Library\/Caches|go\/pkg)(?:\/|$)/;
+
+/** How `path` is deleted. `isRecursive`: with everything below it. */
+export function judgeDelete(target: Text, scope: Scope, { isRecursive }: { isRecursive: boolean }): void {
+  for (const path of resolveAll(target, scope)) judgeDeletedPath(path, scope, isRecursive);
+}
+
+export function judgeDeletedPath(path: string, scope: Scope, isRecursive: boolean): void {
+  const { context } = scope.analysis;
+  const covered = toCoveredPath(path);
+  const zone = getZone(covered, context);
+  const isCache = zone === "in-home" && caches.test(covered);
+  // A pattern for all names deletes everything, whatever the options are.
+  const isWhole = isRecursive || (covered !== path && (zone === "root" || zone === "home"));
+  const tier = isCache ? "medium" : (isWhole ? whole : single)[zone];
+  const shown = toShown(path);
+  if (tier) {
+    report(scope, tier, "recursive_delete", `It deletes ${shown}${isRecursive ? " with everything below it" : ""}.`);
+  }
+  const protectedPath = zone === "in-workspace" ? undefined : findProtected(covered, context);
+  if (protectedPath && protectedPath.tier !== "medium")
+    report(scope, protectedPath.tier, protectedPath.class, `It deletes ${shown}.`);
+  else if (isCredentialPath(covered, context)) report(scope, "high", "credential_change", `It deletes ${shown}.`);
+}
+
+const rm: Judge = ({ args }, scope) => {
+  if (isInformation(args)) return;
+  const options = parseOptions(args, {
+    short: "rRfidvIPWx",
+    long: "recursive force interactive=? dir verbose one-file-system no-preserve-root preserve-root=? help version",
+  });
+  const mayBeRecursive = args.some(({ text }) => text.startsWith(unknownMark));
+  const isRecursive = options.has("r", "R", "recursive");
+  for (const operand of options.operands) {
+    const isWhole =
+      isRecursive ||
+      (mayBeRecursive &&
+        resolveAll(operand, scope).some((path) => getZone(toCoveredPath(path), scope.analysis.context) === "root"));
+    judgeDelete(operand, scope, { isRecursive: isWhole });
+  }
+};
+
+/** Programs that always delete with everything below. */
+const removeAll: Judge = ({ args }, scope) => {
+  if (isInformation(args)) return;
+  for (const operand of getOperands(args)) judgeDelete(operand, scope, { isRecursive: true });
+};
+
+/** A moved directory is gone from where it was. */
+const move: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    short: "finuvbS:t:TZ",
+    long: "force interactive no-clobber update=? verbose backup=? suffix= target-directory= no-target-directory strip-trailing-slashes",
+  });
+  const [directory] = options.get("t", "target-directory");
+  const sources = directory ? options.operands : options.operands.slice(0, -1);
+  const target = directory ?? options.operands.at(-1);
+  for (const source of sources) {
+    for (const path of resolveAll(source, scope)) {
+      const zone = getZone(toCoveredPath(path), scope.analysis.context);
+      if (zone === "root" || zone === "home")
+        report(scope, "critical", "recursive_delete", `It moves ${toShown(path)} away.`);
+      else if (zone === "system" || zone === "repository")
+        report(scope, "high", "recursive_delete", `It moves ${toShown(path)} away.`);
+      else if (zone === "workspace" || zone === "in-home")
+        report(scope, "medium", "recursive_delete", `It moves ${toShown(path)} away.`);
+      const content = scope.state.files.get(path);
+      if (content && target) for (const to of resolveAll(target, scope)) scope.state.files.set(to, content);
+    }
+  }
+  if (target) judgeTarget(target, sources, scope);
+};
+
+/** Where files are put: into a directory they keep their names. */
+export function judgeTarget(target: Text, sources: readonly Text[], scope: Scope): void {
+  for (const path of resolveAll(target, scope)) {
+    judgeWrite(path, scope);
+    for (const source of sources.slice(0, 8)) {
+      const name = source.text.replace(/\/+$/, "").split("/").at(-1)!;
+      if (name !== "" && !path.endsWith(`/${name}`)) judgeWrite(`${path}/${name}`, scope, { isGuess: true });
+    }
+  }
+}
+
+const rsync: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    short: "e:f:T:B:M:@:avzhnruqtloxpgDAXHSWPRLkKcbdiIyC",
+    long: "rsh= delete delete-before delete-during delete-delay delete-after delete-excluded remove-source-files dry-run exclude= include= exclude-from= include-from= files-from= filter= log-file= temp-dir= partial-dir= rsync-path= port= bwlimit= timeout= chmod= chown= link-dest= backup-dir= compare-dest= info= archive recursive verbose compress progress partial stats checksum update human-readable quiet",
+  });
+  const target = options.operands.at(-1);
+  if (!target || options.operands.length < 2 || options.has("n", "dry-run") || isRemote(target.text)) return;
+  const deletes = [...options.names].some((name) => name.startsWith("del"));
+  if (deletes) judgeDelete({ ...target, text: `${target.text.replace(/\/+$/, "")}/*` }, scope, { isRecursive: true });
+  else judgeTarget(target, options.operands.slice(0, -1), scope);
+};
+
+/** `host:path` and `rsync://host/path`. */
+export const isRemote = (text: string): boolean =>
+  /^(?:[\w.@-]+|\[[\da-fA-F:]+\]|\uFFFF):(?!\/\/)|^\w+:\/\//.test(text) && !/^[a-zA-Z]:\\/.test(text);
+
+const shred: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    short: "n:s:fuvxz",
+    long: "force iterations= random-source= size= remove=? verbose exact zero",
+  });
+  for (const operand of options.operands) {
+    for (const path of resolveAll(operand, scope)) {
+      if (/^\/dev\/(?!null|zero|shm\/)/.test(path))
+        report(scope, "critical", "disk_wipe", `It overwrites the device ${path}.`);
+      else judgeDeletedPath(path, scope, false);
+    }
+  }
+};
+
+export const deleteRules: Judges = {
+  ...forNames("rm grm unlink", rm),
+  ...forNames("rimraf srm trash trash-put del-cli wipe", removeAll),
+  ...forNames("mv gmv", move),
+  ...forNames("shred gshred", shred),
+  rsync,
+  rmdir: () => [known("")],
+};

@@ -1,0 +1,72 @@
+/** Disks and other devices. */
+import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { report } from "../shell/analysis.ts";
+import { isRawDisk } from "./device-names.ts";
+import { judgeTarget } from "./delete.ts";
+import { judgeWrite } from "./write.ts";
+
+const dd: Judge = ({ args }, scope) => {
+  const output = args.find(({ text }) => text.startsWith("of="));
+  if (!output) return;
+  for (const path of resolveAll({ ...output, text: output.text.slice(3) }, scope)) {
+    if (isRawDisk(path)) report(scope, "critical", "disk_wipe", `It overwrites the device ${path}.`);
+    else judgeWrite(path, scope);
+  }
+};
+
+/** Programs that write a new structure to a disk. On an image in the workspace they are harmless. */
+const format: Judge = ({ name, args }, scope) => {
+  if (isInformation(args)) return;
+  const paths = getOperands(args).flatMap((arg) => (arg.text.includes("/") ? resolveAll(arg, scope) : []));
+  if (paths.some((path) => path.startsWith("/dev/"))) {
+    report(scope, "critical", "disk_wipe", `${name} destroys what is on a disk.`);
+  } else if (args.length > 0) for (const path of paths) judgeWrite(path, scope);
+};
+
+const readsOnly =
+  /^(?:-l|-p|--list|--print|print|-x|--dump|-d|status|luksDump|isLuks|-i|-I|list|smart-log|id-ctrl|show|display|info|get|-n|--no-act|--show.*)$/;
+
+/** Programs that manage disks, pools and volumes. */
+const manage: Judge = ({ name, args }, scope) => {
+  if (isInformation(args) || args.length === 0 || args.some(({ text }) => readsOnly.test(text))) return;
+  report(scope, "critical", "disk_wipe", `${name} changes disks or volumes.`);
+};
+
+const destroy: Judge = ({ name, args }, scope) => {
+  const isDestructive = args.some(({ text }) =>
+    /^(?:destroy|delete|erase\w*|secureErase|partitionDisk|reformat|zeroDisk|randomDisk|format|sanitize|write-zeroes|luksFormat|luksErase|erase|reencrypt|resize|labelclear|remove|create|--security-erase\S*|--trim-sector-ranges|--write-sector|--zero-superblock|subvolume)$/.test(
+      text,
+    ),
+  );
+  if (isDestructive) report(scope, "critical", "disk_wipe", `${name} destroys what is on a disk.`);
+};
+
+const copy: Judge = ({ args }, scope) => {
+  const operands = getOperands(args);
+  const target = operands.at(-1);
+  if (!target || operands.length < 2) return;
+  judgeTarget(target, operands.slice(0, -1), scope);
+  for (const path of resolveAll(operands[0]!, scope)) {
+    const content = scope.state.files.get(path);
+    if (content) for (const to of resolveAll(target, scope)) scope.state.files.set(to, content);
+  }
+};
+
+const writeOperands: Judge = ({ args }, scope) => {
+  for (const operand of getOperands(args)) for (const path of resolveAll(operand, scope)) judgeWrite(path, scope);
+};
+
+export const deviceRules: Judges = {
+  ...forNames("dd gdd dcfldd dc3dd ddrescue", dd),
+  ...forNames(
+    "mkfs mke2fs mkswap mkdosfs mkntfs wipefs blkdiscard badblocks newfs newfs_apfs cfdisk sfdisk scrub nwipe mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.f2fs mkfs.minix mkfs.exfat mkfs.jfs mkfs.reiserfs mkfs.msdos mkfs.cramfs mkfs.bfs mkfs.erofs mkfs.zfs tune2fs resize2fs e2fsck fsck",
+    format,
+  ),
+  ...forNames(
+    "fdisk gdisk sgdisk parted pvremove vgremove lvremove pvcreate vgcreate lvcreate lvreduce mdadm partx",
+    manage,
+  ),
+  ...forNames("cryptsetup zfs zpool btrfs diskutil nvme hdparm dmsetup", destroy),
+  ...forNames("cp gcp ditto", copy),
+  ...forNames("tee gtee truncate touch sponge fallocate", writeOperands),
+};

@@ -1,0 +1,237 @@
+/** git: settings and options that run programs, deleting, and sending. */
+import { runCode } from "../programs/code.ts";
+import type { Judge, Judges } from "../programs/invocation.ts";
+import { parseOptions } from "../programs/options.ts";
+import { deepen, report, type Scope } from "../shell/analysis.ts";
+import {
+  emptyText,
+  isKnown,
+  joinOrigins,
+  known,
+  toShown,
+  unknown,
+  origins,
+  type Options,
+  type Text,
+} from "../shell/text.ts";
+import { judgeDelete } from "./delete.ts";
+import { judgeConfig } from "./git-config.ts";
+import { judgeSent } from "./network.ts";
+
+const git: Judge = ({ args }, outer) => {
+  const general = parseOptions(args, {
+    short: "C:c:pPvh",
+    long: "exec-path=? git-dir= work-tree= namespace= config-env= super-prefix= attr-source= paginate no-pager bare no-replace-objects literal-pathspecs glob-pathspecs no-optional-locks html-path man-path info-path version help list-cmds=",
+    stopsAtOperand: true,
+  });
+  const scope = enterDirectories(general.get("C"), outer);
+  for (const setting of general.get("c")) {
+    const index = setting.text.indexOf("=");
+    const key = index === -1 ? setting.text : setting.text.slice(0, index);
+    judgeConfig(key, { ...setting, text: index === -1 ? "" : setting.text.slice(index + 1) }, scope, "once");
+  }
+  for (const path of general.get("exec-path"))
+    if (path.text !== "") report(scope, "high", "opaque_exec", `git runs its programs from ${path.text}.`);
+  const [command, ...rest] = general.operands;
+  if (!command) return undefined;
+  if (!isKnown(command.text))
+    report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
+  return subcommands.get(command.text)?.(rest, scope);
+};
+
+/** `git -C DIR` works as if it were started there. */
+function enterDirectories(directories: readonly Text[], scope: Scope): Scope {
+  if (directories.length === 0) return scope;
+  const inner = { ...scope, state: scope.state.clone() };
+  for (const directory of directories) {
+    inner.state.directories = inner.state.resolve(directory.text, scope.analysis.context.home);
+    inner.state.earlierDirectories = [];
+  }
+  return inner;
+}
+
+type Subcommand = (args: readonly Text[], scope: Scope) => Options<Text> | undefined;
+
+const clean: Subcommand = (args, scope) => {
+  const options = parseOptions(args, { short: "dfinqxXe:", long: "dry-run force interactive quiet exclude=" });
+  if (options.has("n", "dry-run", "i", "interactive") || !options.has("f", "force")) return undefined;
+  const places = options.operands.length > 0 ? options.operands : [known("./inside")];
+  for (const place of places) {
+    for (const path of scope.state.resolve(place.text, scope.analysis.context.home))
+      judgeDelete(known(path), scope, { isRecursive: true });
+  }
+  return undefined;
+};
+
+const push: Subcommand = (args, scope) => {
+  const options = parseOptions(args, {
+    short: "fnquvd46o:",
+    long: "repo= receive-pack= exec= push-option= all mirror tags follow-tags dry-run force force-with-lease=? delete prune set-upstream no-verify verbose quiet progress atomic porcelain signed=? thin recurse-submodules=",
+  });
+  for (const program of options.get("receive-pack", "exec")) runCode(program, [], scope);
+  if (options.has("n", "dry-run")) return undefined;
+  const [remote] = options.get("repo").length > 0 ? options.get("repo") : options.operands;
+  const name = remote?.text ?? "";
+  const isAddress = /[:@]|^[./~]/.test(name) || !isKnown(name);
+  const isChanged = scope.state.remotes.has(name === "" ? "origin" : name);
+  judgeAddress(name, scope);
+  if (isAddress || isChanged)
+    report(scope, "high", "exfiltration", `It sends the repository to ${toShown(name) || "a changed address"}.`);
+  else report(scope, "medium", "exfiltration", `It sends commits to ${name || "the configured remote"}.`);
+  judgeSent(joinOrigins(args), scope, "to a repository");
+  return undefined;
+};
+
+/** `ext::CODE` runs code as a transport. */
+function judgeAddress(address: string, scope: Scope): void {
+  const code = /^ext::(.*)$/s.exec(address)?.[1];
+  if (code === undefined) return;
+  report(scope, "high", "opaque_exec", "git runs a program as a transport.");
+  runCode(known(code), [], scope);
+}
+
+const fetch: Subcommand = (args, scope) => {
+  const options = parseOptions(args, {
+    short: "b:c:u:j:o:qvnls",
+    long: "upload-pack= exec= template= config= branch= depth= reference= origin= separate-git-dir= jobs= filter= recurse-submodules=? bare mirror single-branch no-checkout shallow-since= server-option=",
+  });
+  for (const program of [
+    ...options.get("upload-pack", "exec"),
+    ...options.get("u").filter(({ text }) => /[\s/;|]/.test(text)),
+  ])
+    runCode(program, [], scope);
+  for (const template of options.get("template"))
+    report(scope, "medium", "persistence", `git takes hooks from ${template.text}.`);
+  for (const setting of options.get("c", "config"))
+    judgeConfig(
+      setting.text.split("=")[0]!,
+      { ...setting, text: setting.text.split("=").slice(1).join("=") },
+      scope,
+      "always",
+    );
+  for (const operand of options.operands) {
+    judgeAddress(operand.text, scope);
+    judgeSent(operand.origin, scope, "to a repository");
+  }
+  return undefined;
+};
+
+const remote: Subcommand = (args, scope) => {
+  const operands = args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
+  if (/^(?:add|set-url)$/.test(operands[0] ?? "") && operands[1]) scope.state.remotes.add(operands[1]);
+  if (operands[2]) judgeAddress(operands[2], scope);
+  return undefined;
+};
+
+const config: Subcommand = (args, scope) => {
+  const options = parseOptions(args, {
+    short: "f:lez",
+    long: "file= blob= type= default= global system local worktree get get-all get-regexp get-urlmatch list unset unset-all add replace-all edit name-only show-origin show-scope null remove-section rename-section bool int path includes all regexp value= comment= append fixed-value url= get-color get-colorbool",
+  });
+  if (options.has("get", "get-all", "get-regexp", "get-urlmatch", "list", "l", "get-color", "get-colorbool"))
+    return undefined;
+  const operands = /^(?:get|set|list|unset|edit|remove-section|rename-section)$/.test(options.operands[0]?.text ?? "")
+    ? options.operands.slice(1)
+    : options.operands;
+  const verb = options.operands[0]?.text;
+  if (verb === "list" || verb === "get") return undefined;
+  if (options.has("edit", "e") || verb === "edit")
+    report(scope, "medium", "persistence", "It edits the settings of git.");
+  const [key, value] = operands;
+  if (!key || (value === undefined && !options.has("unset", "unset-all"))) return undefined;
+  judgeConfig(key.text, value ?? emptyText, scope, "always");
+  const name = /^remote\.(.+)\.(?:push)?url$/i.exec(key.text)?.[1];
+  if (name) scope.state.remotes.add(name);
+  return undefined;
+};
+
+/** Subcommands with options or operands that are code. */
+const withCode =
+  (...names: string[]): Subcommand =>
+  (args, scope) => {
+    const long = `${names
+      .filter((name) => name.length > 1)
+      .map((name) => `${name}=`)
+      .join(" ")} onto= message= file= author= date= strategy= extcmd= tool= gui cached`;
+    const options = parseOptions(args, {
+      short: `${names
+        .filter((name) => name.length === 1)
+        .map((name) => `${name}:`)
+        .join("")}m:F:`,
+      long,
+    });
+    for (const code of options.get(...names)) runCode(code, [], scope);
+    return undefined;
+  };
+
+const bisect: Subcommand = (args, scope) =>
+  args[0]?.text === "run" && args.length > 1 ? scope.interpreter.runCommand(args.slice(1), deepen(scope)) : undefined;
+
+const submodule: Subcommand = (args, scope) => {
+  const index = args.findIndex(({ text }) => text === "foreach");
+  const words = index === -1 ? [] : args.slice(index + 1).filter(({ text }) => !/^--(?:recursive|quiet)$/.test(text));
+  if (words.length === 1) runCode(words[0]!, [], scope);
+  else if (words.length > 1) scope.interpreter.runCommand(words, deepen(scope));
+  for (const arg of args) judgeAddress(arg.text, scope);
+  return undefined;
+};
+
+const credential: Subcommand = (args, scope) => {
+  if (args[0]?.text === "fill" || args[0]?.text === "get") {
+    report(scope, "high", "exfiltration", "It reads stored logins.");
+    return [unknown(origins.credential)];
+  }
+  report(scope, "high", "credential_change", "It changes stored logins.");
+  return undefined;
+};
+
+const revParse: Subcommand = (args, scope) => {
+  const texts = args.map(({ text }) => text);
+  if (texts.includes("--show-toplevel")) return [known(`${scope.analysis.context.workspace}\n`)];
+  if (texts.includes("--git-dir") || texts.includes("--git-common-dir"))
+    return [known(`${scope.analysis.context.workspace}/.git\n`)];
+  return undefined;
+};
+
+const subcommands = new Map<string, Subcommand>([
+  ["clean", clean],
+  ["push", push],
+  ["send-pack", push],
+  ["clone", fetch],
+  ["fetch", fetch],
+  ["pull", fetch],
+  ["ls-remote", fetch],
+  ["archive", withCode("exec")],
+  ["remote", remote],
+  ["config", config],
+  ["rebase", withCode("x", "exec")],
+  ["grep", withCode("open-files-in-pager")],
+  ["difftool", withCode("x", "extcmd")],
+  [
+    "filter-branch",
+    withCode(
+      "env-filter",
+      "tree-filter",
+      "index-filter",
+      "msg-filter",
+      "commit-filter",
+      "parent-filter",
+      "tag-name-filter",
+      "setup",
+    ),
+  ],
+  ["bisect", bisect],
+  ["submodule", submodule],
+  ["credential", credential],
+  ["credential-store", credential],
+  ["credential-cache", credential],
+  ["rev-parse", revParse],
+  ["send-email", (_, scope) => (report(scope, "high", "exfiltration", "It sends mail."), undefined)],
+  [
+    "daemon",
+    (_, scope) => (report(scope, "high", "exfiltration", "It offers repositories to other machines."), undefined),
+  ],
+  ["init", fetch],
+]);
+
+export const gitRules: Judges = { git };

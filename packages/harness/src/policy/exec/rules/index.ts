@@ -1,0 +1,71 @@
+/** All rules by the name of the program. */
+import { interpreters } from "../programs/interpreters.ts";
+import type { Invocation, Judge, Judges } from "../programs/invocation.ts";
+import { multipliers } from "../programs/multipliers.ts";
+import { isLoaderName, optionPrograms } from "../programs/option-code.ts";
+import { outputs } from "../programs/outputs.ts";
+import { shells } from "../programs/shells.ts";
+import { textPrograms } from "../programs/text-programs.ts";
+import { wrappers } from "../programs/wrappers.ts";
+import type { Scope } from "../shell/analysis.ts";
+import type { Options, Text } from "../shell/text.ts";
+import { cloudRules } from "./cloud.ts";
+import { connectionRules } from "./connections.ts";
+import { containerRules } from "./containers.ts";
+import { credentialRules } from "./credentials.ts";
+import { deleteRules } from "./delete.ts";
+import { deviceRules } from "./devices.ts";
+import { gitRules } from "./git.ts";
+import { networkRules } from "./network.ts";
+import { packageRules } from "./packages.ts";
+import { persistenceRules } from "./persistence.ts";
+import { privilegeRules } from "./privilege.ts";
+import { systemRules } from "./system.ts";
+
+/** A program may have rules in several tables. Those of `privilege.ts` also unwrap, so they replace the plain wrappers. */
+const tables: readonly Judges[] = [
+  { ...wrappers, ...privilegeRules },
+  outputs,
+  shells,
+  interpreters,
+  multipliers,
+  optionPrograms,
+  textPrograms,
+  deleteRules,
+  deviceRules,
+  networkRules,
+  connectionRules,
+  cloudRules,
+  credentialRules,
+  persistenceRules,
+  systemRules,
+  gitRules,
+  packageRules,
+  containerRules,
+];
+
+const judges = new Map<string, Judge[]>();
+for (const table of tables) {
+  for (const [name, judge] of Object.entries(table)) judges.set(name, [...(judges.get(name) ?? []), judge]);
+}
+
+export const ruledNames: readonly string[] = [...judges.keys()];
+
+/** Applies every rule of a program. Returns what it prints, where a rule knows that. */
+export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text> | undefined {
+  let output: Options<Text> | undefined;
+  for (const judge of findJudges(invocation.name)) output = judge(invocation, scope) ?? output;
+  return output;
+}
+
+/** By the exact name, without a version at its end, or in lower case as some file systems find it. */
+function findJudges(name: string): readonly Judge[] {
+  if (isLoaderName(name)) return judges.get("ld.so")!;
+  return (
+    judges.get(name) ??
+    judges.get(name.replace(/-?\d[\d.]*$/, "")) ??
+    judges.get(name.replace(/\.exe$/i, "").toLowerCase()) ??
+    (name.startsWith("mkfs.") ? judges.get("mkfs") : undefined) ??
+    []
+  );
+}

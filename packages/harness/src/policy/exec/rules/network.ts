@@ -1,0 +1,199 @@
+/** Programs that speak to other machines: what they send, and what they make of what they receive. */
+import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { parseOptions } from "../programs/options.ts";
+import { report, type Scope } from "../shell/analysis.ts";
+import { getFileOrigin, writeFile } from "../shell/files.ts";
+import { emptyText, isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
+import { getHost, isLocalHost, isMetadataHost } from "./hosts.ts";
+import { judgeWrite } from "./write.ts";
+
+const received: Options<Text> = [unknown(origins.network)];
+
+/** How bad it is to send a text elsewhere. */
+export function judgeSent(origin: number, scope: Scope, what: string): void {
+  if ((origin & origins.credential) !== 0) report(scope, "critical", "exfiltration", `It sends credentials ${what}.`);
+  else if ((origin & (origins.secret | origins.encoded | origins.identity)) !== 0)
+    report(scope, "high", "exfiltration", `It sends data of this machine ${what}.`);
+  else if ((origin & (origins.token | origins.file)) !== 0)
+    report(scope, "medium", "exfiltration", `It sends data of this machine ${what}.`);
+}
+
+/** The content of a file that leaves the machine. */
+export function judgeUpload(file: Text, scope: Scope, what: string): void {
+  if (file.text === "-" || file.text === "." || file.text === "/dev/stdin") {
+    const origin = joinOrigins(scope.stdin);
+    judgeSent(origin, scope, what);
+    report(scope, "high", "exfiltration", `It sends its input ${what}.`);
+    return;
+  }
+  let origin = file.origin;
+  for (const path of resolveAll(file, scope))
+    origin |= getFileOrigin(path, scope.analysis.context) | joinOrigins(scope.state.files.get(path) ?? []);
+  judgeSent(origin, scope, what);
+  report(scope, "high", "exfiltration", `It sends the file ${file.text} ${what}.`);
+}
+
+/** Addresses among the arguments, and whether all of them are on this machine. */
+function judgeAddresses(addresses: readonly Text[], scope: Scope): { isLocal: boolean; to: string } {
+  const hosts = addresses.map(({ text }) => getHost(text) ?? "");
+  if (hosts.some(isMetadataHost))
+    report(scope, "critical", "exfiltration", "It asks the cloud for the credentials of this machine.");
+  return {
+    isLocal: hosts.length > 0 && hosts.every(isLocalHost),
+    to: `to ${addresses[0]?.text.slice(0, 100) ?? "another machine"}`,
+  };
+}
+
+const curlSpec = {
+  short: "X:H:d:F:T:o:u:A:b:c:e:K:m:w:x:E:C:D:r:t:y:Y:z:U:P:Q:h:fsSLkvIiOgGjJlnNpqRaB0123Z46#:".replace("#:", "#"),
+  long: "data= data-raw= data-binary= data-urlencode= data-ascii= json= form= form-string= upload-file= header= request= output= user= user-agent= cookie= cookie-jar= referer= config= max-time= connect-timeout= write-out= proxy= cert= key= cacert= capath= continue-at= dump-header= range= retry= retry-delay= retry-max-time= url= url-query= resolve= connect-to= interface= limit-rate= max-redirs= output-dir= proto= proto-redir= socks5= socks5-hostname= tlsv1.2 tls-max= ciphers= unix-socket= netrc-file= netrc aws-sigv4= oauth2-bearer= variable= expand-data= expand-url= dns-servers= doh-url= mail-from= mail-rcpt= quote= ftp-port= speed-limit= speed-time= time-cond= trace= trace-ascii= stderr= create-dirs fail silent show-error location insecure verbose head include remote-name remote-header-name remote-name-all compressed get fail-with-body progress-bar parallel globoff no-buffer location-trusted ipv4 ipv6 http1.1 http2 path-as-is no-progress-meter styled-output retry-all-errors retry-connrefused",
+};
+
+const curl: Judge = ({ args }, scope) => {
+  if (isInformation(args)) return;
+  const options = parseOptions(args, curlSpec);
+  const addresses = [...options.operands, ...options.get("url")];
+  const { isLocal, to } = judgeAddresses(addresses, scope);
+  for (const file of options.get("o", "output", "D", "dump-header", "c", "cookie-jar", "trace", "stderr")) {
+    for (const path of resolveAll(file, scope)) {
+      judgeWrite(path, scope);
+      writeFile(path, received, scope);
+    }
+  }
+  for (const config of options.get("K", "config"))
+    if (config.text !== "-") report(scope, "medium", "exfiltration", "It takes options from a file.");
+  const isSaved = options.has("O", "remote-name", "remote-name-all", "J");
+  if (isSaved) for (const address of addresses) saveAs(address, options.get("output-dir")[0], scope);
+  if (!isLocal) judgeCurlData(options, addresses, scope, to);
+  return options.has("o", "output") || isSaved ? [emptyText] : received;
+};
+
+/** A download under its own name. */
+function saveAs(address: Text, directory: Text | undefined, scope: Scope): void {
+  const name = /([^/?#]+)(?:[?#].*)?$/.exec(address.text)?.[1];
+  if (!name || !isKnown(name)) return;
+  for (const path of resolveAll({ text: `${directory?.text ?? "."}/${name}`, origin: 0 }, scope))
+    writeFile(path, received, scope);
+}
+
+function judgeCurlData(
+  options: ReturnType<typeof parseOptions>,
+  addresses: readonly Text[],
+  scope: Scope,
+  to: string,
+): void {
+  for (const data of options.get("d", "data", "data-binary", "data-ascii", "data-urlencode", "json", "url-query")) {
+    const file = /^(?:[^=@]*)@(.+)$/s.exec(data.text)?.[1];
+    if (file) judgeUpload({ ...data, text: file }, scope, to);
+    else if (joinOrigins([data]) !== 0) judgeSent(data.origin | (isKnown(data.text) ? 0 : origins.file), scope, to);
+    else report(scope, "medium", "exfiltration", `It sends data ${to}.`);
+  }
+  for (const form of options.get("F", "form")) {
+    const file = /=[@<]([^;]+)/.exec(form.text)?.[1];
+    if (file) judgeUpload({ ...form, text: file }, scope, to);
+    else report(scope, "medium", "exfiltration", `It sends data ${to}.`);
+  }
+  for (const file of options.get("T", "upload-file")) judgeUpload(file, scope, to);
+  for (const value of [...options.get("data-raw", "form-string"), ...addresses])
+    judgeSent(value.origin & ~origins.trusted, scope, to);
+  for (const value of options.get(
+    "H",
+    "header",
+    "u",
+    "user",
+    "b",
+    "cookie",
+    "A",
+    "user-agent",
+    "e",
+    "referer",
+    "oauth2-bearer",
+  )) {
+    judgeSent(value.origin & ~origins.file, scope, to);
+    if (value.text.startsWith("@")) judgeUpload({ ...value, text: value.text.slice(1) }, scope, to);
+  }
+}
+
+const wget: Judge = ({ args }, scope) => {
+  if (isInformation(args)) return;
+  const options = parseOptions(args, {
+    short: "O:o:a:P:i:e:t:T:w:Q:U:l:A:R:D:I:X:B:qcnrkKpEHLNSvdbxF46",
+    long: "post-file= post-data= body-file= body-data= output-document= output-file= append-output= directory-prefix= input-file= execute= header= user= password= user-agent= referer= method= tries= timeout= wait= use-askpass= quiet continue no-check-certificate recursive level= accept= reject= no-verbose show-progress progress= content-disposition mirror no-parent timestamping page-requisites convert-links spider secure-protocol= https-only ca-certificate= load-cookies= save-cookies= no-clobber inet4-only",
+  });
+  const { isLocal, to } = judgeAddresses(options.operands, scope);
+  for (const program of options.get("use-askpass")) scope.interpreter.runCommand([program], scope);
+  for (const command of options.get("e", "execute"))
+    if (/use_?askpass|output_?document/i.test(command.text))
+      report(scope, "high", "opaque_exec", "wget runs or replaces another file.");
+  const files = options.get("O", "output-document");
+  for (const file of files) {
+    if (file.text === "-") continue;
+    for (const path of resolveAll(file, scope)) {
+      judgeWrite(path, scope);
+      writeFile(path, received, scope);
+    }
+  }
+  if (files.length === 0)
+    for (const address of options.operands) saveAs(address, options.get("P", "directory-prefix")[0], scope);
+  if (!isLocal) {
+    for (const file of options.get("post-file", "body-file")) judgeUpload(file, scope, to);
+    for (const value of [...options.get("post-data", "body-data"), ...options.operands])
+      judgeSent(value.origin, scope, to);
+    for (const value of options.get("header", "user-agent", "referer"))
+      judgeSent(value.origin & ~origins.file, scope, to);
+    if (options.has("post-data", "body-data")) report(scope, "medium", "exfiltration", `It sends data ${to}.`);
+  }
+  return files.some(({ text }) => text === "-" || text === "/dev/stdout") ? received : [emptyText];
+};
+
+/** Other programs that fetch addresses: `http`, `aria2c`, browsers for terminals. */
+const fetchOther: Judge = ({ args, name }, scope) => {
+  const addresses = args.filter(({ text }) => /^\w+:\/\/|^[\w-]+(?:\.[\w-]+)+(?:[:/]|$)|^localhost/.test(text));
+  if (addresses.length === 0) return undefined;
+  const { isLocal, to } = judgeAddresses(addresses, scope);
+  if (!isLocal) {
+    for (const arg of args) {
+      judgeSent(arg.origin, scope, to);
+      const file = /^[\w.-]+:?=?@(.+)$|^@(.+)$/.exec(arg.text);
+      if (file && /^(?:https?|xh|xhs)$/.test(name)) judgeUpload({ ...arg, text: file[1] ?? file[2]! }, scope, to);
+    }
+    if (/^(?:https?|xh|xhs)$/.test(name)) {
+      judgeSent(joinOrigins(scope.stdin), scope, to);
+      if (args.some(({ text }) => /^(?:POST|PUT|PATCH)$/.test(text) || /^\w[\w.-]*:?=/.test(text)))
+        report(scope, "medium", "exfiltration", `It sends data ${to}.`);
+    }
+  }
+  return received;
+};
+
+/** A name that is looked up may carry data. */
+const resolveName: Judge = ({ name, args }, scope) => {
+  if (isInformation(args)) return;
+  const names = args.filter(({ text }) => !/^(?:[-+@].*|[\d.]+)$/s.test(text) || isMetadataHost(text));
+  const carriers = names.filter((text) => !isKnown(text.text) || text.origin !== 0);
+  if (carriers.some(({ text }) => /[.]/.test(text)) && joinOrigins(carriers) !== 0)
+    report(
+      scope,
+      (joinOrigins(carriers) & origins.credential) !== 0 ? "critical" : "high",
+      "exfiltration",
+      `The name that ${name} looks up carries data of this machine.`,
+    );
+  else if (carriers.some(({ text }) => /\uFFFF.*\.\w|\w\.\uFFFF/.test(text)))
+    report(scope, "high", "exfiltration", `The name that ${name} looks up is not known before.`);
+  else if (names.some(({ text }) => !isLocalHost(text) && text !== ""))
+    report(scope, "medium", "exfiltration", `${name} asks the network for a name.`);
+  return received;
+};
+
+export const networkRules: Judges = {
+  curl,
+  wget,
+  ...forNames(
+    "http https xh xhs curlie aria2c lynx w3m links elinks axel fetch lwp-request lwp-download GET POST HEAD httpie open xdg-open sensible-browser firefox chromium google-chrome wget2",
+    fetchOther,
+  ),
+  ...forNames(
+    "dig nslookup host drill ping ping6 traceroute tracepath mtr resolvectl systemd-resolve fping kdig doggo dog whois",
+    resolveName,
+  ),
+};

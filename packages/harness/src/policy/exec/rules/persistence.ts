@@ -1,0 +1,77 @@
+/** Things that run again later, without anybody asking. */
+import { runCode } from "../programs/code.ts";
+import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { parseOptions } from "../programs/options.ts";
+import { report } from "../shell/analysis.ts";
+import { judgeTarget } from "./delete.ts";
+import { judgeWrite } from "./write.ts";
+
+const crontab: Judge = ({ args }, scope) => {
+  if (isInformation(args) || args.some(({ text }) => text === "-l")) return;
+  report(scope, "high", "persistence", "It changes what runs at set times.");
+};
+
+const at: Judge = ({ name, args }, scope) => {
+  if (isInformation(args) || args.some(({ text }) => /^-(?:l|V|c)$/.test(text))) return;
+  report(scope, "high", "persistence", `${name} runs commands later.`);
+  for (const code of scope.stdin) if (code.text !== "") runCode(code, [], scope);
+};
+
+const service =
+  (harmless: RegExp): Judge =>
+  ({ name, args }, scope) => {
+    if (isInformation(args) || args.length === 0 || args.some(({ text }) => harmless.test(text))) return;
+    report(scope, "high", "persistence", `${name} makes a service start by itself.`);
+  };
+
+const link: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    short: "bdfFiLnPrsTvt:S:",
+    long: "backup=? force interactive logical no-dereference physical relative symbolic no-target-directory verbose target-directory= suffix=",
+  });
+  const target = options.get("t", "target-directory")[0] ?? options.operands.at(-1);
+  if (target && options.operands.length > 1) judgeTarget(target, options.operands.slice(0, -1), scope);
+};
+
+const mkdir: Judge = ({ args }, scope) => {
+  for (const operand of getOperands(args)) {
+    for (const path of resolveAll(operand, scope))
+      if (!path.includes("/.vscode") && !path.includes("/.config")) judgeWrite(`${path}/x`, scope, { isGuess: true });
+  }
+};
+
+/** Editors and settings that load code at the next start. */
+const extension: Judge = ({ name, args }, scope) => {
+  if (args.some(({ text }) => /^--(?:install-extension|add-mcp)/.test(text)))
+    report(scope, "medium", "persistence", `${name} installs an extension.`);
+};
+
+const settings: Judge = ({ name, args }, scope) => {
+  if (args.some(({ text }) => /^(?:write|set|import|load|default|reset|--install|--set|--config|install)$/.test(text)))
+    report(scope, "medium", "persistence", `${name} changes settings of the desktop or the system.`);
+};
+
+const processManager: Judge = ({ name, args }, scope) => {
+  if (args.some(({ text }) => /^(?:startup|save|enable|service)$/.test(text)))
+    report(scope, "high", "persistence", `${name} makes programs start by themselves.`);
+};
+
+export const persistenceRules: Judges = {
+  ...forNames("crontab incrontab fcrontab", crontab),
+  ...forNames("at batch", at),
+  ...forNames("launchctl", service(/^(?:list|print|blame|getenv|print-disabled|help|version)$/)),
+  ...forNames("update-rc.d chkconfig rc-update sysv-rc-conf", service(/^(?:--list|show|-l)$/)),
+  ...forNames("service rc-service initctl", ({ name, args }, scope) => {
+    if (args.length > 1 && !args.some(({ text }) => /^(?:status|--status-all|list)$/.test(text)))
+      report(scope, "medium", "persistence", `${name} changes a service.`);
+  }),
+  ...forNames(
+    "update-alternatives alternatives dpkg-divert debconf-set-selections",
+    service(/^--(?:display|list|query|get-selections|config-help)$/),
+  ),
+  ...forNames("ln gln link", link),
+  ...forNames("mkdir", mkdir),
+  ...forNames("code codium cursor windsurf code-insiders", extension),
+  ...forNames("gsettings dconf defaults xdg-mime xdg-settings kwriteconfig5 plutil PlistBuddy", settings),
+  ...forNames("pm2 supervisorctl forever", processManager),
+};

@@ -1,0 +1,137 @@
+/** Writing to files: which paths are protected, and why. */
+import type { ExecClass, ExecContext, ExecFinding } from "../classification.ts";
+import { getZone, isBelow } from "../paths.ts";
+import { report, type Scope } from "../shell/analysis.ts";
+import { isCredentialPath } from "../shell/files.ts";
+import { toShown } from "../shell/text.ts";
+import { isRawDevice } from "./device-names.ts";
+
+export interface ProtectedPath {
+  class: ExecClass;
+  tier: ExecFinding["tier"];
+}
+
+const critical = (kind: ExecClass): ProtectedPath => ({ class: kind, tier: "critical" });
+const high = (kind: ExecClass): ProtectedPath => ({ class: kind, tier: "high" });
+const medium = (kind: ExecClass): ProtectedPath => ({ class: kind, tier: "medium" });
+
+/** Absolute paths, in lower case. */
+const system: readonly (readonly [RegExp, ProtectedPath])[] = [
+  [/^\/proc\/sysrq-trigger$/, critical("device_write")],
+  [/^\/proc\/sys\/kernel\/(?:core_pattern|modprobe|sysrq|hotplug)$/, critical("device_write")],
+  [/^\/proc\/(?:self|\d+)\/(?:oom_score_adj|oom_adj|comm|setgroups|uid_map|gid_map)$/, medium("privilege_escalation")],
+  [/^\/(?:proc|sys)\/power\/state$|^\/sys\/power\//, critical("shutdown")],
+  [/^\/(?:proc|sys)(?:\/|$)/, high("device_write")],
+  [
+    /^\/etc\/(?:sudoers(?:\.d)?|doas\.conf|pam\.d|pam\.conf|polkit-1|security|ld\.so\.preload)(?:\/|$|~)/,
+    critical("privilege_escalation"),
+  ],
+  [/^\/usr\/share\/polkit-1(?:\/|$)/, critical("privilege_escalation")],
+  [/^\/etc\/(?:passwd|shadow|group|gshadow|master\.passwd|subuid|subgid)-?$/, critical("credential_change")],
+  [/^\/etc\/ssh(?:\/|$)/, critical("credential_change")],
+  [
+    /^\/etc\/(?:ssl|pki|ca-certificates)(?:\/|$)|^\/usr\/(?:local\/)?share\/ca-certificates(?:\/|$)/,
+    high("credential_change"),
+  ],
+  [/^\/(?:var\/spool\/(?:cron|at)|etc\/(?:cron[\w.-]*|anacrontab|at\.allow))(?:\/|$)/, critical("persistence")],
+  [/^\/(?:etc|lib|usr\/lib|usr\/local\/lib|run)\/systemd(?:\/|$)/, critical("persistence")],
+  [
+    /^\/etc\/(?:profile|profile\.d|bash\.bashrc|bashrc|zsh|zshrc|zshenv|zprofile|environment|environment\.d|rc\.local|rc\d?\.d|init\.d|init|inittab|update-motd\.d|udev|modules|modules-load\.d|modprobe\.d|xdg\/autostart|x11|network|networkmanager\/dispatcher\.d|apt\/apt\.conf\.d|dhcp|logrotate\.d|skel|fish|csh\.cshrc|ld\.so\.conf(?:\.d)?)(?:\/|$)/,
+    high("persistence"),
+  ],
+  [/^\/(?:library|system\/library)\/(?:launchagents|launchdaemons|startupitems)(?:\/|$)/, critical("persistence")],
+  [/^\/(?:boot|efi)(?:\/|$)/, critical("persistence")],
+];
+
+const systemStart = /^\/(?:proc|sys|etc|usr|lib|run|var|boot|efi|library|system)(?:\/|$)/;
+
+/** Below a home directory. */
+const atHome: readonly (readonly [RegExp, ProtectedPath])[] = [
+  [/^\.ssh\/(?:authorized_keys2?|id_[\w-]+|rc|environment)$/i, critical("credential_change")],
+  [/^\.ssh\/known_hosts/i, medium("credential_change")],
+  [/^\.ssh(?:\/|$)/i, high("credential_change")],
+  [
+    /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|xsession|xsessionrc|pam_environment|pythonrc|pythonstartup|perltidyrc|irbrc|vimrc|gvimrc|emacs|exrc|nanorc|screenrc|tmux\.conf|gdbinit|lldbinit|gitconfig|hgrc|curlrc|wgetrc|yarnrc(?:\.yml)?|condarc|rprofile|mailcap|forward|procmailrc|envrc)$/i,
+    high("persistence"),
+  ],
+  [
+    /^\.config\/(?:systemd|autostart|environment\.d|fish|nvim|git|plasma-workspace|upstart|pip|npm|direnv|nushell)(?:\/|$)/i,
+    high("persistence"),
+  ],
+  [/^library\/(?:launchagents|launchdaemons)(?:\/|$)/i, high("persistence")],
+  [/^\.(?:vim|emacs\.d|ipython|oh-my-zsh|gnome2|kde\d?|vscode|vscode-server)(?:\/|$)/i, high("persistence")],
+  [/^\.local\/(?:bin|share\/(?:systemd|applications|dbus-1|autostart))(?:\/|$)/i, high("persistence")],
+  [/^(?:bin|\.cargo\/(?:bin|config|env)|\.npm-global)(?:\/|$)/i, medium("persistence")],
+];
+
+/** Below the workspace and below a home directory. */
+const anywhere: readonly (readonly [RegExp, ProtectedPath])[] = [
+  [/(?:^|\/)\.(?:tau|pi|omp|openclaw)(?:\/|$)/i, critical("persistence")],
+  [
+    /(?:^|\/)\.(?:claude|codex|gemini|qwen|cursor|windsurf|factory|kimi|opencode)\/(?:settings[\w.-]*\.json|config\.(?:toml|json)|mcp\.json|hooks(?:\.json|\/.*)?|agents\/.*|commands\/.*|auth\.json)$/i,
+    critical("persistence"),
+  ],
+  [/(?:^|\/)(?:\.mcp\.json|\.claude\.json)$/i, critical("persistence")],
+  [/(?:^|\/)\.git\/(?:hooks|config|info\/attributes|modules\/.*\/(?:hooks|config))(?:\/|$|\.)/i, high("persistence")],
+  [/(?:^|\/)\.git\/(?:hooks)(?:\/|$)/i, critical("persistence")],
+  [/(?:^|\/)\.git$/i, high("persistence")],
+  [
+    /(?:^|\/)\.(?:vscode\/(?:tasks|launch)\.json|envrc|idea\/workspace\.xml|devcontainer\/devcontainer\.json|zed\/tasks\.json)$/i,
+    high("persistence"),
+  ],
+  [/(?:^|\/)\.vscode\/settings\.json$/i, medium("persistence")],
+  [/(?:^|\/)(?:sitecustomize|usercustomize)\.py$|site-packages\/[^/]+\.pth$/i, high("persistence")],
+];
+
+/** Why a path may not be changed like any other one; undefined for ordinary files. */
+export function findProtected(path: string, context: ExecContext): ProtectedPath | undefined {
+  const lower = path.toLowerCase();
+  if (lower.startsWith("/dev/") && isRawDevice(lower)) return critical("device_write");
+  // Most paths are ordinary files of the workspace: then no pattern is tried at all.
+  const found = systemStart.test(lower) ? find(system, lower) : undefined;
+  if (found) return found;
+  const { home, workspace } = context;
+  const isOwnHome = path === home || isBelow(path, home);
+  const below = isOwnHome ? path.slice(home.length + 1) : /^\/(?:root|(?:home|Users)\/[^/]+)\/(.+)$/.exec(path)?.[1];
+  if (below !== undefined && !(isBelow(path, workspace) && !isOwnHome)) {
+    const atHomePath = find(atHome, below);
+    if (atHomePath) return atHomePath;
+  }
+  const general = /\/\.|\.(?:py|pth)$/.test(path) ? find(anywhere, path) : undefined;
+  if (general) return general;
+  const isInWorkspace = path === workspace || isBelow(path, workspace);
+  return !isInWorkspace && isCredentialPath(path, context) ? high("credential_change") : undefined;
+}
+
+function find(rows: readonly (readonly [RegExp, ProtectedPath])[], path: string): ProtectedPath | undefined {
+  return rows.find(([pattern]) => pattern.test(path))?.[1];
+}
+
+export interface WriteOptions {
+  isAppended?: boolean;
+  /** Whether the name is only assumed: then places outside of the workspace are not reported again. */
+  isGuess?: boolean;
+}
+
+/** Reports a write to a path that is not in the workspace or a temporary directory, or that is protected there. */
+export function judgeWrite(path: string, scope: Scope, { isGuess = false }: WriteOptions = {}): void {
+  const { context } = scope.analysis;
+  const shown = toShown(path);
+  const found = findProtected(path, context);
+  if (found) {
+    report(scope, found.tier, found.class, `It writes to ${shown}.`);
+    return;
+  }
+  if (/^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+|pts\/\d+|ptmx|full|zero|u?random|shm(?:\/.*)?)$/.test(path))
+    return;
+  if (path.startsWith("/dev/")) {
+    report(scope, "high", "device_write", `It writes to the device ${shown}.`);
+    return;
+  }
+  if (isGuess) return;
+  const zone = getZone(path, context);
+  if (zone === "system" || zone === "root")
+    report(scope, zone === "system" ? "high" : "medium", "persistence", `It changes the system at ${shown}.`);
+  else if (zone === "in-home" || zone === "home" || zone === "outside")
+    report(scope, "medium", "persistence", `It writes to ${shown}, outside of the workspace.`);
+}

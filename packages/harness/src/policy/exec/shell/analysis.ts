@@ -1,0 +1,100 @@
+/** What one analysis collects, and the scope in which a part of the script is walked. */
+import type { ParsedScript } from "unbash";
+import type { ExecContext, ExecFinding } from "../classification.ts";
+import type { ShellState } from "./state.ts";
+import { toShown, type Options, type Text } from "./text.ts";
+
+/** Thrown when a script is too large to analyse; `classifyCommand` turns it into a denial. */
+export class AnalysisLimitError extends Error {}
+
+const maxSteps = 6_000;
+const maxDepth = 48;
+
+/** Walks code. A port, since expansions and programs run code and code has expansions and programs. */
+export interface Interpreter {
+  /** Each of these returns what the code may print. */
+  runScript(script: ParsedScript, scope: Scope): Options<Text>;
+  /** Parses shell code and walks it. */
+  runText(code: Text, scope: Scope): Options<Text>;
+  /** Runs a program, a builtin or a function with its arguments. */
+  runCommand(words: readonly Text[], scope: Scope): Options<Text>;
+}
+
+export interface Scope {
+  readonly analysis: Analysis;
+  readonly interpreter: Interpreter;
+  readonly state: ShellState;
+  readonly stdin: Options<Text>;
+  /** Functions that are being called, the innermost last. */
+  readonly calls: readonly FunctionCall[];
+  /** Where the exits of the innermost loop and function are collected. */
+  readonly loop: ShellState[] | undefined;
+  /** The pipeline that the command is part of, and how many times it was put into the background. */
+  readonly pipeline: object;
+  readonly backgrounds: number;
+  readonly depth: number;
+  /** Index of the command that is being judged; null outside of one. */
+  readonly command: number | null;
+  /** Whether the command was started by `sudo` or another program that raises privileges. */
+  readonly isPrivileged: boolean;
+}
+
+export interface FunctionCall {
+  readonly name: string;
+  readonly returns: ShellState[];
+  /** How often the function calls itself, by pipeline. */
+  readonly recursions: Map<object, number>;
+  readonly pipeline: object;
+  readonly backgrounds: number;
+}
+
+export class Analysis {
+  readonly context: ExecContext;
+  readonly commands: string[][] = [];
+  readonly findings: ExecFinding[] = [];
+  /** Bodies of functions that were called. */
+  readonly calledFunctions = new Set<object>();
+  /** Scripts of `>(…)` that have not received their input yet, by path. */
+  readonly sinks = new Map<string, ParsedScript>();
+  #steps = 0;
+  #files = 0;
+  #reported = new Set<string>();
+
+  constructor(context: ExecContext) {
+    this.context = context;
+  }
+
+  /** Counts work, so that no script takes long. */
+  step(cost = 1): void {
+    this.#steps += cost;
+    if (this.#steps > maxSteps) throw new AnalysisLimitError("The command has too many parts.");
+  }
+
+  addCommand(words: readonly Text[]): number {
+    this.step(1 + words.length / 8);
+    return this.commands.push(words.map((word) => toShown(word.text))) - 1;
+  }
+
+  report(finding: ExecFinding): void {
+    const key = `${finding.tier} ${finding.class} ${finding.command} ${finding.reason}`;
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    this.findings.push({ ...finding, reason: toShown(finding.reason) });
+  }
+
+  /** A name for what a process substitution reads or writes. */
+  createPipePath(): string {
+    return `/dev/fd/${1000 + this.#files++}`;
+  }
+}
+
+/** The same scope one level deeper. */
+export function deepen(scope: Scope, changes: Partial<Scope> = {}): Scope {
+  if (scope.depth >= maxDepth) throw new AnalysisLimitError("The command is nested too deeply.");
+  return { ...scope, depth: scope.depth + 1, ...changes };
+}
+
+/** Reports something about the command that is being judged. */
+export function report(scope: Scope, tier: ExecFinding["tier"], kind: ExecFinding["class"], reason: string): void {
+  scope.analysis.report({ tier, class: kind, reason, command: scope.command });
+}

@@ -1,0 +1,223 @@
+/** Builtins of the shell that change its state or run code. */
+import { joinWords, sourceFile } from "../programs/shells.ts";
+import { runHere } from "../programs/code.ts";
+import { type Invocation, type Judge, type Judges, forNames } from "../programs/invocation.ts";
+import { parseOptions } from "../programs/options.ts";
+import { getZone, resolvePath } from "../paths.ts";
+import { judgeAssignment } from "../rules/variables.ts";
+import { deepen, report, type Scope } from "./analysis.ts";
+import { runEmbedded } from "./parameters.ts";
+import { formatPrintf } from "./printf.ts";
+import { concat, emptyText, isKnown, joinOrigins, known, unknown, type Options, type Text } from "./text.ts";
+
+const silent: Options<Text> = [emptyText];
+
+const changeDirectory: Judge = ({ name, args }, scope) => {
+  const { state, analysis } = scope;
+  const target = args.find(({ text }) => text === "-" || !text.startsWith("-"));
+  if (name === "popd" || target?.text === "-") {
+    moveTo([state.previousDirectory ?? unknown().text], scope);
+    return silent;
+  }
+  if (!target && name === "pushd") return silent;
+  const path = target?.text ?? analysis.context.home;
+  moveTo(
+    state.directories.map((from) => (path === "" ? from : resolvePath(path, from, analysis.context.home))),
+    scope,
+  );
+  return silent;
+};
+
+function moveTo(directories: readonly string[], { state, analysis }: Scope): void {
+  const isRisky = (directory: string) =>
+    !/^(?:workspace|in-workspace|in-temp)$/.test(getZone(directory, analysis.context));
+  state.earlierDirectories = [...new Set([...state.earlierDirectories, ...state.directories.filter(isRisky)])].slice(
+    0,
+    4,
+  );
+  state.previousDirectory = state.directories[0];
+  state.directories = [...new Set(directories)];
+}
+
+/** `export "A=b"` and the like, where the assignment is not visible in the syntax. */
+const declare: Judge = ({ args }, scope) => {
+  const isReference = args.some(({ text }) => /^-\w*[ni]/.test(text));
+  for (const arg of args) {
+    const match = /^(\w+)(\+?)=(.*)$/s.exec(arg.text);
+    if (!match) continue;
+    const [, name = "", , value = ""] = match;
+    const text = { ...arg, text: value };
+    if (isReference) {
+      runEmbedded([text], scope);
+      scope.state.set(name, [[unknown(arg.origin)]]);
+    } else if (!scope.state.variables.has(name)) {
+      judgeAssignment(name, text, scope);
+      scope.state.set(name, [[text]]);
+    }
+  }
+  if (args.length === 0 || args.some(({ text }) => text === "-p")) return undefined;
+  return silent;
+};
+
+/** Sets variables from the input: one line for `read`, all of it for `mapfile`. */
+const readInput: Judge = ({ name, args }, scope) => {
+  runEmbedded(args, scope);
+  const isArray = name !== "read";
+  const options = parseOptions(args, { short: isArray ? "d:n:O:s:u:C:c:t" : "a:d:i:n:N:p:t:u:ers" });
+  for (const callback of options.get("C")) runHere(callback, scope);
+  const [stdin = emptyText] = scope.stdin;
+  const lines = stdin.text.split("\n");
+  const isFixed =
+    isKnown(stdin.text) && scope.stdin.length === 1 && scope.loop === undefined && lines.filter(Boolean).length <= 1;
+  const names = [...options.get("a").map(({ text }) => text), ...options.operands.map(({ text }) => text)];
+  const words = (lines[0] ?? "").trim().split(/[ \t]+/);
+  names.forEach((variable, index) => {
+    if (!/^\w+$/.test(variable)) return;
+    const isLast = index === names.length - 1;
+    const value = isFixed
+      ? known(isLast ? words.slice(index).join(" ") : (words[index] ?? ""), stdin.origin)
+      : unknown(joinOrigins(scope.stdin));
+    if (isArray || options.has("a")) scope.state.set(variable, [[unknown(joinOrigins(scope.stdin))]]);
+    else scope.state.set(variable, isFixed ? [[value]] : [...toLineValues(scope), [value]]);
+  });
+  return silent;
+};
+
+/** Each line of a known input may be the one that is read. */
+const toLineValues = (scope: Scope) =>
+  scope.stdin.flatMap((stdin) =>
+    isKnown(stdin.text)
+      ? stdin.text
+          .split("\n")
+          .filter(Boolean)
+          .slice(0, 6)
+          .map((line) => [known(line.trim(), stdin.origin)])
+      : [],
+  );
+
+const setTrap: Judge = ({ args }, scope) => {
+  const code = args.find(({ text }) => !/^-[lp-]?$/.test(text));
+  if (!code || args.length < 2) return silent;
+  scope.state.traps = [...scope.state.traps, code];
+  runHere(code, { ...scope, state: scope.state.clone() });
+  return silent;
+};
+
+const setPositional: Judge = ({ name, args }, scope) => {
+  const { state } = scope;
+  if (name === "shift") {
+    const count = args[0] ? Number(args[0].text) : 1;
+    state.positional = state.positional.map((values) => (Number.isInteger(count) ? values.slice(count) : [unknown()]));
+    return silent;
+  }
+  const end = args.findIndex(({ text }) => text === "--");
+  const from = end === -1 ? args.findIndex(({ text }) => !/^[-+]/.test(text)) : end + 1;
+  if (from >= 0) state.positional = [args.slice(from)];
+  return args.length === 0 ? undefined : silent;
+};
+
+const setAlias: Judge = ({ args }, scope) => {
+  for (const arg of args) {
+    const match = /^([^=]+)=(.*)$/s.exec(arg.text);
+    if (match) scope.state.aliases.set(match[1]!, { ...arg, text: match[2]! });
+  }
+  return silent;
+};
+
+const leave: Judge = ({ name }, scope) => {
+  if (name === "return") scope.calls.at(-1)?.returns.push(scope.state.clone());
+  else if (name !== "exit") scope.loop?.push(scope.state.clone());
+  return silent;
+};
+
+/** `command` and `builtin` skip functions; `exec` replaces the shell. */
+const runDirectly: Judge = ({ name, args }, scope) => {
+  const options = parseOptions(args, { short: name === "exec" ? "a:cl" : "pvV", stopsAtOperand: true });
+  const [first] = options.operands;
+  if (!first) return silent;
+  if (options.has("v", "V")) return [concat(first, known("\n"))];
+  const state = name === "exec" ? scope.state : scope.state.clone();
+  const isFunction = state.functions.has(first.text);
+  const inner = deepen(scope, { state: isFunction ? state.clone() : scope.state });
+  if (isFunction) {
+    inner.state.functions.delete(first.text);
+    inner.state.aliases.delete(first.text);
+  }
+  return scope.interpreter.runCommand(options.operands, inner);
+};
+
+const unset: Judge = ({ args }, scope) => {
+  runEmbedded(args, scope);
+  const isFunction = args.some(({ text }) => text === "-f");
+  for (const { text } of args) {
+    if (isFunction) scope.state.functions.delete(text);
+    else if (/^\w+$/.test(text)) scope.state.set(text, [[]]);
+  }
+  return silent;
+};
+
+const printf: Judge = ({ args }, scope) => {
+  if (args[0]?.text !== "-v") return [formatPrintf(args)];
+  runEmbedded(args.slice(1, 2), scope);
+  scope.state.set(args[1]?.text ?? "", [[formatPrintf(args.slice(2))]]);
+  return silent;
+};
+
+const evaluate = ({ args }: Invocation, scope: Scope) =>
+  runHere(joinWords(args[0]?.text === "--" ? args.slice(1) : args), scope);
+
+/** Builtins that make a later command run something else. */
+const remap: Judge = ({ name, args }, scope) => {
+  if (args.some(({ text }) => /^-\w*[fpxC]/.test(text))) {
+    report(scope, "high", "opaque_exec", `${name} changes what later commands run.`);
+  }
+  for (const [index, { text }] of args.entries())
+    if (text === "-C" && args[index + 1]) runHere(args[index + 1]!, scope);
+  return silent;
+};
+
+const quiet: Judge = () => silent;
+
+const testValue: Judge = ({ args }, scope) => {
+  const isEvaluated = args.some(({ text }) => /^-(?:v|eq|ne|lt|le|gt|ge)$/.test(text));
+  if (isEvaluated) runEmbedded(args, scope);
+  return silent;
+};
+
+const compute: Judge = ({ args }, scope) => {
+  runEmbedded(args, scope);
+  for (const { text } of args) {
+    const name = /^(\w+)\s*[-+*/%]?=/.exec(text)?.[1];
+    if (name) scope.state.set(name, [[unknown()]]);
+  }
+  return silent;
+};
+
+const table: Judges = {
+  ...forNames("cd pushd popd", changeDirectory),
+  ...forNames("export declare typeset local readonly", declare),
+  ...forNames("read mapfile readarray", readInput),
+  ...forNames("set shift", setPositional),
+  ...forNames("return break continue exit logout", leave),
+  ...forNames("command builtin exec", runDirectly),
+  ...forNames("enable hash bind complete compgen", remap),
+  ...forNames(
+    ": true false wait jobs shopt ulimit umask disown bg fg suspend unalias getopts times history fc dirs caller",
+    quiet,
+  ),
+  ...forNames("test [", testValue),
+  ...forNames("source .", ({ args }, scope) => {
+    const [file, ...rest] = args;
+    if (!file) return silent;
+    if (rest.length > 0) scope.state.positional = [rest];
+    return sourceFile(file, scope);
+  }),
+  trap: setTrap,
+  alias: setAlias,
+  unset,
+  printf,
+  eval: evaluate,
+  let: compute,
+};
+
+export const builtins: ReadonlyMap<string, Judge> = new Map(Object.entries(table));

@@ -1,0 +1,59 @@
+/** What files contain, as far as a script itself or their names tell. */
+import { isCredentialFile } from "../../credential-files.ts";
+import type { ExecContext } from "../classification.ts";
+import { getZone, isBelow } from "../paths.ts";
+import type { Scope } from "./analysis.ts";
+import { emptyText, joinOrigins, limitOptions, origins, unknown, type Options, type Text } from "./text.ts";
+
+export function readFile(path: string, scope: Scope): Options<Text> {
+  const own = scope.state.files.get(path);
+  if (own) return own;
+  if (path === "/dev/null") return [emptyText];
+  if (path === "/dev/stdin" || path === "/dev/fd/0" || path === "/proc/self/fd/0") return scope.stdin;
+  return [unknown(getFileOrigin(path, scope.analysis.context))];
+}
+
+/** Remembers what a script writes, so that running the file later runs that text. */
+export function writeFile(path: string, content: Options<Text>, scope: Scope): void {
+  if (path.startsWith("/dev/") && !path.startsWith("/dev/shm/")) return;
+  scope.state.files.set(path, limitOptions(content));
+}
+
+/** Where the content of a file comes from, by its path. */
+export function getFileOrigin(path: string, context: ExecContext): number {
+  if (/^\/dev\/(?:tcp|udp)\//.test(path)) return origins.network;
+  if (/^\/dev\/(?:zero|u?random|full)$/.test(path)) return origins.endless;
+  if (isCredentialPath(path, context)) return origins.credential | origins.file;
+  if (isSecretPath(path)) return origins.secret | origins.file;
+  const zone = getZone(path, context);
+  const isTrusted = zone === "in-workspace" || zone === "system" || zone === "in-home";
+  return origins.file | (isTrusted ? origins.trusted : 0);
+}
+
+/** Files with keys or logins, also whole directories of them. */
+export function isCredentialPath(path: string, context: ExecContext): boolean {
+  if (/(?:^|\/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|\.password-store)\/?$/.test(path)) return true;
+  if (/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)$/.test(path)) return true;
+  const { home, workspace } = context;
+  // Credentials are kept in homes and in the system. The full list is only asked for paths that may be there.
+  if (isBelow(path, workspace) && home !== workspace && !isBelow(home, workspace)) return false;
+  return isCredentialFile(path.replace(/[*?[\uFFFF].*$/s, "x"), { home, agentDir: `${home}/.tau` });
+}
+
+/** Files that often hold secrets, and lists of accounts. */
+const isSecretPath = (path: string) =>
+  /(?:^|\/)\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?$/.test(path) ||
+  /^\/(?:etc\/(?:passwd|group|hosts\.equiv)|proc\/(?:self|\d+|\uFFFF)\/(?:environ|cmdline))/.test(path) ||
+  /(?:^|\/)(?:secrets?\.(?:ya?ml|json|toml|txt|env)|credentials(?:\.json)?|\.(?:bash|zsh|python|node_repl|psql|mysql)_history|[\w.-]+\.(?:pem|key|p12|pfx|keystore|jks|kdbx))$/.test(
+    path,
+  );
+
+/** What a program may read from the files that its arguments name. */
+export function getReadOrigin(paths: readonly string[], scope: Scope): number {
+  let origin = 0;
+  for (const path of paths) {
+    const content = scope.state.files.get(path);
+    origin |= content ? joinOrigins(content) : getFileOrigin(path, scope.analysis.context) & ~origins.trusted;
+  }
+  return origin;
+}

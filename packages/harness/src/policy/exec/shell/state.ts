@@ -1,0 +1,120 @@
+/** What a shell remembers between commands, with every possibility where it depends on a condition. */
+import type { CompoundCommand, CompoundList, Redirected } from "unbash";
+import { resolvePath } from "../paths.ts";
+import { known, unknown, type Options, type Text } from "./text.ts";
+
+/** The elements of a variable: one for plain variables, none for a variable that is not set. */
+export type Value = readonly Text[];
+
+const maxValues = 8;
+const maxDirectories = 4;
+
+export class ShellState {
+  readonly variables: Map<string, Options<Value>>;
+  readonly functions: Map<string, CompoundCommand | Redirected | CompoundList>;
+  readonly aliases: Map<string, Text>;
+  /** What the script itself wrote to files. */
+  readonly files: Map<string, Options<Text>>;
+  /** Remotes of git that the script itself adds or changes. */
+  readonly remotes: Set<string>;
+  /** Paths of open file descriptors, by their numbers. */
+  readonly descriptors: Map<string, string>;
+  /** `$1`, `$2` and so on. */
+  positional: Options<Value>;
+  /** Where the shell may be. */
+  directories: readonly string[];
+  /** Where it may still be if the last change of the directory failed. Empty for directories of the workspace. */
+  earlierDirectories: readonly string[];
+  previousDirectory: string | undefined;
+  traps: readonly Text[];
+
+  constructor(directory: string);
+  constructor(from: ShellState);
+  constructor(from: ShellState | string) {
+    const other = typeof from === "string" ? undefined : from;
+    this.variables = new Map(other?.variables);
+    this.functions = new Map(other?.functions);
+    this.aliases = new Map(other?.aliases);
+    this.files = new Map(other?.files);
+    this.remotes = new Set(other?.remotes);
+    this.descriptors = new Map(other?.descriptors);
+    this.positional = other?.positional ?? [[]];
+    this.directories = other?.directories ?? [from as string];
+    this.earlierDirectories = other?.earlierDirectories ?? [];
+    this.previousDirectory = other?.previousDirectory;
+    this.traps = other?.traps ?? [];
+  }
+
+  clone(): ShellState {
+    return new ShellState(this);
+  }
+
+  get allDirectories(): readonly string[] {
+    return this.earlierDirectories.length === 0 ? this.directories : [...this.directories, ...this.earlierDirectories];
+  }
+
+  /** Every path that a relative or absolute path may mean. */
+  resolve(path: string, home: string): string[] {
+    return [...new Set(this.allDirectories.map((directory) => resolvePath(path, directory, home)))];
+  }
+
+  set(name: string, values: Options<Value>): void {
+    this.variables.set(name, limitValues(values));
+  }
+
+  /** Takes in the states of other branches that may have been taken instead. */
+  merge(others: readonly ShellState[]): void {
+    for (const other of others) {
+      if (other === this) continue;
+      for (const name of new Set([...this.variables.keys(), ...other.variables.keys()])) {
+        const mine = this.variables.get(name);
+        const theirs = other.variables.get(name);
+        if (mine !== theirs) this.set(name, [...(mine ?? [[]]), ...(theirs ?? [[]])]);
+      }
+      for (const [name, body] of other.functions) if (!this.functions.has(name)) this.functions.set(name, body);
+      for (const [name, text] of other.aliases) if (!this.aliases.has(name)) this.aliases.set(name, text);
+      for (const [path, texts] of other.files) {
+        const mine = this.files.get(path);
+        if (mine !== texts) this.files.set(path, [...(mine ?? []), ...texts].slice(-maxValues));
+      }
+      for (const remote of other.remotes) this.remotes.add(remote);
+      for (const [number, path] of other.descriptors) this.descriptors.set(number, path);
+      this.directories = limitDirectories([...this.directories, ...other.directories]);
+      this.earlierDirectories = limitDirectories([...this.earlierDirectories, ...other.earlierDirectories]);
+      if (this.positional !== other.positional)
+        this.positional = limitValues([...this.positional, ...other.positional]);
+      this.traps = [...new Set([...this.traps, ...other.traps])];
+    }
+  }
+
+  /** Takes over everything from another state. */
+  replaceBy(other: ShellState): void {
+    for (const key of ["variables", "functions", "aliases", "files", "descriptors"] as const) {
+      const target = this[key] as Map<string, unknown>;
+      target.clear();
+      for (const [name, value] of other[key] as Map<string, unknown>) target.set(name, value);
+    }
+    for (const remote of other.remotes) this.remotes.add(remote);
+    this.positional = other.positional;
+    this.directories = other.directories;
+    this.earlierDirectories = other.earlierDirectories;
+    this.previousDirectory = other.previousDirectory;
+    this.traps = other.traps;
+  }
+}
+
+function limitValues(values: Options<Value>): Options<Value> {
+  if (values.length <= 1) return values;
+  const toKey = (value: Value) => value.map((item) => `${item.origin}:${item.text}`).join("\0") + value.length;
+  const unique = [...new Map(values.map((value) => [toKey(value), value])).values()];
+  if (unique.length <= maxValues) return unique;
+  const origin = unique.flat().reduce((mask, item) => mask | item.origin, 0);
+  return [...unique.slice(0, maxValues - 1), [unknown(origin)]];
+}
+
+function limitDirectories(directories: readonly string[]): readonly string[] {
+  const unique = [...new Set(directories)];
+  return unique.length <= maxDirectories ? unique : [...unique.slice(0, maxDirectories - 1), unknown().text];
+}
+
+export const toValue = (text: string): Value => [known(text)];

@@ -1,0 +1,51 @@
+/** The values of shell variables, also of those that the script does not set itself. Pure. */
+import type { ExecContext } from "../classification.ts";
+import type { ShellState, Value } from "./state.ts";
+import { known, origins, unknown, type Options } from "./text.ts";
+
+/** Holds what a login shell holds. */
+export const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+const secretName =
+  /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?|APIKEY|(?:API|ACCESS|PRIVATE|SECRET|AUTH)_?KEY)(?:_|$)/i;
+const alwaysSet =
+  /^(?:LANG|TERM|UID|EUID|GROUPS|RANDOM|SRANDOM|SECONDS|LINENO|BASHPID|BASH_VERSION|BASHOPTS|SHELLOPTS|SHLVL|OSTYPE|MACHTYPE|HOSTTYPE|COLUMNS|LINES|EPOCHSECONDS|EPOCHREALTIME|OPTIND|[?$!#-])$/;
+
+/** Every value that a variable may have. An empty list of elements means: not set. */
+export function getVariable(name: string, state: ShellState, context: ExecContext): Options<Value> {
+  const own = state.variables.get(name);
+  if (own) return own;
+  switch (name) {
+    case "HOME":
+      return [[known(context.home)]];
+    case "PWD":
+      return state.allDirectories.map((directory) => [known(directory)]);
+    case "OLDPWD":
+      return [[state.previousDirectory === undefined ? unknown() : known(state.previousDirectory)]];
+    case "IFS":
+      return [[known(" \t\n")]];
+    case "PATH":
+      return [[known(defaultPath)]];
+    case "SHELL":
+    case "BASH":
+      return [[known("/bin/bash")]];
+    case "0":
+      return [[known("bash")]];
+    case "TMPDIR":
+      return [[known("/tmp")]];
+    case "USER":
+    case "LOGNAME":
+    case "HOSTNAME":
+      return [[unknown(origins.identity)]];
+    case "PPID":
+      return [[unknown(origins.parent)]];
+  }
+  if (alwaysSet.test(name)) return [[unknown()]];
+  if (secretName.test(name)) return [[unknown(origins.token)]];
+  return [[], [unknown()]];
+}
+
+/** Arguments of a function or a script by number. */
+export function getPositional(index: number, state: ShellState): Options<Value> {
+  return state.positional.map((values) => (index <= values.length ? [values[index - 1]!] : []));
+}

@@ -1,0 +1,149 @@
+/**
+ * The audit ledger: `audit.jsonl` in the user's directory, one line for each decision that a person may want to look at
+ * later. Each line has the hash of the line before it, so a line that is changed or removed breaks the chain. It has hashes
+ * of what was asked for, not the text: that may be secret.
+ */
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { closeAfter, isRecord, tryParseJson } from "@tau/ai/internal";
+import { type FileSystem, nodeFileSystem, type OpenHandle, unlessMissing } from "@tau/tools/platform";
+import { namingFile, syncDirectory } from "../durable-file.ts";
+import { withFileLease } from "../wait-for-lease.ts";
+
+export interface LedgerOptions {
+  agentDir: string;
+  fileSystem?: FileSystem;
+  clock?: Clock;
+  ids?: Ids;
+}
+
+/** What is written down. Plain JSON, without secrets. */
+export interface LedgerFact {
+  /** Such as `decision` or `trust`. */
+  readonly event: string;
+  readonly [name: string]: string | number | boolean | undefined;
+}
+
+/** One line of the ledger. */
+export interface LedgerRecord extends LedgerFact {
+  /** From 1. */
+  readonly seq: number;
+  /** Milliseconds since 1970. */
+  readonly ts: number;
+  /** The hash of the line before; of the first line, 64 zeros. */
+  readonly prev: string;
+  /** Of this line without this field. */
+  readonly hash: string;
+}
+
+export const getLedgerPath = (agentDir: string): string => join(agentDir, "audit.jsonl");
+
+/** Identifies what was asked for, without saying it. */
+export const hashForLedger = (value: unknown): string =>
+  createHash("sha256").update(JSON.stringify(value)).digest("hex");
+
+const noHash = "0".repeat(64);
+
+/**
+ * Adds a line, which is on the disk when this resolves. A last line that was cut off by a crash is removed first, and a
+ * record with the event `repair` says so.
+ */
+export async function appendToLedger(fact: LedgerFact, options: LedgerOptions): Promise<void> {
+  const { agentDir, fileSystem: fs = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
+  const file = getLedgerPath(agentDir);
+  await namingFile(file, () =>
+    withFileLease(file, { fileSystem: fs, clock, ids }, async (path) => {
+      const isNew = (await unlessMissing(fs.lstat(path))) === undefined;
+      const handle = await fs.open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+      await closeAfter(handle, async () => {
+        const end = await readEnd(handle);
+        const facts = end.tornBytes === 0 ? [fact] : [{ event: "repair", lostBytes: end.tornBytes }, fact];
+        let { seq, hash } = end;
+        let lines = "";
+        for (const each of facts) {
+          const record = seal({ ...each, seq: ++seq, ts: clock.now(), prev: hash });
+          hash = record.hash;
+          lines += `${JSON.stringify(record)}\n`;
+        }
+        if (end.tornBytes > 0) await handle.truncate(end.size);
+        await handle.write(Buffer.from(lines), end.size);
+        await handle.datasync();
+      });
+      if (isNew) await syncDirectory(fs, dirname(path));
+    }),
+  );
+}
+
+const seal = <T extends LedgerFact>(fields: T): T & { hash: string } => ({ ...fields, hash: hashForLedger(fields) });
+
+interface LedgerEnd {
+  seq: number;
+  hash: string;
+  /** Without what was cut off. */
+  size: number;
+  tornBytes: number;
+}
+
+/** More than a record has. */
+const maxRecordBytes = 64 * 1024;
+
+async function readEnd(handle: OpenHandle): Promise<LedgerEnd> {
+  const { size } = await handle.stat();
+  const start = Math.max(0, size - 2 * maxRecordBytes);
+  const bytes = Buffer.alloc(size - start);
+  for (let offset = 0; offset < bytes.length;) {
+    const count = await handle.read(bytes.subarray(offset), start + offset);
+    if (count === 0) break;
+    offset += count;
+  }
+  const wholeSize = bytes.lastIndexOf("\n") + 1;
+  const tornBytes = bytes.length - wholeSize;
+  const last = bytes.subarray(0, wholeSize).toString("utf8").trimEnd().split("\n").at(-1)!;
+  const record = parseRecord(last);
+  // After a damaged line the chain begins anew; `verifyLedger` reports it.
+  return { seq: record?.seq ?? 0, hash: record?.hash ?? noHash, size: size - tornBytes, tornBytes };
+}
+
+function parseRecord(line: string): LedgerRecord | undefined {
+  const value = tryParseJson(line);
+  if (!isRecord(value) || typeof value["seq"] !== "number" || typeof value["hash"] !== "string") return undefined;
+  return value as unknown as LedgerRecord;
+}
+
+/** What is wrong with a line. `line` is its number, from 1. */
+export interface LedgerProblem {
+  readonly line: number;
+  readonly kind: "not_a_record" | "changed" | "chain_broken" | "torn";
+}
+
+export interface LedgerReport {
+  readonly records: readonly LedgerRecord[];
+  readonly problems: readonly LedgerProblem[];
+}
+
+/** Checks the text of a ledger: every line whole, unchanged, and after the one that it names. Pure. */
+export function verifyLedger(text: string): LedgerReport {
+  const lines = text.split("\n");
+  const torn = lines.pop() ?? "";
+  const records: LedgerRecord[] = [];
+  const problems: LedgerProblem[] = [];
+  let expected = { seq: 1, prev: noHash };
+  for (const [index, content] of lines.entries()) {
+    const line = index + 1;
+    const record = parseRecord(content);
+    if (!record) {
+      problems.push({ line, kind: "not_a_record" });
+      continue;
+    }
+    const { hash, ...fields } = record;
+    if (hashForLedger(fields) !== hash) problems.push({ line, kind: "changed" });
+    else if (record.prev !== expected.prev || record.seq !== expected.seq)
+      problems.push({ line, kind: "chain_broken" });
+    records.push(record);
+    expected = { seq: record.seq + 1, prev: hash };
+  }
+  if (torn !== "") problems.push({ line: lines.length + 1, kind: "torn" });
+  return { records, problems };
+}

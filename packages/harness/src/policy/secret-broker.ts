@@ -1,0 +1,71 @@
+/**
+ * Secrets in the environment. Commands do not get them. One that names a secret, as `$GITHUB_TOKEN` does, gets that one
+ * variable if a person allows it; its value is removed from the output, and from everything that is stored.
+ */
+import { isSecretName } from "@tau/tools/platform";
+import { getSecretForms } from "../observe/secret-forms.ts";
+import { mark } from "../observe/redact.ts";
+import { isBrokeredSecret, type SecretBrokerPolicy } from "./secret-names.ts";
+
+export interface SecretBroker {
+  /** `own`: one of tau's own keys, which no command gets. `none`: no secret, or not set. */
+  classify(name: string): "own" | "secret" | "disclosed" | "none";
+  /** What commands inherit: without what the policy calls a secret. */
+  getInherited(): Record<string, string>;
+  /** What the policy discloses, although it looks like a secret. */
+  getDisclosed(): Record<string, string>;
+  /** The values of secrets that a command was allowed to have. From now on they are redacted. */
+  give(names: readonly string[]): Record<string, string>;
+  /** Every secret that was given to a command. */
+  listGiven(): readonly string[];
+}
+
+export interface SecretBrokerParts {
+  policy: () => SecretBrokerPolicy;
+  /** Whether a variable holds a key that tau itself uses. */
+  isOwnKey: (name: string, value: string) => boolean;
+  env?: Readonly<Record<string, string | undefined>>;
+}
+
+export function createSecretBroker({ policy, isOwnKey, env = process.env }: SecretBrokerParts): SecretBroker {
+  const given = new Set<string>();
+  const classify: SecretBroker["classify"] = (name) => {
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (value === undefined) return "none";
+    if (isOwnKey(name, value)) return "own";
+    const rules = policy();
+    if (isDisclosed(name, rules)) return "disclosed";
+    return isSecretName(name) || isBrokeredSecret(name, rules) ? "secret" : "none";
+  };
+  return {
+    classify,
+    getInherited() {
+      const rules = policy();
+      return pickBy(env, (name) => !isBrokeredSecret(name, rules));
+    },
+    getDisclosed() {
+      const rules = policy();
+      return pickBy(env, (name) => isDisclosed(name, rules) && classify(name) === "disclosed");
+    },
+    give(names) {
+      const values = names.flatMap((name) => (classify(name) === "secret" ? [[name, env[name]!] as const] : []));
+      for (const [, value] of values) given.add(value);
+      return Object.fromEntries(values);
+    },
+    listGiven: () => [...given],
+  };
+}
+
+const pickBy = (env: Readonly<Record<string, string | undefined>>, isWanted: (name: string) => boolean) =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value !== undefined && isWanted(name) ? [[name, value]] : [])),
+  );
+
+const isDisclosed = (name: string, { disclosureAllowlist }: SecretBrokerPolicy): boolean =>
+  disclosureAllowlist.some((entry) => entry.toUpperCase() === name.toUpperCase());
+
+/** The text without these values, in whatever form. Values of fewer than 8 characters are left: they could be any word. */
+export function removeSecrets(text: string, values: readonly string[]): string {
+  const forms = values.flatMap(getSecretForms);
+  return [...new Set(forms)].reduce((cleaned, form) => cleaned.replaceAll(form, mark), text);
+}

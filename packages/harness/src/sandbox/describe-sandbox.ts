@@ -1,0 +1,17 @@
+/** What the model is told about the place where its commands run. It is known before the sandbox is tried. */
+import { findProgram } from "./programs.ts";
+import type { SandboxSettings } from "./settings.ts";
+
+/** Undefined where nobody has to know: the sandbox is off, and commands can do what the user can. */
+export function describeSandbox({ mode, network }: SandboxSettings, cwd: string): string | undefined {
+  if (mode === "off") return undefined;
+  if (process.platform !== "linux" || findProgram("bwrap", cwd) === undefined)
+    return mode === "required" ? "Commands cannot be run: the sandbox is missing." : "Commands run without a sandbox.";
+  return `Commands run in a sandbox: they can change the working directory and temporary files, and ${describeNetwork(network)}.`;
+}
+
+function describeNetwork(network: SandboxSettings["network"]): string {
+  if (network === "all") return "have the network";
+  if (network === "none" || network.allow.length === 0) return "have no network but loopback";
+  return `reach these hosts only: ${network.allow.join(", ")}`;
+}

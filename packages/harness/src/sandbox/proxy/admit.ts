@@ -1,0 +1,39 @@
+/** Decides whether a command may connect to a host, and to which of its addresses. */
+import { isPublicAddress } from "./addresses.ts";
+import type { ProxyTarget } from "./host.ts";
+import type { HostRules } from "./rules.ts";
+
+export interface Address {
+  address: string;
+  family: 4 | 6;
+}
+
+/** All addresses of a name. */
+export type Lookup = (name: string) => Promise<readonly Address[]>;
+
+export interface Refusal {
+  /** As `host:port`, or what was asked for where that is no host. */
+  target: string;
+  kind: "not_allowed" | "not_a_host" | "private_address" | "unknown_host";
+}
+
+export type Refused = { kind: "refused"; why: Refusal["kind"] };
+export type Admitted = { kind: "admitted"; target: ProxyTarget; address: Address };
+
+/** The name is resolved once, and every address that it has must be one on the internet. */
+export async function admitTarget(
+  target: ProxyTarget | undefined,
+  rules: HostRules,
+  lookup: Lookup,
+): Promise<Admitted | Refused> {
+  if (!target) return { kind: "refused", why: "not_a_host" };
+  const standing = rules.check(target);
+  if (standing === "refused") return { kind: "refused", why: "not_allowed" };
+  const { host } = target;
+  if (host.kind === "address") return { kind: "admitted", target, address: host };
+  const addresses = await lookup(host.name).catch(() => []);
+  const [first] = addresses;
+  if (!first) return { kind: "refused", why: "unknown_host" };
+  if (standing === "allowed" && !addresses.every(isPublicAddress)) return { kind: "refused", why: "private_address" };
+  return { kind: "admitted", target, address: first };
+}

@@ -1,0 +1,252 @@
+import { once } from "node:events";
+import { createServer as createHttpServer, type IncomingMessage, request } from "node:http";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { type Address, admitTarget, type Refusal } from "./admit.ts";
+import { isPublicAddress } from "./addresses.ts";
+import { formatTarget, parseHost, parseTarget } from "./host.ts";
+import { createProxy } from "./proxy.ts";
+import { createHostRules, findWrongHosts } from "./rules.ts";
+
+const closing: (() => void)[] = [];
+afterEach(() => closing.splice(0).forEach((close) => close()));
+
+const getPort = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
+
+/** A web server that answers with what it was asked, and a proxy that resolves names to it. */
+async function start(allow: readonly string[], addresses: Record<string, readonly Address[]> = {}) {
+  const web = createHttpServer((incoming, response) => {
+    response.setHeader("x-seen", JSON.stringify(incoming.headers));
+    response.end(`${incoming.method} ${incoming.headers.host} ${incoming.url}`);
+  }).listen(0, "127.0.0.1");
+  await once(web, "listening");
+  const refused: Refusal[] = [];
+  const proxy = createProxy({
+    getAllowed: () => allow.map((entry) => entry.replace("PORT", String(getPort(web)))),
+    onRefused: (refusal) => refused.push(refusal),
+    lookup: async (name) => addresses[name] ?? [],
+  });
+  const door = createServer((socket) => proxy.serve(socket)).listen(0, "127.0.0.1");
+  await once(door, "listening");
+  closing.push(() => {
+    proxy.close();
+    door.close();
+    web.closeAllConnections();
+    web.close();
+  });
+  return { port: getPort(door), webPort: getPort(web), refused };
+}
+
+async function get(port: number, url: string, headers: Record<string, string> = {}) {
+  const outgoing = request({ host: "127.0.0.1", port, path: url, headers }).end();
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  let body = "";
+  for await (const chunk of response) body += String(chunk);
+  return { status: response.statusCode, body, headers: response.headers };
+}
+
+async function tunnel(port: number, target: string, text: string): Promise<string> {
+  const socket: Socket = connect({ host: "127.0.0.1", port });
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n${text}`);
+  let answer = "";
+  for await (const chunk of socket) {
+    answer += String(chunk);
+    if (answer.includes("GET here /inside")) socket.end();
+  }
+  return answer;
+}
+
+test("a request to a host that the list names is forwarded, without what is meant for the proxy", async () => {
+  const { port, webPort, refused } = await start(["127.0.0.1:PORT"]);
+  const answer = await get(port, `http://127.0.0.1:${webPort}/a?b=1`, {
+    "proxy-authorization": "Basic x",
+    "x-own": "1",
+  });
+  expect(answer).toMatchObject({ status: 200, body: `GET 127.0.0.1:${webPort} /a?b=1` });
+  const seen = JSON.parse(String(answer.headers["x-seen"])) as Record<string, string>;
+  expect(seen).toMatchObject({ "x-own": "1" });
+  expect(seen).not.toHaveProperty("proxy-authorization");
+  expect(refused).toEqual([]);
+});
+
+test("a tunnel leads to the host that the list names", async () => {
+  const { port, webPort } = await start(["127.0.0.1:PORT"]);
+  const answer = await tunnel(port, `127.0.0.1:${webPort}`, "GET /inside HTTP/1.1\r\nHost: here\r\n\r\n");
+  expect(answer).toContain("200 Connection Established");
+  expect(answer).toContain("GET here /inside");
+});
+
+test("with an empty list everything is refused, and it is known what was wanted", async () => {
+  const { port, webPort, refused } = await start([]);
+  expect((await get(port, `http://127.0.0.1:${webPort}/`)).status).toBe(403);
+  expect((await get(port, "http://registry.example/x")).body).toContain("registry.example");
+  expect(await tunnel(port, "registry.example:443", "")).toMatch(/^HTTP\/1\.1 403/);
+  expect(await tunnel(port, "evil\u0000.example:443", "")).not.toContain("200 Connection");
+  expect(refused.map(({ target, kind }) => `${target} ${kind}`)).toEqual([
+    `127.0.0.1:${webPort} not_allowed`,
+    "registry.example:80 not_allowed",
+    "registry.example:443 not_allowed",
+  ]);
+});
+
+test("a second request on the same connection is judged again", async () => {
+  const { port, webPort, refused } = await start(["127.0.0.1:PORT"]);
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.write(
+    `GET http://127.0.0.1:${webPort}/one HTTP/1.1\r\nHost: a\r\n\r\nGET http://other.example/two HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+  );
+  let answer = "";
+  for await (const chunk of socket) answer += String(chunk);
+  expect(answer).toContain("/one");
+  expect(answer).toContain("403 Forbidden");
+  expect(refused).toEqual([{ target: "other.example:80", kind: "not_allowed" }]);
+});
+
+const admit = (text: string, allow: readonly string[], addresses: readonly Address[] = []) =>
+  admitTarget(parseTarget(text), createHostRules(allow), async () => addresses);
+const ip = (address: string, family: 4 | 6 = 4): Address => ({ address, family });
+
+test("a name that leads to a private address is refused, also if it has others", async () => {
+  const allow = ["registry.example"];
+  const publicAddress = ip("93.184.216.34");
+  expect(await admit("registry.example:443", allow, [publicAddress])).toMatchObject({ address: publicAddress });
+  const privates = ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0"].map((each) =>
+    ip(each),
+  );
+  const privates6 = ["::1", "::ffff:127.0.0.1", "fd00:ec2::254", "fe80::1", "64:ff9b::a00:1", "2002:7f00:1::"].map(
+    (each) => ip(each, 6),
+  );
+  for (const address of [...privates, ...privates6]) {
+    expect(isPublicAddress(address), address.address).toBe(false);
+    const outcome = await admit("registry.example:443", allow, [publicAddress, address]);
+    expect(outcome).toEqual({ kind: "refused", why: "private_address" });
+  }
+  // What the list names literally, the person has chosen.
+  expect(await admit("127.0.0.1:4873", ["127.0.0.1:4873"])).toMatchObject({ kind: "admitted" });
+  expect(await admit("localhost:4873", ["localhost:4873"], [ip("127.0.0.1")])).toMatchObject({ kind: "admitted" });
+});
+
+test("a name is resolved once, and the address that was judged is the one that is dialled", async () => {
+  const answers = [[ip("93.184.216.34")], [ip("127.0.0.1")]];
+  let asked = 0;
+  const outcome = await admitTarget(
+    parseTarget("a.example:443"),
+    createHostRules(["a.example"]),
+    async () => answers[asked++]!,
+  );
+  expect(outcome).toMatchObject({ address: { address: "93.184.216.34" } });
+  expect(asked).toBe(1);
+});
+
+test.each([
+  "localhost.",
+  "a..b",
+  "-a.example",
+  "a-.example",
+  "a_b.example",
+  "exämple.org",
+  "example．org",
+  "ex\u0000ample.org",
+  "user@example.org",
+  "example.org#",
+  "example.org?",
+  "0x7f000001",
+  "2130706433",
+  "017700000001",
+  "127.1",
+  "127.0.0.01",
+  "0177.0.0.1",
+  "1.2.3.4.5",
+  "::1",
+  "[::1%eth0]",
+  "[]",
+  "",
+  " example.org",
+  "example.org ",
+  "example.org\r\nx",
+  "a%00.example",
+  "x".repeat(64),
+  `${"a.".repeat(127)}toolong`,
+])("%j is not a host", (text) => {
+  expect(parseHost(text)).toBeUndefined();
+});
+
+test.each([
+  ["example.org", "example.org:443", true],
+  ["example.org", "example.org:80", true],
+  ["example.org", "example.org:22", false],
+  ["example.org:8443", "example.org:8443", true],
+  ["example.org:8443", "example.org:443", false],
+  ["example.org", "EXAMPLE.ORG:443", true],
+  ["example.org", "www.example.org:443", false],
+  ["example.org", "notexample.org:443", false],
+  ["*.example.org", "www.example.org:443", true],
+  ["*.example.org", "a.b.example.org:443", true],
+  ["*.example.org", "example.org:443", false],
+  ["*.example.org", "evilexample.org:443", false],
+  ["*.org", "example.org:443", false],
+  ["[::1]:80", "[::1]:80", true],
+])("with the entry %j, whether %j is covered: %s", (entry, target, expected) => {
+  expect(createHostRules([entry]).check(parseTarget(target)!) !== "refused").toBe(expected);
+});
+
+test("entries that are no hosts are named", () => {
+  expect(findWrongHosts(["example.org", "*.example.org:443", "*.com", "http://x.example", "a b", "[::1]"])).toEqual([
+    "*.com",
+    "http://x.example",
+    "a b",
+  ]);
+});
+
+test("whatever is asked for, only hosts of the list are ever dialled", async () => {
+  const allow = ["registry.example", "*.cdn.example", "10.0.0.1:8080"];
+  const pieces = fc.constantFrom(
+    "registry.example",
+    "cdn.example",
+    "evil.example",
+    "10.0.0.1",
+    "127.0.0.1",
+    "localhost",
+    ".",
+    ":",
+    "@",
+    "#",
+    "\0",
+    "%00",
+    "/",
+    "\\",
+    " ",
+    "\t",
+    "\r\n",
+    "443",
+    "80",
+    "8080",
+    "[",
+    "]",
+    "::ffff:",
+    "0x7f",
+    "．",
+    "ａ",
+    "xn--",
+    "*",
+    "A",
+    "-",
+    "_",
+    "?",
+  );
+  const texts = fc.oneof(
+    fc.array(pieces, { maxLength: 7 }).map((parts) => parts.join("")),
+    fc.string(),
+  );
+  await fc.assert(
+    fc.asyncProperty(texts, async (text) => {
+      const outcome = await admit(text, allow, [ip("93.184.216.34")]);
+      if (outcome.kind === "refused") return;
+      expect(formatTarget(outcome.target)).toMatch(
+        /^(?:registry\.example:(?:80|443)|[a-z0-9.-]+\.cdn\.example:(?:80|443)|10\.0\.0\.1:8080)$/,
+      );
+    }),
+    { numRuns: 20_000 },
+  );
+});

@@ -1,0 +1,130 @@
+/**
+ * The proxy through which commands in the sandbox reach the network: HTTP and CONNECT, to the hosts that are allowed. It runs
+ * with an empty list too, because what it refuses is how we know what a command wanted.
+ */
+import { lookup as nodeLookup } from "node:dns/promises";
+import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { admitTarget, type Address, type Admitted, type Lookup, type Refusal, type Refused } from "./admit.ts";
+import { formatTarget, parseTarget } from "./host.ts";
+import { createHostRules } from "./rules.ts";
+
+export interface ProxyOptions {
+  /** Hosts as in the setting `sandbox.network`. Read for each request. */
+  getAllowed: () => readonly string[];
+  /** Told of each host that a command wanted and did not get. */
+  onRefused: (refusal: Refusal) => void;
+  /** All addresses of a name. Default: the system's resolver. */
+  lookup?: Lookup;
+}
+
+export interface Proxy {
+  /** Serves a connection from inside the sandbox. */
+  serve(socket: Duplex): void;
+  /** Ends all connections. */
+  close(): void;
+}
+
+const maxHeaderBytes = 64 * 1024;
+const connectMs = 30_000;
+
+const lookupAll = async (name: string): Promise<Address[]> =>
+  (await nodeLookup(name, { all: true, verbatim: true })) as Address[];
+
+export function createProxy({ getAllowed, onRefused, lookup = lookupAll }: ProxyOptions): Proxy {
+  const sockets = new Set<Duplex>();
+  const keep = <T extends Duplex>(socket: T): T => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    // An end that breaks a connection is the business of the one that waits for it.
+    socket.on("error", () => socket.destroy());
+    return socket;
+  };
+  const admit = async (text: string, defaultPort?: number): Promise<Admitted | Refused> => {
+    const target = parseTarget(text, defaultPort);
+    const outcome = await admitTarget(target, createHostRules(getAllowed()), lookup);
+    if (outcome.kind === "refused") {
+      onRefused({ target: target ? formatTarget(target) : text.slice(0, 300), kind: outcome.why });
+      return outcome;
+    }
+    return outcome;
+  };
+
+  const server = createServer({ maxHeaderSize: maxHeaderBytes, requestTimeout: 0 }, (request, response) => {
+    void forward(request, response).catch(() => response.destroy());
+  });
+  server.on("connect", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    void tunnel(request.url ?? "", keep(socket), head).catch(() => socket.destroy());
+  });
+  server.on("clientError", (_error, socket: Duplex) => socket.destroy());
+
+  async function tunnel(text: string, socket: Duplex, head: Buffer): Promise<void> {
+    const admitted = await admit(text);
+    if (admitted.kind === "refused") return void socket.end(`HTTP/1.1 403 Forbidden\r\n\r\n${explain(text, admitted)}`);
+    const upstream = keep(connect({ host: admitted.address.address, port: admitted.target.port }));
+    upstream.setTimeout(connectMs, () => upstream.destroy());
+    upstream.once("connect", () => {
+      upstream.setTimeout(0);
+      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      upstream.write(head);
+      upstream.pipe(socket).pipe(upstream);
+    });
+    upstream.once("error", () => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
+    upstream.once("close", () => socket.destroy());
+    socket.once("close", () => upstream.destroy());
+  }
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const match = /^http:\/\/([^/?#]*)(.*)$/i.exec(request.url ?? "");
+    const admitted = match ? await admit(match[1]!, 80) : ({ kind: "refused", why: "not_a_host" } satisfies Refused);
+    if (admitted.kind === "refused") {
+      response.writeHead(403, { "content-type": "text/plain" }).end(explain(match?.[1] ?? "", admitted));
+      return;
+    }
+    const { target, address } = admitted;
+    const path = match![2]!.startsWith("/") ? match![2]! : `/${match![2]!}`;
+    const upstream = httpRequest({
+      host: address.address,
+      port: target.port,
+      method: request.method,
+      path,
+      headers: { ...withoutHopByHop(request.headers), host: match![1]! },
+      timeout: connectMs,
+    });
+    upstream.on("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, withoutHopByHop(answer.headers));
+      answer.pipe(response);
+      answer.once("error", () => response.destroy());
+    });
+    upstream.once("error", () => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(502).end();
+    });
+    response.once("close", () => upstream.destroy());
+    request.pipe(upstream);
+  }
+
+  return {
+    serve: (socket) => void server.emit("connection", keep(socket as Socket)),
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+const reasons: Record<Refusal["kind"], string> = {
+  not_allowed: "is not in the setting sandbox.network, so the sandbox does not connect to it",
+  not_a_host: "is not a host name or an address in its usual notation",
+  private_address: "leads to an address of a private network, of this machine or of a cloud's metadata",
+  unknown_host: "has no address",
+};
+
+const explain = (text: string, { why }: Refused): string =>
+  `tau: ${JSON.stringify(text.slice(0, 300))} ${reasons[why]}.\n`;
+
+const hopByHop = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+
+const withoutHopByHop = (headers: IncomingMessage["headers"]) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.test(name)));

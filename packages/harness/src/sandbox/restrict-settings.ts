@@ -1,0 +1,27 @@
+/** The sandbox of a session: the user's settings, as far as a trusted project does not make them stricter. Pure. */
+import { isWithin } from "@tau/tools/platform";
+import type { SandboxMode, SandboxNetwork, SandboxSettings } from "./settings.ts";
+
+const modes: readonly SandboxMode[] = ["off", "auto", "required"];
+
+/** `settings`, with what `other` makes stricter. What would loosen them does not count. */
+export function restrictSandbox(settings: SandboxSettings, other: Partial<SandboxSettings>): SandboxSettings {
+  const { mode, allowedPaths, timeoutMs, ports, network } = settings;
+  const limits = [timeoutMs, other.timeoutMs].filter((limit) => limit !== undefined);
+  const isStricter = other.mode !== undefined && modes.indexOf(other.mode) > modes.indexOf(mode);
+  return {
+    mode: isStricter ? other.mode! : mode,
+    allowedPaths: other.allowedPaths
+      ? other.allowedPaths.filter((path) => allowedPaths.some((allowed) => isWithin(allowed, path)))
+      : allowedPaths,
+    ports: other.ports ? ports.filter((port) => other.ports!.includes(port)) : ports,
+    network: restrictNetwork(network, other.network),
+    ...(limits.length > 0 && { timeoutMs: Math.min(...limits) }),
+  };
+}
+
+function restrictNetwork(network: SandboxNetwork, other: SandboxNetwork | undefined): SandboxNetwork {
+  if (other === undefined || other === "all" || network === "none") return network;
+  if (other === "none" || network === "all") return other;
+  return { allow: network.allow.filter((host) => other.allow.includes(host)) };
+}

@@ -1,0 +1,49 @@
+/** All settings with their values, for whoever shows them. Pure. */
+import { isRecord, withoutUndefined } from "@tau/ai/internal";
+import type { SettingData } from "@tau/protocol";
+import type { SettingNode } from "./node.ts";
+import { type Settings, type SettingsInput, settingsTable } from "./schema.ts";
+
+export interface SettingsByOrigin {
+  /** Those that count. */
+  settings: Settings;
+  /** In the user's own file. */
+  global: SettingsInput;
+  /** In the project's files. */
+  project: SettingsInput;
+}
+
+/** In the order of the table. */
+export const describeSettings = (values: SettingsByOrigin): SettingData[] => describe(settingsTable, [], values);
+
+function describe(node: SettingNode, path: readonly string[], values: SettingsByOrigin): SettingData[] {
+  if (node.kind === "group") {
+    return Object.entries(node.fields).flatMap(([name, field]) => describe(field, [...path, name], values));
+  }
+  const own = getAt(values.global, path);
+  const isInProject = getAt(values.project, path) !== undefined;
+  const isMap = node.kind === "map";
+  return [
+    {
+      key: path.join("."),
+      description: isMap ? `${node.description} By ${node.by}.` : node.description,
+      type: isMap ? "object" : node.shape.type,
+      origin: isInProject ? "project" : own === undefined ? "default" : "global",
+      ...withoutUndefined({
+        choices: isMap ? undefined : listChoices(node.shape.schema),
+        value: getAt(values.settings, path),
+        default: isMap ? {} : node.default,
+        own,
+      }),
+    },
+  ];
+}
+
+/** Undefined if there are too many to list. */
+function listChoices({ type, enum: choices }: Readonly<Record<string, unknown>>): SettingData["choices"] {
+  if (type === "boolean") return [true, false];
+  return Array.isArray(choices) ? (choices as NonNullable<SettingData["choices"]>) : undefined;
+}
+
+const getAt = (settings: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), settings);

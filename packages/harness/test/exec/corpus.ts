@@ -1,0 +1,22 @@
+/** The rows of the corpus. They are data: nothing here may ever run them. */
+import { readFileSync } from "node:fs";
+import type { ExecClass, ExecContext, ExecTier } from "../../src/policy/exec/classification.ts";
+
+export interface CorpusRow {
+  cmd: string;
+  class: ExecClass;
+  tier: ExecTier;
+  note: string;
+}
+
+/** What the rows assume. */
+export const corpusContext: ExecContext = { cwd: "/src/app", home: "/home/me", workspace: "/src/app" };
+
+const readRows = (name: string): CorpusRow[] =>
+  readFileSync(new URL(name, import.meta.url), "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as CorpusRow);
+
+export const denyRows = readRows("exec-deny.jsonl");
+export const allowRows = readRows("exec-allow.jsonl");
