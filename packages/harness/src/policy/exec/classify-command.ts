@@ -112,7 +112,6 @@ function createScope(analysis: Analysis): Scope {
     backgrounds: 0,
     depth: 0,
     command: null,
-    isPrivileged: false,
   };
 }
 

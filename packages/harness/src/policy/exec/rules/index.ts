@@ -1,4 +1,5 @@
 /** All rules by the name of the program. */
+import { archivePrograms } from "../programs/archives.ts";
 import { interpreters } from "../programs/interpreters.ts";
 import type { Invocation, Judge, Judges } from "../programs/invocation.ts";
 import { multipliers } from "../programs/multipliers.ts";
@@ -21,6 +22,7 @@ import { packageRules } from "./packages.ts";
 import { persistenceRules } from "./persistence.ts";
 import { privilegeRules } from "./privilege.ts";
 import { systemRules } from "./system.ts";
+import { toolchainRules } from "./toolchains.ts";
 
 /** A program may have rules in several tables. Those of `privilege.ts` also unwrap, so they replace the plain wrappers. */
 const tables: readonly Judges[] = [
@@ -30,6 +32,7 @@ const tables: readonly Judges[] = [
   interpreters,
   multipliers,
   optionPrograms,
+  archivePrograms,
   textPrograms,
   deleteRules,
   deviceRules,
@@ -41,6 +44,7 @@ const tables: readonly Judges[] = [
   systemRules,
   gitRules,
   packageRules,
+  toolchainRules,
   containerRules,
 ];
 

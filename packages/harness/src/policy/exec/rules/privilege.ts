@@ -3,18 +3,17 @@ import { getZone, toCoveredPath } from "../paths.ts";
 import { runCode } from "../programs/code.ts";
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
-import { runWrapped } from "../programs/wrappers.ts";
 import { deepen, report } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
 import { known } from "../shell/text.ts";
-import { skipAssignments } from "../programs/wrappers.ts";
+import { runWrapped, skipAssignments } from "../programs/wrappers.ts";
 import { findProtected, judgeWrite } from "./write.ts";
 
 const sudo: Judge = ({ name, args }, scope) => {
   if (isInformation(args) || args.some(({ text }) => /^-[kK]$/.test(text))) return;
   report(scope, "high", "privilege_escalation", `${name} runs with the rights of another user.`);
   const options = parseOptions(args, {
-    short: "AbBC:D:Eeg:Hhi:KklNnp:PR:r:S:s:T:t:U:u:Vv".replace("i:", "i").replace("S:", "S").replace("s:", "s"),
+    short: "AbBC:D:Eeg:HhiKklNnp:PR:r:SsT:t:U:u:Vv",
     long: "askpass background bell close-from= chdir= preserve-env=? edit group= set-home host= login remove-timestamp reset-timestamp list non-interactive preserve-groups prompt= chroot= role= stdin shell type= command-timeout= other-user= user= validate",
     stopsAtOperand: true,
   });
@@ -24,7 +23,7 @@ const sudo: Judge = ({ name, args }, scope) => {
     for (const word of words) for (const path of resolveAll(word, scope)) judgeWrite(path, scope);
     return;
   }
-  return scope.interpreter.runCommand(words, deepen(scope, { isPrivileged: true }));
+  return scope.interpreter.runCommand(words, deepen(scope));
 };
 
 /** `su -c CODE`, `runuser -u USER -- CMD`. */

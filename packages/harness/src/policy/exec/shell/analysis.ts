@@ -35,8 +35,6 @@ export interface Scope {
   readonly depth: number;
   /** Index of the command that is being judged; null outside of one. */
   readonly command: number | null;
-  /** Whether the command was started by `sudo` or another program that raises privileges. */
-  readonly isPrivileged: boolean;
 }
 
 export interface FunctionCall {
