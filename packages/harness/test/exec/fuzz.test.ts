@@ -20,15 +20,19 @@ const measureMs = (text: string) => {
   return (user + system) / 1_000;
 };
 
-test(`${count} random texts are classified without a throw, each in less than ${maxCpuMs} ms of processor time`, () => {
-  const random = createRandom(Number(process.env.EXEC_SEED ?? 1));
-  const slow: string[] = [];
-  for (let index = 0; index < count; index++) {
-    const text = generateNoise(random, rows);
-    expect(execTiers).toContain(classifyCommand(text, corpusContext).tier);
-    // Once more where it seems slow: compiling and collecting garbage count too.
-    if (measureMs(text) > maxCpuMs && Math.min(measureMs(text), measureMs(text), measureMs(text)) > maxCpuMs)
-      slow.push(text.slice(0, 80));
-  }
-  expect(slow).toEqual([]);
-});
+test(
+  `${count} random texts are classified without a throw, each in less than ${maxCpuMs} ms of processor time`,
+  { timeout: 300_000 + count * 60 },
+  () => {
+    const random = createRandom(Number(process.env.EXEC_SEED ?? 1));
+    const slow: string[] = [];
+    for (let index = 0; index < count; index++) {
+      const text = generateNoise(random, rows);
+      expect(execTiers).toContain(classifyCommand(text, corpusContext).tier);
+      // Once more where it seems slow: compiling and collecting garbage count too.
+      if (measureMs(text) > maxCpuMs && Math.min(measureMs(text), measureMs(text), measureMs(text)) > maxCpuMs)
+        slow.push(text.slice(0, 80));
+    }
+    expect(slow).toEqual([]);
+  },
+);
