@@ -55,7 +55,7 @@ export interface Classification {
   findings: readonly ExecFinding[];
 }
 
-/** -1, 0 or 1 and more, as a comparison function returns it. */
+/** Negative, zero or positive, as a comparison function returns it. */
 export const compareTiers = (a: ExecTier, b: ExecTier): number => execTiers.indexOf(a) - execTiers.indexOf(b);
 
 /** Says more about a command than that it is not known, or that it runs with other rights. */
