@@ -6,9 +6,9 @@ import { DirectoryStamps } from "./directory-stamps.ts";
 import { findHidden, findSystemFacts, type SandboxPlace, type SystemFacts, toProjectFacts } from "./facts.ts";
 import type { HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath } from "./look.ts";
-import { type Mount, planMounts } from "./mounts.ts";
+import { type FoundPath, type Mount, planMounts } from "./mounts.ts";
 import { getCacheDirectory } from "./package-caches.ts";
-import { ProtectedFiles } from "./protected-files.ts";
+import { ProtectedFiles, type ProtectedPaths } from "./protected-files.ts";
 import { createSetAside } from "./set-aside.ts";
 import type { SandboxSettings } from "./settings.ts";
 import {
@@ -42,6 +42,8 @@ export class SandboxGround {
   readonly #files: ProtectedFiles;
   readonly #stamps = new DirectoryStamps();
   #hidden: HiddenPaths & { readonly atMs: number };
+  /** The last plan, and what it was made of. */
+  #plan: { hidden: readonly FoundPath[]; paths: ProtectedPaths; mounts: readonly Mount[] } | undefined;
   #running = 0;
   #notices: string[] = [];
   #cancelCheck: (() => void) | undefined;
@@ -70,7 +72,7 @@ export class SandboxGround {
   }
 
   /** Before a command: what it sees. `finish` must follow. */
-  begin(): Mount[] {
+  begin(): readonly Mount[] {
     const { settings } = this.#options;
     // While something runs, whatever is new may be its work.
     if (this.#running === 0) this.#files.refresh();
@@ -79,7 +81,10 @@ export class SandboxGround {
     this.#checkLater();
     if (this.#isHiddenStale()) this.#hidden = this.#findHidden();
     const facts = { hidden: this.#hidden.paths, paths: this.#files.getPaths() };
-    return planMounts(settings, toProjectFacts(this.place, this.system, facts));
+    if (this.#plan?.hidden !== facts.hidden || this.#plan.paths !== facts.paths) {
+      this.#plan = { ...facts, mounts: planMounts(settings, toProjectFacts(this.place, this.system, facts)) };
+    }
+    return this.#plan.mounts;
   }
 
   /** After a command: sentences for the model about what was put right. */

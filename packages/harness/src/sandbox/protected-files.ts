@@ -42,6 +42,7 @@ export class ProtectedFiles {
   /** The names that are compared, by the directories that they are in. */
   readonly #byDirectory = new Map<string, readonly string[]>();
   readonly #stamps = new DirectoryStamps();
+  #paths: ProtectedPaths | undefined;
   #configs: WatchedConfig[] = [];
   #git: GitDirectories = { directories: [], links: [], hooks: [], others: [] };
 
@@ -66,7 +67,12 @@ export class ProtectedFiles {
     for (const config of this.#configs) config.refresh();
   }
 
+  /** The same object as before while nothing has changed. */
   getPaths(): ProtectedPaths {
+    return (this.#paths ??= this.#findPaths());
+  }
+
+  #findPaths(): ProtectedPaths {
     const { workspace } = this.#options;
     const { directories, links, hooks, others } = this.#git;
     const isInside = (path: string) => path !== workspace && isWithin(workspace, path);
@@ -126,11 +132,14 @@ export class ProtectedFiles {
 
   #refreshState(path: string): void {
     const [before, now] = [this.#states.get(path), getState(path)];
-    if (before?.kind !== now.kind || now.kind === "link") this.#targets.delete(path);
+    if (before?.kind === now.kind && now.kind !== "link") return;
+    this.#targets.delete(path);
     this.#states.set(path, now);
+    this.#paths = undefined;
   }
 
   #readGit(): void {
+    this.#paths = undefined;
     this.#targets.clear();
     const { workspace } = this.#options;
     this.#git = findGitDirectories(workspace);
