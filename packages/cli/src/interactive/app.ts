@@ -124,7 +124,7 @@ export class App {
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
-    this.#transcript = new Transcript(this.#look);
+    this.#transcript = new Transcript(this.#look, options.now);
     const { editorPaddingX: paddingX, autocompleteMaxVisible } = settings;
     this.#editor = new Editor(this.#tui, getEditorTheme(theme), { paddingX, autocompleteMaxVisible });
     this.#editor.onChange = () => options.keepDraft?.(() => this.draft);
