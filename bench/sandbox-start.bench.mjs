@@ -31,7 +31,8 @@ export default async function bench(report) {
     return () => tool.execute("id", { command: "true" }, undefined, undefined, context);
   };
   const ways = { "one sandbox for the session": {}, "one for each command": { helper: false } };
-  const work = { bare: () => bareBash(spawn) };
+  const plain = createBashTool({ cwd: directory, spawn, jobs });
+  const work = { bare: () => bareBash(spawn), plain: () => plain.execute("id", { command: "true" }) };
   for (const [name, helper] of Object.entries(ways)) {
     for (const names of [0, manyNames]) work[`${name}, ${names} more names`] = prepare(name, names, helper);
   }
@@ -39,9 +40,12 @@ export default async function bench(report) {
     const times = await measure(work);
     const bare = quickTime(times.bare);
     report("a bare shell", bare, "ms");
-    for (const name of Object.keys(work).slice(1)) {
+    for (const name of Object.keys(work).slice(2)) {
       report(`above a bare shell with ${name}`, quickTime(times[name]) - bare, "ms");
     }
+    const compare = (way) => quickTime(times[`${way}, 0 more names`]) / quickTime(times.plain);
+    report("one sandbox for the session", compare("one sandbox for the session"), "times no sandbox (at most 1.3)");
+    report("one for each command", compare("one for each command"), "times no sandbox (at most 1.6)");
     const each = (names) => quickTime(times[`one for each command, ${names} more names`]);
     report("a protected name", (each(manyNames) - each(0)) / manyNames, "ms (at most 0.35)");
   } finally {
