@@ -62,6 +62,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const secrets = createSecretBroker({
       policy: () => getPolicy().secretBroker,
       isOwnKey: (name, value) => keys.createIsSecret()(name, value),
+      onGive: (value) => params.debugLog?.addSecret(value),
     });
     sessionManager.redactLines(keys.redactLine);
     const sessionFile = sessionManager.getSessionFile();
@@ -86,6 +87,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
+    const saveResult = createResultSaver({ directory: results.get, ids });
     let isTold = false;
     /** Whether commands run in the sandbox; if not, the user is told once why, and what helps. */
     const tellState = (state: SandboxState): boolean => {
@@ -165,7 +167,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
           }),
         { settings: () => settings.get(), sessionId: sessionManager.id, clock },
       ),
-      keep: createResultSaver({ directory: results.get, ids }),
+      keep: (text) => saveResult(keys.redact(text)),
       budget: createBudget(params.budgets ?? {}, {
         clock,
         ...(parent && { parent: parent.budget }),
