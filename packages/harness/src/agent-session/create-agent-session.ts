@@ -63,6 +63,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const secrets = createSecretBroker({
       policy: () => getPolicy().secretBroker,
       isOwnKey: (name, value) => keys.createIsSecret()(name, value),
+      onGive: (value) => params.debugLog?.addSecret(value),
     });
     sessionManager.redactLines(keys.redactLine);
     const sessionFile = sessionManager.getSessionFile();
@@ -96,6 +97,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       trySandbox: sandbox && (() => sandbox.getState()),
       isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd),
     });
+    const saveResult = createResultSaver({ directory: results.get, ids });
     let isTold = false;
     /** Whether commands run in the sandbox; if not, the user is told once why, and what helps. */
     const tellState = (state: SandboxState): boolean => {
@@ -176,7 +178,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
           }),
         { settings: () => settings.get(), sessionId: sessionManager.id, clock },
       ),
-      keep: createResultSaver({ directory: results.get, ids }),
+      keep: (text) => saveResult(keys.redact(text)),
       budget: createBudget(params.budgets ?? {}, {
         clock,
         ...(parent && { parent: parent.budget }),
