@@ -2,7 +2,7 @@
  * Secrets in the environment. Commands do not get them. One that names a secret, as `$GITHUB_TOKEN` does, gets that one
  * variable if a person allows it; its value is removed from the output, and from everything that is stored.
  */
-import { isSecretName } from "@tau/tools/platform";
+import { isSecretName, looksLikeKey } from "@tau/tools/platform";
 import { getSecretForms } from "../observe/secret-forms.ts";
 import { mark } from "../observe/redact.ts";
 import { isBrokeredSecret, type SecretBrokerPolicy } from "./secret-names.ts";
@@ -18,6 +18,8 @@ export interface SecretBroker {
   give(names: readonly string[]): Record<string, string>;
   /** Every secret that was given to a command. */
   listGiven(): readonly string[];
+  /** Whether a text has the value of a secret variable in it, or something that looks like a key. */
+  isIn(text: string): boolean;
 }
 
 export interface SecretBrokerParts {
@@ -53,6 +55,10 @@ export function createSecretBroker({ policy, isOwnKey, env = process.env }: Secr
       return Object.fromEntries(values);
     },
     listGiven: () => [...given],
+    isIn(text) {
+      const values = Object.keys(env).flatMap((name) => (/^(?:own|secret)$/.test(classify(name)) ? env[name]! : []));
+      return looksLikeKey(text) || values.flatMap(getSecretForms).some((form) => text.includes(form));
+    },
   };
 }
 
