@@ -16,7 +16,10 @@ import { WatchedConfig } from "./watched-config.ts";
 type NameState = { readonly kind: "missing" | "present" } | { readonly kind: "link"; readonly target: string };
 
 export interface ProtectedFilesOptions {
+  /** The workspace, or another directory that commands may change. */
   readonly workspace: string;
+  /** Paths in it are shown to the model without it. */
+  readonly shownFrom: string;
   readonly home: string;
   readonly setAside: SetAside;
 }
@@ -91,8 +94,8 @@ export class ProtectedFiles {
   /** Compares with what was there before, and puts it right. Answers with sentences for the model. */
   check(): string[] {
     const notices: string[] = [];
-    const { workspace, setAside } = this.#options;
-    const nameOf = (path: string) => (isWithin(workspace, path) ? relative(workspace, path) : path);
+    const { shownFrom, setAside } = this.#options;
+    const nameOf = (path: string) => (isWithin(shownFrom, path) ? relative(shownFrom, path) : path);
     const putAside = (path: string) => void notices.push(describeSetAside(nameOf(path), setAside(path)));
     if (this.#isGitNew()) this.#adoptGit(putAside);
     for (const path of this.#takeChangedNames()) {

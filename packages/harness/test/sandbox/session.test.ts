@@ -139,11 +139,18 @@ for (const user of users) {
           {
             ...session,
             settings: { allowedPaths: [join(project, "outside")] },
-            commands: ["echo new >../outside/new && mkdir -p $npm_config_cache $CARGO_HOME && echo $npm_config_cache"],
+            commands: [
+              "(cd ../outside; git init -q r; mkdir .vscode)",
+              "echo evil >../outside/.envrc; echo evil >../outside/.vscode/tasks.json",
+              "echo new >../outside/new && mkdir -p $npm_config_cache $CARGO_HOME && echo $npm_config_cache",
+            ],
           },
         ]);
-        expect(results[0]).toMatchObject({ isError: false });
-        expect(results[0]!.text).toContain(join(project, "agent", "cache"));
+        expect(results[2]).toMatchObject({ isError: false });
+        expect(results[2]!.text).toContain(join(project, "agent", "cache"));
+        expect(existsSync(join(project, "outside/.envrc"))).toBe(false);
+        expect(existsSync(join(project, "outside/.vscode/tasks.json"))).toBe(false);
+        expect(results[1]!.text).toContain(join(project, "outside/.envrc"));
         expect(existsSync(join(project, "outside/new"))).toBe(true);
       });
 
