@@ -95,9 +95,12 @@ test(
     await writeFile(join(directory, "keys.txt"), quoted);
     await writeFile(join(directory, "long.txt"), long);
     await writeFile(join(directory, "config.ini"), config);
-    const first = await runPacked(place, ["--sandbox", "off", "-p", "Show me everything."], { env });
+    const first = await runPacked(place, ["--sandbox", "off", "--mode", "json", "Show me everything."], { env });
     expect(first.code).toBe(0);
     expect(server.requests[0]?.headers["authorization"]).toBe(`Bearer ${used.value}`);
+    // No frame has what a command was given. A key that the model or a file of the user quotes is shown as it is.
+    expect(first.out).toContain("tool_execution_end");
+    expect(findSecrets(first.out, given)).toEqual([]);
     // The model gets none of the variables, and sees the files of the user as they are.
     const sent = JSON.stringify(server.requests.at(-1)?.body);
     expect(findSecrets(sent, given)).toEqual([]);

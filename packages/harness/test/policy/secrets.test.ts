@@ -88,7 +88,12 @@ test("a secret that a command got is not in the debug log", async () => {
   const directory = await temporaryDirectory();
   const path = join(directory, "debug.log");
   const debugLog = createDebugLog({ path, clock: systemClock, secrets: () => [] });
-  const turns = [[call("bash", { command: 'echo "$DEPLOY_TOKEN"' })], [text(`It is ${secret}.`)]];
+  const turns = [
+    [call("bash", { command: 'echo "$DEPLOY_TOKEN"' })],
+    // The arguments of a call are logged as the model wrote them.
+    [call("grep", { pattern: secret })],
+    [text(`It is ${secret}.`)],
+  ];
   const { session } = await openDesk(turns, { ...giveSecret(), debugLog });
   await session.prompt("Deploy.");
   await session.dispose();
