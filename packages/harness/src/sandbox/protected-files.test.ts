@@ -28,7 +28,8 @@ function openProject(prepare: (project: Project) => void = () => undefined) {
   prepare(project);
   let id = 0;
   const setAside = createSetAside(join(root, "agent/set-aside"), () => String(id++));
-  const files = new ProtectedFiles({ workspace: join(root, "ws"), home: join(root, "home"), setAside });
+  const workspace = join(root, "ws");
+  const files = new ProtectedFiles({ workspace, shownFrom: workspace, home: join(root, "home"), setAside });
   files.refresh();
   return { project, files };
 }

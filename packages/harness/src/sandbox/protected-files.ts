@@ -16,7 +16,10 @@ import type { SetAside, SetAsideOutcome } from "./set-aside.ts";
 import { WatchedConfig } from "./watched-config.ts";
 
 export interface ProtectedFilesOptions {
+  /** The workspace, or another directory that commands may change. */
   readonly workspace: string;
+  /** Paths in it are shown to the model without it. */
+  readonly shownFrom: string;
   readonly home: string;
   readonly setAside: SetAside;
 }
@@ -45,6 +48,7 @@ export class ProtectedFiles {
   readonly #parents = new Set<string>();
   readonly #stamps = new DirectoryStamps();
   #isBare = false;
+  #paths: ProtectedPaths | undefined;
   #configs: WatchedConfig[] = [];
   #git: GitDirectories = { directories: [], links: [], named: [], others: [] };
 
@@ -70,7 +74,12 @@ export class ProtectedFiles {
     for (const config of this.#configs) config.refresh();
   }
 
+  /** The same object as before while nothing has changed. */
   getPaths(): ProtectedPaths {
+    return (this.#paths ??= this.#findPaths());
+  }
+
+  #findPaths(): ProtectedPaths {
     const { workspace } = this.#options;
     const { directories, links, others } = this.#git;
     const isInside = (path: string) => path !== workspace && isWithin(workspace, path);
@@ -121,8 +130,8 @@ export class ProtectedFiles {
   }
 
   #getName(path: string): string {
-    const { workspace } = this.#options;
-    return isWithin(workspace, path) ? relative(workspace, path) : path;
+    const { shownFrom } = this.#options;
+    return isWithin(shownFrom, path) ? relative(shownFrom, path) : path;
   }
 
   #toRealParent(path: string): string {
@@ -151,12 +160,15 @@ export class ProtectedFiles {
 
   #refreshState(path: string): void {
     const [before, now] = [this.#states.get(path), getState(path)];
-    if (before?.kind !== now.kind || now.kind === "link") this.#targets.delete(path);
+    if (before?.kind === now.kind && now.kind !== "link") return;
+    this.#targets.delete(path);
     this.#states.set(path, now);
+    this.#paths = undefined;
   }
 
   /** With `keepsStates`, only names that were not known before are taken as they are. */
   #readGit({ keepsStates = false } = {}): void {
+    this.#paths = undefined;
     this.#targets.clear();
     const { workspace, home } = this.#options;
     this.#git = findGitDirectories(workspace, home);

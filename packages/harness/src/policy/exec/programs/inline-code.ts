@@ -26,7 +26,7 @@ const dynamic =
 const decoders =
   /b64decode|decodebytes|unhexlify|fromhex|base64|atob|fromCharCode|\bchr\s*\(|zlib|marshal|codecs|rot_?13|unpack\s*\(?|pack\s*\(|decode64|bytes\s*\(\s*\[|Buffer\.from|hex2bin|str_rot13|gzinflate|FromBase64String|\[::-1\]|reverse/i;
 const active =
-  /\b(?:subprocess|child_process|shutil|ctypes|pty|rmtree|__import__|importlib|Open3|FileUtils|dlopen|ffi)\b|os\.(?:system|exec|spawn|popen|kill|fork|remove|unlink|rename|chmod|chown|setuid)|\b(?:system|popen|spawn|fork|unlink|eval)\s*[("'{]/;
+  /\b(?:subprocess|child_process|ctypes|pty|__import__|importlib|Open3|dlopen|ffi)\b|os\.(?:system|exec|spawn|popen|kill|fork|remove|unlink|rename|chmod|chown|setuid)|\b(?:system|popen|spawn|fork|unlink|eval)\s*[("'{]/;
 
 /** Judges code of another language. `language` is one of the interpreters' names. */
 export function judgeInlineCode(code: Text, language: string, scope: Scope): void {
@@ -93,8 +93,11 @@ function judgeFiles(source: string, scope: Scope): void {
       ) || /recurs/i.test(call.text);
     const paths = getPaths(call, scope);
     for (const path of paths) judgeDelete(path, scope, { isRecursive });
-    if (paths.length === 0)
-      for (const path of lists) judgeDelete({ ...path, text: `${path.text}/*` }, scope, { isRecursive: true });
+    if (paths.length > 0) continue;
+    for (const path of lists) judgeDelete({ ...path, text: `${path.text}/*` }, scope, { isRecursive: true });
+    if (isRecursive && lists.length === 0 && call.text.trim() !== "") {
+      report(scope, "medium", "recursive_delete", "The code deletes a directory that is not known before.");
+    }
   }
   for (const call of findCalls(source, writers).slice(0, 16)) {
     const isReading = call.name === "open" || call.name === "fopen";

@@ -63,23 +63,20 @@ export const ruledNames: readonly string[] = [
 
 /** Applies every rule of a program. Returns what it prints, where a rule knows that. */
 export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text> | undefined {
+  const name = findRuledName(invocation.name);
+  if (name === undefined) return undefined;
   let output: Options<Text> | undefined;
-  for (const judge of findJudges(invocation.name)) output = judge(invocation, scope) ?? output;
+  for (const judge of judges.get(name)!) output = judge({ ...invocation, name }, scope) ?? output;
   return output;
 }
 
 /** No program with rules has a longer name. */
 const maxNameLength = 64;
 
-/** By the exact name, without a version at its end, or in lower case as some file systems find it. */
-function findJudges(name: string): readonly Judge[] {
-  if (name.length > maxNameLength) return [];
-  if (isLoaderName(name)) return judges.get("ld.so")!;
-  return (
-    judges.get(name) ??
-    judges.get(name.replace(/-?\d[\d.]*$/, "")) ??
-    judges.get(name.replace(/\.exe$/i, "").toLowerCase()) ??
-    (name.startsWith("mkfs.") ? judges.get("mkfs") : undefined) ??
-    []
-  );
+/** The exact name, the name without a version at its end, or in lower case as some file systems find it. */
+function findRuledName(name: string): string | undefined {
+  if (name.length > maxNameLength) return undefined;
+  const candidates = [name, name.replace(/-?\d[\d.]*$/, ""), name.replace(/\.exe$/i, "").toLowerCase()];
+  if (isLoaderName(name)) return "ld.so";
+  return candidates.find((candidate) => judges.has(candidate)) ?? (name.startsWith("mkfs.") ? "mkfs" : undefined);
 }

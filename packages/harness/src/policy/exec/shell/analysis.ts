@@ -7,7 +7,7 @@ import { toShown, type Options, type Text } from "./text.ts";
 /** Thrown when a script is too large to analyse; `classifyCommand` turns it into a denial. */
 export class AnalysisLimitError extends Error {}
 
-const maxSteps = 6_000;
+const maxSteps = 2_000;
 const maxDepth = 48;
 
 /** Walks code. A port, since expansions and programs run code and code has expansions and programs. */
