@@ -3,7 +3,7 @@
  * scripts that they name. If one of these is different when the command is run, the approval does not count for it.
  */
 import { createHash } from "node:crypto";
-import { basename, resolve } from "node:path";
+import { basename, isAbsolute, join, resolve } from "node:path";
 import type { Files } from "@tau/tools";
 
 export interface BoundCommand {
@@ -13,11 +13,14 @@ export interface BoundCommand {
   cwd: string;
 }
 
-/** Programs whose first argument without a dash is a script. */
+/** Programs one of whose first arguments without a dash is a script. */
 const interpreters =
   /^(?:\.|source|(?:ba|da|z|k|a)?sh|fish|python[\d.]*|node|deno|bun|perl|ruby|php|lua|tclsh|osascript|Rscript|tsx|ts-node)$/;
 
 const maxScriptBytes = 4 * 1024 * 1024;
+const maxDirectories = 4;
+const maxOperands = 4;
+const maxScripts = 64;
 
 /** A hash of all of it. A script that cannot be read counts as missing. */
 export async function bindCommand(
@@ -25,17 +28,34 @@ export async function bindCommand(
   files: Pick<Files, "realPath" | "readWhole">,
 ): Promise<string> {
   const realCwd = await files.realPath(cwd);
-  const scripts = [...new Set(commands.flatMap((argv) => findScript(argv)))].map((path) => resolve(realCwd, path));
+  const scripts = findScripts(commands).map((path) => resolve(realCwd, path));
   const contents = await Promise.all(scripts.map(async (path) => [path, await hashFile(path, files)] as const));
   return createHash("sha256")
     .update(JSON.stringify([command, commands, realCwd, contents]))
     .digest("hex");
 }
 
-/** The script that a command runs, if it names one. Pure. */
-export function findScript([program = "", ...args]: readonly string[]): string[] {
-  const script = interpreters.test(basename(program)) ? args.find((arg) => !arg.startsWith("-")) : undefined;
-  return [...(program.includes("/") ? [program] : []), ...(script === undefined ? [] : [script])];
+/**
+ * Every path that commands may run as a script, relative to the directory in which they begin: also from directories that they
+ * change to, and behind options with values. Too many are harmless. Pure.
+ */
+export function findScripts(commands: readonly (readonly string[])[]): string[] {
+  const directories = [""];
+  const paths = new Set<string>();
+  for (const [program = "", ...args] of commands) {
+    const operands = args.filter((arg) => !arg.startsWith("-"));
+    if (/^(?:cd|pushd)$/.test(program) && operands[0] !== undefined) {
+      const to = operands[0];
+      directories.push(...directories.slice(-maxDirectories).map((from) => (isAbsolute(to) ? to : join(from, to))));
+    }
+    const scripts = [
+      ...(program.includes("/") ? [program] : []),
+      ...(interpreters.test(basename(program)) ? operands.slice(0, maxOperands) : []),
+    ];
+    for (const from of directories)
+      for (const script of scripts) paths.add(isAbsolute(script) ? script : join(from, script));
+  }
+  return [...paths].slice(0, maxScripts);
 }
 
 async function hashFile(path: string, files: Pick<Files, "readWhole">): Promise<string | undefined> {
