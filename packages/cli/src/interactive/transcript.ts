@@ -27,6 +27,8 @@ export class Transcript extends Container {
   #live: { id: string; block: AssistantBlock } | undefined;
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
   #loggedId: string | undefined;
+  /** Those at the end that were made since `keepRemarks`. */
+  #remarks: Component[] = [];
 
   constructor(look: Look) {
     super();
@@ -47,8 +49,27 @@ export class Transcript extends Container {
     return block;
   }
 
+  /** Something that is not in the log. It stays where it is: its lines may be printed already. */
+  addRemark(text: string, color: "dim" | "warning" | "error"): void {
+    const remarks = [...this.#remarks, createNote(text, this.#look, color)];
+    if (this.#remarks.length === 0) this.addChild(new Spacer(1));
+    this.addChild(remarks.at(-1)!);
+    this.#remarks = remarks;
+  }
+
+  /** The remarks so far belong to the branch that is shown. Later ones are also shown after another branch is. */
+  keepRemarks(): void {
+    this.#remarks = [];
+  }
+
+  override addChild(component: Component): void {
+    super.addChild(component);
+    this.#remarks = [];
+  }
+
   override clear(): void {
     super.clear();
+    this.#remarks = [];
     this.#entries = [];
     this.#calls.clear();
     this.#awaited.clear();
@@ -61,6 +82,7 @@ export class Transcript extends Container {
     const last = this.#entries.at(-1);
     const known = last === undefined ? -1 : entries.lastIndexOf(last);
     let fresh = entries.slice(known + 1);
+    const remarks = known === -1 && last !== undefined ? this.#remarks : [];
     if (known === -1) {
       // Another branch or another session. Before the first entry there may be a command that is running.
       if (last !== undefined) this.clear();
@@ -70,6 +92,9 @@ export class Transcript extends Container {
     }
     for (const entry of fresh) this.#addEntry(entry, liveId);
     this.#entries = entries;
+    if (remarks.length === 0) return;
+    for (const component of [new Spacer(1), ...remarks]) this.addChild(component);
+    this.#remarks = remarks;
   }
 
   #addEntry(entry: SessionEntry, liveId: string | undefined): void {
@@ -132,13 +157,14 @@ export class Transcript extends Container {
     this.#awaited.delete(message.toolCallId);
   }
 
-  #takeLive({ message, tools }: LiveView): void {
+  #takeLive({ message, tools, denials }: LiveView): void {
     if (message && message.id !== this.#loggedId) {
       if (this.#live?.id !== message.id) this.#live = { id: message.id, block: this.#createAnswer() };
       this.#live.block.setLive(message);
       for (const call of message.calls) this.#getCall(call.id, call.name).setArguments(call.arguments);
     }
     for (const tool of tools) this.#getCall(tool.id, tool.name).setRunning(tool);
+    for (const { toolCallId } of denials) this.#calls.get(toolCallId)?.setDenied();
   }
 
   /** After a run nothing that it left open changes any more, and nothing holds back what follows. */

@@ -131,7 +131,7 @@ test("/doctor shows what the checks say", async () => {
   await app.sees(/CHECK +STATUS +RESULT/);
 });
 
-test.each(["policy", "mcp"])("/%s says that it is not there yet", async (name) => {
+test.each(["mcp", "llama"])("/%s says that it is not there yet", async (name) => {
   const app = await openApp([]);
   run(app, `/${name}`);
   await app.sees(`/${name} is not there yet`);
