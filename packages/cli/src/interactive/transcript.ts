@@ -27,6 +27,8 @@ export class Transcript extends Container {
   #live: { id: string; block: AssistantBlock } | undefined;
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
   #loggedId: string | undefined;
+  /** Whether something was said or run already. */
+  #isBegun = false;
   /** Those at the end that were made since `keepRemarks`. */
   #remarks: Component[] = [];
 
@@ -45,6 +47,7 @@ export class Transcript extends Container {
   addCommand(command: string): ShellCommandBlock {
     const block = new ShellCommandBlock(command, this.#look);
     this.#commands = [...this.#commands, block];
+    this.#isBegun = true;
     this.#addBlock(block);
     return block;
   }
@@ -70,6 +73,7 @@ export class Transcript extends Container {
   override clear(): void {
     super.clear();
     this.#remarks = [];
+    this.#isBegun = false;
     this.#entries = [];
     this.#calls.clear();
     this.#awaited.clear();
@@ -88,6 +92,7 @@ export class Transcript extends Container {
       if (last !== undefined) this.clear();
       const isCut = fresh.length > maxFirstEntries;
       fresh = fresh.slice(-maxFirstEntries);
+      this.#isBegun ||= isCut || hasOlder;
       if (isCut || hasOlder) this.addChild(createNote("Earlier messages are not shown here.", this.#look));
     }
     for (const entry of fresh) this.#addEntry(entry, liveId);
@@ -120,6 +125,7 @@ export class Transcript extends Container {
   }
 
   #addMessage(message: SessionMessage, liveId: string | undefined): void {
+    this.#isBegun = true;
     switch (message.role) {
       case "user":
         return this.#addBlock(new UserMessageBlock(message.content, this.#look));
@@ -198,7 +204,7 @@ export class Transcript extends Container {
 
   /** What a session begins with is in the status line. */
   #addChange(text: string): void {
-    if (this.children.length > 0) this.#addNote(text);
+    if (this.#isBegun) this.#addNote(text);
   }
 
   #addNote(text: string): void {

@@ -47,3 +47,12 @@ test("what was said in a run stays in its place when the run goes on", async () 
   expect(count(everything, "This session has no name.")).toBe(1);
   expect(everything.indexOf("This session has no name.")).toBeLessThan(everything.indexOf("All done."));
 });
+
+test("what was said before the first message does not make the model that a session begins with a change", async () => {
+  const app = await openApp([textReply("An answer.")]);
+  send(app, "/name");
+  await app.sees("This session has no name.");
+  send(app, "a question");
+  await app.sees("An answer.");
+  expect(await app.everything()).not.toContain("Model: acme/small");
+});
