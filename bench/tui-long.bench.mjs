@@ -1,7 +1,9 @@
 /**
  * The interactive program on a session of 100,000 entries, compared with an empty one: CPU and memory up to the first
- * complete frame and the end, and the time from a key until its frame.
+ * complete frame and the end, the time from a key until its frame, and in the full screen the time to scroll back a page.
  */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { SessionManager } from "@tau/harness";
 import { createWorkspace, installProgram, interleaved } from "./packed-program.mjs";
 import { measureInTerminal } from "./terminal-program.mjs";
@@ -28,10 +30,14 @@ export default async function bench(report) {
   report("first frame", opened.cpuMs / base.cpuMs, "times an empty session (at most 1.3)");
   report("memory above an empty session", (opened.peakBytes - base.peakBytes) / 1e6, "MB (at most 15)");
   for (const [name, session] of Object.entries({ "an empty session": empty, "the long session": long })) {
-    const typing = createTyping();
+    const typing = createTyping("x", "\x03\x04");
     await open(session, typing.drive)();
     report(`a key until its frame in ${name}`, typing.getPercentile(0.95), "ms, p95 (at most 15)");
   }
+  await useFullScreen(workspace);
+  const scrolling = createTyping("\x1b[5~", "\x04");
+  await open(long, scrolling.drive)();
+  report("scrolling back a page", scrolling.getPercentile(0.95), "ms, p95 (at most 30)");
   await workspace.server.close();
 }
 
@@ -59,22 +65,32 @@ function leave(written, type) {
   return true;
 }
 
-/** Types one letter after the other, each when the frame of the one before has arrived. */
-function createTyping() {
+async function useFullScreen({ agentDir }) {
+  const file = join(agentDir, "settings.json");
+  const settings = JSON.parse(await readFile(file, "utf8"));
+  await writeFile(file, JSON.stringify({ ...settings, tuiMode: "fullscreen" }));
+}
+
+/** Presses one key again and again, each time when the frame of the one before has arrived; then those that leave. */
+function createTyping(key, leaving) {
   const times = [];
   let startedAt;
+  let isWaiting = false;
   const drive = (written, type) => {
     if (!isComplete(written)) return false;
+    // A frame may arrive in several pieces.
+    if (isWaiting) return false;
     if (startedAt !== undefined) times.push(performance.now() - startedAt);
     if (times.length === keys) {
-      type("\x03\x04");
+      type(leaving);
       return true;
     }
     // Not within the interval between two frames, which a person does not reach either.
-    startedAt = undefined;
+    isWaiting = true;
     setTimeout(() => {
+      isWaiting = false;
       startedAt = performance.now();
-      type("x");
+      type(key);
     }, 25);
     return false;
   };

@@ -39,6 +39,8 @@ export interface ScrollLayoutState {
   readonly viewportHeight: number;
   getContentWidth(width: number): number;
   updateLayout(contentHeight: number, viewportHeight: number, requestRender: () => void, grown?: number): void;
+  /** What stays where it is on the screen in the next frame; asked once a frame. */
+  takeHeld?(): Component | undefined;
 }
 
 export interface ScrollLayoutNode {

@@ -127,7 +127,7 @@ function layOutScroll(layout: Layout, { component, state }: ScrollLayoutNode, bo
 /** Asks until all is known that is visible: what becomes known may move it. Returns the height of the content. */
 function askVisible(layout: Layout, component: Component, state: ScrollLayoutState, width: number, height: number) {
   const lines = getScrolledLines(component);
-  lines.begin(width, layout);
+  lines.begin(width, layout, state.takeHeld?.());
   state.updateLayout(lines.count, height, layout.requestRender, lines.takeGrown());
   while (lines.ask(state.scrollTop, height)) {
     state.updateLayout(lines.count, height, layout.requestRender, lines.takeGrown());

@@ -68,3 +68,18 @@ test("a view in the middle of many components knows who draws each of its lines"
   expect(leaf?.component.render(20)).toContain(first);
   expect(lines.findLeaf(lines.count)).toBeUndefined();
 });
+
+test("what is put before a component that is held counts as grown, so that the component can stay where it is", () => {
+  const root = new Container();
+  const inner = new Container();
+  const children = ["a", "b", "c"].map((text) => create(text, text));
+  inner.children = children;
+  root.children = [create("title"), inner];
+  const lines = new ScrolledLines(root);
+  ask(lines, 0, 10);
+  inner.children = [create("x"), create("y", "y", "y"), ...children];
+  lines.begin(20, {}, children[0]);
+  let top = lines.takeGrown();
+  while (lines.ask(top, 2)) top += lines.takeGrown();
+  expect(lines.slice(top, top + 2)).toEqual(["y", "a"]);
+});

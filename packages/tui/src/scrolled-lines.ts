@@ -71,13 +71,17 @@ export class ScrolledLines implements LineSource {
     return grown;
   }
 
-  /** A new frame, unless `token` is that of the last one: components may have changed. */
-  begin(width: number, token: object): void {
+  /**
+   * A new frame, unless `token` is that of the last one: components may have changed. What is new before `held` counts as
+   * `grown`.
+   */
+  begin(width: number, token: object, held?: Component): void {
     const last = this.#frame;
     if (last.token === token && last.width === width) return;
     this.#frame = { number: last.number + 1, token, width, isWidthNew: last.width !== width };
     this.#sources = new Map();
-    this.#updateLeaves();
+    if (held) this.#hold(held);
+    else this.#updateLeaves();
   }
 
   /**
@@ -112,6 +116,20 @@ export class ScrolledLines implements LineSource {
     const { index, top } = this.#findIndex(line);
     const leaf = this.#leaves[index];
     return leaf && line >= top ? { component: leaf.component, top, height: leaf.height } : undefined;
+  }
+
+  /** What is new before the component must be known at once: some of it may be visible now. */
+  #hold(component: Component): void {
+    const first = getFirstLeaf(component);
+    const find = () => this.#leaves.findIndex((leaf) => leaf.component === first);
+    const measure = (end: number) => this.#leaves.slice(0, end).reduce((sum, { height }) => sum + height, 0);
+    const before = find();
+    const top = measure(before);
+    this.#updateLeaves();
+    const after = find();
+    if (before < 0 || after < 0) return;
+    this.#grown += measure(after) - top;
+    this.#askRange(Math.max(0, after - nearby), after, after);
   }
 
   #askRange(start: number, end: number, firstVisible: number): boolean {
@@ -207,6 +225,9 @@ export class ScrolledLines implements LineSource {
     this.#count = this.#leaves.reduce((sum, { height }) => sum + height, 0);
   }
 }
+
+const getFirstLeaf = (component: Component): Component | undefined =>
+  isPlainContainer(component) ? component.children.map(getFirstLeaf).find((leaf) => leaf !== undefined) : component;
 
 /** Whether `list` begins with `start`, or is the same. */
 function isPrefix(start: readonly Component[], list: readonly Component[], isSame = false): boolean {

@@ -26,6 +26,7 @@ import { Highlighter } from "./highlight/highlight.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import { findDraggedImage } from "./attached-images.ts";
 import type { Interface } from "./interface.ts";
+import { OlderEntries } from "./older-entries.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { Outbox } from "./outbox.ts";
 import type { Program } from "./program.ts";
@@ -86,6 +87,7 @@ export class App {
   readonly #tui: TUI;
   readonly #look: Look;
   readonly #transcript: Transcript;
+  readonly #older: OlderEntries;
   readonly #editor: Editor;
   readonly #dialogs: DialogStack;
   readonly #questions: OpenQuestions;
@@ -124,7 +126,14 @@ export class App {
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
-    this.#transcript = new Transcript(this.#look);
+    this.#transcript = new Transcript({
+      look: this.#look,
+      now: options.now,
+      describeOlder: ({ entryCount }) =>
+        settings.tuiMode === "fullscreen"
+          ? "Earlier messages appear as you scroll up."
+          : `Earlier messages are not shown here. /tree shows all ${entryCount} entries.`,
+    });
     const { editorPaddingX: paddingX, autocompleteMaxVisible } = settings;
     this.#editor = new Editor(this.#tui, getEditorTheme(theme), { paddingX, autocompleteMaxVisible });
     this.#editor.onChange = () => options.keepDraft?.(() => this.draft);
@@ -164,7 +173,13 @@ export class App {
       conversation: [...title, this.#transcript, this.#notes],
       below: [this.#status.activity, this.#dialogs.slot, this.#status.status],
     };
-    layOut(this.#tui, parts, settings);
+    this.#older = new OlderEntries({
+      transcript: this.#transcript,
+      scroll: layOut(this.#tui, parts, settings),
+      getClient: () => this.#client,
+      run: (work) => void this.#guard(work),
+      requestRender,
+    });
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
     this.#tui.addInputListener((data) => (this.#handleKey(data) ? { consume: true } : undefined));
   }
@@ -268,7 +283,10 @@ export class App {
     if (event.type === "notice") this.#say(event.message, "warning");
     // Not only before frames: a run may be shorter than one.
     if (event.type === "agent_start" || event.type === "agent_end") this.#attention.update(this.#tracker.view.live);
-    if (event.type === "agent_end" || event.type === "model_changed") void this.#guard(() => this.#refresh());
+    // The sandbox is tried with the first command.
+    const tellsOfSandbox = event.type === "notice" && event.code === "sandbox";
+    if (event.type === "agent_end" || event.type === "model_changed" || tellsOfSandbox)
+      void this.#guard(() => this.#refresh());
     this.#tui.requestRender();
   }
 
@@ -287,6 +305,7 @@ export class App {
     if (this.#options.themes.update()) this.#tui.invalidate();
     this.#attention.update(view.live);
     this.#transcript.update(view);
+    this.#older.update();
     this.#status.update();
     this.#questions.update(view.live.approvals);
   }

@@ -30,14 +30,15 @@ export interface ScreenParts {
   below: readonly Component[];
 }
 
+/** Returns what scrolls the conversation; undefined if the terminal does. */
 export function layOut(
   tui: TUI,
   { conversation, below }: ScreenParts,
   { fullscreenScrollbar }: TerminalSettings,
-): void {
+): ScrollView | undefined {
   if (!isViewportTUI(tui)) {
     for (const part of [...conversation, ...below]) tui.addChild(part);
-    return;
+    return undefined;
   }
   const scroll = new ScrollView(group(conversation), {
     follow: "end",
@@ -51,6 +52,7 @@ export function layOut(
       { component: group(below), basis: "auto", shrink: 1, minSize: 1 },
     ]),
   );
+  return scroll;
 }
 
 function group(components: readonly Component[]): Container {

@@ -2,8 +2,9 @@
  * The conversation as components. What was drawn once keeps its component, because its lines may be printed already and
  * must not be printed again.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { AssistantMessage, ToolResultMessage } from "@tau/ai";
-import type { LiveView, SessionEntry, SessionMessage, View } from "@tau/protocol";
+import type { LiveView, LogView, SessionEntry, SessionMessage, View } from "@tau/protocol";
 import { type Component, Container, Spacer } from "@tau/tui";
 import { AssistantBlock } from "./blocks/assistant-message.ts";
 import { createNote } from "./blocks/note.ts";
@@ -15,9 +16,31 @@ import type { Look } from "./look.ts";
 /** How many entries of a session are drawn when it is opened. */
 const maxFirstEntries = 60;
 
+export interface TranscriptOptions {
+  look: Look;
+  /** Milliseconds, from any point on. */
+  now: () => number;
+  /** What stands in the place of older entries. */
+  describeOlder: (log: LogView) => string;
+}
+
+/** Entries of the branch that are not shown: those before an entry, or all of them up to its end. */
+export type Missing = { kind: "before"; id: string } | { kind: "end"; leafId: string | null };
+
+/** Entries before those that are shown. */
+type Older = { kind: "none" } | { kind: "some"; note: Component };
+
 export class Transcript extends Container {
+  readonly #options: TranscriptOptions;
   readonly #look: Look;
+  /** Of the view, as they were. */
   #entries: readonly SessionEntry[] = [];
+  #leafId: string | null = null;
+  /** The first entry that is shown; it need not be in the view any more. */
+  #firstId: string | undefined;
+  #older: Older = { kind: "none" };
+  /** Results whose calls are not shown, by the id of the call. An older entry may have the call. */
+  readonly #strayResults = new Map<string, ToolResultMessage>();
   readonly #calls = new Map<string, ToolCallBlock>();
   /** The ids of calls without a result. */
   readonly #awaited = new Set<string>();
@@ -28,13 +51,26 @@ export class Transcript extends Container {
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
   #loggedId: string | undefined;
 
-  constructor(look: Look) {
+  constructor(options: TranscriptOptions) {
     super();
-    this.#look = look;
+    this.#options = options;
+    this.#look = options.look;
+  }
+
+  /** Undefined if all is shown. */
+  get missing(): Missing | undefined {
+    if (this.#older.kind === "none") return undefined;
+    return this.#firstId === undefined ? { kind: "end", leafId: this.#leafId } : { kind: "before", id: this.#firstId };
+  }
+
+  /** The first component of the entries that are shown. */
+  get firstShown(): Component | undefined {
+    return this.children[this.#older.kind === "some" ? 1 : 0];
   }
 
   update({ log, live }: View): void {
-    if (log.entries !== this.#entries) this.#takeEntries(log.entries, log.hasOlder, live.message?.id);
+    this.#leafId = log.leafId;
+    if (log.entries !== this.#entries) this.#takeEntries(log, live.message?.id);
     this.#takeLive(live);
     if (!live.run) this.#end();
   }
@@ -47,9 +83,46 @@ export class Transcript extends Container {
     return block;
   }
 
+  /** Puts entries before those that are shown. Ignores them, and returns false, if `missing` is something else by now. */
+  addOlder(missing: Missing, entries: readonly SessionEntry[], hasOlder: boolean): boolean {
+    if (this.#older.kind === "none" || !isDeepStrictEqual(missing, this.missing)) return false;
+    // The end has to be that of the view, or some of it would come again.
+    if (missing.kind === "end" && entries.at(-1)?.id !== missing.leafId) return false;
+    const { note } = this.#older;
+    const page = new Transcript(this.#options);
+    if (hasOlder) page.#older = { kind: "some", note };
+    for (const entry of entries) page.#addEntry(entry, undefined);
+    const repeated = this.#takeCalls(page);
+    for (const [id, result] of page.#strayResults) this.#strayResults.set(id, result);
+    const shown = page.children.filter((child) => !repeated.has(child));
+    this.children = [...(hasOlder ? [note] : []), ...shown, ...this.children.slice(1)];
+    this.#firstId = entries[0]?.id ?? this.#firstId;
+    if (!hasOlder) this.#older = { kind: "none" };
+    return true;
+  }
+
+  /** Returns the components of calls that are shown already, because they are running. */
+  #takeCalls(page: Transcript): ReadonlySet<Component> {
+    const repeated = new Set<Component>();
+    for (const [id, block] of page.#calls) {
+      const result = page.#awaited.has(id) ? this.#strayResults.get(id) : undefined;
+      if (result) {
+        block.setResult(result);
+        this.#strayResults.delete(id);
+      } else if (page.#awaited.has(id) && this.#awaited.has(id)) repeated.add(block);
+      else block.end();
+      // An id may be used again, and what comes is about the last call.
+      if (!this.#calls.has(id)) this.#calls.set(id, block);
+    }
+    return repeated;
+  }
+
   override clear(): void {
     super.clear();
     this.#entries = [];
+    this.#firstId = undefined;
+    this.#older = { kind: "none" };
+    this.#strayResults.clear();
     this.#calls.clear();
     this.#awaited.clear();
     this.#commands = [];
@@ -57,19 +130,28 @@ export class Transcript extends Container {
     this.#loggedId = undefined;
   }
 
-  #takeEntries(entries: readonly SessionEntry[], hasOlder: boolean, liveId: string | undefined): void {
+  #takeEntries(log: LogView, liveId: string | undefined): void {
+    const { entries } = log;
     const last = this.#entries.at(-1);
     const known = last === undefined ? -1 : entries.lastIndexOf(last);
     let fresh = entries.slice(known + 1);
-    if (known === -1) {
-      // Another branch or another session. Before the first entry there may be a command that is running.
-      if (last !== undefined) this.clear();
+    // Another branch or another session. Before the first entry there may be a command that is running.
+    if (known === -1 && last !== undefined) this.clear();
+    if (this.#firstId === undefined) {
       const isCut = fresh.length > maxFirstEntries;
       fresh = fresh.slice(-maxFirstEntries);
-      if (isCut || hasOlder) this.addChild(createNote("Earlier messages are not shown here.", this.#look));
+      if (isCut || log.hasOlder) this.#markOlder(log);
+      this.#firstId = fresh[0]?.id;
     }
     for (const entry of fresh) this.#addEntry(entry, liveId);
     this.#entries = entries;
+  }
+
+  #markOlder(log: LogView): void {
+    if (this.#older.kind === "some") return;
+    const note = createNote(this.#options.describeOlder(log), this.#look);
+    this.children.unshift(note);
+    this.#older = { kind: "some", note };
   }
 
   #addEntry(entry: SessionEntry, liveId: string | undefined): void {
@@ -126,9 +208,10 @@ export class Transcript extends Container {
     }
   }
 
-  /** A result whose call is not shown, such as one before the first entry, is left out. */
   #addResult(message: ToolResultMessage): void {
-    this.#calls.get(message.toolCallId)?.setResult(message);
+    const call = this.#calls.get(message.toolCallId);
+    if (call) call.setResult(message);
+    else if (this.#older.kind === "some") this.#strayResults.set(message.toolCallId, message);
     this.#awaited.delete(message.toolCallId);
   }
 
@@ -157,7 +240,7 @@ export class Transcript extends Container {
   #getCall(id: string, name: string): ToolCallBlock {
     const known = this.#calls.get(id);
     if (known) return known;
-    const block = new ToolCallBlock(name, this.#look);
+    const block = new ToolCallBlock(name, this.#look, this.#options.now);
     this.#calls.set(id, block);
     this.#awaited.add(id);
     this.addChild(block);
@@ -172,7 +255,7 @@ export class Transcript extends Container {
 
   /** What a session begins with is in the status line. */
   #addChange(text: string): void {
-    if (this.children.length > 0) this.#addNote(text);
+    if (this.children.length > 0 || this.#older.kind === "some") this.#addNote(text);
   }
 
   #addNote(text: string): void {

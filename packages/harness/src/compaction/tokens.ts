@@ -2,7 +2,8 @@
 import type { AgentMessage } from "@tau/agent";
 import type { ImageContent, TextContent, ThinkingContent, ToolCall } from "@tau/ai";
 import { parseUsage } from "../budget/usage.ts";
-import { contextMessages } from "../session/context.ts";
+import { iterateContext } from "../session/context.ts";
+import { visitInTurns } from "../session/visit-in-turns.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { convertToLlm, isFinishedAnswer } from "../session/message.ts";
 import { toText, textTokens } from "./text.ts";
@@ -46,12 +47,30 @@ function blockTokens(block: Partial<Block> | null): number {
  * after it. A count from before a compaction or an edit is not used; without a count, everything is estimated.
  */
 export function contextTokens(branch: readonly SessionEntry[]): number {
+  const { tokens, messages } = findUncounted(branch);
+  let sum = tokens;
+  for (const message of messages) sum += estimateTokens(message);
+  return sum;
+}
+
+/** The same for a branch that may be very long. */
+export async function countContextTokens(branch: readonly SessionEntry[]): Promise<number> {
+  const { tokens, messages } = findUncounted(branch);
+  let sum = tokens;
+  await visitInTurns(messages, (message) => void (sum += estimateTokens(message)));
+  return sum;
+}
+
+/** What the provider counted, and what came after that. */
+function findUncounted(branch: readonly SessionEntry[]): { tokens: number; messages: Iterable<AgentMessage> } {
   const counted = findLastCount(branch);
-  const after = new Set(counted ? branch.slice(counted.index + 1) : branch);
-  const estimate = contextMessages(branch)
-    .filter(({ entry }) => !counted || after.has(entry))
-    .reduce((sum, { message }) => sum + estimateTokens(message), 0);
-  return (counted?.tokens ?? 0) + estimate;
+  // There is no compaction after a count, and edits of what comes after it are after it, too.
+  const after = counted ? branch.slice(counted.index + 1) : branch;
+  return { tokens: counted?.tokens ?? 0, messages: takeMessages(after) };
+}
+
+function* takeMessages(branch: readonly SessionEntry[]): Generator<AgentMessage> {
+  for (const { message } of iterateContext(branch)) yield message;
 }
 
 function findLastCount(branch: readonly SessionEntry[]): { index: number; tokens: number } | undefined {

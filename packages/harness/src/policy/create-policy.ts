@@ -59,9 +59,9 @@ async function judgeSecret(name: string, parts: PolicyParts): Promise<Verdict> {
     case "own":
       return { kind: "deny", rule: "own-key", reason: `${name} holds a key that tau itself uses. No command gets it.` };
     case "secret":
-      return await askAgain(
+      return askAgain(
         { kind: "ask", rule: "secret", reason: `The command uses ${name}, a secret in the user's environment.` },
-        parts,
+        await parts.getTaint(),
       );
     case "disclosed":
       return { kind: "allow", rule: "disclosed" };
@@ -70,17 +70,14 @@ async function judgeSecret(name: string, parts: PolicyParts): Promise<Verdict> {
   }
 }
 
-/** What a person allowed before they could know of the text of strangers does not count where the network can be reached. */
-async function askAgain(verdict: Extract<Verdict, { kind: "ask" }>, parts: PolicyParts): Promise<Verdict> {
-  const taint = await findReachableTaint(parts);
+/**
+ * What a person allowed before they could know of the text of strangers does not count after it. For secrets that holds
+ * without a network too: one command could keep or print what another one sends.
+ */
+function askAgain(verdict: Extract<Verdict, { kind: "ask" }>, taint: Taint | undefined): Verdict {
   if (!taint) return verdict;
-  const reason = `${verdict.reason} It can reach the network, and ${describeTaint(taint)}, so nothing that was allowed before counts.`;
+  const reason = `${verdict.reason} Nothing that was allowed before counts, since ${describeTaint(taint)}.`;
   return { ...verdict, reason, asksEachTime: true };
-}
-
-async function findReachableTaint({ isSandboxed, getNetwork, getTaint }: PolicyParts): Promise<Taint | undefined> {
-  const isClosed = getNetwork() === "none" && (await isSandboxed());
-  return isClosed ? undefined : await getTaint();
 }
 
 /** Shells whose language the classifier knows. */
@@ -111,10 +108,15 @@ async function judgeSending(
   parts: PolicyParts,
 ): Promise<Verdict> {
   if (verdict.kind === "deny" || findNetworkProgram(classification, command) === undefined) return verdict;
+  const isClosed = parts.getNetwork() === "none" && (await parts.isSandboxed());
+  const taint = isClosed ? undefined : await parts.getTaint();
+  if (!taint) return verdict;
   const sendsFile = classification.findings.some((each) => each.class === "exfiltration" && each.tier === "high");
-  if (verdict.kind === "ask" && sendsFile) return await askAgain(verdict, parts);
-  if (!parts.secrets.isIn(command) || !(await findReachableTaint(parts))) return verdict;
-  return await askAgain({ kind: "ask", rule: "taint", reason: "The command has a secret in its text." }, parts);
+  if (verdict.kind === "ask" && sendsFile) return askAgain(verdict, taint);
+  // What was analysed has in it what the text hides.
+  const texts = [command, ...classification.commands.flat()];
+  if (!texts.some((text) => parts.secrets.isIn(text))) return verdict;
+  return askAgain({ kind: "ask", rule: "taint", reason: "The command has a secret in its text." }, taint);
 }
 
 function toVerdict(result: ExecMediationResult): Verdict {

@@ -26,10 +26,13 @@ export interface SecretBrokerParts {
   policy: () => SecretBrokerPolicy;
   /** Whether a variable holds a key that tau itself uses. */
   isOwnKey: (name: string, value: string) => boolean;
+  /** Called with each value that is given to a command, before that. */
+  onGive?: (value: string) => void;
   env?: Readonly<Record<string, string | undefined>>;
 }
 
-export function createSecretBroker({ policy, isOwnKey, env = process.env }: SecretBrokerParts): SecretBroker {
+export function createSecretBroker(parts: SecretBrokerParts): SecretBroker {
+  const { policy, isOwnKey, onGive, env = process.env } = parts;
   const given = new Set<string>();
   const classify: SecretBroker["classify"] = (name) => {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
@@ -51,7 +54,10 @@ export function createSecretBroker({ policy, isOwnKey, env = process.env }: Secr
     },
     give(names) {
       const values = names.flatMap((name) => (classify(name) === "secret" ? [[name, env[name]!] as const] : []));
-      for (const [, value] of values) given.add(value);
+      for (const [, value] of values) {
+        given.add(value);
+        onGive?.(value);
+      }
       return Object.fromEntries(values);
     },
     listGiven: () => [...given],

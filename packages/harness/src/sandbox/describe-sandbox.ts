@@ -5,10 +5,14 @@ import type { SandboxSettings } from "./settings.ts";
 /** Undefined where nobody has to know: the sandbox is off, and commands can do what the user can. */
 export function describeSandbox({ mode, network }: SandboxSettings, cwd: string): string | undefined {
   if (mode === "off") return undefined;
-  if (process.platform !== "linux" || findProgram("bwrap", cwd) === undefined)
+  if (isSandboxMissing(cwd))
     return mode === "required" ? "Commands cannot be run: the sandbox is missing." : "Commands run without a sandbox.";
   return `Commands run in a sandbox${describeNetwork(network)}.`;
 }
+
+/** Whether it is certain, without trying, that there is none. */
+export const isSandboxMissing = (cwd: string): boolean =>
+  process.platform !== "linux" || findProgram("bwrap", cwd) === undefined;
 
 function describeNetwork(network: SandboxSettings["network"]): string {
   if (network === "all") return "";

@@ -1,5 +1,4 @@
 /** Gathers the facts that decide what commands see. */
-import { tmpdir } from "node:os";
 import { isWithin } from "@tau/tools/platform";
 import { findHiddenPaths, type HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath, lookAtPath } from "./look.ts";
@@ -26,8 +25,6 @@ const resolverInRun = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkM
 const existing = (paths: readonly string[]): string[] => [
   ...new Set(paths.map(findRealPath).filter((path) => path !== undefined)),
 ];
-
-export const getTemporaryDirectories = (): readonly string[] => ["/tmp", "/var/tmp", tmpdir()];
 
 /** Does not change while a session runs. */
 export function findSystemFacts({ network }: SandboxSettings, temporaryDirectories: readonly string[]) {

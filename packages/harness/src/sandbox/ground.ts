@@ -2,13 +2,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
+import { isWithin } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
 import { findHidden, findSystemFacts, type SandboxPlace, type SystemFacts, toProjectFacts } from "./facts.ts";
 import type { HiddenPaths } from "./hidden-paths.ts";
-import { findRealPath } from "./look.ts";
+import { findRealPath, lookAtPath } from "./look.ts";
 import { type Mount, planMounts } from "./mounts.ts";
 import { getCacheDirectory } from "./package-caches.ts";
-import { ProtectedFiles } from "./protected-files.ts";
+import { ProtectedFiles, type ProtectedPaths } from "./protected-files.ts";
 import { createSetAside } from "./set-aside.ts";
 import type { SandboxSettings } from "./settings.ts";
 import {
@@ -39,9 +40,12 @@ export class SandboxGround {
   readonly system: SystemFacts;
   readonly #options: GroundOptions;
   readonly #temporary: TemporaryDirectory;
-  readonly #files: ProtectedFiles;
+  /** Of the workspace and of each other directory that commands may change. */
+  readonly #files: readonly ProtectedFiles[];
   readonly #stamps = new DirectoryStamps();
   #hidden: HiddenPaths & { readonly atMs: number };
+  /** The last plan, and what it was made of. */
+  #plan: { inputs: readonly object[]; mounts: readonly Mount[] } | undefined;
   #running = 0;
   #notices: string[] = [];
   #cancelCheck: (() => void) | undefined;
@@ -63,28 +67,37 @@ export class SandboxGround {
     };
     this.system = findSystemFacts(settings, options.temporaryDirectories);
     const aside = join(agentDir, "set-aside", workspace.replaceAll(/[^\w.-]+/g, "-").replace(/^-/, ""));
-    this.#files = new ProtectedFiles({ workspace, home, setAside: createSetAside(aside, ids) });
+    const setAside = createSetAside(aside, ids);
+    const added = settings.allowedPaths.filter((path) => !isWithin(workspace, path) && lookAtPath(path)?.isDirectory());
+    this.#files = [workspace, ...new Set(added)].map(
+      (root) => new ProtectedFiles({ workspace: root, shownFrom: workspace, home, setAside }),
+    );
     this.#hidden = this.#findHidden();
     // Nobody waits for it, and a directory that cannot be removed harms nobody.
     removeAbandonedDirectories(options.clock).catch(() => undefined);
   }
 
   /** Before a command: what it sees. `finish` must follow. */
-  begin(): Mount[] {
+  begin(): readonly Mount[] {
     const { settings } = this.#options;
     // While something runs, whatever is new may be its work.
-    if (this.#running === 0) this.#files.refresh();
-    else this.#notices.push(...this.#files.check());
+    if (this.#running === 0) for (const files of this.#files) files.refresh();
+    else this.#notices.push(...this.#check());
     this.#running++;
     this.#checkLater();
     if (this.#isHiddenStale()) this.#hidden = this.#findHidden();
-    const facts = { hidden: this.#hidden.paths, paths: this.#files.getPaths() };
-    return planMounts(settings, toProjectFacts(this.place, this.system, facts));
+    const inputs = [this.#hidden.paths, ...this.#files.map((files) => files.getPaths())];
+    if (this.#plan?.inputs.every((input, index) => input === inputs[index]) !== true) {
+      const paths = mergePaths(this.#files.map((files) => files.getPaths()));
+      const facts = toProjectFacts(this.place, this.system, { hidden: this.#hidden.paths, paths });
+      this.#plan = { inputs, mounts: planMounts(settings, facts) };
+    }
+    return this.#plan.mounts;
   }
 
   /** After a command: sentences for the model about what was put right. */
   finish(): string[] {
-    const notices = [...this.#notices, ...this.#files.check()];
+    const notices = [...this.#notices, ...this.#check()];
     this.#notices = [];
     if (--this.#running === 0) this.#cancelCheck?.();
     return notices;
@@ -93,6 +106,10 @@ export class SandboxGround {
   async close(): Promise<void> {
     this.#cancelCheck?.();
     await this.#temporary.remove();
+  }
+
+  #check(): string[] {
+    return this.#files.flatMap((files) => files.check());
   }
 
   /** A credential file that a person adds changes the directory that it is in. */
@@ -113,8 +130,14 @@ export class SandboxGround {
     this.#cancelCheck?.();
     this.#cancelCheck = this.#options.clock.setTimer(checkEveryMs, () => {
       if (this.#running === 0) return;
-      this.#notices.push(...this.#files.check());
+      this.#notices.push(...this.#check());
       this.#checkLater();
     });
   }
 }
+
+const mergePaths = (all: readonly ProtectedPaths[]): ProtectedPaths => ({
+  readOnly: all.flatMap(({ readOnly }) => readOnly),
+  pinned: all.flatMap(({ pinned }) => pinned),
+  outside: all.flatMap(({ outside }) => outside),
+});

@@ -46,6 +46,8 @@ export class HelperChannel {
         this.#end();
         resolve();
       };
+      child.once("exit", () => this.#end());
+      // Later than the exit: by then, everything that it said is read.
       child.once("close", onEnd);
       child.once("error", onEnd);
     });

@@ -1,7 +1,7 @@
 /** Commands in one sandbox for the whole session, which is started with the first of them. */
 import { constants } from "node:os";
-import type { SpawnRequest } from "@tau/tools";
-import { type Helper, openHelper } from "./helper.ts";
+import type { ConfinedLimits, SpawnRequest } from "@tau/tools";
+import { type Helper, notStarted, openHelper } from "./helper.ts";
 import { lookAtPath } from "./look.ts";
 import { getCapabilityMask, type Mount, toBwrapArguments } from "./mounts.ts";
 import type { BwrapParts, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
@@ -22,6 +22,19 @@ export class HelperCommands implements SandboxedCommands {
   }
 
   async enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay> {
+    const helper = await this.#prepare(mounts);
+    const start = async (limits: ConfinedLimits) => {
+      const process = await helper.start(request, limits);
+      if (process) return process;
+      await helper.close();
+      const next = await this.#prepare(mounts);
+      return (await next.start(request, limits)) ?? notStarted("The sandbox was ended from outside.");
+    };
+    return { kind: "start", start };
+  }
+
+  /** The sandbox with everything mounted that these mounts ask for. */
+  async #prepare(mounts: readonly Mount[]): Promise<Helper> {
     const { helper, mounted } = await this.#open(mounts);
     for (const mount of mounts) {
       const key = getKey(mount);
@@ -29,7 +42,7 @@ export class HelperCommands implements SandboxedCommands {
       await addMount(helper, mount);
       mounted.add(key);
     }
-    return { kind: "start", start: (limits) => helper.start(request, limits) };
+    return helper;
   }
 
   async close(): Promise<void> {

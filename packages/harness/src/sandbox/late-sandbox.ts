@@ -8,6 +8,7 @@ export function createLateSandbox(getOptions: () => SessionSandboxOptions): Sess
   return {
     enter: async (request) => (await open()).enter(request),
     getState: async () => (await open()).getState(),
+    findTemporary: async () => (await open()).findTemporary(),
     close: async () => (await opened)?.close(),
   };
 }

@@ -16,7 +16,10 @@ import { WatchedConfig } from "./watched-config.ts";
 type NameState = { readonly kind: "missing" | "present" } | { readonly kind: "link"; readonly target: string };
 
 export interface ProtectedFilesOptions {
+  /** The workspace, or another directory that commands may change. */
   readonly workspace: string;
+  /** Paths in it are shown to the model without it. */
+  readonly shownFrom: string;
   readonly home: string;
   readonly setAside: SetAside;
 }
@@ -42,6 +45,7 @@ export class ProtectedFiles {
   /** The names that are compared, by the directories that they are in. */
   readonly #byDirectory = new Map<string, readonly string[]>();
   readonly #stamps = new DirectoryStamps();
+  #paths: ProtectedPaths | undefined;
   #configs: WatchedConfig[] = [];
   #git: GitDirectories = { directories: [], links: [], hooks: [], others: [] };
 
@@ -66,7 +70,12 @@ export class ProtectedFiles {
     for (const config of this.#configs) config.refresh();
   }
 
+  /** The same object as before while nothing has changed. */
   getPaths(): ProtectedPaths {
+    return (this.#paths ??= this.#findPaths());
+  }
+
+  #findPaths(): ProtectedPaths {
     const { workspace } = this.#options;
     const { directories, links, hooks, others } = this.#git;
     const isInside = (path: string) => path !== workspace && isWithin(workspace, path);
@@ -85,8 +94,8 @@ export class ProtectedFiles {
   /** Compares with what was there before, and puts it right. Answers with sentences for the model. */
   check(): string[] {
     const notices: string[] = [];
-    const { workspace, setAside } = this.#options;
-    const nameOf = (path: string) => (isWithin(workspace, path) ? relative(workspace, path) : path);
+    const { shownFrom, setAside } = this.#options;
+    const nameOf = (path: string) => (isWithin(shownFrom, path) ? relative(shownFrom, path) : path);
     const putAside = (path: string) => void notices.push(describeSetAside(nameOf(path), setAside(path)));
     if (this.#isGitNew()) this.#adoptGit(putAside);
     for (const path of this.#takeChangedNames()) {
@@ -126,11 +135,14 @@ export class ProtectedFiles {
 
   #refreshState(path: string): void {
     const [before, now] = [this.#states.get(path), getState(path)];
-    if (before?.kind !== now.kind || now.kind === "link") this.#targets.delete(path);
+    if (before?.kind === now.kind && now.kind !== "link") return;
+    this.#targets.delete(path);
     this.#states.set(path, now);
+    this.#paths = undefined;
   }
 
   #readGit(): void {
+    this.#paths = undefined;
     this.#targets.clear();
     const { workspace } = this.#options;
     this.#git = findGitDirectories(workspace);

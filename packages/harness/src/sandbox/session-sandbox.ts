@@ -4,7 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { type CommandSandbox, type SandboxEntry, type SpawnRequest, ToolsError } from "@tau/tools";
 import { BwrapCommands } from "./bwrap-commands.ts";
 import { toSandboxEnvironment } from "./environment.ts";
-import { getTemporaryDirectories } from "./facts.ts";
+import { getTemporaryDirectories } from "./temporary-files.ts";
 import { SandboxGround } from "./ground.ts";
 import { HelperCommands } from "./helper-commands.ts";
 import { findRealPath } from "./look.ts";
@@ -34,6 +34,8 @@ export interface SessionSandboxOptions {
 export interface SessionSandbox extends CommandSandbox {
   /** Whether commands run inside. Starts no sandbox, but tries once whether one can be started. */
   getState(): Promise<SandboxState>;
+  /** What commands see as the directories for temporary files; undefined where they run outside. */
+  findTemporary(): Promise<string | undefined>;
   /** Ends everything that runs inside. */
   close(): Promise<void>;
 }
@@ -78,6 +80,11 @@ class LazySandbox implements SessionSandbox {
       this.#commands = undefined;
       return await this.enter(request);
     }
+  }
+
+  async findTemporary(): Promise<string | undefined> {
+    const { kind } = await this.getState();
+    return kind === "works" ? (this.#ground ??= this.#openGround()).place.temporary : undefined;
   }
 
   async close(): Promise<void> {

@@ -89,7 +89,7 @@ export interface BranchContext extends SessionContext {
 /** What the model is sent for a leaf. Reads the context and at most two more entries, however long the log is. */
 export async function readContext(log: SessionLog, leaf: number): Promise<BranchContext> {
   const branch = await readContextBranch(log, leaf);
-  return { ...buildContext(branch), ...(await readChoices(log, leaf)), branch };
+  return { ...(await buildContext(branch)), ...(await readChoices(log, leaf)), branch };
 }
 
 /** The model and the thinking level that a leaf was reached with. Reads at most two entries. */

@@ -22,8 +22,10 @@ const compacted = (firstKeptEntryId: string, summary = "so far"): NewEntry => ({
   firstKeptEntryId,
   tokensBefore: 10,
 });
-const texts = (branch: SessionEntry[]) =>
-  buildContext(branch).messages.map((message) => ("summary" in message ? message.summary : JSON.stringify(message)));
+const texts = async (branch: SessionEntry[]) =>
+  (await buildContext(branch)).messages.map((message) =>
+    "summary" in message ? message.summary : JSON.stringify(message),
+  );
 
 describe("a compaction", () => {
   test("comes first, then the kept entries, then the later ones", () => {
@@ -40,7 +42,7 @@ describe("a compaction", () => {
   });
 });
 
-test("an edited entry is hidden or has other content, and the latest edit applies", () => {
+test("an edited entry is hidden or has other content, and the latest edit applies", async () => {
   const edited = (targetId: string, replacement: { content: string } | null): NewEntry => ({
     type: "context_edit",
     targetId,
@@ -53,8 +55,8 @@ test("an edited entry is hidden or has other content, and the latest edit applie
     edited("2", { content: "x" }),
     edited("2", { content: "y" }),
   );
-  expect(buildContext(branch).messages).toMatchObject([{ role: "user", content: "y" }]);
-  expect(texts(branch.slice(0, 2))).toHaveLength(2);
+  expect((await buildContext(branch)).messages).toMatchObject([{ role: "user", content: "y" }]);
+  expect(await texts(branch.slice(0, 2))).toHaveLength(2);
   const ran: NewEntry = {
     type: "message",
     message: {
@@ -67,22 +69,22 @@ test("an edited entry is hidden or has other content, and the latest edit applie
     },
   };
   const hidden = getBranch(ran, edited("1", { content: "(left out)" }));
-  expect(JSON.stringify(convertToLlm(buildContext(hidden).messages))).not.toContain("SECRET");
+  expect(JSON.stringify(convertToLlm((await buildContext(hidden)).messages))).not.toContain("SECRET");
 });
 
-test("the latest model applies, and an answer names its model", () => {
+test("the latest model applies, and an answer names its model", async () => {
   const branch = getBranch(
     { type: "model_change", provider: "p", modelId: "first" },
     answered("second"),
     { type: "thinking_level_change", thinkingLevel: "high" },
     prompt("a"),
   );
-  expect(buildContext(branch)).toMatchObject({
+  expect(await buildContext(branch)).toMatchObject({
     thinkingLevel: "high",
     hasThinkingLevel: true,
     model: { provider: "p", modelId: "second" },
   });
-  expect(buildContext([])).toEqual({ messages: [], thinkingLevel: "off", hasThinkingLevel: false, model: null });
+  expect(await buildContext([])).toEqual({ messages: [], thinkingLevel: "off", hasThinkingLevel: false, model: null });
 });
 
 test("every message of a session is converted for the model, and unknown roles are left out", () => {
@@ -116,4 +118,20 @@ test("every message of a session is converted for the model, and unknown roles a
   expect(JSON.stringify(sent[0])).toContain("exited with code 2");
   // The output cannot close its fence.
   expect(JSON.stringify(sent[0])).toContain("````\\na ``` b\\n````");
+});
+
+test("signals and timers are served while the context of a long branch is built", async () => {
+  const branch = getBranch(...Array.from({ length: 35_000 }, () => prompt("a")));
+  let turns = 0;
+  const count = () => void (turns++, (timer = setImmediate(count)));
+  let timer = setImmediate(count);
+  const { messages } = await buildContext(branch);
+  clearImmediate(timer);
+  expect(messages).toHaveLength(35_000);
+  expect(turns).toBeGreaterThanOrEqual(3);
+  turns = 0;
+  timer = setImmediate(count);
+  await buildContext(branch.slice(0, 10_000));
+  clearImmediate(timer);
+  expect(turns, "none for a short one").toBe(0);
 });

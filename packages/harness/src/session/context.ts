@@ -1,7 +1,8 @@
-/** Builds what the model sees of a branch. Pure. */
+/** Builds what the model sees of a branch. */
 import type { AgentMessage } from "@tau/agent";
 import type { CompactionEntry, ContextEditEntry, SessionEntry } from "./entry.ts";
 import { setMessageId } from "./message-ids.ts";
+import { visitInTurns } from "./visit-in-turns.ts";
 
 export interface SessionContext extends SessionChoices {
   messages: AgentMessage[];
@@ -35,23 +36,26 @@ export function contextEntries(branch: readonly SessionEntry[]): SessionEntry[] 
   return [compaction, ...kept.filter(({ type }) => type !== "compaction"), ...branch.slice(index + 1)];
 }
 
-/** The messages of a branch and their entries. Compactions and context edits are applied. */
-export function contextMessages(branch: readonly SessionEntry[]): ContextMessage[] {
+/** The messages of a branch and their entries, one after the other. Compactions and context edits are applied. */
+export function* iterateContext(branch: readonly SessionEntry[]): Generator<ContextMessage> {
   const entries = contextEntries(branch);
   const edits = new Map<string, ContextEditEntry>();
   for (const entry of entries) if (entry.type === "context_edit") edits.set(entry.targetId, entry);
-  return entries.flatMap((entry) => {
+  for (const entry of entries) {
     const message = getEntryMessage(entry);
     const edited = message && applyEdit(message, edits.get(entry.id));
-    return edited ? [{ entry, message: edited }] : [];
-  });
+    if (edited) yield { entry, message: edited };
+  }
 }
 
+export const contextMessages = (branch: readonly SessionEntry[]): ContextMessage[] => [...iterateContext(branch)];
+
 /** The messages of a branch, and its current model and thinking level. */
-export function buildContext(branch: readonly SessionEntry[]): SessionContext {
-  const messages = contextMessages(branch).map(({ entry, message }) => {
+export async function buildContext(branch: readonly SessionEntry[]): Promise<SessionContext> {
+  const messages: AgentMessage[] = [];
+  await visitInTurns(iterateContext(branch), ({ entry, message }) => {
     setMessageId(message, entry.id);
-    return message;
+    messages.push(message);
   });
   return { messages, ...getChoices(branch) };
 }
@@ -77,10 +81,9 @@ function getModel(entry: SessionEntry): { provider: string; modelId: string } | 
 
 /** Undefined for an entry that the model does not see. */
 function getEntryMessage(entry: SessionEntry): AgentMessage | undefined {
+  if (entry.type === "message") return withContent(entry.message);
   const timestamp = typeof entry.timestamp === "string" ? Date.parse(entry.timestamp) || 0 : 0;
   switch (entry.type) {
-    case "message":
-      return withContent(entry.message);
     case "custom_message": {
       const { customType, content = [], display, details } = entry;
       return { role: "custom", customType, content, display, ...(details !== undefined && { details }), timestamp };

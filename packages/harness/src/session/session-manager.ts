@@ -236,8 +236,9 @@ export class SessionManager extends Session {
     try {
       const branch = await session.getBranch();
       const said = branch.filter(({ type }) => type !== "compaction");
-      const [messages, transcript] = [branch, said].map((entries) => withIds(buildContext(entries).messages));
-      return Object.assign(session, { messages: messages!, transcript: transcript! });
+      const messages = withIds((await buildContext(branch)).messages);
+      const transcript = withIds((await buildContext(said)).messages);
+      return Object.assign(session, { messages, transcript });
     } catch (error) {
       await session.close();
       throw error;

@@ -101,24 +101,28 @@ function covers(listed: readonly string[], recorded: readonly string[]): boolean
   return new RegExp(`^${source}$`).test(recorded.map((word) => `\0${word}`).join(""));
 }
 
-test.skipIf(!hasBubblewrap)(`bash runs nothing that the analysis of ${count} scripts does not list`, () => {
-  const random = createRandom(seed);
-  const scripts = Array.from({ length: count }, () => generateScript(random));
-  const records = runScripts(scripts);
-  let total = 0;
-  let opaque = 0;
-  const missing: string[] = [];
-  for (const [index, script] of scripts.entries()) {
-    const { commands } = classifyCommand(script, context);
-    for (const recorded of records[index]!) {
-      total++;
-      const matches = commands.filter((listed) => covers(listed, recorded));
-      if (matches.length === 0) missing.push(`${JSON.stringify(recorded)} of script ${index}:\n${script}`);
-      else if (matches.every(([name]) => name!.includes("…"))) opaque++;
+test.skipIf(!hasBubblewrap)(
+  `bash runs nothing that the analysis of ${count} scripts does not list`,
+  { timeout: 300_000 + count * 600 },
+  () => {
+    const random = createRandom(seed);
+    const scripts = Array.from({ length: count }, () => generateScript(random));
+    const records = runScripts(scripts);
+    let total = 0;
+    let opaque = 0;
+    const missing: string[] = [];
+    for (const [index, script] of scripts.entries()) {
+      const { commands } = classifyCommand(script, context);
+      for (const recorded of records[index]!) {
+        total++;
+        const matches = commands.filter((listed) => covers(listed, recorded));
+        if (matches.length === 0) missing.push(`${JSON.stringify(recorded)} of script ${index}:\n${script}`);
+        else if (matches.every(([name]) => name!.includes("…"))) opaque++;
+      }
     }
-  }
-  expect(missing.slice(0, 5)).toEqual([]);
-  // The comparison must mean something: much is recorded, and hardly anything is listed as "some program".
-  expect(total).toBeGreaterThan(count * 2);
-  expect(opaque / total).toBeLessThan(0.05);
-});
+    expect(missing.slice(0, 5)).toEqual([]);
+    // The comparison must mean something: much is recorded, and hardly anything is listed as "some program".
+    expect(total).toBeGreaterThan(count * 2);
+    expect(opaque / total).toBeLessThan(0.05);
+  },
+);

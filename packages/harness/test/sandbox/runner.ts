@@ -59,7 +59,7 @@ async function runSession(input: RunnerInput): Promise<void> {
   });
   const context = { files: createFiles(), spawn, sandbox };
   for (const command of commands) {
-    if (command.startsWith("!")) execFileSync("bash", ["-c", command.slice(1)], { cwd: place.cwd });
+    if (command.startsWith("!")) execFileSync("bash", ["--norc", "-c", command.slice(1)], { cwd: place.cwd });
     const signal = abortAfterMs === undefined ? undefined : AbortSignal.timeout(abortAfterMs);
     const background = command.startsWith("&");
     const call = { command: command.replace(/^&|^!.*$/s, ""), ...(background && { background }) };

@@ -40,6 +40,7 @@ export class ScrollView extends Container {
   readonly #position: { top: number; contentHeight: number; viewportHeight: number; follow: Follow };
   readonly #bar: { kind: ScrollViewScrollbar; isActive: boolean; timer: NodeJS.Timeout | undefined };
   #requestRender: () => void = () => {};
+  #held: Component | undefined;
 
   constructor(component: Component, options: ScrollViewOptions = {}) {
     super();
@@ -129,6 +130,18 @@ export class ScrollView extends Container {
 
   scrollToEnd(): void {
     this.scrollTo(this.#maxTop);
+  }
+
+  /** What is put before `component` until the next frame does not move it on the screen. It has to be drawn already. */
+  hold(component: Component): void {
+    this.#held = component;
+  }
+
+  /** For the layout. */
+  takeHeld(): Component | undefined {
+    const held = this.#held;
+    this.#held = undefined;
+    return held;
   }
 
   /**

@@ -115,3 +115,16 @@ test("the name of a function, a variable or a program that objects have too is a
     expect(classify(`${name} a; ${name}=1; echo $${name}; ${name}() { :; }; git ${name}`).tier).toBe("low");
   }
 });
+
+test.for([
+  ["python3.11 -c 'print(1)'", "low"],
+  ["python3.11 -c 'import shutil; shutil.rmtree(\"/\")'", "critical"],
+  ["node20 app.js", "low"],
+  ["pip3.12 install x", "low"],
+  ["timeout2 5 rm -rf /", "critical"],
+  ["RM -rf /", "critical"],
+  ["rm.exe -rf /", "critical"],
+  ["x9.9.9 -rf /", "low"],
+])("a program with a version or in capitals is judged by its plain name: %s", ([command, tier]) => {
+  expect(classify(command!).tier).toBe(tier);
+});

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { execTiers } from "./classification.ts";
 import { classifyArgv, classifyCommand } from "./classify-command.ts";
+import { evaluateExecMediation } from "./evaluate-exec.ts";
 import {
   decideTier,
   defaultExecMediation,
-  evaluateExecMediation,
   type ExecMediationPolicy,
   type ExecMediationResult,
   mediate,

@@ -80,7 +80,7 @@ function runAlias(alias: Text, [first, ...args]: readonly Text[], scope: Scope):
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export function runProgram(invocation: Invocation, scope: Scope): Options<Text> {
+function runProgram(invocation: Invocation, scope: Scope): Options<Text> {
   const output = judgeProgram(invocation, scope);
   judgeSecretRead(invocation, scope);
   return output ?? [getAnyOutput(invocation, scope)];
@@ -101,7 +101,7 @@ function judgeSecretRead({ name, args }: Invocation, scope: Scope): void {
 }
 
 /** Any text that a program may make of its input, its arguments and the files that these name. */
-export function getAnyOutput({ args }: Invocation, scope: Scope): Text {
+function getAnyOutput({ args }: Invocation, scope: Scope): Text {
   const paths = getOperands(args)
     .filter(({ text }) => /[/.~]/.test(text) && text.length < 4_096)
     .flatMap((arg) => resolveAll(arg, scope));

@@ -25,10 +25,7 @@ function judgePiped(scope: Scope, to: string): void {
 const nc: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
   const options = parseOptions(args, {
-    short: "e:c:g:G:i:I:o:O:p:P:q:s:T:V:w:W:x:X:m:M:zvlnurkdtUChDFSNbZ46R".replace(
-      "c:",
-      name === "ncat" || name === "nc" || name === "netcat" ? "c:" : "c",
-    ),
+    short: "e:c:g:G:i:I:o:O:p:P:q:s:T:V:w:W:x:X:m:M:zvlnurkdtUChDFSNbZ46R",
     long: "exec= sh-exec= lua-exec= source-port= source= wait= proxy= proxy-type= proxy-auth= output= hex-dump= idle-timeout= listen keep-open zero verbose udp ssl send-only recv-only allow= deny= broker chat no-shutdown",
   });
   const programs = options.get("e", "exec", "c", "sh-exec", "lua-exec");

@@ -7,7 +7,7 @@ import { toShown, type Options, type Text } from "./text.ts";
 /** Thrown when a script is too large to analyse; `classifyCommand` turns it into a denial. */
 export class AnalysisLimitError extends Error {}
 
-const maxSteps = 6_000;
+const maxSteps = 2_000;
 const maxDepth = 48;
 
 /** Walks code. A port, since expansions and programs run code and code has expansions and programs. */
@@ -35,8 +35,6 @@ export interface Scope {
   readonly depth: number;
   /** Index of the command that is being judged; null outside of one. */
   readonly command: number | null;
-  /** Whether the command was started by `sudo` or another program that raises privileges. */
-  readonly isPrivileged: boolean;
 }
 
 export interface FunctionCall {

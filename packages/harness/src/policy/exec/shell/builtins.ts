@@ -79,7 +79,9 @@ const readInput: Judge = ({ name, args }, scope) => {
     const value = isFixed
       ? known(isLast ? words.slice(index).join(" ") : (words[index] ?? ""), stdin.origin)
       : unknown(joinOrigins(scope.stdin));
-    if (isArray || options.has("a")) scope.state.set(variable, [[unknown(joinOrigins(scope.stdin))]]);
+    if (isArray && isKnown(stdin.text) && scope.stdin.length === 1 && lines.length <= 32) {
+      scope.state.set(variable, [lines.filter(Boolean).map((line) => known(line, stdin.origin))]);
+    } else if (isArray || options.has("a")) scope.state.set(variable, [[unknown(joinOrigins(scope.stdin))]]);
     else scope.state.set(variable, isFixed ? [[value]] : [...toLineValues(scope), [value]]);
   });
   return silent;

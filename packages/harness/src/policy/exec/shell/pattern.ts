@@ -1,8 +1,11 @@
 /** Patterns of the shell. Pure. */
 
-/** Patterns with many stars take long on long texts. */
+/** Patterns with many stars take long on long texts. Extended patterns are not translated at all. */
 export const isCheapPattern = (pattern: string, text = ""): boolean =>
-  pattern.length <= 256 && pattern.split("*").length <= (text.length > 64 ? 3 : 6) && text.length <= 4_096;
+  pattern.length <= 256 &&
+  !/[@!+*?]\(/.test(pattern) &&
+  pattern.split("*").length <= (text.length > 64 ? 3 : 6) &&
+  text.length <= 4_096;
 
 /** A pattern as a regular expression for a whole text. */
 export function toRegExp(pattern: string): RegExp {
@@ -36,4 +39,4 @@ function toClass(body: string): string {
 
 const escape = (char: string) => char.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
-export const hasPattern = (text: string): boolean => /[*?[]/.test(text);
+export const hasPattern = (text: string): boolean => /[*?[]|[@!+]\(/.test(text);

@@ -40,7 +40,8 @@ export interface Text {
 export type Options<T> = readonly T[];
 
 const maxTextLength = 65_536;
-export const maxOptions = 8;
+const maxVariedLength = 2_048;
+const maxOptions = 8;
 
 export const known = (text: string, origin = 0): Text => ({ text, origin });
 export const unknown = (origin = 0): Text => ({ text: unknownMark, origin });
@@ -53,7 +54,8 @@ export function concat(a: Text, b: Text): Text {
   if (b.text === "" && b.origin === 0) return a;
   const origin = joinTwo(a, b);
   if (a.text.length + b.text.length > maxTextLength) return unknown(origin);
-  return { text: (a.text + b.text).replace(/\uFFFF+/g, unknownMark), origin };
+  const isJoined = a.text.endsWith(unknownMark) && b.text.startsWith(unknownMark);
+  return { text: a.text + (isJoined ? b.text.slice(1) : b.text), origin };
 }
 
 /** Trust in unknown text does not extend to other unknown text beside it. */
@@ -75,6 +77,10 @@ export const joinOrigins = (texts: readonly Text[]): number => texts.reduce((mas
 /** Every possibility of the first followed by every possibility of the second. */
 export function concatOptions(first: Options<Text>, second: Options<Text>): Options<Text> {
   if (first.length === 1 && second.length === 1) return [concat(first[0]!, second[0]!)];
+  // Long output is seldom run as code, so its possibilities are not all kept.
+  if (first[0]!.text.length > maxVariedLength) {
+    return [concat(first[0]!, second[0]!), unknown(joinOrigins(first) | joinOrigins(second))];
+  }
   return limitOptions(first.flatMap((a) => second.map((b) => concat(a, b))));
 }
 

@@ -4,7 +4,7 @@ import type { ShellState, Value } from "./state.ts";
 import { isKnown, joinOrigins, known, origins, unknown, type Options } from "./text.ts";
 
 /** Holds what a login shell holds. */
-export const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 const secretName =
   /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?|APIKEY|(?:API|ACCESS|PRIVATE|SECRET|AUTH)_?KEY)(?:_|$)/i;

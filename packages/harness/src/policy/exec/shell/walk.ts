@@ -33,7 +33,7 @@ export function runScript(script: ParsedScript, scope: Scope): Options<Text> {
   return runStatements(script.commands, scope);
 }
 
-export function runStatements(statements: readonly Statement[], scope: Scope): Options<Text> {
+function runStatements(statements: readonly Statement[], scope: Scope): Options<Text> {
   let output = silent;
   for (const statement of statements) output = concatOptions(output, runStatement(statement, scope));
   return output;

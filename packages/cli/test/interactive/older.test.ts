@@ -1,0 +1,108 @@
+import { SessionManager } from "@tau/harness";
+import { describe, expect, test } from "vitest";
+import { type ModelWorkspace, textReply } from "../kit.ts";
+import { openApp, type OpenedApp, type OpenOptions } from "./kit.ts";
+
+const usage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
+
+type Append = (session: SessionManager) => Promise<unknown>;
+
+async function addMessages(session: SessionManager, start: number, end: number): Promise<void> {
+  for (let index = start; index < end; index++) {
+    await session.appendMessage({ role: "user", content: `message ${index}.`, timestamp: index });
+  }
+}
+
+/** Opens a session that `append` wrote. */
+async function openSession(append: Append, options: OpenOptions = {}, replies: readonly string[] = []) {
+  return await openApp(replies.map(textReply), {
+    ...options,
+    args: ["--continue"],
+    prepare: async ({ directory, agentDir }: ModelWorkspace) => {
+      const session = await SessionManager.create(directory, undefined, { agentDir, durability: "none" });
+      await append(session);
+      await session.close();
+    },
+  });
+}
+
+const fullScreen: OpenOptions = { settings: { tuiMode: "fullscreen" }, rows: 30 };
+
+const getNumbers = async (app: OpenedApp) =>
+  Array.from((await app.screen()).matchAll(/message (\d+)\./g), ([, number]) => Number(number));
+
+/** Scrolls up until a text is there. Each screen shows messages one after the other, and those of the last one go on. */
+async function scrollUpTo(app: OpenedApp, text: string): Promise<void> {
+  while (!(await app.screen()).includes(text)) {
+    const before = await app.screen();
+    const [first = 0] = await getNumbers(app);
+    app.terminal.sendInput("\x1b[5~");
+    await expect.poll(app.screen).not.toBe(before);
+    const numbers = await getNumbers(app);
+    expect(numbers).toEqual(numbers.map((_number, index) => numbers[0]! + index));
+    expect(numbers.at(-1)).toBeGreaterThanOrEqual(first - 1);
+  }
+}
+
+describe("in the full screen", () => {
+  test("scrolling up shows the whole branch, each message once, and what is on the screen stays there", async () => {
+    const app = await openSession((session) => addMessages(session, 0, 300), fullScreen);
+    await app.sees("message 299.");
+    await scrollUpTo(app, "message 0.");
+    expect(await app.screen()).not.toContain("Earlier messages");
+  });
+
+  test("a call whose result is in a newer page gets it, and a compaction is shown where it was", async () => {
+    const app = await openSession(async (session) => {
+      await addMessages(session, 0, 20);
+      const call = { type: "toolCall", id: "call-1", name: "bash", arguments: { command: "make it" } } as const;
+      await session.appendMessage({
+        role: "assistant",
+        content: [call],
+        api: "openai-completions",
+        provider: "acme",
+        model: "small",
+        usage,
+        stopReason: "toolUse",
+        timestamp: 1,
+      });
+      const content = [{ type: "text" as const, text: "made it" }];
+      const result = { role: "toolResult", toolCallId: "call-1", toolName: "bash", content, isError: false } as const;
+      await session.appendMessage({ ...result, timestamp: 2 });
+      const kept = await session.appendMessage({ role: "user", content: "kept", timestamp: 3 });
+      await session.appendCompaction("so far", kept, 50_000);
+      await addMessages(session, 20, 77);
+    }, fullScreen);
+    await app.sees("message 76.");
+    await scrollUpTo(app, "message 19.");
+    await app.sees(/message 19\.[\s\S]*bash make it\n\s+made it[\s\S]*kept[\s\S]*Compacted/);
+  });
+
+  test("what is written meanwhile comes once, at the end", async () => {
+    const app = await openSession((session) => addMessages(session, 0, 200), fullScreen, ["An answer."]);
+    await app.sees("message 199.");
+    await scrollUpTo(app, "message 100.");
+    app.type("a new message");
+    app.press("enter");
+    await scrollUpTo(app, "message 0.");
+    for (let pages = 0; pages < 60; pages++) app.terminal.sendInput("\x1b[6~");
+    await app.sees("An answer.");
+    expect((await app.screen()).match(/a new message/g)).toHaveLength(1);
+  });
+});
+
+test("in the terminal's own scrollback a line says that there is more, and where", async () => {
+  const app = await openSession((session) => addMessages(session, 0, 100));
+  await app.sees("message 99.");
+  const text = await app.everything();
+  expect(text).toMatch(/Earlier messages are not shown here\. \/tree shows all \d+ entries\./);
+  expect(text).toContain("message 40.");
+  expect(text).not.toContain("message 30.");
+});

@@ -1,0 +1,18 @@
+import { nextTurn } from "./entry-table.ts";
+
+/** How many entries are visited before signals and timers are served: some ten milliseconds of work. */
+const entriesPerTurn = 10_000;
+
+/** Calls `visit` with each item. Work on a million entries takes seconds, in which the program must hear that it shall end. */
+export async function visitInTurns<T>(
+  items: Iterable<T>,
+  visit: (item: T) => void,
+  perTurn = entriesPerTurn,
+): Promise<void> {
+  let count = 0;
+  for (const item of items) {
+    if (count > 0 && count % perTurn === 0) await nextTurn();
+    count++;
+    visit(item);
+  }
+}
