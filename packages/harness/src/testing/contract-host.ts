@@ -1,7 +1,7 @@
 /** A host with a scripted model, for the contract of surfaces. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, parse } from "node:path";
 import { call, scriptedModel, text } from "@tau/ai/testing";
 import { createHost, type Host } from "../host/host.ts";
 import { SessionManager } from "../session/session-manager.ts";
@@ -21,8 +21,8 @@ export interface ContractHost {
 
 export async function openContractHost(): Promise<ContractHost> {
   const directory = await mkdtemp(join(tmpdir(), "tau-host-"));
-  const outside = await mkdtemp(join(homedir(), ".tau-outside-"));
-  await writeFile(join(outside, "note.txt"), "outside");
+  // The only path that is never in a temporary directory, which a session may read without asking.
+  const outside = parse(directory).root;
   const model = scriptedModel([]);
   let release = () => {};
   const look = {
@@ -53,7 +53,7 @@ export async function openContractHost(): Promise<ContractHost> {
   const sessionId = await host.open(await SessionManager.create(directory, join(directory, "sessions")));
   const toTurn = (step: ContractStep) => {
     if (step.kind === "look") return [call("look")];
-    return step.kind === "ask" ? [call("read", { path: join(outside, "note.txt") })] : [text(step.text)];
+    return step.kind === "ask" ? [call("read", { path: outside })] : [text(step.text)];
   };
   return {
     host,
@@ -62,7 +62,7 @@ export async function openContractHost(): Promise<ContractHost> {
     release: () => release(),
     close: async () => {
       await host.dispose();
-      for (const path of [directory, outside]) await rm(path, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }

@@ -3,6 +3,7 @@
  * steering, an approval, a denial, an abort, a lost connection, a branch, a compaction and navigation.
  */
 import type { Approval, Command, CommandData, CommandName, View } from "@tau/protocol";
+import { HarnessError } from "../errors.ts";
 import type { Host } from "../host/host.ts";
 import type { Cursor } from "../host/hosted-session.ts";
 
@@ -36,7 +37,7 @@ export type ContractStep =
   | { kind: "answer"; text: string }
   /** Calls the tool `look`, which waits for `release`. */
   | { kind: "look" }
-  /** Reads a file outside the workspace, so that the policy asks. */
+  /** Reads a path outside the workspace, so that the policy asks. */
   | { kind: "ask" };
 
 export interface ContractReport {
@@ -64,12 +65,14 @@ export async function surfaceContract(
     const isEqual = JSON.stringify(surfaceView) === JSON.stringify(hostView);
     steps.push({ name, isEqual, surface: surfaceView, host: hostView });
   };
-  const waitFor = (isReached: () => boolean) =>
-    new Promise<void>((resolve) => {
-      const unsubscribe = hosted.subscribe(() => {
-        if (!isReached()) return;
+  const waitFor = (what: string, isReached: () => boolean) =>
+    new Promise<void>((resolve, reject) => {
+      const unsubscribe = hosted.subscribe((item) => {
+        const isOver = item.kind === "event" && item.event.type === "agent_end";
+        if (!isReached() && !isOver) return;
         queueMicrotask(() => unsubscribe());
-        resolve();
+        if (isReached()) resolve();
+        else reject(new HarnessError("run_failed", `The run of the contract ended without ${what}.`));
       });
     });
   try {
@@ -80,7 +83,7 @@ export async function surfaceContract(
 
     script([{ kind: "look" }, { kind: "answer", text: "As you say." }]);
     const steered = surface.execute({ type: "execute", prompt: "Look around." });
-    await waitFor(() => hosted.view.live.tools.length > 0);
+    await waitFor("a call of the tool look", () => hosted.view.live.tools.length > 0);
     await surface.execute({ type: "steer", message: "Be brief." });
     release();
     await steered;
@@ -89,7 +92,7 @@ export async function surfaceContract(
     for (const decision of ["allow", "deny"] as const) {
       script([{ kind: "ask" }, { kind: "answer", text: "Done." }]);
       const asked = surface.execute({ type: "execute", prompt: "Look outside." });
-      await waitFor(() => hosted.view.live.approvals.length > 0);
+      await waitFor("a question about a path outside", () => hosted.view.live.approvals.length > 0);
       const [{ id: approvalId }] = hosted.view.live.approvals as [Approval];
       await surface.execute({ type: "approve", approvalId, decision });
       await asked;
@@ -98,7 +101,7 @@ export async function surfaceContract(
 
     script([{ kind: "look" }]);
     const aborted = surface.execute({ type: "prompt", message: "Look again." });
-    await waitFor(() => hosted.view.live.tools.length > 0);
+    await waitFor("a call of the tool look", () => hosted.view.live.tools.length > 0);
     await aborted;
     await surface.execute({ type: "abort" });
     release();
