@@ -2,6 +2,7 @@
 import { constants } from "node:os";
 import type { SpawnRequest } from "@tau/tools";
 import { type Helper, openHelper } from "./helper.ts";
+import type { InnerSockets } from "./network/inner-sockets.ts";
 import { getCapabilityMask, type Mount, toBwrapArguments } from "./mounts.ts";
 import type { BwrapParts, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
@@ -18,6 +19,11 @@ export class HelperCommands implements SandboxedCommands {
 
   constructor(parts: BwrapParts & { readonly helper: string }) {
     this.#parts = parts;
+  }
+
+  async prepare(mounts: readonly Mount[]): Promise<InnerSockets | undefined> {
+    const { helper } = await this.#open(mounts);
+    return this.#parts.network === "all" ? undefined : helper.sockets;
   }
 
   async enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay> {

@@ -1,9 +1,15 @@
 /** The two ways to run commands inside: one sandbox for the session, or one for each command. */
 import type { SandboxEntry, SpawnRequest } from "@tau/tools";
 import type { Mount } from "./mounts.ts";
+import type { InnerSockets } from "./network/inner-sockets.ts";
 import type { SandboxSettings } from "./settings.ts";
 
 export interface SandboxedCommands {
+  /**
+   * Starts what commands share. Answers with their network, always the same one as long as it is there; undefined if it is
+   * the machine's own, or each command has one for itself.
+   */
+  prepare(mounts: readonly Mount[]): Promise<InnerSockets | undefined>;
   /** Rejects when the sandbox cannot be started. */
   enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay>;
   close(): Promise<void>;

@@ -10,6 +10,9 @@ import { HelperCommands } from "./helper-commands.ts";
 import { findRealPath } from "./look.ts";
 import { findHelper } from "./programs.ts";
 import { findObstacle, findPrograms, tryBwrap } from "./probe.ts";
+import { CommandNetwork } from "./network/command-network.ts";
+import type { InnerSockets } from "./network/inner-sockets.ts";
+import { createReport } from "./report.ts";
 import type { SandboxedCommands } from "./sandboxed-commands.ts";
 import type { SandboxSettings } from "./settings.ts";
 import type { SandboxState } from "./state.ts";
@@ -49,6 +52,7 @@ class LazySandbox implements SessionSandbox {
   #state: Promise<SandboxState> | undefined;
   #ground: SandboxGround | undefined;
   #commands: SandboxedCommands | undefined;
+  #network: Promise<CommandNetwork> | undefined;
 
   constructor(options: SessionSandboxOptions) {
     this.#options = options;
@@ -65,11 +69,20 @@ class LazySandbox implements SessionSandbox {
     if (state.kind === "off" || (state.kind === "unavailable" && mode !== "required")) return undefined;
     if (state.kind === "unavailable") throw refuse(`${state.reason} ${state.fix}`);
     const ground = (this.#ground ??= this.#openGround());
-    const inside = { ...request, env: toSandboxEnvironment(request.env, ground.place.cache) };
     const mounts = ground.begin();
     try {
-      const way = await this.#getCommands(state.with, ground).enter(inside, mounts);
-      return { ...way, finish: async () => ground.finish() };
+      const commands = this.#getCommands(state.with, ground);
+      const network = await this.#openNetwork(await commands.prepare(mounts));
+      const env = { ...toSandboxEnvironment(request.env, ground.place.cache), ...network?.proxy.env };
+      const way = await commands.enter({ ...request, env }, mounts);
+      const getRefusals = network?.proxy.watch() ?? (() => []);
+      const problems = network?.takeProblems() ?? [];
+      const { cwd } = request;
+      return {
+        ...way,
+        finish: async (end) =>
+          createReport([...problems, ...ground.finish()], end, { refusals: getRefusals(), cwd, mounts }),
+      };
     } catch (error) {
       ground.finish();
       if (state.with === "bwrap") throw refuse(`The sandbox could not be started: ${getErrorMessage(error)}`);
@@ -81,10 +94,22 @@ class LazySandbox implements SessionSandbox {
   }
 
   async close(): Promise<void> {
+    (await this.#network?.catch(() => undefined))?.close();
+    this.#network = undefined;
     await this.#commands?.close();
     await this.#ground?.close();
     this.#commands = undefined;
     this.#ground = undefined;
+  }
+
+  /** A sandbox that was started again has a new network. */
+  async #openNetwork(sockets: InnerSockets | undefined): Promise<CommandNetwork | undefined> {
+    const opened = await this.#network?.catch(() => undefined);
+    if (!sockets || opened?.sockets === sockets) return opened;
+    opened?.close();
+    const { settings } = this.#options;
+    const allowed = typeof settings.network === "string" ? [] : settings.network.allow;
+    return await (this.#network = CommandNetwork.open(sockets, settings, () => allowed));
   }
 
   async #probe(): Promise<SandboxState> {

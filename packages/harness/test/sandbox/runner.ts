@@ -2,7 +2,15 @@
  * Runs commands in the sandbox, in a process of its own: the tests start it as root and as an ordinary user.
  * Reads a JSON list of sessions from its standard input, and writes one line of JSON for each command.
  */
-import { createBashTool, createFiles, createJobs, createSpawn } from "@tau/tools";
+import {
+  type BashDetails,
+  createBashTool,
+  createFiles,
+  createJobs,
+  createSpawn,
+  type SandboxRefusal,
+  type ToolsError,
+} from "@tau/tools";
 import { createSessionSandbox } from "../../src/sandbox/session-sandbox.ts";
 import { defaultSandboxSettings, type SandboxSettings } from "../../src/sandbox/settings.ts";
 
@@ -30,6 +38,8 @@ export interface RunnerResult {
   state: string;
   text: string;
   isError: boolean;
+  /** What the sandbox did not allow. */
+  refused?: SandboxRefusal;
 }
 
 async function readInput(): Promise<RunnerInput[]> {
@@ -67,7 +77,11 @@ async function runSession(input: RunnerInput): Promise<void> {
         text: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
         isError: false,
       }),
-      (error: unknown) => ({ text: (error as Error).message, isError: true }),
+      (error: unknown) => {
+        const { message, details } = error as ToolsError;
+        const { refused } = (details ?? {}) as Partial<BashDetails>;
+        return { text: message, isError: true, ...(refused && { refused }) };
+      },
     );
     process.stdout.write(`${JSON.stringify({ state, ...result } satisfies RunnerResult)}\n`);
   }
