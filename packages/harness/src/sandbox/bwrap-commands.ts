@@ -9,6 +9,7 @@ import { createSystemCallFilter } from "./system-calls.ts";
 const descriptors = { arguments: 3, filter: 4 };
 
 export class BwrapCommands implements SandboxedCommands {
+  readonly isFixed = false;
   readonly #parts: BwrapParts;
   readonly #filter = createSystemCallFilter(process.arch);
   readonly #network: NetworkHolder | undefined;

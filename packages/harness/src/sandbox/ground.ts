@@ -66,8 +66,8 @@ export class SandboxGround {
     removeAbandonedDirectories(clock).catch(() => undefined);
   }
 
-  /** Before a command: what it sees. `finish` must follow. */
-  begin(): Mount[] {
+  /** Before a command: what it sees. `granted`: real paths that it may change besides. `finish` must follow. */
+  begin(granted: readonly string[]): Mount[] {
     const { settings, clock } = this.#options;
     // While something runs, whatever is new may be its work.
     if (this.#running === 0) this.#files.refresh();
@@ -78,7 +78,8 @@ export class SandboxGround {
       this.#hidden = { paths: findHidden(this.place, this.system), atMs: clock.monotonic() };
     }
     const facts = { hidden: this.#hidden.paths, paths: this.#files.getPaths() };
-    return planMounts(settings, toProjectFacts(this.place, this.system, facts));
+    const allowedPaths = [...settings.allowedPaths, ...granted];
+    return planMounts({ ...settings, allowedPaths }, toProjectFacts(this.place, this.system, facts));
   }
 
   /** After a command: sentences for the model about what was put right. */

@@ -14,6 +14,7 @@ interface Opened {
 }
 
 export class HelperCommands implements SandboxedCommands {
+  readonly isFixed = true;
   readonly #parts: BwrapParts & { readonly helper: string };
   #opened: Promise<Opened> | undefined;
 
@@ -41,11 +42,15 @@ export class HelperCommands implements SandboxedCommands {
     await opened?.helper.close();
   }
 
+  /** Commands that come at the same time wait for the same sandbox. */
+  #open(mounts: readonly Mount[]): Promise<Opened> {
+    return (this.#opened = this.#reopen(this.#opened, mounts));
+  }
+
   /** A sandbox that was ended from outside is started again. */
-  async #open(mounts: readonly Mount[]): Promise<Opened> {
-    const opened = await this.#opened?.catch(() => undefined);
-    if (opened && !opened.helper.isOver()) return opened;
-    return await (this.#opened = this.#start(mounts));
+  async #reopen(current: Promise<Opened> | undefined, mounts: readonly Mount[]): Promise<Opened> {
+    const opened = await current?.catch(() => undefined);
+    return opened && !opened.helper.isOver() ? opened : await this.#start(mounts);
   }
 
   async #start(mounts: readonly Mount[]): Promise<Opened> {

@@ -5,6 +5,8 @@ import type { InnerSockets } from "./network/inner-sockets.ts";
 import type { SandboxSettings } from "./settings.ts";
 
 export interface SandboxedCommands {
+  /** Whether what is read-only stays so for later commands, as in one sandbox for the session. */
+  readonly isFixed: boolean;
   /**
    * Starts what commands share. Answers with their network, always the same one as long as it is there; undefined if it is
    * the machine's own, or each command has one for itself.

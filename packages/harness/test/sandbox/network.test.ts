@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
@@ -105,7 +105,7 @@ for (const user of users) {
         expect(direct).toMatchObject({ isError: true });
         expect(git).toMatchObject({ isError: false, text: expect.stringContaining("over the proxy") });
         expect(npm).toMatchObject({ isError: false, text: expect.stringContaining("7.8.9") });
-        expect(other!.refused).toMatchObject({ hosts: [`${address}:1`], paths: [] });
+        expect(other!.refused).toMatchObject({ hosts: [`${address}:1`], paths: [], mayLeave: false });
       });
 
       test("what a failed command was refused is told, with the setting that allows it", async ({ skip }) => {
@@ -140,7 +140,9 @@ for (const user of users) {
           paths: [],
           reason: expect.stringMatching(/protects \S+hooks/),
         });
-        expect(hidden!.refused).toMatchObject({ paths: [], reason: expect.stringMatching(/hides \S+settings\.json/) });
+        // Nobody is asked to open credentials.
+        expect(hidden!.refused).toBeUndefined();
+        expect(hidden!.text).toMatch(/hides \S+settings\.json/);
         expect(ordinary!.text).not.toMatch(/sandbox/);
         expect(ordinary!.refused).toBeUndefined();
       });
@@ -170,6 +172,54 @@ for (const user of users) {
         await expect.poll(() => askPort(open)).toBeUndefined();
         await expect.poll(() => askPort(newer)).toBeUndefined();
         await expect.poll(findConnecting).toBe("");
+      });
+
+      test("what a person allows counts for one command, or from then on", async ({ skip }) => {
+        skip(isMissing());
+        const input = await prepare({});
+        const path = join(input.cwd, "../outside");
+        const fetch = `curl -sSf http://${host}/hello`;
+        const none = { hosts: [], paths: [] };
+        const [results = []] = await runSessions({ base, user }, [
+          {
+            ...input,
+            commands: [
+              fetch,
+              fetch,
+              fetch,
+              fetch,
+              "echo here >/var/tmp/kept",
+              "echo a >../outside/a && cat /var/tmp/kept",
+              "echo b >../outside/b",
+              "echo c >../outside/c && cat /var/tmp/kept",
+              `echo d >../outside/d && ${fetch}`,
+            ],
+            grants: {
+              1: { ...none, hosts: [host], term: "command" },
+              3: { ...none, hosts: [host], term: "session" },
+              5: { ...none, paths: [path], term: "command" },
+              7: { ...none, paths: [path], term: "session" },
+            },
+          },
+        ]);
+        expect(results.map(({ isError }) => isError)).toEqual([
+          true,
+          false,
+          true,
+          false,
+          false,
+          false,
+          true,
+          false,
+          false,
+        ]);
+        expect(results.slice(5).map(({ text }) => text)).toEqual([
+          expect.stringContaining("here"),
+          expect.stringMatching(/Read-only file system/),
+          expect.stringContaining("here"),
+          expect.stringContaining("from outside"),
+        ]);
+        expect(readdirSync(path).toSorted()).toEqual(["a", "c", "d", "file"]);
       });
 
       test("a port that is taken is told, and commands run nevertheless", async ({ skip }) => {

@@ -11,7 +11,7 @@ import {
   type SandboxRefusal,
   type ToolsError,
 } from "@tau/tools";
-import { createSessionSandbox } from "../../src/sandbox/session-sandbox.ts";
+import { createSessionSandbox, type SandboxGrant } from "../../src/sandbox/session-sandbox.ts";
 import { defaultSandboxSettings, type SandboxSettings } from "../../src/sandbox/settings.ts";
 
 export interface RunnerInput {
@@ -26,6 +26,8 @@ export interface RunnerInput {
   env?: Record<string, string>;
   /** Run one after the other, in one session. */
   commands: string[];
+  /** What a person allows before a command, by its index. */
+  grants?: Record<number, SandboxGrant>;
   /** Not closed at the end: the process goes on until it is killed. */
   stays?: boolean;
   /** Processes at once. */
@@ -52,7 +54,7 @@ const spawn = createSpawn();
 for (const input of await readInput()) await runSession(input);
 
 async function runSession(input: RunnerInput): Promise<void> {
-  const { helper, commands, abortAfterMs, stays, settings, env, maxProcesses, ...place } = input;
+  const { helper, commands, abortAfterMs, stays, settings, env, maxProcesses, grants = {}, ...place } = input;
   const sandbox = createSessionSandbox({
     ...place,
     helper,
@@ -66,8 +68,9 @@ async function runSession(input: RunnerInput): Promise<void> {
     ...(maxProcesses !== undefined && { limits: { processes: maxProcesses } }),
     env: { PATH: process.env["PATH"] ?? "", HOME: place.home, ...env },
   });
-  const context = { files: createFiles(), spawn, sandbox };
-  for (const command of commands) {
+  for (const [index, command] of commands.entries()) {
+    const grant = grants[index];
+    const context = { files: createFiles(), spawn, sandbox: grant ? await sandbox.widen(grant) : sandbox };
     const signal = abortAfterMs === undefined ? undefined : AbortSignal.timeout(abortAfterMs);
     const background = command.startsWith("&");
     const call = { command: command.replace(/^&/, ""), ...(background && { background }) };

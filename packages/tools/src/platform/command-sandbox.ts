@@ -33,6 +33,8 @@ export interface SandboxRefusal {
   /** Hosts and existing paths that a person could allow. */
   readonly hosts: readonly string[];
   readonly paths: readonly string[];
+  /** Whether a person may let the command run outside. */
+  readonly mayLeave: boolean;
 }
 
 export interface SandboxReport {
