@@ -3,13 +3,18 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSessionSandbox, defaultSandboxSettings } from "@tau/harness/sandbox";
+import { createSessionSandbox } from "@tau/harness/sandbox";
 import { createBashTool, createFiles, createJobs, createSpawn } from "@tau/tools";
 
 const rounds = 100;
 const warmUps = 10;
-/** How many protected names the second project has; the first has those of a repository. */
-const manyNames = 40;
+/** Those of the second project; the first has those of a repository alone. */
+const protectedNames =
+  `.tau .pi .omp .claude .codex .cursor .gemini .qwen .opencode opencode.json .kiro .windsurf .continue
+.aider.conf.yml .mcp.json .idea .fleet .zed .devcontainer .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el
+.envrc .mise.toml mise.toml .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile
+.zlogin .zlogout .kshrc`.split(/\s+/);
+const manyNames = protectedNames.length;
 
 export default async function bench(report) {
   const directory = mkdtempSync(join(tmpdir(), "tau-bench-"));
@@ -22,7 +27,7 @@ export default async function bench(report) {
       cwd,
       home: join(directory, "home"),
       agentDir: join(directory, "agent"),
-      settings: { ...defaultSandboxSettings, mode: "required" },
+      settings: { mode: "required", allowedPaths: [], ports: [], network: "none" },
       ...helper,
     });
     sandboxes.push(sandbox);
@@ -31,7 +36,8 @@ export default async function bench(report) {
     return () => tool.execute("id", { command: "true" }, undefined, undefined, context);
   };
   const ways = { "one sandbox for the session": {}, "one for each command": { helper: false } };
-  const work = { bare: () => bareBash(spawn) };
+  const plain = createBashTool({ cwd: directory, spawn, jobs });
+  const work = { bare: () => bareBash(spawn), plain: () => plain.execute("id", { command: "true" }) };
   for (const [name, helper] of Object.entries(ways)) {
     for (const names of [0, manyNames]) work[`${name}, ${names} more names`] = prepare(name, names, helper);
   }
@@ -39,9 +45,12 @@ export default async function bench(report) {
     const times = await measure(work);
     const bare = quickTime(times.bare);
     report("a bare shell", bare, "ms");
-    for (const name of Object.keys(work).slice(1)) {
+    for (const name of Object.keys(work).slice(2)) {
       report(`above a bare shell with ${name}`, quickTime(times[name]) - bare, "ms");
     }
+    const compare = (way) => quickTime(times[`${way}, 0 more names`]) / quickTime(times.plain);
+    report("one sandbox for the session", compare("one sandbox for the session"), "times no sandbox (at most 1.3)");
+    report("one for each command", compare("one for each command"), "times no sandbox (at most 1.6)");
     const each = (names) => quickTime(times[`one for each command, ${names} more names`]);
     report("a protected name", (each(manyNames) - each(0)) / manyNames, "ms (at most 0.35)");
   } finally {
@@ -64,15 +73,11 @@ async function measure(work) {
   return times;
 }
 
-/** Submodules have hooks, each of which is one more name. */
+/** Each of the names is a file. */
 function createProject(directory, names) {
   mkdirSync(directory, { recursive: true });
   execFileSync("git", ["init", "-q"], { cwd: directory });
-  for (let index = 0; index < names; index++) {
-    const module = join(directory, ".git", "modules", `m${index}`);
-    mkdirSync(join(module, "hooks"), { recursive: true });
-    writeFileSync(join(module, "HEAD"), "ref: refs/heads/main\n");
-  }
+  for (const name of protectedNames.slice(0, names)) writeFileSync(join(directory, name), "");
   return directory;
 }
 

@@ -788,6 +788,31 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(commands.map(({ name }) => name)).toContain("look");
     },
   },
+  get_policy: {
+    async prepare({ agentDir, directory }) {
+      const target = (command: string) => ({ kind: "command", command });
+      const rules = [
+        { capability: "exec", target: target("npm test") },
+        { capability: "exec", target: target("npm run *"), isPrefix: true, project: directory },
+        { capability: "exec", target: target("make"), project: "/elsewhere" },
+      ];
+      await writeFile(join(agentDir, "approvals.json"), JSON.stringify({ version: 1, rules }));
+      const policy = { profile: "safe", execMediation: { denyPatterns: ["git push *"] } };
+      await writeFile(join(agentDir, "settings.json"), JSON.stringify({ policy, sandbox: { mode: "off" } }));
+    },
+    async check({ client }) {
+      expect(await client.call("get_policy")).toEqual({
+        profile: "safe",
+        mode: "strict",
+        exec: { denyThreshold: "high", denyPatterns: ["git push *"], allowPatterns: [] },
+        sandbox: { mode: "off", state: "off" },
+        rules: [
+          { rule: "exec npm test", scope: "always" },
+          { rule: "exec npm run *", scope: "project" },
+        ],
+      });
+    },
+  },
   get_trust: {
     async prepare({ directory }) {
       await mkdir(join(directory, ".tau"));

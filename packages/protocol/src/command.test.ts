@@ -12,6 +12,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "get_fork_messages",
     "get_last_assistant_text",
     "get_messages",
+    "get_policy",
     "get_providers",
     "get_session_stats",
     "get_settings",

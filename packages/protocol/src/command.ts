@@ -35,6 +35,38 @@ export interface StateData {
   autoRetryEnabled: boolean;
   messageCount: number;
   pendingMessageCount: number;
+  /** As far as it is known: nothing is tried for this. */
+  sandbox: SandboxData;
+}
+
+/** Where the model's commands run. */
+export interface SandboxData {
+  /** As set. `auto`: in the sandbox where it works. `required`: in the sandbox, or not at all. */
+  mode: "off" | "auto" | "required";
+  /** `untried`: no command has run yet. */
+  state: "off" | "untried" | "works" | "unavailable";
+  /** Why it is unavailable, if that is known. */
+  reason?: string;
+  /** What would make it available. */
+  fix?: string;
+}
+
+/** The policy in effect, after the settings of the user, of a trusted project and the flags. */
+export interface PolicyData {
+  /** Such as `balanced`. */
+  profile: string;
+  /** What happens to a capability of an extension that no list names: it is denied, asked for or allowed. */
+  mode: "strict" | "prompt" | "permissive";
+  /** How commands are judged. */
+  exec: {
+    /** Commands of this tier and above are denied. */
+    denyThreshold: "low" | "medium" | "high" | "critical";
+    denyPatterns: string[];
+    allowPatterns: string[];
+  };
+  sandbox: SandboxData;
+  /** What the user allowed for longer than a session, as far as it counts here. `always`: in every directory. */
+  rules: { rule: string; scope: "project" | "always" }[];
 }
 
 export interface StatsData {
@@ -311,6 +343,8 @@ export interface Commands {
   set_setting: { params: { key: string; value?: unknown; scope?: "global" | "project" }; data: null };
   /** Reads settings and resources again; answers with what changed. */
   reload: { params: None; data: { changed: string[] } };
+  /** Tries whether the sandbox works, if that is not known yet. */
+  get_policy: { params: None; data: PolicyData };
   get_trust: { params: None; data: TrustData };
   /** With `digest`, the files must still be those that `get_trust` answered with. */
   set_trust: { params: { trusted: boolean; digest?: string }; data: TrustData };
@@ -388,6 +422,7 @@ export const commandScopes = {
   list_settings: "read",
   set_setting: "admin",
   reload: "admin",
+  get_policy: "read",
   get_trust: "read",
   set_trust: "admin",
   login: "admin",

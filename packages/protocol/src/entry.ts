@@ -182,6 +182,8 @@ export const customTypes = {
   decision: "tau.decision",
   /** The leaf moved to the entry before this one. */
   navigated: "tau.navigated",
+  /** Text that neither the user nor the project wrote came in. `data` is `{ source, detail }`. */
+  tainted: "tau.tainted",
 } as const;
 
 /** The entry that the next one hangs on once `entry` was appended: a navigation moves the leaf to its parent. */

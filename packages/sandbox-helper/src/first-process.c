@@ -90,7 +90,8 @@ _Noreturn void first_process_run(struct outcome *outcome, char **argv, char **en
     if (number == forward_signal && info.si_code == SI_QUEUE && info.si_pid == 0) {
       const int sent = info.si_value.sival_int;
       was_asked |= sent == SIGTERM;
-      if (!has_ended) kill(-command, sent);
+      /* The command may not have its own group yet. */
+      if (!has_ended && kill(-command, sent) < 0) kill(command, sent);
     }
   }
   if (outcome->kind != exit_not_started) {

@@ -17,6 +17,7 @@
 
 #include "channel.h"
 #include "command.h"
+#include "first-process.h"
 #include "mounts.h"
 #include "sockets.h"
 
@@ -115,9 +116,11 @@ int main(int argc, char **argv) {
   sigset_t wanted;
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGCHLD);
-  sigaddset(&wanted, SIGPIPE);
-  sigprocmask(SIG_BLOCK, &wanted, NULL);
-  sigdelset(&wanted, SIGPIPE);
+  sigset_t blocked = wanted;
+  sigaddset(&blocked, SIGPIPE);
+  /* For the first processes of commands: a signal that comes while one is starting must wait for it. */
+  sigaddset(&blocked, forward_signal);
+  sigprocmask(SIG_BLOCK, &blocked, NULL);
   const int children = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
   if (children < 0) return 71;
   for (int slot = 0; slot < prepared_slots; slot++) prepare_slot(channel);

@@ -148,7 +148,7 @@ export const definitions = {
     parameters: Type.Object({
       command: Type.String(),
       timeout: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "Seconds; default: none" })),
-      background: Type.Optional(Type.Boolean({ description: "Start a job that goes on after the call" })),
+      background: Type.Optional(Type.Boolean({ description: "Start a job that outlives the call" })),
     }),
     shows: "command",
     access: runsCommand("bash"),
@@ -156,7 +156,7 @@ export const definitions = {
     promptSnippet: "run a command",
     promptGuidelines: [
       keepToStyle,
-      "Ask before you delete what cannot be restored, publish anything, or change what lies outside the task.",
+      "Ask before you delete what cannot be restored, publish anything, or change what is outside the task.",
       lookUp,
     ],
   },

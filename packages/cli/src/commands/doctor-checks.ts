@@ -1,10 +1,11 @@
 /** What `tau doctor` checks. A package that needs something of the machine adds a row here. */
 import { access, constants, mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { getMessageText } from "@tau/harness/host";
+import { getSandboxSettings } from "@tau/harness/policy";
 import { type FileProblem, formatFileProblem, ignoredSettings } from "@tau/harness/settings";
 import type { Tools } from "@tau/tools";
 import type { Io } from "../command.ts";
@@ -12,7 +13,7 @@ import type { Access } from "./access.ts";
 import { listKeys } from "./auth-status.ts";
 import type { CommandContext } from "./command-context.ts";
 
-export interface CheckContext extends Pick<CommandContext, "agentDir" | "settings"> {
+export interface CheckContext extends Pick<CommandContext, "cwd" | "agentDir" | "settings"> {
   io: Io;
   access: Access;
   /** Whether servers may be contacted. */
@@ -156,18 +157,20 @@ async function checkSearch({ io }: CheckContext): Promise<CheckResult> {
   });
 }
 
-async function checkSandbox(): Promise<CheckResult> {
-  const { createSpawn, findPidNamespace } = await import("@tau/tools");
-  const namespace = await findPidNamespace(createSpawn());
-  if (namespace) return ok(`commands run in their own pid namespace (${namespace.name})`);
-  if (process.platform !== "linux") {
-    return warn(
-      "this system has no pid namespaces",
-      "Nothing: tau still ends the processes of a command that it can find.",
-    );
+async function checkSandbox({ cwd, agentDir, settings: manager }: CheckContext): Promise<CheckResult> {
+  const { createSessionSandbox } = await import("@tau/harness/sandbox");
+  const settings = getSandboxSettings(manager);
+  const state = await createSessionSandbox({ cwd, agentDir, home: homedir(), settings }).getState();
+  switch (state.kind) {
+    case "works":
+      return ok(`commands run in a sandbox, ${state.with === "helper" ? "one for a session" : "one for each command"}`);
+    case "off":
+      return warn("the setting sandbox.mode is off, so commands can do whatever you can", "Set it to auto.");
+    case "unavailable": {
+      const report = settings.mode === "required" ? fail : warn;
+      return report(state.reason, state.fix);
+    }
   }
-  const fix = "Install unshare (util-linux) or bubblewrap, and in a container allow namespaces.";
-  return warn("no pid namespace can be created: processes that a command leaves behind may keep running", fix);
 }
 
 const proxyVariables = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "NO_PROXY"];

@@ -124,7 +124,7 @@ export class App {
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
-    this.#transcript = new Transcript(this.#look);
+    this.#transcript = new Transcript(this.#look, options.now);
     const { editorPaddingX: paddingX, autocompleteMaxVisible } = settings;
     this.#editor = new Editor(this.#tui, getEditorTheme(theme), { paddingX, autocompleteMaxVisible });
     this.#editor.onChange = () => options.keepDraft?.(() => this.draft);
@@ -268,7 +268,10 @@ export class App {
     if (event.type === "notice") this.#say(event.message, "warning");
     // Not only before frames: a run may be shorter than one.
     if (event.type === "agent_start" || event.type === "agent_end") this.#attention.update(this.#tracker.view.live);
-    if (event.type === "agent_end" || event.type === "model_changed") void this.#guard(() => this.#refresh());
+    // The sandbox is tried with the first command.
+    const tellsOfSandbox = event.type === "notice" && event.code === "sandbox";
+    if (event.type === "agent_end" || event.type === "model_changed" || tellsOfSandbox)
+      void this.#guard(() => this.#refresh());
     this.#tui.requestRender();
   }
 

@@ -5,6 +5,7 @@ import { login, logout } from "./commands/connect.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
 import { chooseModel, chooseScopedModels } from "./commands/models.ts";
 import { runDoctor, showChangelog } from "./commands/program.ts";
+import { showPolicy } from "./commands/policy.ts";
 import { answerQuestions, editQueue } from "./commands/queue.ts";
 import { resume } from "./commands/sessions.ts";
 import { changeSettings } from "./commands/settings.ts";
@@ -44,6 +45,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "queue", description: "Edit or remove queued messages", run: editQueue },
   { name: "approve", description: "Answer open questions", run: answerQuestions },
   { name: "trust", description: "Trust this project, or take that back", run: changeTrust },
+  { name: "policy", description: "Show the policy, the sandbox and what is allowed", run: showPolicy },
   { name: "login", description: "Connect a provider", argument: "PROVIDER", run: login },
   { name: "logout", description: "Remove a stored key or login", argument: "PROVIDER", run: logout },
   { name: "reload", description: "Read settings, skills, templates, themes and keys again", run: reload },
@@ -56,7 +58,7 @@ export const slashCommands: readonly SlashCommand[] = [
 ];
 
 /** Commands that people know from pi, and that are not there yet. */
-export const missingCommands: readonly string[] = ["policy", "mcp", "llama"];
+export const missingCommands: readonly string[] = ["mcp", "llama"];
 
 async function chooseThinking(ui: Interface, argument: string): Promise<void> {
   const { levels } = await ui.client.execute({ type: "get_available_thinking_levels" });

@@ -104,6 +104,7 @@ export class StatusArea {
       model: model && `${model.provider}/${model.id}`,
       thinkingLevel,
       stats,
+      lacksSandbox: state.sandbox.mode === "auto" && state.sandbox.state === "unavailable",
     };
     return drawStatus(status, this.#options.theme, width);
   }

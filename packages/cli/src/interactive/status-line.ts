@@ -12,6 +12,8 @@ export interface Status {
   model: string | undefined;
   thinkingLevel: string;
   stats: StatsData | undefined;
+  /** Whether commands run without the sandbox although they should run in it where it works. */
+  lacksSandbox: boolean;
 }
 
 /** Two lines: the directory, then use and model. What has no room is left out from the end. */
@@ -21,9 +23,20 @@ export function drawStatus(status: Status, theme: Theme, width: number): string[
   const model = status.model === undefined ? "no model" : basename(toPlainLine(status.model));
   const right = status.thinkingLevel === "off" ? model : `${model} · ${status.thinkingLevel}`;
   return [
-    theme.fg("dim", truncateToWidth(toPlainLine(left), width, "…")),
+    drawPlace(toPlainLine(left), status.lacksSandbox, theme, width),
     join(drawUse(status.stats), right, theme, width),
   ];
+}
+
+/** The directory gives way to the warning. */
+function drawPlace(place: string, lacksSandbox: boolean, theme: Theme, width: number): string {
+  if (!lacksSandbox) return theme.fg("dim", truncateToWidth(place, width, "…"));
+  const warning = "no sandbox";
+  const room = width - warning.length - 2;
+  if (room < 1) return theme.fg("warning", truncateToWidth(warning, width, "…"));
+  const left = truncateToWidth(place, room, "…");
+  const gap = " ".repeat(width - visibleWidth(left) - warning.length);
+  return `${theme.fg("dim", left)}${gap}${theme.fg("warning", warning)}`;
 }
 
 function drawUse(stats: StatsData | undefined): string {

@@ -17,6 +17,7 @@ const maxFirstEntries = 60;
 
 export class Transcript extends Container {
   readonly #look: Look;
+  readonly #now: () => number;
   #entries: readonly SessionEntry[] = [];
   readonly #calls = new Map<string, ToolCallBlock>();
   /** The ids of calls without a result. */
@@ -28,9 +29,11 @@ export class Transcript extends Container {
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
   #loggedId: string | undefined;
 
-  constructor(look: Look) {
+  /** `now`: milliseconds, from any point on. */
+  constructor(look: Look, now: () => number) {
     super();
     this.#look = look;
+    this.#now = now;
   }
 
   update({ log, live }: View): void {
@@ -157,7 +160,7 @@ export class Transcript extends Container {
   #getCall(id: string, name: string): ToolCallBlock {
     const known = this.#calls.get(id);
     if (known) return known;
-    const block = new ToolCallBlock(name, this.#look);
+    const block = new ToolCallBlock(name, this.#look, this.#now);
     this.#calls.set(id, block);
     this.#awaited.add(id);
     this.addChild(block);

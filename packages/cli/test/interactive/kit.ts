@@ -50,7 +50,7 @@ export interface OpenedApp extends ModelWorkspace {
   drafts: string[];
   themes: Themes;
   app: App;
-  /** Lets this much time pass for the interface. */
+  /** Lets this much time pass for the interface; none passes by itself. */
   advance: (ms: number) => void;
   /** Resolves when the user has left. */
   ended: Promise<AppEnd>;
@@ -118,7 +118,7 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
     copy: (text) => void copied.push(text),
     keepDraft: (read) => void drafts.push(read()),
     ...(options.whenColorsKnown && { whenColorsKnown: options.whenColorsKnown }),
-    now: () => performance.now() + passed,
+    now: () => passed,
   });
   const { message, draft } = options;
   const ended = app.run({

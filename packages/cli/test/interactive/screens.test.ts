@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, thinking } from "@tau/ai/testing";
+import type { SettingsInput } from "@tau/harness/settings";
 import { expect, test } from "vitest";
 import { textReply, toolReply } from "../kit.ts";
 import { openApp, type OpenedApp, type OpenOptions } from "./kit.ts";
@@ -113,7 +114,9 @@ async function writePicture(app: OpenedApp, directory: string, name: string): Pr
 
 test.each(Object.entries(views))("%s", async (name, { replies, options, act }) => {
   const mode = pictures === undefined ? "none" : "16color";
-  const app = await openApp(replies, { columns: 80, rows: 44, mode, ...options });
+  // The status line of a machine without bubblewrap would say so.
+  const settings: SettingsInput = { sandbox: { mode: "off" } };
+  const app = await openApp(replies, { columns: 80, rows: 46, mode, settings, ...options });
   await act(app);
   if (name !== "approval") await expect.poll(app.screen).not.toMatch(/escape to stop/);
   if (pictures !== undefined) await writePicture(app, pictures, name);

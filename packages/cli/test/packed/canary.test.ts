@@ -98,7 +98,7 @@ describe.skipIf(problem !== undefined)("in a project that is not trusted", () =>
 
   test("the trace and the markers show what does run", async () => {
     const project = await createCanaryProject([toolReply("bash", { command: "sh ./canary.sh" }), textReply("Done.")]);
-    await runPacked(project, ["-p", "Run it."], getOptions(project));
+    await runPacked(project, ["--sandbox", "off", "-p", "Run it."], getOptions(project));
     expect((await readTrace(project)).executed.join("\n")).toContain("canary.sh");
     expect(await project.listMarkers()).toEqual(["shell"]);
   });

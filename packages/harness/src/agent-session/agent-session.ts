@@ -21,6 +21,7 @@ import { adviseUser } from "../policy/advice.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import { createToolSandbox } from "./way-out.ts";
 import type { Decision } from "../policy/policy.ts";
+import type { PolicyReport } from "../policy/policy-report.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
@@ -55,6 +56,7 @@ import { type BashOptions, type BashResult, UserBash } from "./user-bash.ts";
 /** What decides about calls. */
 export interface PolicyParts extends Pick<JudgeParts, "decide" | "audit" | "grants" | "remembered" | "files"> {
   ask: AskChoice | undefined;
+  report: PolicyReport;
 }
 
 /** Everything that a session is made of; `createAgentSession` puts it together. */
@@ -248,6 +250,11 @@ export class AgentSession {
   /** Why the model that the settings ask for cannot be used; undefined when it can, or none was asked for. */
   get modelProblem(): string | undefined {
     return this.model ? undefined : this.#parts.model.modelProblem;
+  }
+
+  /** What surfaces show of the policy and of the sandbox. */
+  get policy(): PolicyReport {
+    return this.#parts.policy.report;
   }
 
   get thinkingLevel(): ThinkingLevel {

@@ -15,9 +15,11 @@ import { findTracer } from "../observe/opentelemetry.ts";
 import { createAudit } from "../policy/audit.ts";
 import { createPolicy } from "../policy/create-policy.ts";
 import { Grants } from "../policy/grants.ts";
+import { PolicyReport } from "../policy/policy-report.ts";
 import { createRememberedRules } from "../policy/remembered-rules.ts";
 import { createSecretBroker } from "../policy/secret-broker.ts";
 import { getSandboxSettings, getSessionPolicy } from "../policy/session-policy.ts";
+import { SessionTaint } from "../policy/session-taint.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
 import { findUnknownTools } from "../pipeline/tool-patterns.ts";
 import { createResultSaver } from "../request/save-result.ts";
@@ -28,7 +30,7 @@ import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
-import { describeSandbox } from "../sandbox/describe-sandbox.ts";
+import { describeSandbox, isSandboxMissing } from "../sandbox/describe-sandbox.ts";
 import type { SandboxState } from "../sandbox/state.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -61,6 +63,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const secrets = createSecretBroker({
       policy: () => getPolicy().secretBroker,
       isOwnKey: (name, value) => keys.createIsSecret()(name, value),
+      onGive: (value) => params.debugLog?.addSecret(value),
     });
     sessionManager.redactLines(keys.redactLine);
     const sessionFile = sessionManager.getSessionFile();
@@ -79,11 +82,22 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       ids,
     });
     const { files, tools, rules, createCallContext, sandbox } = ground;
+    const taint = new SessionTaint({ rules, cwd, log: sessionManager });
     if (sandbox) owned.add(() => sandbox.close());
     owned.add(() => tools.dispose());
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
+    const report = new PolicyReport({
+      cwd,
+      agentDir,
+      getPolicy,
+      getProfile: () => params.policyProfile ?? settings.get().policy.profile,
+      mode: sandboxSettings.mode,
+      trySandbox: sandbox && (() => sandbox.getState()),
+      isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd),
+    });
+    const saveResult = createResultSaver({ directory: results.get, ids });
     let isTold = false;
     /** Whether commands run in the sandbox; if not, the user is told once why, and what helps. */
     const tellState = (state: SandboxState): boolean => {
@@ -125,21 +139,25 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
             getPolicy,
             secrets,
             context: { cwd, home: rules.home, workspace: cwd },
-            isSandboxed: async () => sandbox !== undefined && tellState(await sandbox.getState()),
+            isSandboxed: async () => tellState(await report.trySandbox()),
+            getNetwork: () => sandboxSettings.network,
+            getTaint: () => taint.get(),
             getShell: () => settings.get().shellPath,
           }),
         ask: params.ask,
-        audit:
+        audit: taint.watch(
           params.audit ??
-          createAudit({
-            sessionId: sessionManager.id,
-            append: (type, data) => sessionManager.appendCustomEntry(type, data),
-            record: async (fact) =>
-              (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids }),
-          }),
+            createAudit({
+              sessionId: sessionManager.id,
+              append: (type, data) => sessionManager.appendCustomEntry(type, data),
+              record: async (fact) =>
+                (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids }),
+            }),
+        ),
         grants,
         remembered: createRememberedRules({ agentDir, cwd, ids }),
         files: files.free,
+        report,
       },
       expandPort: createExpandPort({
         loader: resources,
@@ -160,7 +178,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
           }),
         { settings: () => settings.get(), sessionId: sessionManager.id, clock },
       ),
-      keep: createResultSaver({ directory: results.get, ids }),
+      keep: (text) => saveResult(keys.redact(text)),
       budget: createBudget(params.budgets ?? {}, {
         clock,
         ...(parent && { parent: parent.budget }),

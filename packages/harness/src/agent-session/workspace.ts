@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { type Clock, type Ids } from "@tau/ai";
 import { harnessToolNames } from "../pipeline/harness-tools.ts";
 import { createNameMatcher, findUnknownTools } from "../pipeline/tool-patterns.ts";
-import type { ToolCallContext, Tools } from "@tau/tools";
+import type { Files, ToolCallContext, Tools } from "@tau/tools";
 import type { AgentSessionParams } from "./params.ts";
 import type { UsedKeys } from "../auth/used-keys.ts";
 import { HarnessError } from "../errors.ts";
@@ -18,6 +18,7 @@ import type { SecretBroker } from "../policy/secret-broker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { createLateSandbox } from "../sandbox/late-sandbox.ts";
+import { getTemporaryDirectories, withTemporaryFiles } from "../sandbox/temporary-files.ts";
 import type { SandboxSettings } from "../sandbox/settings.ts";
 import type { SessionSandboxOptions } from "../sandbox/session-sandbox.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -89,12 +90,16 @@ export async function createGround(parts: GroundParts) {
     resizesImages: images.autoResize,
     writeNeedsRead: settings.get().tools.writeNeedsRead,
   });
+  const sandbox = parts.sandbox.mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(parts, rules));
+  const [workspace, , ...added] = rules.roots;
+  const temporary = { directories: getTemporaryDirectories(), shared: [cwd, workspace!, ...added] };
+  const asCommandsSee = (seen: Files) =>
+    sandbox ? withTemporaryFiles(seen, { ...temporary, findInner: () => sandbox.findTemporary() }) : seen;
   const createCallContext = (toolCallId: string): ToolCallContext => ({
-    files: guardFiles(createPathGuard(rules, grants.forCall(toolCallId))),
+    files: asCommandsSee(guardFiles(createPathGuard(rules, grants.forCall(toolCallId)))),
     spawn: tools.spawn,
     env: secrets.give(grants.listNames("env", toolCallId)),
   });
-  const sandbox = parts.sandbox.mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(parts, rules));
   return { files: { free, mentions }, tools, rules, createCallContext, sandbox };
 }
 

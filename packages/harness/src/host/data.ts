@@ -32,6 +32,7 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     autoRetryEnabled: settings.retry.enabled,
     messageCount: messages.length,
     pendingMessageCount: queue.steering.length + queue.followUps.length,
+    sandbox: session.policy.sandbox,
   };
 }
 

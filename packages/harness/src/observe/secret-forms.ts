@@ -4,18 +4,28 @@
 export const minSecretLength = 8;
 
 /**
- * The secret itself, and encoded in JSON, in URLs, in forms and in base64, also in base64 of a longer text. The longest
- * come first. Empty for a secret that is too short.
+ * The secret itself, and encoded in JSON, in URLs, in forms and in base64, also in base64 of a longer text. So are the long
+ * lines of a secret that has several, such as a private key: a search or a log shows them one by one. The longest come
+ * first. Empty for a secret that is too short.
  */
 export function getSecretForms(secret: string): string[] {
   const forms = new Set<string>();
-  for (const text of [secret, secret.trim()]) {
+  for (const text of [secret, secret.trim(), ...listTellingLines(secret)]) {
     if (text.length < minSecretLength) continue;
     // Most keys are the same in JSON and in URLs.
     const escaped = /^[\w.-]+$/.test(text) ? [] : [...getJsonForms(text), ...getUrlForms(text)];
     for (const form of [text, ...escaped, ...getBase64Forms(text)]) if (form.length >= minSecretLength) forms.add(form);
   }
   return [...forms].sort((a, b) => b.length - a.length);
+}
+
+/** Shorter lines may be words, and a line such as `-----BEGIN PRIVATE KEY-----` is the same in all keys. */
+const minLineLength = 24;
+
+function listTellingLines(secret: string): string[] {
+  const lines = secret.split(/\r?\n/);
+  if (lines.length === 1) return [];
+  return lines.map((line) => line.trim()).filter((line) => line.length >= minLineLength && !line.startsWith("-----"));
 }
 
 /** Escaped once, and twice for JSON inside of JSON; also by encoders that write ASCII only, or escape slashes. */

@@ -62,12 +62,15 @@ test("a log that refuses makes the audit fail", async () => {
 });
 
 test("the ledger gets hashes of what was asked for, not the text", async () => {
-  const { facts, audit } = written();
+  const { facts, entries, audit } = written();
   const request = decision({}).request;
   const secret = { ...request, target: { kind: "command", command: "deploy --password hunter2" } } as const;
   await audit(decision({ outcome: "denied", reason: "no", request: secret }));
   await audit(
-    decision({ isAudited: true, exec: { class: "recursive_delete", tier: "medium", reason: "It deletes." } }),
+    decision({
+      isAudited: true,
+      exec: { class: "recursive_delete", tier: "medium", reason: "It deletes.", commands: [["rm", "hunter2"]] },
+    }),
   );
   await audit(decision({}));
   expect(facts).toMatchObject([
@@ -81,6 +84,8 @@ test("the ledger gets hashes of what was asked for, not the text", async () => {
     { outcome: "allowed", class: "recursive_delete", tier: "medium" },
   ]);
   expect(JSON.stringify(facts)).not.toContain("hunter2");
+  // The log has the call itself.
+  expect(JSON.stringify(entries)).not.toContain('"commands"');
 });
 
 test("a decision that the ledger does not take is not written to the log either", async () => {

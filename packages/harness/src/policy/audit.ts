@@ -26,8 +26,13 @@ export function createAudit({ sessionId, append, record }: AuditParts): Audit {
     await record(await toFact(decision, sessionId));
     const { target } = request;
     const shortTarget = target.kind === "command" ? { ...target, command: cut(target.command) } : target;
-    const short = { ...request, target: shortTarget };
-    await append(decisionType, { ...decision, request: short, ...(reason !== undefined && { reason: cut(reason) }) });
+    const { commands: _commands, ...exec } = decision.exec ?? {};
+    await append(decisionType, {
+      ...decision,
+      request: { ...request, target: shortTarget },
+      ...(decision.exec && { exec }),
+      ...(reason !== undefined && { reason: cut(reason) }),
+    });
   };
 }
 

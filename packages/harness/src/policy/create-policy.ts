@@ -4,22 +4,28 @@
  */
 import { basename } from "node:path";
 import { createDefaultPolicy } from "./default-policy.ts";
-import type { ExecContext } from "./exec/classification.ts";
+import type { Classification, ExecContext } from "./exec/classification.ts";
 import type { ExecMediationResult } from "./exec/mediation.ts";
 import { evaluateFor, type ExtensionPolicy } from "./extension-policy.ts";
+import type { SandboxNetwork } from "../sandbox/settings.ts";
 import type { PathRules } from "./paths.ts";
 import type { Decide, PolicyRequest, Verdict } from "./policy.ts";
 import type { SecretBroker } from "./secret-broker.ts";
+import { describeTaint, findNetworkProgram, type Taint } from "./taint.ts";
 
 export interface PolicyParts {
   rules: PathRules;
   /** Read for each request: settings change. */
   getPolicy: () => ExtensionPolicy;
-  secrets: Pick<SecretBroker, "classify">;
+  secrets: Pick<SecretBroker, "classify" | "isIn">;
   /** Where commands run, and what they may change. */
   context: ExecContext;
   /** Whether the sandbox holds the commands of this session. */
   isSandboxed: () => Promise<boolean>;
+  /** What the sandbox lets through, where it holds. */
+  getNetwork: () => SandboxNetwork;
+  /** Why a command may do what a stranger wants; undefined if no text of strangers came in. */
+  getTaint: () => Promise<Taint | undefined>;
   /** The shell that runs commands, if the user chose one. */
   getShell: () => string | undefined;
 }
@@ -33,7 +39,7 @@ export function createPolicy(parts: PolicyParts): Decide {
       if (verdict) return verdict;
     }
     if (capability === "exec" && target.kind === "command") return await judgeCommand(target.command, parts);
-    if (capability === "env" && target.kind === "name") return judgeSecret(target.name, parts.secrets);
+    if (capability === "env" && target.kind === "name") return await judgeSecret(target.name, parts);
     return decidePath(request);
   };
 }
@@ -48,17 +54,30 @@ function judgeExtension({ subject, capability }: PolicyRequest, policy: Extensio
   return { kind: "deny", rule, reason: `Capability '${capability}' denied by policy (${step}).` };
 }
 
-function judgeSecret(name: string, secrets: PolicyParts["secrets"]): Verdict {
-  switch (secrets.classify(name)) {
+async function judgeSecret(name: string, parts: PolicyParts): Promise<Verdict> {
+  switch (parts.secrets.classify(name)) {
     case "own":
       return { kind: "deny", rule: "own-key", reason: `${name} holds a key that tau itself uses. No command gets it.` };
     case "secret":
-      return { kind: "ask", rule: "secret", reason: `The command uses ${name}, a secret in the user's environment.` };
+      return askAgain(
+        { kind: "ask", rule: "secret", reason: `The command uses ${name}, a secret in the user's environment.` },
+        await parts.getTaint(),
+      );
     case "disclosed":
       return { kind: "allow", rule: "disclosed" };
     case "none":
       return { kind: "allow", rule: "no-secret" };
   }
+}
+
+/**
+ * What a person allowed before they could know of the text of strangers does not count after it. For secrets that holds
+ * without a network too: one command could keep or print what another one sends.
+ */
+function askAgain(verdict: Extract<Verdict, { kind: "ask" }>, taint: Taint | undefined): Verdict {
+  if (!taint) return verdict;
+  const reason = `${verdict.reason} Nothing that was allowed before counts, since ${describeTaint(taint)}.`;
+  return { ...verdict, reason, asksEachTime: true };
 }
 
 /** Shells whose language the classifier knows. */
@@ -75,11 +94,29 @@ async function judgeCommand(command: string, parts: PolicyParts): Promise<Verdic
   const sandboxed = await parts.isSandboxed();
   // Whether a person is there is the judge's business: without one, a question is a denial.
   const result = mediate(policy, classification, { attended: true, sandboxed });
-  const verdict = toVerdict(result);
+  const verdict = await judgeSending(command, { verdict: toVerdict(result), classification }, parts);
   const shell = parts.getShell();
   if (verdict.kind === "allow" && shell !== undefined && !knownShells.test(basename(shell)))
     return { kind: "ask", rule: "unknown-shell", reason: `It is not known what ${shell} makes of this command.`, exec };
   return { ...verdict, exec };
+}
+
+/** After text of strangers came in, secrets and files leave the machine only if a person says so each time. */
+async function judgeSending(
+  command: string,
+  { verdict, classification }: { verdict: Verdict; classification: Classification },
+  parts: PolicyParts,
+): Promise<Verdict> {
+  if (verdict.kind === "deny" || findNetworkProgram(classification, command) === undefined) return verdict;
+  const isClosed = parts.getNetwork() === "none" && (await parts.isSandboxed());
+  const taint = isClosed ? undefined : await parts.getTaint();
+  if (!taint) return verdict;
+  const sendsFile = classification.findings.some((each) => each.class === "exfiltration" && each.tier === "high");
+  if (verdict.kind === "ask" && sendsFile) return askAgain(verdict, taint);
+  // What was analysed has in it what the text hides.
+  const texts = [command, ...classification.commands.flat()];
+  if (!texts.some((text) => parts.secrets.isIn(text))) return verdict;
+  return askAgain({ kind: "ask", rule: "taint", reason: "The command has a secret in its text." }, taint);
 }
 
 function toVerdict(result: ExecMediationResult): Verdict {

@@ -22,13 +22,8 @@ export {
 export { restrictPolicy } from "./restrict-policy.ts";
 export { classifyArgv, classifyCommand } from "./exec/classify-command.ts";
 export type { Classification, ExecClass, ExecContext, ExecTier } from "./exec/classification.ts";
-export {
-  evaluateExecMediation,
-  type ExecMediationPolicy,
-  type ExecMediationResult,
-  type ExecSituation,
-  mediate,
-} from "./exec/mediation.ts";
+export { evaluateExecMediation } from "./exec/evaluate-exec.ts";
+export { type ExecMediationPolicy, type ExecMediationResult, type ExecSituation, mediate } from "./exec/mediation.ts";
 export type { SecretBrokerPolicy } from "./secret-names.ts";
 export type { PathRules } from "./paths.ts";
 export {

@@ -152,7 +152,7 @@ async function settle(
   const { rule, by, outcome } = result;
   const reason = result.outcome === "denied" ? result.reason : undefined;
   try {
-    const exec = verdict.exec && { class: verdict.exec.class, tier: verdict.exec.tier, reason: verdict.exec.reason };
+    const { exec } = verdict;
     const isAudited = verdict.kind === "allow" ? verdict.isAudited : undefined;
     const told = withoutUndefined({ by, reason, exec, isAudited });
     await parts.audit({ toolCallId: call.id, toolName: call.name, request, rule, outcome, ...told });
@@ -177,7 +177,7 @@ async function getOutcome(
   { request, verdict }: Judgement,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { ask, grants, remembered, onMessage, ids } = parts;
+  const { ask, remembered, onMessage, ids } = parts;
   const { rule } = verdict;
   const { capability } = request;
   // Also where no person is asked: the guard knows the default rules only, and this policy may allow more.
@@ -187,17 +187,14 @@ async function getOutcome(
   }
   if (verdict.kind === "deny") return { outcome: "denied", rule, reason: verdict.reason };
   const target = await bindTarget(parts, request.target, verdict);
-  const known = grants.isRemembered(capability, target)
-    ? "granted"
-    : (await remembered.covers(capability, target))
-      ? "remembered"
-      : undefined;
+  const { asksEachTime = false } = verdict;
+  const known = asksEachTime ? undefined : await findGrant(parts, { capability, target });
   if (known !== undefined)
     return { outcome: "allowed", rule: known, grant: { given: { capability, target }, term: "call" } };
   if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended}` };
   try {
     const summary = summariseCall(call);
-    const offers = listOffers({ capability, target });
+    const offers = listOffers({ capability, target }).filter(({ choice }) => choice === "once" || !asksEachTime);
     const reason = toVisibleLine(verdict.reason, maxReasonLength);
     const question: Question = {
       id: ids(),
@@ -230,6 +227,12 @@ async function getOutcome(
   } catch (error) {
     return { outcome: "denied", rule, reason: `${verdict.reason} No person could be asked: ${getErrorMessage(error)}` };
   }
+}
+
+/** Which rule a person allowed it by before; undefined if they did not. */
+async function findGrant({ grants, remembered }: JudgeParts, { capability, target }: Grant) {
+  if (grants.isRemembered(capability, target)) return "granted";
+  return (await remembered.covers(capability, target)) ? "remembered" : undefined;
 }
 
 /** Of a command: what an answer is bound to. Another command, directory or script needs another answer. */

@@ -36,7 +36,12 @@ export type Verdict = { rule: string; exec?: ExecFacts } & (
       /** Whether it goes to the audit although it is allowed. Default false. */
       isAudited?: boolean;
     }
-  | { kind: "ask"; reason: string }
+  | {
+      kind: "ask";
+      reason: string;
+      /** Whether a person is asked although they allowed it before, and only for this call. Default false. */
+      asksEachTime?: boolean;
+    }
   | { kind: "deny"; reason: string }
 );
 
@@ -64,7 +69,7 @@ export interface Decision {
   rule: string;
   outcome: "allowed" | "denied";
   /** What was found about a command. */
-  exec?: Pick<ExecFacts, "class" | "tier" | "reason">;
+  exec?: ExecFacts;
   /** Whether it is written down although nobody was asked. */
   isAudited?: boolean;
   /** The name of the one who answered, if a question was asked. */

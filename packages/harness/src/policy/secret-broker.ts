@@ -2,7 +2,7 @@
  * Secrets in the environment. Commands do not get them. One that names a secret, as `$GITHUB_TOKEN` does, gets that one
  * variable if a person allows it; its value is removed from the output, and from everything that is stored.
  */
-import { isSecretName } from "@tau/tools/platform";
+import { isSecretName, looksLikeKey } from "@tau/tools/platform";
 import { getSecretForms } from "../observe/secret-forms.ts";
 import { mark } from "../observe/redact.ts";
 import { isBrokeredSecret, type SecretBrokerPolicy } from "./secret-names.ts";
@@ -18,16 +18,21 @@ export interface SecretBroker {
   give(names: readonly string[]): Record<string, string>;
   /** Every secret that was given to a command. */
   listGiven(): readonly string[];
+  /** Whether a text has the value of a secret variable in it, or something that looks like a key. */
+  isIn(text: string): boolean;
 }
 
 export interface SecretBrokerParts {
   policy: () => SecretBrokerPolicy;
   /** Whether a variable holds a key that tau itself uses. */
   isOwnKey: (name: string, value: string) => boolean;
+  /** Called with each value that is given to a command, before that. */
+  onGive?: (value: string) => void;
   env?: Readonly<Record<string, string | undefined>>;
 }
 
-export function createSecretBroker({ policy, isOwnKey, env = process.env }: SecretBrokerParts): SecretBroker {
+export function createSecretBroker(parts: SecretBrokerParts): SecretBroker {
+  const { policy, isOwnKey, onGive, env = process.env } = parts;
   const given = new Set<string>();
   const classify: SecretBroker["classify"] = (name) => {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
@@ -49,10 +54,17 @@ export function createSecretBroker({ policy, isOwnKey, env = process.env }: Secr
     },
     give(names) {
       const values = names.flatMap((name) => (classify(name) === "secret" ? [[name, env[name]!] as const] : []));
-      for (const [, value] of values) given.add(value);
+      for (const [, value] of values) {
+        given.add(value);
+        onGive?.(value);
+      }
       return Object.fromEntries(values);
     },
     listGiven: () => [...given],
+    isIn(text) {
+      const values = Object.keys(env).flatMap((name) => (/^(?:own|secret)$/.test(classify(name)) ? env[name]! : []));
+      return looksLikeKey(text) || values.flatMap(getSecretForms).some((form) => text.includes(form));
+    },
   };
 }
 

@@ -55,12 +55,12 @@ export function formatDate(now: number): string {
   return `${date.getFullYear()}-${digits(date.getMonth() + 1)}-${digits(date.getDate())}`;
 }
 
-const identity = `You are tau, an agent that works on the user's computer, mostly on code. Look at how things are before you change them, change what was asked for and nothing else, and say plainly what you did and what you could not do.`;
+const identity = `You are tau, an agent that works on the user's computer, mostly on code. Look at how things are before you change them, change what was asked for and nothing else, and say plainly what you did and could not do.`;
 
 /** These apply to any tools. */
 const generalRules = [
-  "Call tools for routine work without comment. Explain before a long or risky step, and when the plan changes.",
-  "Be brief. Write in the user's language. Name files by their paths, with a line number where it helps: src/main.ts:42.",
+  "Call tools for routine work without comment. Explain before a long or risky step, or when plans change.",
+  "Be brief. Write in the user's language. Name files by path, and by line where it helps: src/main.ts:42.",
 ];
 
 function defaultSections(tools: SystemPromptInput["tools"]): PromptSection[] {

@@ -24,7 +24,7 @@ export function describeEvidence(evidence: Evidence): string[] {
     [targets("unknown_host"), (list) => `The proxy of the sandbox found no address for ${list}.`],
     [targets("not_a_host"), (list) => `The proxy of the sandbox does not understand the host ${list}.`],
     [outside, (list) => `The sandbox keeps ${list} read-only.`],
-    [names, (list) => `The sandbox protects ${list}, because programs outside run or obey it.`],
+    [names, (list) => `The sandbox keeps ${list} read-only, because programs outside run or obey it.`],
     [hidden, (list) => `The sandbox hides ${list}, because credentials are kept there.`],
   ];
   return sentences.flatMap(([list, describe]) => (list.length === 0 ? [] : [describe(list.join(", "))]));

@@ -5,13 +5,17 @@ import type { SandboxSettings } from "./settings.ts";
 /** Undefined where nobody has to know: the sandbox is off, and commands can do what the user can. */
 export function describeSandbox({ mode, network }: SandboxSettings, cwd: string): string | undefined {
   if (mode === "off") return undefined;
-  if (process.platform !== "linux" || findProgram("bwrap", cwd) === undefined)
+  if (isSandboxMissing(cwd))
     return mode === "required" ? "Commands cannot be run: the sandbox is missing." : "Commands run without a sandbox.";
-  return `Commands run in a sandbox: they can change the working directory and temporary files, and ${describeNetwork(network)}.`;
+  return `Commands run in a sandbox${describeNetwork(network)}.`;
 }
 
+/** Whether it is certain, without trying, that there is none. */
+export const isSandboxMissing = (cwd: string): boolean =>
+  process.platform !== "linux" || findProgram("bwrap", cwd) === undefined;
+
 function describeNetwork(network: SandboxSettings["network"]): string {
-  if (network === "all") return "have the network";
-  if (network === "none" || network.allow.length === 0) return "have no network but loopback";
-  return `reach these hosts only: ${network.allow.join(", ")}`;
+  if (network === "all") return "";
+  if (network === "none" || network.allow.length === 0) return " without network";
+  return ` that reaches only ${network.allow.join(", ")}`;
 }

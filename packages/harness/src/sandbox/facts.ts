@@ -1,7 +1,6 @@
 /** Gathers the facts that decide what commands see. */
-import { tmpdir } from "node:os";
 import { isWithin } from "@tau/tools/platform";
-import { findHiddenPaths } from "./hidden-paths.ts";
+import { findHiddenPaths, type HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath, lookAtPath } from "./look.ts";
 import type { FoundPath, ProjectFacts } from "./mounts.ts";
 import type { ProtectedPaths } from "./protected-files.ts";
@@ -27,8 +26,6 @@ const existing = (paths: readonly string[]): string[] => [
   ...new Set(paths.map(findRealPath).filter((path) => path !== undefined)),
 ];
 
-export const getTemporaryDirectories = (): readonly string[] => ["/tmp", "/var/tmp", tmpdir()];
-
 /** Does not change while a session runs. */
 export function findSystemFacts({ network }: SandboxSettings, temporaryDirectories: readonly string[]) {
   return {
@@ -41,7 +38,7 @@ export function findSystemFacts({ network }: SandboxSettings, temporaryDirectori
 
 export type SystemFacts = ReturnType<typeof findSystemFacts>;
 
-export function findHidden({ workspace, home, agentDir }: SandboxPlace, system: SystemFacts): FoundPath[] {
+export function findHidden({ workspace, home, agentDir }: SandboxPlace, system: SystemFacts): HiddenPaths {
   const replaced = [...system.runDirectories, ...system.temporaryDirectories];
   return findHiddenPaths({ home, agentDir, replaced, workspace });
 }

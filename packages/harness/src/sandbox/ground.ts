@@ -2,11 +2,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
+import { DirectoryStamps } from "./directory-stamps.ts";
 import { findHidden, findSystemFacts, type SandboxPlace, type SystemFacts, toProjectFacts } from "./facts.ts";
+import type { HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath } from "./look.ts";
 import { type FoundPath, type Mount, planMounts } from "./mounts.ts";
 import { getCacheDirectory } from "./package-caches.ts";
-import { ProtectedFiles } from "./protected-files.ts";
+import { ProtectedFiles, type ProtectedPaths } from "./protected-files.ts";
 import { createSetAside } from "./set-aside.ts";
 import type { SandboxSettings } from "./settings.ts";
 import {
@@ -27,7 +29,7 @@ export interface GroundOptions {
   readonly ids: Ids;
 }
 
-/** Credentials that a person adds while the session runs are looked for this often. */
+/** Sockets that programs outside open while the session runs are looked for this often. */
 const hiddenEveryMs = 10_000;
 /** How often the project is checked while commands run: jobs may run for hours. */
 const checkEveryMs = 1_000;
@@ -38,13 +40,16 @@ export class SandboxGround {
   readonly #options: GroundOptions;
   readonly #temporary: TemporaryDirectory;
   readonly #files: ProtectedFiles;
-  #hidden: { readonly paths: readonly FoundPath[]; readonly atMs: number };
+  readonly #stamps = new DirectoryStamps();
+  #hidden: HiddenPaths & { readonly atMs: number };
+  /** The last plan, and what it was made of. */
+  #plan: { hidden: readonly FoundPath[]; paths: ProtectedPaths; granted: string; mounts: readonly Mount[] } | undefined;
   #running = 0;
   #notices: string[] = [];
   #cancelCheck: (() => void) | undefined;
 
   constructor(options: GroundOptions) {
-    const { settings, workspace, home, agentDir, readable, clock, ids } = options;
+    const { settings, workspace, home, agentDir, readable, ids } = options;
     this.#options = options;
     this.#temporary = createTemporaryDirectory();
     const cache = getCacheDirectory(agentDir, workspace);
@@ -61,25 +66,28 @@ export class SandboxGround {
     this.system = findSystemFacts(settings, options.temporaryDirectories);
     const aside = join(agentDir, "set-aside", workspace.replaceAll(/[^\w.-]+/g, "-").replace(/^-/, ""));
     this.#files = new ProtectedFiles({ workspace, home, setAside: createSetAside(aside, ids) });
-    this.#hidden = { paths: findHidden(this.place, this.system), atMs: clock.monotonic() };
+    this.#hidden = this.#findHidden();
     // Nobody waits for it, and a directory that cannot be removed harms nobody.
-    removeAbandonedDirectories(clock).catch(() => undefined);
+    removeAbandonedDirectories(options.clock).catch(() => undefined);
   }
 
   /** Before a command: what it sees. `granted`: real paths that it may change besides. `finish` must follow. */
-  begin(granted: readonly string[]): Mount[] {
-    const { settings, clock } = this.#options;
+  begin(granted: readonly string[]): readonly Mount[] {
+    const { settings } = this.#options;
     // While something runs, whatever is new may be its work.
     if (this.#running === 0) this.#files.refresh();
     else this.#notices.push(...this.#files.check());
     this.#running++;
     this.#checkLater();
-    if (clock.monotonic() - this.#hidden.atMs > hiddenEveryMs) {
-      this.#hidden = { paths: findHidden(this.place, this.system), atMs: clock.monotonic() };
-    }
+    if (this.#isHiddenStale()) this.#hidden = this.#findHidden();
     const facts = { hidden: this.#hidden.paths, paths: this.#files.getPaths() };
-    const allowedPaths = [...settings.allowedPaths, ...granted];
-    return planMounts({ ...settings, allowedPaths }, toProjectFacts(this.place, this.system, facts));
+    const key = granted.join("\0");
+    if (this.#plan?.hidden !== facts.hidden || this.#plan.paths !== facts.paths || this.#plan.granted !== key) {
+      const wider = { ...settings, allowedPaths: [...settings.allowedPaths, ...granted] };
+      const mounts = planMounts(wider, toProjectFacts(this.place, this.system, facts));
+      this.#plan = { ...facts, granted: key, mounts };
+    }
+    return this.#plan.mounts;
   }
 
   /** After a command: sentences for the model about what was put right. */
@@ -93,6 +101,20 @@ export class SandboxGround {
   async close(): Promise<void> {
     this.#cancelCheck?.();
     await this.#temporary.remove();
+  }
+
+  /** A credential file that a person adds changes the directory that it is in. */
+  #isHiddenStale(): boolean {
+    const { looked, atMs } = this.#hidden;
+    return (
+      this.#options.clock.monotonic() - atMs > hiddenEveryMs || looked.some((path) => !this.#stamps.isUnchanged(path))
+    );
+  }
+
+  #findHidden() {
+    const hidden = findHidden(this.place, this.system);
+    for (const path of hidden.looked) this.#stamps.remember(path);
+    return { ...hidden, atMs: this.#options.clock.monotonic() };
   }
 
   #checkLater(): void {

@@ -46,10 +46,13 @@ export class HelperChannel {
         this.#end();
         resolve();
       };
+      child.once("exit", () => this.#end());
+      // Later than the exit: by then, everything that it said is read.
       child.once("close", onEnd);
       child.once("error", onEnd);
     });
-    this.#hold();
+    child.unref();
+    for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
   }
 
   send(message: Buffer): void {
@@ -109,13 +112,9 @@ export class HelperChannel {
 
   /** Our process stays alive for commands, and not for a sandbox in which nothing runs. */
   #hold(): void {
-    const isHeld = this.#running.size > 0;
-    for (const stream of this.#child.stdio) {
-      if (!(stream instanceof Socket)) continue;
-      if (isHeld && stream === this.#socket) stream.ref();
-      else stream.unref();
-    }
-    this.#child.unref();
+    if (this.isOver) return;
+    if (this.#running.size > 0) this.#socket.ref();
+    else this.#socket.unref();
   }
 
   #end(): void {

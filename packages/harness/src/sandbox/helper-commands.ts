@@ -1,10 +1,11 @@
 /** Commands in one sandbox for the whole session, which is started with the first of them. */
 import { constants } from "node:os";
-import type { SpawnRequest } from "@tau/tools";
-import { type Helper, openHelper } from "./helper.ts";
+import type { ConfinedLimits } from "@tau/tools";
+import { type Helper, notStarted, openHelper } from "./helper.ts";
+import { lookAtPath } from "./look.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
 import { getCapabilityMask, type Mount, toBwrapArguments } from "./mounts.ts";
-import type { BwrapParts, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
+import type { BwrapParts, CreateRequest, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
 
 interface Opened {
@@ -22,19 +23,35 @@ export class HelperCommands implements SandboxedCommands {
     this.#parts = parts;
   }
 
-  async prepare(mounts: readonly Mount[]): Promise<InnerSockets | undefined> {
-    const { helper } = await this.#open(mounts);
-    return this.#parts.network === "all" ? undefined : helper.sockets;
+  async enter(createRequest: CreateRequest, mounts: readonly Mount[]): Promise<EntryWay> {
+    const helper = await this.#prepare(mounts);
+    const request = await createRequest(this.#getSockets(helper));
+    const start = async (limits: ConfinedLimits) => {
+      const process = await helper.start(request, limits);
+      if (process) return process;
+      await helper.close();
+      const next = await this.#prepare(mounts);
+      // Its network is another one.
+      const again = await createRequest(this.#getSockets(next));
+      return (await next.start(again, limits)) ?? notStarted("The sandbox was ended from outside.");
+    };
+    return { kind: "start", start };
   }
 
-  async enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay> {
+  #getSockets({ sockets }: Helper): InnerSockets | undefined {
+    return this.#parts.network === "all" ? undefined : sockets;
+  }
+
+  /** The sandbox with everything mounted that these mounts ask for. */
+  async #prepare(mounts: readonly Mount[]): Promise<Helper> {
     const { helper, mounted } = await this.#open(mounts);
     for (const mount of mounts) {
-      if (mounted.has(getKey(mount))) continue;
+      const key = getKey(mount);
+      if (mounted.has(key)) continue;
       await addMount(helper, mount);
-      mounted.add(getKey(mount));
+      mounted.add(key);
     }
-    return { kind: "start", start: (limits) => helper.start(request, limits) };
+    return helper;
   }
 
   async close(): Promise<void> {
@@ -72,7 +89,8 @@ export class HelperCommands implements SandboxedCommands {
   }
 }
 
-const getKey = ({ kind, path }: Mount): string => `${kind} ${path}`;
+/** A file that is replaced outside loses what was mounted on it, so the new one needs a mount of its own. */
+const getKey = ({ kind, path }: Mount): string => `${kind} ${path} ${lookAtPath(path)?.ino}`;
 
 /** What has vanished meanwhile needs no protection. */
 const harmless: ReadonlySet<number> = new Set([0, constants.errno.ENOENT, constants.errno.ENOTDIR]);

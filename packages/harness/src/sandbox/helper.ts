@@ -1,11 +1,12 @@
 /** A session's sandbox: one bubblewrap whose first process starts every command. */
 import { spawn as nodeSpawn } from "node:child_process";
-import { closeSync, constants, openSync, readFileSync } from "node:fs";
+import { constants, openSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
-import { Readable, type Writable } from "node:stream";
+import { Readable } from "node:stream";
 import type { ConfinedLimits, ConfinedProcess, ExitStatus, SpawnRequest } from "@tau/tools";
-import { ownPipe } from "@tau/tools/platform";
-import { HelperChannel, type Running } from "./helper-channel.ts";
+import { getErrorMessage } from "@tau/ai/internal";
+import { ownPipe, systemCode } from "@tau/tools/platform";
+import { HelperChannel, type Running, type Slot } from "./helper-channel.ts";
 import { encodeMount, encodeSignal, encodeSocket, encodeStart, type helperMountKinds } from "./helper-messages.ts";
 import { unlessUnseen } from "./look.ts";
 import { HandedSockets, type InnerSockets } from "./network/inner-sockets.ts";
@@ -21,7 +22,8 @@ export interface HelperOptions {
 }
 
 export interface Helper {
-  start(request: SpawnRequest, limits: ConfinedLimits): Promise<ConfinedProcess>;
+  /** Undefined when the sandbox was ended from outside, so that nothing could be started. */
+  start(request: SpawnRequest, limits: ConfinedLimits): Promise<ConfinedProcess | undefined>;
   /** For commands that are started afterwards. Answers with an error number, or 0. */
   mount(kind: keyof typeof helperMountKinds, path: string): Promise<number>;
   /** Sockets in the network of the commands. */
@@ -86,15 +88,13 @@ class SessionHelper implements Helper {
 
   readonly isOver = (): boolean => this.#channel.isOver;
 
-  async start(request: SpawnRequest, limits: ConfinedLimits): Promise<ConfinedProcess> {
+  async start(request: SpawnRequest, limits: ConfinedLimits): Promise<ConfinedProcess | undefined> {
     const slot = await this.#channel.takeSlot();
-    if (!slot) return notStarted("The sandbox has ended, or has no descriptors left.");
-    const { O_RDONLY, O_WRONLY } = constants;
-    const usesStdin = request.stdin === "pipe";
+    if (!slot) return this.isOver() ? undefined : notStarted("The sandbox has no descriptors left.");
     // The helper closes its ends when the command starts, so ours have to be open before.
-    const stdout = this.#openPipe(slot.stdout, O_RDONLY);
-    const stderr = this.#openPipe(slot.stderr, O_RDONLY);
-    const stdin = usesStdin ? this.#openPipe(slot.stdin, O_WRONLY) : null;
+    const pipes = this.#openPipes(slot, request.stdin === "pipe");
+    if ("failure" in pipes) return pipes.failure === "gone" ? undefined : notStarted(pipes.failure);
+    const { stdin, stdout, stderr } = pipes;
     stdin?.on("error", () => undefined);
     let settle!: Running["settle"];
     const exit = new Promise<ExitStatus>((resolve) => (settle = resolve));
@@ -106,7 +106,7 @@ class SessionHelper implements Helper {
     return {
       // Its number is known inside only.
       pid: undefined,
-      stdin: stdin as Writable | null,
+      stdin,
       stdout: ownPipe(stdout),
       stderr: ownPipe(stderr),
       exit,
@@ -126,16 +126,34 @@ class SessionHelper implements Helper {
   }
 
   /** Pipes, because programs open `/dev/stdout` again, which cannot be done with a socket. */
-  #openPipe(descriptor: number, access: number): Socket {
-    const fd = openSync(`/proc/${this.pid}/fd/${descriptor}`, access | constants.O_NONBLOCK);
+  #openPipes(slot: Slot, usesStdin: boolean): Pipes | { failure: string } {
+    const opened: Socket[] = [];
+    const open = (descriptor: number, isReadable: boolean): Socket => {
+      const access = (isReadable ? constants.O_RDONLY : constants.O_WRONLY) | constants.O_NONBLOCK;
+      const fd = openSync(`/proc/${this.pid}/fd/${descriptor}`, access);
+      opened.push(new Socket({ fd, readable: isReadable, writable: !isReadable }));
+      return opened.at(-1)!;
+    };
     try {
-      return new Socket({ fd, readable: access === constants.O_RDONLY, writable: access === constants.O_WRONLY });
+      const [stdout, stderr] = [open(slot.stdout, true), open(slot.stderr, true)];
+      return { stdout, stderr, stdin: usesStdin ? open(slot.stdin, false) : null };
     } catch (error) {
-      closeSync(fd);
-      throw error;
+      for (const socket of opened) socket.destroy();
+      const code = systemCode(error);
+      if (code === undefined) throw error;
+      return { failure: goneCodes.has(code) ? "gone" : getErrorMessage(error) };
     }
   }
 }
+
+interface Pipes {
+  stdin: Socket | null;
+  stdout: Socket;
+  stderr: Socket;
+}
+
+/** A process that is killed has no descriptors any more, before anybody is told of its end. */
+const goneCodes: ReadonlySet<string> = new Set(["ENOENT", "ESRCH", "EACCES"]);
 
 /** The number that a child of `parent` has here, from the number that it has there. */
 function findChild(parent: number, inside: number): number | undefined {
@@ -150,7 +168,7 @@ function findChild(parent: number, inside: number): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-function notStarted(message: string): ConfinedProcess {
+export function notStarted(message: string): ConfinedProcess {
   const nothing = () => Readable.from([]);
   return {
     pid: undefined,

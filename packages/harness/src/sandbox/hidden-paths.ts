@@ -20,7 +20,20 @@ export interface HiddenOptions {
 const coveredFirst = new Set(["proc", "dev", "run", "tmp"]);
 const maxHomes = 20;
 
-export function findHiddenPaths(options: HiddenOptions): FoundPath[] {
+/** What was found, and the directories that were looked at: while nothing is created in them, the answer is the same. */
+export interface HiddenPaths {
+  readonly paths: readonly FoundPath[];
+  readonly looked: readonly string[];
+}
+
+type ListNames = typeof listNames;
+
+export function findHiddenPaths(options: HiddenOptions): HiddenPaths {
+  const looked = new Set<string>();
+  const list: ListNames = (directory) => {
+    looked.add(directory);
+    return listNames(directory);
+  };
   const { home, agentDir, replaced, workspace } = options;
   const homes = new Set([
     home,
@@ -30,15 +43,19 @@ export function findHiddenPaths(options: HiddenOptions): FoundPath[] {
       .map((name) => join("/home", name)),
   ]);
   const paths = [
-    ...[...homes].flatMap((directory) => [...expand(directory, getHomePaths()), ...findSshSecrets(directory, options)]),
-    ...expand("/", withoutCovered(getSystemPaths())),
+    ...[...homes].flatMap((directory) => [
+      ...expand(list, directory, getHomePaths()),
+      ...findSshSecrets(list, directory, options),
+    ]),
+    ...expand(list, "/", withoutCovered(getSystemPaths())),
     agentDir,
   ];
   const isReplaced = (path: string) =>
     replaced.some((directory) => isWithin(directory, path) && !isWithin(workspace, path));
   const found = [...new Set(paths)].filter((path) => !isReplaced(path)).flatMap(describe);
   const sockets = findSockets().filter((path) => !isReplaced(path) && !isWithin(workspace, path));
-  return [...found, ...sockets.filter((path) => lookAtPath(path)?.isSocket()).flatMap(describe)];
+  const open = sockets.filter((path) => lookAtPath(path)?.isSocket()).flatMap(describe);
+  return { paths: [...found, ...open], looked: [...looked] };
 }
 
 /** A link is not hidden itself: what it leads to is, where that is a credential. */
@@ -52,24 +69,24 @@ const withoutCovered = (paths: CredentialPaths): CredentialPaths =>
   new Map([...paths].filter(([first]) => !coveredFirst.has(first)));
 
 /** The existing paths below `directory` that the patterns name, in any spelling. */
-function expand(directory: string, patterns: CredentialPaths): string[] {
-  return listNames(directory).flatMap((name) => {
+function expand(list: ListNames, directory: string, patterns: CredentialPaths): string[] {
+  return list(directory).flatMap((name) => {
     const rest = patterns.get(foldName(name));
-    return rest?.flatMap((path) => expandRest(join(directory, name), path)) ?? [];
+    return rest?.flatMap((path) => expandRest(list, join(directory, name), path)) ?? [];
   });
 }
 
-function expandRest(directory: string, [first, ...rest]: CredentialPath): string[] {
+function expandRest(list: ListNames, directory: string, [first, ...rest]: CredentialPath): string[] {
   if (first === undefined) return [directory];
   const matches = (name: string) => (typeof first === "string" ? first === name : first.test(name));
-  return listNames(directory)
+  return list(directory)
     .filter((name) => matches(foldName(name)))
-    .flatMap((name) => expandRest(join(directory, name), rest));
+    .flatMap((name) => expandRest(list, join(directory, name), rest));
 }
 
 /** Most names in `.ssh` are keys, and a few are not. */
-function findSshSecrets(home: string, homes: { home: string; agentDir: string }): string[] {
-  const paths = listNames(join(home, ".ssh")).map((name) => join(home, ".ssh", name));
+function findSshSecrets(list: ListNames, home: string, homes: { home: string; agentDir: string }): string[] {
+  const paths = list(join(home, ".ssh")).map((name) => join(home, ".ssh", name));
   return paths.filter((path) => isCredentialFile(path, homes));
 }
 

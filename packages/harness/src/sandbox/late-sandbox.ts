@@ -9,6 +9,7 @@ export function createLateSandbox(getOptions: () => SessionSandboxOptions): Sess
     enter: async (request) => (await open()).enter(request),
     widen: async (grant) => (await open()).widen(grant),
     getState: async () => (await open()).getState(),
+    findTemporary: async () => (await open()).findTemporary(),
     close: async () => (await opened)?.close(),
   };
 }

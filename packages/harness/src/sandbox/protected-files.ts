@@ -4,8 +4,9 @@
  * before and after a command, and what appeared is set aside. The same holds for symbolic links, which cannot be mounted.
  */
 import { symlinkSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { isWithin } from "@tau/tools/platform";
+import { DirectoryStamps } from "./directory-stamps.ts";
 import { findGitDirectories, type GitDirectories } from "./git-directories.ts";
 import { findRealPath, listNames, lookAtPath, readLink } from "./look.ts";
 import { protectedHomeNames, protectedNames } from "./protected-names.ts";
@@ -38,6 +39,10 @@ export class ProtectedFiles {
   readonly #states = new Map<string, NameState>();
   /** What links in the protected trees lead to. */
   readonly #targets = new Map<string, readonly string[]>();
+  /** The names that are compared, by the directories that they are in. */
+  readonly #byDirectory = new Map<string, readonly string[]>();
+  readonly #stamps = new DirectoryStamps();
+  #paths: ProtectedPaths | undefined;
   #configs: WatchedConfig[] = [];
   #git: GitDirectories = { directories: [], links: [], hooks: [], others: [] };
 
@@ -57,14 +62,17 @@ export class ProtectedFiles {
   /** Takes everything as it is. Must not be called while a command runs. */
   refresh(): void {
     const isStale = this.#git.directories.some((path) => !lookAtPath(path));
-    if (isStale || this.#isGitNew()) this.#readGit();
-    else {
-      for (const path of this.#watchedNames()) this.#states.set(path, getState(path));
-      for (const config of this.#configs) config.refresh();
-    }
+    if (isStale || this.#isGitNew()) return this.#readGit();
+    for (const path of this.#takeChangedNames()) this.#refreshState(path);
+    for (const config of this.#configs) config.refresh();
   }
 
+  /** The same object as before while nothing has changed. */
   getPaths(): ProtectedPaths {
+    return (this.#paths ??= this.#findPaths());
+  }
+
+  #findPaths(): ProtectedPaths {
     const { workspace } = this.#options;
     const { directories, links, hooks, others } = this.#git;
     const isInside = (path: string) => path !== workspace && isWithin(workspace, path);
@@ -87,7 +95,7 @@ export class ProtectedFiles {
     const nameOf = (path: string) => (isWithin(workspace, path) ? relative(workspace, path) : path);
     const putAside = (path: string) => void notices.push(describeSetAside(nameOf(path), setAside(path)));
     if (this.#isGitNew()) this.#adoptGit(putAside);
-    for (const path of this.#watchedNames()) {
+    for (const path of this.#takeChangedNames()) {
       const before = this.#states.get(path) ?? { kind: "missing" };
       if (before.kind === "present") continue;
       const now = getState(path);
@@ -115,19 +123,38 @@ export class ProtectedFiles {
     return join(this.#options.workspace, ".git");
   }
 
-  #watchedNames(): string[] {
-    const inGit = this.#git.directories.flatMap((directory) => gitNames.map((name) => join(directory, name)));
-    return [...this.#names, this.#dotGit, ...inGit];
+  /** The names in directories in which something has changed since the last call. */
+  #takeChangedNames(): string[] {
+    const changed = [...this.#byDirectory].filter(([directory]) => !this.#stamps.isUnchanged(directory));
+    for (const [directory] of changed) this.#stamps.remember(directory);
+    return changed.flatMap(([, paths]) => paths);
+  }
+
+  #refreshState(path: string): void {
+    const [before, now] = [this.#states.get(path), getState(path)];
+    if (before?.kind === now.kind && now.kind !== "link") return;
+    this.#targets.delete(path);
+    this.#states.set(path, now);
+    this.#paths = undefined;
   }
 
   #readGit(): void {
+    this.#paths = undefined;
     this.#targets.clear();
     const { workspace } = this.#options;
     this.#git = findGitDirectories(workspace);
     this.#configs = this.#git.directories.flatMap((directory) =>
       gitConfigs.map((name) => new WatchedConfig(join(directory, name))),
     );
-    for (const path of this.#watchedNames()) this.#states.set(path, getState(path));
+    const inGit = this.#git.directories.flatMap((directory) => gitNames.map((name) => join(directory, name)));
+    this.#byDirectory.clear();
+    for (const path of [...this.#names, this.#dotGit, ...inGit]) {
+      this.#byDirectory.set(dirname(path), [...(this.#byDirectory.get(dirname(path)) ?? []), path]);
+    }
+    for (const [directory, paths] of this.#byDirectory) {
+      this.#stamps.remember(directory);
+      for (const path of paths) this.#states.set(path, getState(path));
+    }
   }
 
   /** Whether the workspace has become a repository. */

@@ -4,13 +4,14 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { type CommandEnd, type CommandSandbox, type SandboxEntry, type SpawnRequest, ToolsError } from "@tau/tools";
 import { BwrapCommands } from "./bwrap-commands.ts";
 import { toSandboxEnvironment } from "./environment.ts";
-import { getTemporaryDirectories } from "./facts.ts";
+import { getTemporaryDirectories } from "./temporary-files.ts";
 import { SandboxGround } from "./ground.ts";
 import { HelperCommands } from "./helper-commands.ts";
 import { findRealPath } from "./look.ts";
 import { findHelper } from "./programs.ts";
 import { findObstacle, findPrograms, tryBwrap } from "./probe.ts";
-import { SessionNetwork } from "./network/session-network.ts";
+import type { InnerSockets } from "./network/inner-sockets.ts";
+import { SessionNetwork, type UsedNetwork } from "./network/session-network.ts";
 import { createReport } from "./report.ts";
 import type { SandboxedCommands } from "./sandboxed-commands.ts";
 import type { SandboxSettings } from "./settings.ts";
@@ -46,6 +47,8 @@ export interface SessionSandbox extends CommandSandbox {
   widen(grant: SandboxGrant): Promise<CommandSandbox>;
   /** Whether commands run inside. Starts no sandbox, but tries once whether one can be started. */
   getState(): Promise<SandboxState>;
+  /** What commands see as the directories for temporary files; undefined where they run outside. */
+  findTemporary(): Promise<string | undefined>;
   /** Ends everything that runs inside. */
   close(): Promise<void>;
 }
@@ -101,15 +104,16 @@ class LazySandbox implements SessionSandbox {
     const ground = (this.#ground ??= this.#openGround());
     const mounts = ground.begin([...this.#grantedPaths, ...more.paths]);
     let apart: SandboxedCommands | undefined;
+    let network: UsedNetwork | undefined;
     try {
       const shared = this.#getCommands(state.with, ground);
       if (more.paths.length > 0 && shared.isFixed) apart = this.#createCommands(state.with, ground);
-      const commands = apart ?? shared;
-      const sockets = await commands.prepare(mounts);
-      const network =
-        sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
-      const env = { ...toSandboxEnvironment(request.env, ground.place.cache), ...network?.env };
-      const way = await commands.enter({ ...request, env }, mounts);
+      const createRequest = async (sockets: InnerSockets | undefined) => {
+        network?.finish();
+        network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
+        return { ...request, env: { ...toSandboxEnvironment(request.env, ground.place.cache), ...network?.env } };
+      };
+      const way = await (apart ?? shared).enter(createRequest, mounts);
       const finish = async (end?: CommandEnd) => {
         const notices = [...(network?.problems ?? []), ...ground.finish()];
         const refusals = network?.finish() ?? [];
@@ -119,6 +123,7 @@ class LazySandbox implements SessionSandbox {
       return { ...way, finish };
     } catch (error) {
       ground.finish();
+      network?.finish();
       await apart?.close();
       if (state.with === "bwrap") throw refuse(`The sandbox could not be started: ${getErrorMessage(error)}`);
       // Not outside: in a sandbox for each command.
@@ -127,6 +132,11 @@ class LazySandbox implements SessionSandbox {
       this.#commands = undefined;
       return await this.#enter(request, more);
     }
+  }
+
+  async findTemporary(): Promise<string | undefined> {
+    const { kind } = await this.getState();
+    return kind === "works" ? (this.#ground ??= this.#openGround()).place.temporary : undefined;
   }
 
   async close(): Promise<void> {

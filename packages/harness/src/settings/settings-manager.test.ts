@@ -421,6 +421,28 @@ describe("pi's files", () => {
   });
 });
 
+test("an answer about the project stays, although a check of the files began before it", async () => {
+  const { project, open } = createDirectories();
+  writeFileSync(project, '{ "shellPath": "/bin/zsh" }');
+  const manager = await open();
+  let finishCheck: (isSame: boolean) => void = () => {};
+  await manager.setProjectTrusted(true, async () => true);
+  let isChecking = false;
+  const slowCheck = () => {
+    isChecking = true;
+    return new Promise<boolean>((resolve) => (finishCheck = resolve));
+  };
+  const reloaded = manager.setProjectTrusted(true, slowCheck);
+  await expect.poll(() => isChecking).toBe(true);
+  const changes: boolean[] = [];
+  manager.subscribe(({ trustChanged }) => void changes.push(trustChanged));
+  const answered = manager.setProjectTrusted(false);
+  finishCheck(true);
+  await Promise.all([reloaded, answered]);
+  expect([manager.isProjectTrusted, manager.get().shellPath, changes]).toEqual([false, undefined, [true]]);
+  await manager.close();
+});
+
 test("what is the user's alone is ignored in a project, with a notice, also if the project is trusted", async () => {
   const { project, global, open } = createDirectories();
   writeFileSync(global, '{ "defaultProjectTrust": "never" }');

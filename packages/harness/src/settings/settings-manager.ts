@@ -56,6 +56,12 @@ const maxSaveMs = 500;
 
 type States = Readonly<Record<SettingsLayerName, FileState>>;
 
+interface ReadOptions {
+  isPatient: boolean;
+  /** Default: as it is now. */
+  wasTrusted?: boolean;
+}
+
 interface Parts extends LocatedSettings {
   readonly clock: Clock;
 }
@@ -132,9 +138,13 @@ export class SettingsManager {
    * from then on, each time that files are read.
    */
   async setProjectTrusted(isTrusted: boolean, check?: TrustCheck): Promise<void> {
-    this.#isProjectTrusted = isTrusted;
-    this.#checkTrust = check;
-    await this.reload();
+    // In the queue: the check of a read that has begun before would replace the answer.
+    await this.#queue.add(async () => {
+      const wasTrusted = this.#isProjectTrusted;
+      this.#isProjectTrusted = isTrusted;
+      this.#checkTrust = check;
+      await this.#read({ isPatient: false, wasTrusted });
+    });
   }
 
   /** `isProjectTrusted` after the check, if there is one. */
@@ -254,14 +264,13 @@ export class SettingsManager {
   }
 
   /** Reads the files. If it is patient, a file that may be half saved is left as it was and read again later. */
-  async #read({ isPatient }: { isPatient: boolean }): Promise<void> {
+  async #read({ isPatient, wasTrusted = this.#isProjectTrusted }: ReadOptions): Promise<void> {
     this.#cancelSecondRead();
     const { sources, clock } = this.#parts;
     const states = { ...this.#states };
     let isComplete = true;
     const contents = await Promise.all(settingsLayers.map((layer) => readSource(sources[layer])));
     // Not before: what was read has to be what the user trusted.
-    const wasTrusted = this.#isProjectTrusted;
     if (this.#checkTrust) this.#isProjectTrusted = await this.#checkTrust();
     for (const [index, layer] of settingsLayers.entries()) {
       const before = states[layer];

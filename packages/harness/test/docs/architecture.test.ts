@@ -20,7 +20,7 @@ test.each(sections.map(([, name, text]) => [name!, text!] as const))(
   (name, text) => {
     const source = join(root, "packages", name, "src");
     const files = readdirSync(source, { recursive: true, encoding: "utf8" });
-    const named = [...text.matchAll(/`([a-z-]+(?:\/[a-z-]+)*(?:\/|\.ts|\.c))`/g)].map(([, path]) => path!);
+    const named = [...text.matchAll(/`([a-z-]+(?:\/[a-z-]+)*(?:\/|\.ts|\.[ch]))`/g)].map(([, path]) => path!);
     expect(named.length).toBeGreaterThan(3);
     // `encode.ts` is in every protocol: a bare name may be that of any file.
     const missing = named.filter(

@@ -4,7 +4,7 @@ import type { ExecClass, ExecContext, ExecTier } from "../../src/policy/exec/cla
 
 export interface CorpusRow {
   cmd: string;
-  class: ExecClass;
+  class: ExecClass | null;
   tier: ExecTier;
   note: string;
 }
@@ -20,3 +20,6 @@ const readRows = (name: string): CorpusRow[] =>
 
 export const denyRows = readRows("exec-deny.jsonl");
 export const allowRows = readRows("exec-allow.jsonl");
+/** More forms of the same classes, and more commands that only look like them. */
+export const ownDenyRows = readRows("own-deny.jsonl");
+export const ownAllowRows = readRows("own-allow.jsonl");

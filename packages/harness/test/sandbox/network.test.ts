@@ -138,7 +138,7 @@ for (const user of users) {
         expect(inside!.refused).toMatchObject({
           hosts: [],
           paths: [],
-          reason: expect.stringMatching(/protects \S+hooks/),
+          reason: expect.stringMatching(/keeps \S+hooks\S* read-only, because/),
         });
         // Nobody is asked to open credentials.
         expect(hidden!.refused).toBeUndefined();
@@ -220,6 +220,28 @@ for (const user of users) {
           expect.stringContaining("from outside"),
         ]);
         expect(readdirSync(path).toSorted()).toEqual(["a", "c", "d", "file"]);
+      });
+
+      test("a sandbox that was killed is started again with its proxy and its ports", async ({ skip }) => {
+        skip(isMissing() || way === "command");
+        const port = await findPort();
+        const input = await prepare({
+          settings: { ports: [port], network: { allow: [host] } },
+          stays: true,
+          commands: [
+            "true",
+            `!code=1; for pid in $(pgrep -f "^${base.helper} "); do grep -qs " $PWD " /proc/$pid/mountinfo && kill -9 $pid && code=0; done; exit $code`,
+            `curl -sSf http://${host}/hello`,
+            `&${serve(port)}`,
+          ],
+        });
+        const child = startRunner({ base, user }, [input]);
+        let output = "";
+        child.stdout!.on("data", (piece: Buffer) => (output += piece.toString()));
+        await expect.poll(() => output).toContain("from outside");
+        await expect.poll(() => askPort(port)).toBe("from inside");
+        child.kill("SIGKILL");
+        await once(child, "exit");
       });
 
       test("a port that is taken is told, and commands run nevertheless", async ({ skip }) => {

@@ -2,6 +2,7 @@
  * Runs commands in the sandbox, in a process of its own: the tests start it as root and as an ordinary user.
  * Reads a JSON list of sessions from its standard input, and writes one line of JSON for each command.
  */
+import { execFileSync } from "node:child_process";
 import {
   type BashDetails,
   createBashTool,
@@ -24,7 +25,7 @@ export interface RunnerInput {
   /** A path, or false for a sandbox for each command. */
   helper: string | false;
   env?: Record<string, string>;
-  /** Run one after the other, in one session. */
+  /** Run one after the other, in one session. `&` makes a background job; `!` runs it outside. */
   commands: string[];
   /** What a person allows before a command, by its index. */
   grants?: Record<number, SandboxGrant>;
@@ -71,9 +72,10 @@ async function runSession(input: RunnerInput): Promise<void> {
   for (const [index, command] of commands.entries()) {
     const grant = grants[index];
     const context = { files: createFiles(), spawn, sandbox: grant ? await sandbox.widen(grant) : sandbox };
+    if (command.startsWith("!")) execFileSync("bash", ["--norc", "-c", command.slice(1)], { cwd: place.cwd });
     const signal = abortAfterMs === undefined ? undefined : AbortSignal.timeout(abortAfterMs);
     const background = command.startsWith("&");
-    const call = { command: command.replace(/^&/, ""), ...(background && { background }) };
+    const call = { command: command.replace(/^&|^!.*$/s, ""), ...(background && { background }) };
     const state = JSON.stringify(await sandbox.getState());
     const result = await tool.execute("id", call, signal, undefined, context).then(
       ({ content }) => ({

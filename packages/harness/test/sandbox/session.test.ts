@@ -1,7 +1,11 @@
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createSpawn } from "@tau/tools";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSessionSandbox } from "../../src/sandbox/session-sandbox.ts";
+import { defaultSandboxSettings } from "../../src/sandbox/settings.ts";
+import { spawnInside } from "../../src/sandbox/spawn-inside.ts";
 import {
   type Base,
   createBase,
@@ -99,6 +103,22 @@ for (const user of users) {
         expect(existsSync(join(project, "ws/.git/config"))).toBe(true);
       });
 
+      test("protects and hides files that a person has made or replaced since the session started", async ({
+        skip,
+      }) => {
+        skip(isMissing());
+        const { project, texts } = await run([
+          "true",
+          "!echo fine >.envrc; echo SECRET >../home/.netrc; mv .git/hooks h; cp -r h .git/hooks; rm -rf h",
+          "echo evil >.envrc; echo evil >.git/hooks/pre-commit; cat ~/.netrc",
+          "!echo better >n; mv n .envrc; echo SECRET >n; mv n ../home/.netrc",
+          "echo evil >.envrc; cat ~/.netrc",
+        ]);
+        expect(readFileSync(join(project, "ws/.envrc"), "utf8")).toBe("better\n");
+        expect(existsSync(join(project, "ws/.git/hooks/pre-commit"))).toBe(false);
+        expect(texts[4]).not.toMatch(/SECRET|sandbox protects/);
+      });
+
       test("shares loopback between commands, and with nobody else", async ({ skip }) => {
         skip(isMissing());
         const serve =
@@ -164,6 +184,48 @@ for (const user of users) {
       });
     });
   }
+}
+
+test("a session whose sandbox was killed gets a new one with its next command", async ({ skip }) => {
+  skip(users.length === 0 || base.helper === undefined);
+  const [user = "ordinary"] = users;
+  const [project = ""] = await createProjects(base, user, ["killed"]);
+  const kill = `!kill -9 $(pgrep -of '^[^ ]*bwrap .*${base.helper}')`;
+  const commands = ["echo one", kill, "echo two"];
+  const [results = []] = await runSessions({ base, user }, [{ ...inProject(project), helper: base.helper!, commands }]);
+  expect(results.map(({ text }) => text)).toEqual(["one", expect.any(String), "two"]);
+});
+
+test("commands that run at the same time have outputs and ends of their own", async ({ skip }) => {
+  skip(users.length === 0 || base.helper === undefined);
+  const [user = "ordinary"] = users;
+  const [project = ""] = await createProjects(base, user, ["together"]);
+  const settings = { ...defaultSandboxSettings, mode: "required" as const };
+  const sandbox = createSessionSandbox({ ...inProject(project), helper: base.helper!, settings });
+  const env = { PATH: process.env["PATH"] ?? "" };
+  const start = (script: string) =>
+    spawnInside(sandbox, createSpawn(), { argv: ["sh", "-c", script], cwd: join(project, "ws"), env, stdin: "pipe" });
+  const all = Array.from({ length: 12 }, async (_unused, index) => {
+    const child = await start("read -r line; echo $line; sleep 0.0$(($$ % 5)); exit $line");
+    child.stdin!.end(`${index}\n`);
+    const [output, status] = await Promise.all([readAll(child.stdout), child.exit]);
+    return { output, status };
+  });
+  const expected = Array.from({ length: 12 }, (_unused, index) => ({
+    output: `${index}\n`,
+    status: { kind: "exited", code: index },
+  }));
+  expect(await Promise.all(all)).toEqual(expected);
+  const child = await start("exec sleep 60");
+  child.signal("SIGINT", "group");
+  expect(await child.exit).toEqual({ kind: "signalled", signal: "SIGINT" });
+  await sandbox.close();
+});
+
+async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = "";
+  for await (const piece of stream) text += piece.toString();
+  return text;
 }
 
 test("a sandbox that is required and cannot work refuses commands", async ({ skip }) => {

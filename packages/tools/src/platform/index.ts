@@ -3,7 +3,7 @@ export { capabilities } from "../access.ts";
 export { systemCode, tolerate, ToolsError, unlessMissing } from "../errors.ts";
 export { getKind } from "./explain.ts";
 export { type FileSystem, lookAt, nodeFileSystem, type OpenHandle } from "./file-system.ts";
-export { keyPatterns } from "./key-patterns.ts";
+export { keyPatterns, looksLikeKey } from "./key-patterns.ts";
 export {
   acquireLease,
   type Lease,

@@ -191,6 +191,15 @@ describe("streaming", () => {
     );
   });
 
+  test("a link stays one when the text before its definition is complete and the definition is not", () => {
+    const parts = ["see [Other]\n\n[other]: <http://v>", " 'title'\n"];
+    const streamed = new Markdown("", 0, 0, plain);
+    for (const part of parts) {
+      streamed.append(part);
+      expect(streamed.render(40)[0]?.trimEnd()).toBe("see Other (http://v)");
+    }
+  });
+
   test("the result is that of the lexer for the whole text", () => {
     // A line that begins with "<" ends a paragraph, also before an underline: there the lexer makes a heading of both. And
     // it takes an indented line of a paragraph, with a rule and a line below, for a table.

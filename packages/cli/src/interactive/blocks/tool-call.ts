@@ -15,6 +15,7 @@ type State =
 
 export class ToolCallBlock implements Component {
   readonly #look: Look;
+  readonly #now: () => number;
   readonly #name: string;
   readonly #title: string;
   #input: Readonly<Record<string, unknown>> | undefined;
@@ -24,10 +25,11 @@ export class ToolCallBlock implements Component {
   /** Whether its result is awaited. */
   #isLive = false;
 
-  constructor(name: string, look: Look) {
+  constructor(name: string, look: Look, now: () => number) {
     this.#name = name;
     this.#title = toPlainLine(name);
     this.#look = look;
+    this.#now = now;
   }
 
   setArguments(json: string): void {
@@ -45,7 +47,7 @@ export class ToolCallBlock implements Component {
   setRunning({ input, updates }: LiveTool): void {
     this.#input = input;
     this.#isLive = true;
-    this.#startedAt ??= performance.now();
+    this.#startedAt ??= this.#now();
     if (this.#state.kind === "running" && this.#state.updates === updates) return;
     this.#set({ kind: "running", updates });
   }
@@ -53,7 +55,7 @@ export class ToolCallBlock implements Component {
   setResult({ content, details, isError }: ToolResultMessage): void {
     const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const images = content.flatMap((block) => (block.type === "image" ? [new ImageBlock(block, this.#look)] : []));
-    const durationMs = this.#startedAt === undefined ? undefined : performance.now() - this.#startedAt;
+    const durationMs = this.#startedAt === undefined ? undefined : this.#now() - this.#startedAt;
     this.#isLive = false;
     this.#set({ kind: "done", output: { text: texts.join("\n"), details, isError }, images, durationMs });
   }

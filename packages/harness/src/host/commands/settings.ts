@@ -26,6 +26,7 @@ export const settingsCommands = {
     },
   ),
   reload: command({}, async ({ session }) => ({ changed: [...(await session.reload())] })),
+  get_policy: command({}, ({ session }) => session.policy.describe()),
   get_trust: command({}, ({ host, session }) => readTrust({ agentDir: host.agentDir, cwd: session.cwd })),
   set_trust: command({ trusted: flag, digest: optional(nonEmptyText) }, async ({ host, session }, params) => {
     const options = { agentDir: host.agentDir, cwd: session.cwd, ids: host.ids };

@@ -55,5 +55,19 @@ export interface Classification {
   findings: readonly ExecFinding[];
 }
 
-/** -1, 0 or 1 and more, as a comparison function returns it. */
+/** Negative, zero or positive, as a comparison function returns it. */
 export const compareTiers = (a: ExecTier, b: ExecTier): number => execTiers.indexOf(a) - execTiers.indexOf(b);
+
+/** Says more about a command than that it is not known, or that it runs with other rights. */
+const toDetail = (finding: ExecFinding) =>
+  finding.class === "opaque_exec" ? 0 : finding.class === "privilege_escalation" ? 1 : 2;
+
+/** The most dangerous finding; of equal ones the first that says most about what happens. */
+export function findWorst(findings: readonly ExecFinding[]): ExecFinding | undefined {
+  let worst: ExecFinding | undefined;
+  for (const finding of findings) {
+    const order = worst ? compareTiers(finding.tier, worst.tier) : 1;
+    if (!worst || order > 0 || (order === 0 && toDetail(finding) > toDetail(worst))) worst = finding;
+  }
+  return worst;
+}

@@ -2,7 +2,7 @@
  * Finds out what a command line does before it runs. Pure: nothing is read or started. What cannot be analysed is denied.
  */
 import { parse, type ParsedScript } from "unbash";
-import { type Classification, compareTiers, type ExecContext, type ExecFinding } from "./classification.ts";
+import { type Classification, compareTiers, type ExecContext, type ExecFinding, findWorst } from "./classification.ts";
 import { runCommand } from "./programs/run-command.ts";
 import { type Refusal, refuseText } from "./refuse-text.ts";
 import { Analysis, AnalysisLimitError, deepen, type Interpreter, report, type Scope } from "./shell/analysis.ts";
@@ -45,12 +45,19 @@ function classify(context: ExecContext, run: (scope: Scope) => void): Classifica
   const analysis = new Analysis(context);
   try {
     run(createScope(analysis));
+    if (analysis.hasSyntaxError) raiseDangerous(analysis);
   } catch (error) {
     // A classifier that fails must not allow anything.
     const reason = error instanceof AnalysisLimitError ? error.message : "The command could not be analysed.";
     analysis.report({ tier: "critical", class: "opaque_exec", reason, command: null });
   }
   return toClassification(analysis);
+}
+
+/** Code that is not valid is denied where even the part that could be read is dangerous. */
+function raiseDangerous(analysis: Analysis): void {
+  const worst = findWorst(analysis.findings.filter(({ class: kind }) => kind !== "opaque_exec"));
+  if (worst && compareTiers(worst.tier, "high") >= 0) analysis.report({ ...worst, tier: "critical", command: null });
 }
 
 function toClassification({ findings, commands }: Analysis): Classification {
@@ -62,20 +69,6 @@ function toClassification({ findings, commands }: Analysis): Classification {
     commands,
     findings,
   };
-}
-
-/** Says more about a command than that it is not known, or that it runs with other rights. */
-const toDetail = (finding: ExecFinding) =>
-  finding.class === "opaque_exec" ? 0 : finding.class === "privilege_escalation" ? 1 : 2;
-
-/** The most dangerous finding; of equal ones the first that says most about what happens. */
-export function findWorst(findings: readonly ExecFinding[]): ExecFinding | undefined {
-  let worst: ExecFinding | undefined;
-  for (const finding of findings) {
-    const order = worst ? compareTiers(finding.tier, worst.tier) : 1;
-    if (!worst || order > 0 || (order === 0 && toDetail(finding) > toDetail(worst))) worst = finding;
-  }
-  return worst;
 }
 
 /** Text that must not run: its class comes from what it would do without the trick. */
@@ -105,7 +98,6 @@ function createScope(analysis: Analysis): Scope {
     backgrounds: 0,
     depth: 0,
     command: null,
-    isPrivileged: false,
   };
 }
 

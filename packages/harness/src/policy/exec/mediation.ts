@@ -1,14 +1,12 @@
-/** Decides whether a command may run: the policy of exec mediation, and the table of tiers. Pure. */
-import { homedir } from "node:os";
+/** Decides whether a classified command may run: the policy of exec mediation, and the table of tiers. Pure. */
 import {
   type Classification,
   compareTiers,
   type ExecClass,
-  type ExecContext,
   type ExecFinding,
   type ExecTier,
+  findWorst,
 } from "./classification.ts";
-import { classifyArgv, findWorst } from "./classify-command.ts";
 import { isAllowedBy, isDeniedBy } from "./patterns.ts";
 
 export interface ExecMediationPolicy {
@@ -86,23 +84,3 @@ export function mediate(
 /** An allow pattern covers what its command does, but neither redirections and pipes around it nor tier critical. */
 const isCovered = ({ command, tier }: ExecFinding, isAllowed: readonly boolean[]) =>
   tier !== "critical" && command !== null && isAllowed[command] === true;
-
-/**
- * Judges a program with its arguments. Without a situation a person can be asked and there is no sandbox; without a
- * context paths are compared with the directories of this process.
- */
-export function evaluateExecMediation(
-  policy: ExecMediationPolicy,
-  cmd: string,
-  args: readonly string[],
-  {
-    context = getProcessContext(),
-    attended = true,
-    sandboxed = false,
-  }: Partial<ExecSituation> & { context?: ExecContext } = {},
-): ExecMediationResult {
-  if (!policy.enabled) return { kind: "allow" };
-  return mediate(policy, classifyArgv(cmd, args, context), { attended, sandboxed });
-}
-
-const getProcessContext = (): ExecContext => ({ cwd: process.cwd(), home: homedir(), workspace: process.cwd() });

@@ -13,6 +13,9 @@ const maxBrackets = 128;
 const maxOperators = 2_000;
 const maxHereDocuments = 32;
 const maxBraces = 512;
+const maxBackticks = 64;
+const maxQuotes = 1_500;
+const maxGlobs = 500;
 
 /** C0 and C1 control characters but tab, newline and a carriage return before a newline; characters that are none. */
 // oxlint-disable-next-line no-control-regex
@@ -64,6 +67,8 @@ function findExcess(code: string): string | undefined {
   let hereDocuments = 0;
   let braces = 0;
   let backticks = 0;
+  let quotes = 0;
+  let globs = 0;
   const open: boolean[] = [];
   for (let index = 0; index < code.length; index++) {
     const char = code[index]!;
@@ -75,24 +80,46 @@ function findExcess(code: string): string | undefined {
     } else if (char === ")" || char === "}" || char === "]") {
       if (open.pop()) substitutions--;
     } else if (char === "`") backticks++;
+    else if (char === '"' || char === "'") quotes++;
+    else if (char === "*" || char === "?") globs++;
     else if (char === ";" || char === "|" || char === "&" || char === "\n" || char === "$") operators++;
-    else if (char === "<" && code[index + 1] === "<" && code[index + 2] !== "<") hereDocuments++;
+    else if (char === "<" || char === ">") {
+      operators++;
+      if (char === "<" && code[index + 1] === "<" && code[index + 2] !== "<") hereDocuments++;
+    }
     if (substitutions > maxNesting || open.length > maxBrackets) return "The command is nested too deeply.";
   }
   const isTooLarge =
-    operators > maxOperators || hereDocuments > maxHereDocuments || braces > maxBraces || backticks > 64;
+    operators > maxOperators ||
+    hereDocuments > maxHereDocuments ||
+    braces > maxBraces ||
+    quotes > maxQuotes ||
+    globs > maxGlobs ||
+    backticks > maxBackticks;
   return isTooLarge ? "The command has too many parts." : undefined;
 }
 
 /**
- * Removes what a shell takes as it is: single-quoted text, and here-documents with a quoted delimiter. It only has to be
- * right for ordinary scripts: what it removes by mistake is still parsed and judged.
+ * Removes what a shell takes as it is: quoted text, and here-documents with a quoted delimiter. It only has to be right for
+ * ordinary scripts: what it removes by mistake is still parsed and judged.
  */
 function removeQuoted(text: string): string {
-  if (!text.includes("'") && !text.includes("<<") && !text.includes('"')) return text;
-  const withoutBodies = text.replace(
-    /<<-?\s*(['"\\])(\w+)\1?([^\n]*)\n(?:[\s\S]*?\n)??[\t ]*\2[\t ]*(?=\n|$|\))/g,
-    (_, __, ___, rest: string) => `<< ${rest}\n`,
-  );
-  return withoutBodies.replace(/\\.|'[^']*'|"(?:\\.|[^"\\$`])*"/gs, (part) => (part[0] === "\\" ? part : '""'));
+  const code = text.includes("<<") ? removeBodies(text) : text;
+  if (!/['"\\]/.test(code)) return code;
+  return code.replace(/\\.|'[^']*'|"(?:\\.|[^"\\$`])*"/gs, (part) => (part[0] === "\\" ? part : '""'));
+}
+
+/** Each line is looked at once: the body of a here-document is skipped up to its end. */
+function removeBodies(text: string): string {
+  const kept: string[] = [];
+  let delimiter: string | undefined;
+  for (const line of text.split("\n")) {
+    if (delimiter !== undefined) {
+      if (line.trim().replace(/\)+$/, "") === delimiter) delimiter = undefined;
+      continue;
+    }
+    kept.push(line);
+    delimiter = /<<-?\s*(?:'([^']{1,64})'|"([^"]{1,64})"|\\(\w{1,64}))/.exec(line)?.slice(1).find(Boolean);
+  }
+  return kept.join("\n");
 }

@@ -238,9 +238,12 @@ export class MarkdownStream {
 
   #addUnit(source: string, { tokens, links }: Lexed): void {
     if (this.#section.kind === "fence") return;
-    const unit = { source, tokens };
+    const labels = findLabels(source);
+    // A definition that was open at the last update is still not complete, and the next update reports only what changes.
+    const isOpenLinked = labels.some((label) => this.#openLinks[label]);
+    const unit = { source, tokens: isOpenLinked ? this.#lex(source, this.#openLinks).tokens : tokens };
     this.#section.units.push(unit);
-    for (const label of findLabels(source)) {
+    for (const label of labels) {
       const units = this.#references.get(label) ?? [];
       units.push(unit);
       this.#references.set(label, units);

@@ -4,13 +4,12 @@
  * reported as not known.
  */
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import { isCredentialPath } from "../shell/files.ts";
 import { unescapeAll } from "../shell/printf.ts";
 import { hasOrigin, known, origins, type Text } from "../shell/text.ts";
 import { judgeDelete } from "../rules/delete.ts";
-import { isLocalHost, isMetadataHost } from "../rules/hosts.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { runCode } from "./code.ts";
+import { isCredentialLiteral, judgeConnections, judgeLoops, judgeSystemCalls } from "./inline-effects.ts";
 import { resolveAll } from "./invocation.ts";
 import { findCalls, findLiterals, foldLiterals, homeExpression, type Call } from "./code-calls.ts";
 
@@ -22,16 +21,12 @@ const writers =
   /(open|write_text|write_bytes|writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|fopen|write|copyFileSync|copyfile|copy2?|copytree|cpSync|symlinkSync|symlink|rename|renameSync|move|cp|mv|ln_s)\s*(?=\()/g;
 const listers = /(walk|listdir|scandir|glob|iglob|rglob|readdirSync|readdir|entries|children|find)\s*(?=\()/g;
 
-const network =
-  /urlopen|urlretrieve|\brequests\b|httpx|http\.client|aiohttp|\bfetch\s*\(|axios|https?\.(?:get|request)|XMLHttpRequest|Net::HTTP|open-uri|URI\.open|LWP|HTTP::Tiny|curl_exec|file_get_contents\s*\(\s*["']https?:|socket|TCPSocket|fsockopen|net\.(?:connect|createConnection|Socket)|IO::Socket|dgram|smtplib|ftplib|paramiko|Invoke-WebRequest|WebClient|DownloadString|dns\.|gethostbyname|getaddrinfo|\/inet\/(?:tcp|udp)\//;
-const sockets =
-  /\bsocket\b|TCPSocket|TCPServer|UNIXSocket|fsockopen|pfsockopen|net\.(?:connect|createConnection|Socket|createServer)|require\(["'](?:node:)?(?:net|tls)["']\)|IO::Socket|Socket\b|sockaddr_in|inet_aton|TcpStream|TCPClient|\/inet\/(?:tcp|udp)\//;
 const dynamic =
   /\b(?:getattr|__import__|importlib|globals|locals|__builtins__|eval|Function|compile|vm\.|send|public_send|instance_eval|constantize|call_user_func|create_function|assert|include|require_once)\b|\bexec\s*\((?!\s*["'])|\[\s*["'`]\w+["'`]\s*\]\s*\(/;
 const decoders =
   /b64decode|decodebytes|unhexlify|fromhex|base64|atob|fromCharCode|\bchr\s*\(|zlib|marshal|codecs|rot_?13|unpack\s*\(?|pack\s*\(|decode64|bytes\s*\(\s*\[|Buffer\.from|hex2bin|str_rot13|gzinflate|FromBase64String|\[::-1\]|reverse/i;
 const active =
-  /\b(?:subprocess|child_process|shutil|ctypes|pty|rmtree|__import__|importlib|Open3|FileUtils|dlopen|ffi)\b|os\.(?:system|exec|spawn|popen|kill|fork|remove|unlink|rename|chmod|chown|setuid)|\b(?:system|popen|spawn|fork|unlink|eval)\s*[("'{]/;
+  /\b(?:subprocess|child_process|ctypes|pty|__import__|importlib|Open3|dlopen|ffi)\b|os\.(?:system|exec|spawn|popen|kill|fork|remove|unlink|rename|chmod|chown|setuid)|\b(?:system|popen|spawn|fork|unlink|eval)\s*[("'{]/;
 
 /** Judges code of another language. `language` is one of the interpreters' names. */
 export function judgeInlineCode(code: Text, language: string, scope: Scope): void {
@@ -48,127 +43,6 @@ export function judgeInlineCode(code: Text, language: string, scope: Scope): voi
   if (isQuiet && (active.test(source) || hasOrigin(code, origins.encoded)))
     report(scope, "medium", "opaque_exec", "The code that it runs may start programs or change files.");
 }
-
-/** Processes that multiply. */
-function judgeLoops(source: string, scope: Scope): void {
-  const isEndless =
-    /while\s*\(?\s*(?:True|true|1\b|:|!0|not\s+False)|for\s*\(\s*;\s*;\s*\)|loop\s*(?:do|\{|\()|\bforever\b|until\s*\(?\s*(?:false|0)|setInterval|itertools\.(?:count|repeat|cycle)|repeat\b|iter\(int,\s*1\)|\bredo\b/.test(
-      source,
-    );
-  const forks = (source.match(/\bfork\b/g) ?? []).length;
-  const isItself =
-    /spawn|fork|exec|Popen|popen|system|subprocess|Process/.test(source) &&
-    /process\.(?:argv|execPath)|__filename|__file__|sys\.(?:executable|argv)|\$0|\$PROGRAM_NAME|\$\^X|import\.meta/.test(
-      source,
-    );
-  const repeats = /range\s*\(\s*\d{3,}|\.times|\*\*\s*\d|1e\d|\d{5,}/.test(source);
-  const isFork =
-    forks > 0 &&
-    (isEndless ||
-      forks > 2 ||
-      repeats ||
-      /fork\s+while|while\s+fork|fork\(?\)?\s*(?:&&|and|or|\|\|)\s*fork|fork;\s*fork/.test(source));
-  const isSelfSpawn =
-    isItself &&
-    (isEndless ||
-      /function\s+(\w+)[\s\S]*\1\s*\(|def\s+(\w+)[\s\S]*\2\s*\(|setTimeout|while/.test(source) ||
-      (source.match(/spawn|Popen|popen/g) ?? []).length > 1);
-  const isEndlessStart =
-    isEndless &&
-    /\b(?:spawn|Popen|popen|Thread|Process)\b\s*\(/.test(source) &&
-    !/\b(?:wait|join|communicate|sleep|spawnSync)\b/.test(source);
-  if (isFork || isSelfSpawn || isEndlessStart)
-    report(scope, "critical", "fork_bomb", "The code starts processes without end.");
-}
-
-/** Signals, rights and the power of the machine. */
-function judgeSystemCalls(source: string, scope: Scope): void {
-  if (/\bkill(?:pg)?\s*\(?\s*(?:-1\b|["']?(?:SIG)?\w*["']?\s*,\s*-1\b|9\s*=>\s*-1)/.test(source))
-    report(scope, "critical", "process_kill", "The code ends every process of the user.");
-  if (
-    /\bkill\s*\(?\s*(?:1\s*,|["']?(?:SIG)?(?:KILL|TERM|\d+)["']?\s*,\s*1\s*[,);\s]|["']?(?:KILL|TERM|9|15)["']?\s*,\s*1$)/.test(
-      source,
-    )
-  )
-    report(scope, "critical", "shutdown", "The code ends the first process of the machine.");
-  if (
-    /psutil\.process_iter|ps aux|\/proc\b[\s\S]*\bkill/.test(source) &&
-    /\.kill\(|\.terminate\(|os\.kill/.test(source)
-  )
-    report(scope, "high", "process_kill", "The code ends processes of others.");
-  if (
-    /\bset(?:e|re|res)?[ug]id\s*\(?\s*0|\bset(?:uid|gid)\b\s*\(|\bUID\s*=\s*0|\$[<>]\s*=\s*0|Process::(?:UID|Sys)/.test(
-      source,
-    )
-  )
-    report(scope, "high", "privilege_escalation", "The code changes the user that it runs as.");
-  if (
-    /chmod\w*\s*\(?[\s\S]{0,80}?0?o?[4567][0-7]{3}\b|S_ISUID|["'][ugoa]*[+=]\w*s["']/.test(source) &&
-    /chmod/.test(source)
-  )
-    report(scope, "critical", "privilege_escalation", "The code makes a file run with the rights of its owner.");
-  if (
-    /\breboot\s*\(|(?:Stop|Restart)-Computer|(?:shut ?down|restart|sleep)[\s\S]{0,40}System Events|System Events[\s\S]{0,40}(?:shut ?down|restart)|ExitWindowsEx|RB_POWER_OFF|RB_AUTOBOOT/.test(
-      source,
-    )
-  )
-    report(scope, "critical", "shutdown", "The code stops the machine.");
-}
-
-/** Connections: shells for others, data that leaves, code that comes in. */
-function judgeConnections(source: string, scope: Scope): void {
-  const literals = findLiterals(source);
-  const hosts = literals.flatMap((literal) => /^(?:\w+:\/\/)?(?:[^/@]*@)?([^/:?#\s]+)/.exec(literal)?.[1] ?? []);
-  if (hosts.some(isMetadataHost) && network.test(source))
-    report(scope, "critical", "exfiltration", "The code asks the cloud for the credentials of this machine.");
-  const remoteHosts = hosts.filter((host) => !isLocalHost(host) && /^(?:[\w-]+\.)+\w+$/.test(host));
-  const hasShell =
-    /dup2|pty\.spawn|\/bin\/(?:ba|da|z)?sh\b|["'](?:ba|da|z)?sh["']|cmd\.exe|powershell|shell_exec|popen|os\.execute|\bexec\b|\bspawn|subprocess|os\.system|system\s*\(|`|STDIN\s*,?\s*["'>]|>&S|backtick/.test(
-      source,
-    );
-  if (
-    sockets.test(source) &&
-    hasShell &&
-    !/gethostname|createServer|listen\b/.test(
-      source.replace(/\.listen\(\s*\d*\s*\)[\s\S]*(?:dup2|spawn|popen)/, "bind shell"),
-    )
-  ) {
-    report(scope, "critical", "reverse_shell", "The code gives another machine a shell.");
-    return;
-  }
-  if (!network.test(source)) return;
-  const runsCode =
-    /\b(?:exec|eval|Function|compile|instance_eval|load|require|iex|Invoke-Expression|os\.system|system|runInThisContext|subprocess|execSync)\b/.test(
-      source,
-    );
-  const reads =
-    /\bopen\s*\(|read_text|readFile|File\.read|IO\.read|file_get_contents\s*\(\s*["'](?!http)|environ|process\.env|\bENV\b|getenv|\$ENV|slurp|Path\(/.test(
-      source,
-    );
-  const sends =
-    /\bPOST\b|\.post\b|\.put\b|data\s*=|body\s*:|json\s*=|files\s*=|params\s*=|\.send(?:all|to|file)?\s*\(|\.write\s*\(|\+\s*\w|\$\{|f["']|%s|\.format|sendmail|storbinary|urlencode|gethostbyname|\?/.test(
-      source,
-    );
-  if (
-    runsCode &&
-    /urlopen|requests|fetch|https?\.get|LWP|Net::HTTP|open-uri|URI\.open|file_get_contents|DownloadString|WebClient|httpx|curl/.test(
-      source,
-    )
-  )
-    report(scope, "high", "pipe_to_shell", "The code runs what it receives from another machine.");
-  else if (reads && sends) {
-    const isCredential = literals.some((literal) => isCredentialLiteral(literal, scope));
-    report(scope, isCredential ? "critical" : "high", "exfiltration", "The code sends data of this machine elsewhere.");
-  } else if (remoteHosts.length > 0 || sockets.test(source)) {
-    const connects = remoteHosts.length > 0 || /connect|\.send|fetch|get\(/.test(source);
-    if (connects) report(scope, "medium", "exfiltration", "The code connects to another machine.");
-  }
-}
-
-const isCredentialLiteral = (literal: string, scope: Scope) =>
-  /[/.~]/.test(literal) &&
-  literal.length < 300 &&
-  resolveAll(known(literal), scope).some((path) => isCredentialPath(path, scope.analysis.context));
 
 /** Programs that the code starts. */
 function judgePrograms(source: string, language: string, scope: Scope): void {
@@ -219,8 +93,11 @@ function judgeFiles(source: string, scope: Scope): void {
       ) || /recurs/i.test(call.text);
     const paths = getPaths(call, scope);
     for (const path of paths) judgeDelete(path, scope, { isRecursive });
-    if (paths.length === 0)
-      for (const path of lists) judgeDelete({ ...path, text: `${path.text}/*` }, scope, { isRecursive: true });
+    if (paths.length > 0) continue;
+    for (const path of lists) judgeDelete({ ...path, text: `${path.text}/*` }, scope, { isRecursive: true });
+    if (isRecursive && lists.length === 0 && call.text.trim() !== "") {
+      report(scope, "medium", "recursive_delete", "The code deletes a directory that is not known before.");
+    }
   }
   for (const call of findCalls(source, writers).slice(0, 16)) {
     const isReading = call.name === "open" || call.name === "fopen";
@@ -256,7 +133,9 @@ function getPaths(call: Call, scope: Scope): Text[] {
 
 /** Code that is put together when it runs. */
 function judgeHidden(source: string, language: string, scope: Scope): void {
-  if (!dynamic.test(source) && !decoders.test(source)) return;
+  // Modules that start programs may be called by any name.
+  const isIndirect = dynamic.test(source) || /child_process|subprocess/.test(source);
+  if (!isIndirect && !decoders.test(source)) return;
   const literals = findLiterals(source);
   for (const literal of literals.slice(0, 12)) {
     const decoded = decodeLiteral(literal);
@@ -264,7 +143,7 @@ function judgeHidden(source: string, language: string, scope: Scope): void {
       judgeInlineCode(known(decoded), language, deepen(scope));
       runDangerous(decoded, scope);
     }
-    if (dynamic.test(source)) runDangerous(literal, scope);
+    if (isIndirect) runDangerous(literal, scope);
   }
   const runs =
     /\b(?:eval|exec|Function|compile|system|popen|spawn\w*|execSync|subprocess|__import__|getattr|assert|iex|EncodedCommand)\b/.test(

@@ -113,7 +113,10 @@ const run: Judge = ({ name, args }, scope) => {
     } else if (spec.valued.test(text)) index++;
     else if (text === "-" || text === "/dev/stdin") break;
     else if (!/^[-+]/.test(text)) {
-      if (spec.verb?.test(text)) continue;
+      if (spec.verb?.test(text)) {
+        const code = args.slice(index + 1).find((next) => !next.text.startsWith("-"));
+        return code ? runInline(code, language, scope) : undefined;
+      }
       if (language === "deno" || language === "bun") return runDeno(args.slice(index), language, scope);
       if (!hasCode) judgeLoaded(arg, language, scope);
       return undefined;

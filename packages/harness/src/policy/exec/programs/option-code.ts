@@ -1,20 +1,18 @@
 /** Ordinary programs with an option that runs a command. */
 import { baseName, getZone } from "../paths.ts";
-import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import { getReadOrigin } from "../shell/files.ts";
-import { joinOrigins, known, origins, unknown, type Text } from "../shell/text.ts";
+import { known, type Text } from "../shell/text.ts";
 import { runCode } from "./code.ts";
 import { findLiterals } from "./code-calls.ts";
-import { forNames, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { forNames, resolveAll, type Judge, type Judges } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
 import { joinWords } from "./shells.ts";
 
 const compressors = /^(?:gzip|bzip2|xz|zstd|lz4|lzop|lzip|pigz|pbzip2|pixz|zstdmt|lzma|brotli|cat|gunzip|unxz|unzstd)$/;
 
 /** A program that an option names. Known compressors are harmless, but still unusual. */
-function runOption(program: Text, scope: Scope): void {
+export function runOption(program: Text, scope: Scope): void {
   const [name = ""] = program.text.trim().split(/\s/);
   if (compressors.test(baseName(name)) && !/[;|&`$<>]/.test(program.text)) {
     report(scope, "medium", "opaque_exec", `An option runs ${name}.`);
@@ -22,60 +20,6 @@ function runOption(program: Text, scope: Scope): void {
   }
   report(scope, "high", "opaque_exec", `An option runs ${program.text.slice(0, 80)}.`);
   runCode(program, [], scope);
-}
-
-const tar: Judge = ({ args }, scope) => {
-  if (isInformation(args)) return undefined;
-  const [first, ...rest] = args;
-  // `tar czf` has no dash; the values of its letters follow in order.
-  const isOldStyle = first !== undefined && /^[A-Za-z]+$/.test(first.text);
-  const words = isOldStyle ? fromOldStyle(first.text, rest) : args;
-  const options = parseOptions(words, {
-    short: "b:C:f:F:g:H:I:K:L:N:T:V:X:AacdhijJkmnoOpPrRsStuUvwWxzZBGMl",
-    long: "checkpoint-action= checkpoint=? to-command= use-compress-program= rsh-command= rmt-command= info-script= new-volume-script= directory= file= exclude= exclude-from= files-from= transform= xform= strip-components= owner= group= mode= newer= remove-files create extract get list append update gzip bzip2 xz zstd lzma verbose keep-old-files overwrite preserve-permissions same-owner no-same-owner sort= mtime= warning= wildcards one-top-level=? totals auto-compress exclude-vcs format= null occurrence=? label= absolute-names dereference unlink-first recursive-unlink",
-  });
-  for (const action of options.get("checkpoint-action"))
-    if (action.text.startsWith("exec=")) runOption({ ...action, text: action.text.slice(5) }, scope);
-  for (const program of options.get(
-    "to-command",
-    "rsh-command",
-    "rmt-command",
-    "info-script",
-    "new-volume-script",
-    "F",
-    "I",
-    "use-compress-program",
-  ))
-    runOption(program, scope);
-  const isExtracting = options.has("x", "extract", "get");
-  const isCreating = options.has("c", "create", "r", "append", "u", "update");
-  const [file] = options.get("f", "file");
-  if (isExtracting)
-    for (const directory of options.get("C", "directory"))
-      for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
-  if (isExtracting && options.has("P", "absolute-names"))
-    report(scope, "medium", "persistence", "tar writes to absolute paths.");
-  if (isCreating && file && file.text !== "-" && !file.text.includes(":"))
-    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
-  if (isCreating && file && /^[\w.@-]+:/.test(file.text))
-    report(scope, "high", "exfiltration", `tar writes to ${file.text}.`);
-  if (options.has("remove-files"))
-    for (const operand of options.operands) judgeDelete(operand, scope, { isRecursive: true });
-  const paths = options.operands.flatMap((operand) => resolveAll(operand, scope));
-  const origin = getReadOrigin(paths, scope) | (isCreating ? origins.encoded : 0) | joinOrigins(scope.stdin);
-  if (isCreating && file && file.text !== "-")
-    for (const path of resolveAll(file, scope)) scope.state.files.set(path, [unknown(origin)]);
-  return [unknown(origin)];
-};
-
-function fromOldStyle(letters: string, rest: readonly Text[]): Text[] {
-  const values = [...rest];
-  const words: Text[] = [];
-  for (const letter of letters) {
-    words.push(known(`-${letter}`));
-    if (/[bCfFgHIKLNTVX]/.test(letter) && values.length > 0) words.push(values.shift()!);
-  }
-  return [...words, ...values];
 }
 
 /** Programs with options whose value is a program or code. */
@@ -97,12 +41,6 @@ const simple: Record<string, { short?: string; long?: string; code: readonly str
     code: ["filter"],
   },
   tcpdump: { short: "z:w:r:i:c:C:G:W:s:nvXAe", code: ["z"], writes: ["w"] },
-  zip: {
-    short: "T:x:i:b:t:n:P:rqj9mdufy0123456789ve@",
-    long: "unzip-command= test exclude= include=",
-    code: ["unzip-command", "T"],
-    writes: [],
-  },
   pandoc: {
     short: "F:L:o:f:t:r:w:sV:M:H:",
     long: "filter= lua-filter= output= from= to= pdf-engine=",
@@ -128,8 +66,7 @@ const simple: Record<string, { short?: string; long?: string; code: readonly str
 const optionProgram: Judge = ({ name, args }, scope) => {
   const spec = simple[name]!;
   const options = parseOptions(args, spec);
-  for (const program of options.get(...spec.code))
-    if (!(name === "zip" && !options.has("unzip-command") && !/[\s/]/.test(program.text))) runOption(program, scope);
+  for (const program of options.get(...spec.code)) runOption(program, scope);
   for (const file of options.get(...(spec.writes ?? [])))
     for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
   if (name.startsWith("apt")) {
@@ -229,7 +166,7 @@ const terminal: Judge = ({ name, args }, scope) => {
     return;
   }
   const options = parseOptions(rest, {
-    short: "c:e:F:n:s:t:x:y:l:d:h:w:bAdDEPXZfvIkLOaoBCS".replace("d:", "d").replace("h:", "h"),
+    short: "c:e:F:n:s:t:x:y:l:w:bAdhDEPXZfvIkLOaoBCS",
     stopsAtOperand: true,
   });
   if (options.operands.length > 0) runCode(joinWords(options.operands), [], scope);
@@ -255,34 +192,14 @@ const loader: Judge = ({ args }, scope) => {
     : undefined;
 };
 
-const extract: Judge = ({ args }, scope) => {
-  args.forEach((arg, index) => {
-    const directory =
-      arg.text === "-d" ? args[index + 1] : /^-o(.+)/.test(arg.text) ? { ...arg, text: arg.text.slice(2) } : undefined;
-    if (directory) for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
-  });
-};
-
-const patch: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, {
-    short: "p:d:i:o:r:B:D:F:V:z:Y:g:bcefElnNRstTuvZ",
-    long: "strip= directory= input= output= reject-file= dry-run forward reverse",
-  });
-  for (const file of options.get("d", "directory", "o", "output"))
-    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
-};
-
 export const optionPrograms: Judges = {
-  ...forNames("tar gtar bsdtar", tar),
   ...forNames(Object.keys(simple).join(" "), optionProgram),
   ...forNames("vi vim nvim ex view gvim emacs emacsclient ed nano", editor),
   ...forNames("psql mysql mariadb sqlite3 gdb lldb ftp-client sqlplus mongosh redis-cli", client),
   ...forNames("tmux screen", terminal),
   ...forNames("busybox toybox", multiCall),
   ...forNames("ld-linux ld.so ld-linux-x86-64.so ld-musl ld64.so", loader),
-  ...forNames("unzip 7z 7za bsdcpio", extract),
   man,
-  patch,
 };
 
 export const isLoaderName = (name: string): boolean => /^ld(?:-linux|-musl|64|\.so)[\w.-]*$/.test(name);

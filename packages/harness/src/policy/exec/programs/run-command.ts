@@ -1,11 +1,11 @@
 /** Runs one command with its words: a function, an alias, a builtin, a file of the script, or a program. */
 import { baseName } from "../paths.ts";
 import { judgeProgram, ruledNames } from "../rules/index.ts";
-import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { AnalysisLimitError, deepen, report, type Scope } from "../shell/analysis.ts";
 import { builtins } from "../shell/builtins.ts";
 import { getReadOrigin, isCredentialPath } from "../shell/files.ts";
 import { callFunction } from "../shell/functions.ts";
-import { hasPattern, toRegExp } from "../shell/pattern.ts";
+import { hasPattern, isCheapPattern, toRegExp } from "../shell/pattern.ts";
 import {
   hasOrigin,
   isKnown,
@@ -52,11 +52,21 @@ function runOpaque(name: Text, args: readonly Text[], scope: Scope): Options<Tex
 /** A pattern in the name may become any program that it matches. */
 function runPattern(text: string, words: readonly Text[], scope: Scope): Options<Text> {
   report(scope, "high", "opaque_exec", "The name of the program is a pattern.");
-  const pattern = toRegExp(baseName(text));
-  const names = ruledNames.filter((name) => pattern.test(name));
-  const outputs = names.slice(0, 24).flatMap((name) => runProgram({ name, words, args: words.slice(1) }, scope));
+  const name = baseName(text);
+  if (!isCheapPattern(name)) throw new AnalysisLimitError("The name of the program is a pattern that is too long.");
+  // Once: a program that it may become runs the rest of the words, which may begin with a pattern again.
+  if (scope.calls.some((call) => call.name === patternCall)) return [unknown(joinOrigins(words))];
+  scope.analysis.step(100);
+  const pattern = toRegExp(name);
+  const names = ruledNames.filter((candidate) => pattern.test(candidate)).slice(0, maxMatches);
+  const call = { name: patternCall, returns: [], recursions: new Map(), pipeline: {}, backgrounds: 0 };
+  const inner = deepen(scope, { calls: [...scope.calls, call] });
+  const outputs = names.flatMap((match) => runProgram({ name: match, words, args: words.slice(1) }, inner));
   return limitOptions(outputs.length > 0 ? outputs : [unknown()]);
 }
+
+const patternCall = "a pattern";
+const maxMatches = 64;
 
 /** Aliases are only expanded where that is switched on, so both meanings are judged. */
 function runAlias(alias: Text, [first, ...args]: readonly Text[], scope: Scope): void {
@@ -70,7 +80,7 @@ function runAlias(alias: Text, [first, ...args]: readonly Text[], scope: Scope):
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export function runProgram(invocation: Invocation, scope: Scope): Options<Text> {
+function runProgram(invocation: Invocation, scope: Scope): Options<Text> {
   const output = judgeProgram(invocation, scope);
   judgeSecretRead(invocation, scope);
   return output ?? [getAnyOutput(invocation, scope)];
@@ -91,7 +101,7 @@ function judgeSecretRead({ name, args }: Invocation, scope: Scope): void {
 }
 
 /** Any text that a program may make of its input, its arguments and the files that these name. */
-export function getAnyOutput({ args }: Invocation, scope: Scope): Text {
+function getAnyOutput({ args }: Invocation, scope: Scope): Text {
   const paths = getOperands(args)
     .filter(({ text }) => /[/.~]/.test(text) && text.length < 4_096)
     .flatMap((arg) => resolveAll(arg, scope));

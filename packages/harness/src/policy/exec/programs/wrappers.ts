@@ -98,7 +98,7 @@ const lenient: Record<string, Wrapper> = {
   pkexec: { long: "user= disable-internal-agent keep-cwd" },
   run0: { long: "unit= user= group= chdir= setenv= background= via-shell" },
   dzdo: { short: "u:g:p:nSEHis" },
-  xterm: { short: "e:", hasSingleDash: true, long: "e hold geometry= title= T=" },
+  xterm: { short: "e", hasSingleDash: true, long: "hold geometry= title=" },
   konsole: { short: "e" },
   "gnome-terminal": { long: "title= working-directory= tab window" },
   poetry: { skip: 1 },
@@ -128,6 +128,9 @@ function runWrapped({ name, args }: Invocation, scope: Scope): Options<Text> | u
     );
   }
   for (const code of options.get(...(wrapper.code ?? []))) runCode(code, [], scope);
+  if ([...options.names].some((option) => /^on-|^timer-/.test(option))) {
+    report(scope, "high", "persistence", `${name} runs a command later.`);
+  }
   const command = options.operands.slice(required ? 0 : (wrapper.skip ?? 0));
   const words = skipAssignments(command, scope);
   if (words.length === 0) return [emptyText];

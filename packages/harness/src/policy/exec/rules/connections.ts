@@ -25,10 +25,7 @@ function judgePiped(scope: Scope, to: string): void {
 const nc: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
   const options = parseOptions(args, {
-    short: "e:c:g:G:i:I:o:O:p:P:q:s:T:V:w:W:x:X:m:M:zvlnurkdtUChDFSNbZ46R".replace(
-      "c:",
-      name === "ncat" || name === "nc" || name === "netcat" ? "c:" : "c",
-    ),
+    short: "e:c:g:G:i:I:o:O:p:P:q:s:T:V:w:W:x:X:m:M:zvlnurkdtUChDFSNbZ46R",
     long: "exec= sh-exec= lua-exec= source-port= source= wait= proxy= proxy-type= proxy-auth= output= hex-dump= idle-timeout= listen keep-open zero verbose udp ssl send-only recv-only allow= deny= broker chat no-shutdown",
   });
   const programs = options.get("e", "exec", "c", "sh-exec", "lua-exec");
@@ -53,7 +50,7 @@ const socat: Judge = ({ args }, scope) => {
   const isLocal = ends.every(
     ({ text }) =>
       !isOnNetwork ||
-      /^(?:exec|system|stdio|-|unix|file|open|pty)/i.test(text) ||
+      /^(?:exec|system|stdio|-$|unix|file:|g?open:|pty)/i.test(text) ||
       /:(?:localhost|127\.0\.0\.1)[:,]/.test(text) ||
       /bind=(?:127|localhost)/.test(text),
   );
@@ -143,6 +140,13 @@ const copyRemote: Judge = ({ name, args }, scope) => {
   for (const option of options.get("o"))
     if (/^ProxyCommand[ =]/i.test(option.text)) runCode({ ...option, text: option.text.slice(13) }, [], scope);
   const target = options.operands.at(-1);
+  if (name === "sftp" && target) {
+    report(scope, "medium", "exfiltration", `sftp connects to ${target.text}.`);
+    judgePiped(scope, `to ${target.text}`);
+    const isUploading = options.has("b") || scope.stdin.some(({ text }) => /\bm?put\b/.test(text));
+    if (isUploading) report(scope, "high", "exfiltration", `sftp copies files to ${target.text}.`);
+    return;
+  }
   if (!target || !options.operands.some(({ text }) => isRemote(text))) return;
   if (isRemote(target.text) && options.operands.length > 1)
     for (const source of options.operands.slice(0, -1)) judgeUpload(source, scope, `to ${target.text}`);

@@ -46,7 +46,7 @@ export function judgeDelete(target: Text, scope: Scope, { isRecursive }: { isRec
   for (const path of resolveAll(target, scope)) judgeDeletedPath(path, scope, isRecursive);
 }
 
-export function judgeDeletedPath(path: string, scope: Scope, isRecursive: boolean): void {
+function judgeDeletedPath(path: string, scope: Scope, isRecursive: boolean): void {
   const { context } = scope.analysis;
   const covered = toCoveredPath(path);
   const zone = getZone(covered, context);

@@ -1,6 +1,9 @@
 /** Disks and other devices. */
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
-import { report } from "../shell/analysis.ts";
+import { baseName } from "../paths.ts";
+import { report, type Scope } from "../shell/analysis.ts";
+import { getFileOrigin, writeFile } from "../shell/files.ts";
+import { isKnown, known, origins, type Text, unknown } from "../shell/text.ts";
 import { isRawDisk } from "./device-names.ts";
 import { judgeTarget } from "./delete.ts";
 import { judgeWrite } from "./write.ts";
@@ -46,10 +49,33 @@ const copy: Judge = ({ args }, scope) => {
   const target = operands.at(-1);
   if (!target || operands.length < 2) return;
   judgeTarget(target, operands.slice(0, -1), scope);
-  for (const path of resolveAll(operands[0]!, scope)) {
-    const content = scope.state.files.get(path);
-    if (content) for (const to of resolveAll(target, scope)) scope.state.files.set(to, content);
+  copyContent(operands[0]!, target, scope);
+};
+
+/** Remembers what a copy or a link contains. A program of the system stays that program under its new name. */
+export function copyContent(source: Text, target: Text, scope: Scope): void {
+  for (const path of resolveAll(source, scope)) {
+    const isProgram = /\/s?bin\/[^/]+$/.test(path) && isKnown(path);
+    const origin = getFileOrigin(path, scope.analysis.context);
+    if ((origin & origins.credential) !== 0)
+      report(scope, "high", "exfiltration", `It copies stored credentials: ${path}.`);
+    const isSecret = (origin & (origins.credential | origins.secret)) !== 0;
+    const plain = isProgram ? [known(`exec ${path} "$@"`)] : isSecret ? [unknown(origin)] : undefined;
+    const content = scope.state.files.get(path) ?? plain;
+    if (!content) continue;
+    for (const to of resolveAll(target, scope)) {
+      scope.state.files.set(to, content);
+      scope.state.files.set(`${to}/${baseName(path)}`, content);
+    }
   }
+}
+
+/** `tee` writes what it reads, and passes it on. */
+const tee: Judge = (invocation, scope) => {
+  writeOperands(invocation, scope);
+  for (const operand of getOperands(invocation.args))
+    for (const path of resolveAll(operand, scope)) writeFile(path, scope.stdin, scope);
+  return scope.stdin;
 };
 
 const writeOperands: Judge = ({ args }, scope) => {
@@ -68,5 +94,6 @@ export const deviceRules: Judges = {
   ),
   ...forNames("cryptsetup zfs zpool btrfs diskutil nvme hdparm dmsetup", destroy),
   ...forNames("cp gcp ditto", copy),
-  ...forNames("tee gtee truncate touch sponge fallocate", writeOperands),
+  ...forNames("truncate touch fallocate", writeOperands),
+  ...forNames("tee gtee sponge", tee),
 };

@@ -21,7 +21,7 @@ export function judgeConfig(key: string, value: Text, scope: Scope, duration: "o
   const text = value.text.trim();
   if (text === "" || /^(?:true|false|0|1|yes|no|on|off|auto|never|always|keep)$/i.test(text)) {
     const isWeaker = /^http\..*sslverify$/i.test(key) && /^(?:false|0|no|off)$/i.test(text);
-    if (isWeaker) report(scope, "medium", "credential_change", "git stops checking certificates.");
+    if (isWeaker) report(scope, "high", "credential_change", "git stops checking certificates.");
     return;
   }
   const isAlias = /^alias\./i.test(key);

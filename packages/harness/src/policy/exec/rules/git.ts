@@ -87,7 +87,9 @@ function judgeAddress(address: string, scope: Scope): void {
   const code = /^ext::(.*)$/s.exec(address)?.[1];
   if (code === undefined) return;
   report(scope, "high", "opaque_exec", "git runs a program as a transport.");
-  runCode(known(code), [], scope);
+  // `% ` is a blank inside of a word.
+  const words = code.split(/(?<!%) /).map((word) => known(word.replaceAll("% ", " ").replaceAll("%%", "%")));
+  scope.interpreter.runCommand(words, deepen(scope));
 }
 
 const fetch: Subcommand = (args, scope) => {

@@ -1,4 +1,5 @@
 /** All rules by the name of the program. */
+import { archivePrograms } from "../programs/archives.ts";
 import { interpreters } from "../programs/interpreters.ts";
 import type { Invocation, Judge, Judges } from "../programs/invocation.ts";
 import { multipliers } from "../programs/multipliers.ts";
@@ -21,6 +22,7 @@ import { packageRules } from "./packages.ts";
 import { persistenceRules } from "./persistence.ts";
 import { privilegeRules } from "./privilege.ts";
 import { systemRules } from "./system.ts";
+import { toolchainRules } from "./toolchains.ts";
 
 /** A program may have rules in several tables. Those of `privilege.ts` also unwrap, so they replace the plain wrappers. */
 const tables: readonly Judges[] = [
@@ -30,6 +32,7 @@ const tables: readonly Judges[] = [
   interpreters,
   multipliers,
   optionPrograms,
+  archivePrograms,
   textPrograms,
   deleteRules,
   deviceRules,
@@ -41,6 +44,7 @@ const tables: readonly Judges[] = [
   systemRules,
   gitRules,
   packageRules,
+  toolchainRules,
   containerRules,
 ];
 
@@ -49,23 +53,30 @@ for (const table of tables) {
   for (const [name, judge] of Object.entries(table)) judges.set(name, [...(judges.get(name) ?? []), judge]);
 }
 
-export const ruledNames: readonly string[] = [...judges.keys()];
+/** Names of all programs with rules; first those that do harm themselves. */
+export const ruledNames: readonly string[] = [
+  ...new Set([
+    ...[deleteRules, deviceRules, systemRules, credentialRules, privilegeRules].flatMap(Object.keys),
+    ...judges.keys(),
+  ]),
+];
 
 /** Applies every rule of a program. Returns what it prints, where a rule knows that. */
 export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text> | undefined {
+  const name = findRuledName(invocation.name);
+  if (name === undefined) return undefined;
   let output: Options<Text> | undefined;
-  for (const judge of findJudges(invocation.name)) output = judge(invocation, scope) ?? output;
+  for (const judge of judges.get(name)!) output = judge({ ...invocation, name }, scope) ?? output;
   return output;
 }
 
-/** By the exact name, without a version at its end, or in lower case as some file systems find it. */
-function findJudges(name: string): readonly Judge[] {
-  if (isLoaderName(name)) return judges.get("ld.so")!;
-  return (
-    judges.get(name) ??
-    judges.get(name.replace(/-?\d[\d.]*$/, "")) ??
-    judges.get(name.replace(/\.exe$/i, "").toLowerCase()) ??
-    (name.startsWith("mkfs.") ? judges.get("mkfs") : undefined) ??
-    []
-  );
+/** No program with rules has a longer name. */
+const maxNameLength = 64;
+
+/** The exact name, the name without a version at its end, or in lower case as some file systems find it. */
+function findRuledName(name: string): string | undefined {
+  if (name.length > maxNameLength) return undefined;
+  const candidates = [name, name.replace(/-?\d[\d.]*$/, ""), name.replace(/\.exe$/i, "").toLowerCase()];
+  if (isLoaderName(name)) return "ld.so";
+  return candidates.find((candidate) => judges.has(candidate)) ?? (name.startsWith("mkfs.") ? "mkfs" : undefined);
 }

@@ -45,7 +45,7 @@ function judgeAddresses(addresses: readonly Text[], scope: Scope): { isLocal: bo
 }
 
 const curlSpec = {
-  short: "X:H:d:F:T:o:u:A:b:c:e:K:m:w:x:E:C:D:r:t:y:Y:z:U:P:Q:h:fsSLkvIiOgGjJlnNpqRaB0123Z46#:".replace("#:", "#"),
+  short: "X:H:d:F:T:o:u:A:b:c:e:K:m:w:x:E:C:D:r:t:y:Y:z:U:P:Q:h:fsSLkvIiOgGjJlnNpqRaB0123Z46#",
   long: "data= data-raw= data-binary= data-urlencode= data-ascii= json= form= form-string= upload-file= header= request= output= user= user-agent= cookie= cookie-jar= referer= config= max-time= connect-timeout= write-out= proxy= cert= key= cacert= capath= continue-at= dump-header= range= retry= retry-delay= retry-max-time= url= url-query= resolve= connect-to= interface= limit-rate= max-redirs= output-dir= proto= proto-redir= socks5= socks5-hostname= tlsv1.2 tls-max= ciphers= unix-socket= netrc-file= netrc aws-sigv4= oauth2-bearer= variable= expand-data= expand-url= dns-servers= doh-url= mail-from= mail-rcpt= quote= ftp-port= speed-limit= speed-time= time-cond= trace= trace-ascii= stderr= create-dirs fail silent show-error location insecure verbose head include remote-name remote-header-name remote-name-all compressed get fail-with-body progress-bar parallel globoff no-buffer location-trusted ipv4 ipv6 http1.1 http2 path-as-is no-progress-meter styled-output retry-all-errors retry-connrefused",
 };
 

@@ -1,9 +1,9 @@
 /** Package managers: code from a registry that runs at once, settings, and publishing. */
 import { runCode } from "../programs/code.ts";
-import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { forNames, isInformation, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import { isKnown, known, type Options, type Text } from "../shell/text.ts";
+import { known, type Options, type Text } from "../shell/text.ts";
 
 /** Tools that projects have as dependencies: `npx` then runs the copy of the project. */
 const projectTools = new Set(
@@ -150,7 +150,7 @@ function runTool(name: string, verb: string, args: readonly Text[], scope: Scope
 }
 
 /** Packages from an address are code that nobody has published. */
-function judgeSource(name: string, source: Text, scope: Scope): void {
+export function judgeSource(name: string, source: Text, scope: Scope): void {
   if (
     /^(?:git\+|https?:|git:|ssh:|git@)/.test(source.text) &&
     !/^(?:git\+)?https:\/\/(?:github|gitlab)\.com\//.test(source.text)
@@ -173,172 +173,7 @@ function judgeSetting(name: string, words: readonly Text[], verb: string, scope:
   else if (/registry/i.test(key)) report(scope, "medium", "persistence", `${name} takes packages from ${value}.`);
 }
 
-const pip: Judge = ({ name, args }, scope) => {
-  const options = parseOptions(args, {
-    short: "r:e:c:i:f:t:qvUI",
-    long: "requirement= editable= constraint= index-url= extra-index-url= find-links= target= trusted-host= root= prefix= python= upgrade user no-deps quiet break-system-packages no-cache-dir disable-pip-version-check",
-  });
-  const [verb, second] = options.operands.map(({ text }) => text);
-  for (const index of options.get("i", "index-url", "extra-index-url", "f", "find-links"))
-    if (!/pypi\.org|download\.pytorch\.org|^\.|pypi\.tuna|^https?:\/\/(?:localhost|127\.)/.test(index.text))
-      report(scope, "medium", "pipe_to_shell", `${name} takes packages from ${index.text}.`);
-  if (verb === "config" && /^(?:set|unset|edit)$/.test(second ?? ""))
-    report(scope, "medium", "persistence", `${name} changes its settings.`);
-  if (/^(?:install|download|wheel)$/.test(verb ?? ""))
-    for (const source of [...options.operands.slice(1), ...options.get("e", "editable")])
-      judgeSource(name, source, scope);
-};
-
-/** `uvx X`, `pipx run X`, `uv run X`, `go run X@v`. */
-const uv: Judge = ({ name, args }, scope) => {
-  const spec = {
-    short: "p:m:qvn",
-    long: "with= from= python= extra= group= package= directory= project= env-file= module= all-extras no-sync frozen locked isolated dev",
-    stopsAtOperand: true,
-  };
-  const first = parseOptions(args, spec);
-  if (name === "uvx") return runPython(first.operands);
-  const [verb, ...rest] = first.operands;
-  const inner = parseOptions(rest, spec);
-  if ((name === "uv" && verb?.text === "run") || ((name === "pdm" || name === "rye") && verb?.text === "run")) {
-    for (const module of inner.get("m", "module"))
-      scope.interpreter.runCommand([known("python"), known("-m"), module, ...inner.operands], deepen(scope));
-    return inner.operands.length > 0 ? scope.interpreter.runCommand(inner.operands, deepen(scope)) : undefined;
-  }
-  if (name === "pipx" && verb?.text === "run") return runPython(inner.operands);
-  if (name === "uv" && verb?.text === "tool" && inner.operands[0]?.text === "run")
-    return runPython(inner.operands.slice(1));
-  if (verb?.text === "publish") report(scope, "high", "exfiltration", `${name} publish uploads a package.`);
-  return undefined;
-  function runPython(operands: readonly Text[]): undefined {
-    const tool = operands[0]?.text ?? "";
-    if (
-      !/^(?:ruff|black|mypy|pytest|isort|flake8|pyright|pre-commit|tox|nox|poetry|build|twine|cookiecutter|mkdocs|sphinx-build|pip-audit|httpie|ty|pylint|bandit)(?:@.*)?$/.test(
-        tool,
-      )
-    )
-      report(scope, "medium", "pipe_to_shell", `${name} may run code from a registry: ${tool}.`);
-  }
-};
-
-const go: Judge = ({ args }, scope) => {
-  const [verb, target] = getOperands(args);
-  const isRemote = target !== undefined && /@/.test(target.text) && /\./.test(target.text);
-  if (verb?.text === "run" && isRemote) report(scope, "medium", "pipe_to_shell", `go runs code from ${target.text}.`);
-  const exec = args.find(({ text }) => /^-(?:exec|toolexec)(?:=|$)/.test(text));
-  if (exec)
-    runCode(
-      {
-        ...exec,
-        text: exec.text.includes("=")
-          ? exec.text.split("=").slice(1).join("=")
-          : (args[args.indexOf(exec) + 1]?.text ?? ""),
-      },
-      [],
-      scope,
-    );
-  if (verb?.text === "env" && args.some(({ text }) => text === "-w"))
-    report(scope, "medium", "persistence", "go changes its settings.");
-};
-
-const cargo: Judge = ({ args }, scope) => {
-  const words = getOperands(args).filter(({ text }) => !text.startsWith("+"));
-  const verb = words[0]?.text;
-  if (/^(?:login|logout|owner)$/.test(verb ?? ""))
-    report(scope, "high", "credential_change", `cargo ${verb} changes stored logins.`);
-  else if (/^(?:publish|yank)$/.test(verb ?? "") && !args.some(({ text }) => text === "--dry-run" || text === "-n"))
-    report(scope, "high", "exfiltration", `cargo ${verb} changes what others install.`);
-  else if (verb === "install" && args.some(({ text }) => text === "--git"))
-    report(scope, "medium", "pipe_to_shell", "cargo installs code from a repository.");
-  const config = args.find(
-    ({ text }, index) =>
-      /\.runner|rustc-wrapper|build\.rustc|\.linker/.test(text) &&
-      (args[index - 1]?.text === "--config" || text.startsWith("--config")),
-  );
-  if (config) report(scope, "high", "opaque_exec", "cargo runs another program.");
-};
-
-const make: Judge = ({ name, args }, scope) => {
-  const options = parseOptions(args, {
-    short: "C:f:j:l:o:W:I:E:BeiknpqrRstvw",
-    long: "eval= file= makefile= directory= include-dir= jobs=? load-average=? dry-run always-make keep-going silent question touch print-data-base environment-overrides",
-  });
-  for (const code of options.get("E", "eval")) {
-    for (const [, inner] of code.text.matchAll(/\$\(shell\s+((?:[^()]|\([^()]*\))*)\)/g))
-      runCode({ ...code, text: inner! }, [], scope);
-    if (!/\$\(shell/.test(code.text))
-      report(scope, "medium", "opaque_exec", `${name} runs rules from the command line.`);
-  }
-  for (const operand of options.operands) {
-    const [, variable, value] = /^(\w+)[:+?]?=(.*)$/s.exec(operand.text) ?? [];
-    if (variable === "SHELL" || variable === ".SHELLFLAGS") runCode({ ...operand, text: value! }, [], scope);
-    for (const [, inner] of operand.text.matchAll(/\$\(shell\s+((?:[^()]|\([^()]*\))*)\)/g))
-      runCode({ ...operand, text: inner! }, [], scope);
-  }
-  const files = options.get("f", "file", "makefile");
-  const usesInput = files.some(({ text }) => text === "-" || text === "/dev/stdin");
-  const texts = usesInput
-    ? scope.stdin
-    : files.flatMap((file) => resolveAll(file, scope).flatMap((path) => scope.state.files.get(path) ?? []));
-  for (const text of texts) {
-    if (!isKnown(text.text)) report(scope, "high", "opaque_exec", `${name} runs rules that are not known.`);
-    for (const [, recipe] of text.text.matchAll(/^(?:\t|[^\n#=]*?:[^\n;]*;)[@+-]*(.+)$/gm))
-      runCode({ ...text, text: recipe!.replaceAll("$$", "$") }, [], scope);
-  }
-  return undefined;
-};
-
-/** `bundle exec CMD`, `rbenv exec CMD`, `conda run CMD`, `mise exec -- CMD`, `nix-shell --run CODE`. */
-const runInside: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, {
-    short: "n:p:c:E:I:",
-    long: "name= prefix= run= command= cwd= packages= pure impure no-capture-output live-stream",
-    stopsAtOperand: true,
-  });
-  for (const code of options.get("run", "command", "c")) runCode(code, [], scope);
-  const [verb, ...rest] = options.operands;
-  const inner = parseOptions(rest, {
-    short: "n:p:c:",
-    long: "name= prefix= command= no-capture-output live-stream cwd=",
-    stopsAtOperand: true,
-  });
-  for (const code of inner.get("c", "command")) runCode(code, [], scope);
-  if (!/^(?:exec|run|x|shell|develop|with)$/.test(verb?.text ?? "")) return undefined;
-  const words =
-    verb!.text === "exec" && /^\.?\.?\//.test(inner.operands[0]?.text ?? "") && inner.operands.length > 1
-      ? inner.operands.slice(1)
-      : inner.operands;
-  const start = words.findIndex(({ text }) => !/^[\w.-]+@[\w.-]+$/.test(text));
-  return start >= 0 && words.length > start
-    ? scope.interpreter.runCommand(words.slice(start), deepen(scope))
-    : undefined;
-};
-
 export const packageRules: Judges = {
   ...forNames("npx bunx pnpx", npx),
   ...forNames("npm pnpm yarn bun cnpm", npm),
-  ...forNames("pip pip3", pip),
-  ...forNames("uv uvx pipx pdm rye hatch", uv),
-  ...forNames("make gmake", make),
-  ...forNames(
-    "bundle rbenv pyenv nodenv conda mamba micromamba mise asdf rtx nix nix-shell direnv devbox lerna rustup",
-    runInside,
-  ),
-  go,
-  cargo,
-  brew: ({ args }, scope) => {
-    if (args.some(({ text }) => /^https?:\/\//.test(text)))
-      report(scope, "medium", "pipe_to_shell", "brew installs code from an address.");
-    if (args[0]?.text === "services" && /^(?:start|restart|run)$/.test(args[1]?.text ?? ""))
-      report(scope, "high", "persistence", "brew makes a service start by itself.");
-  },
-  poetry: ({ args }, scope) => {
-    if (args[0]?.text === "publish" && !args.some(({ text }) => text === "--dry-run"))
-      report(scope, "high", "exfiltration", "poetry publish uploads a package.");
-    if (args[0]?.text === "config" && args.some(({ text }) => /^(?:pypi-token|http-basic|repositories)/.test(text)))
-      report(scope, "high", "credential_change", "poetry stores a login.");
-  },
-  gem: ({ args }, scope) => {
-    if (args[0]?.text === "push") report(scope, "high", "exfiltration", "gem push publishes a package.");
-  },
 };

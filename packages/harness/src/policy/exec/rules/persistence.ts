@@ -4,6 +4,7 @@ import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judg
 import { parseOptions } from "../programs/options.ts";
 import { report } from "../shell/analysis.ts";
 import { judgeTarget } from "./delete.ts";
+import { copyContent } from "./devices.ts";
 import { judgeWrite } from "./write.ts";
 
 const crontab: Judge = ({ args }, scope) => {
@@ -31,6 +32,7 @@ const link: Judge = ({ args }, scope) => {
   });
   const target = options.get("t", "target-directory")[0] ?? options.operands.at(-1);
   if (target && options.operands.length > 1) judgeTarget(target, options.operands.slice(0, -1), scope);
+  if (target && options.operands[0]) copyContent(options.operands[0], target, scope);
 };
 
 const mkdir: Judge = ({ args }, scope) => {

@@ -3,28 +3,29 @@ import { getZone, toCoveredPath } from "../paths.ts";
 import { runCode } from "../programs/code.ts";
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
-import { runWrapped } from "../programs/wrappers.ts";
 import { deepen, report } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
 import { known } from "../shell/text.ts";
-import { skipAssignments } from "../programs/wrappers.ts";
+import { runWrapped, skipAssignments } from "../programs/wrappers.ts";
 import { findProtected, judgeWrite } from "./write.ts";
 
-const sudo: Judge = ({ name, args }, scope) => {
+const sudo: Judge = ({ name, args }, outer) => {
   if (isInformation(args) || args.some(({ text }) => /^-[kK]$/.test(text))) return;
+  const scope = { ...outer, state: outer.state.clone() };
   report(scope, "high", "privilege_escalation", `${name} runs with the rights of another user.`);
   const options = parseOptions(args, {
-    short: "AbBC:D:Eeg:Hhi:KklNnp:PR:r:S:s:T:t:U:u:Vv".replace("i:", "i").replace("S:", "S").replace("s:", "s"),
+    short: "AbBC:D:Eeg:HhiKklNnp:PR:r:SsT:t:U:u:Vv",
     long: "askpass background bell close-from= chdir= preserve-env=? edit group= set-home host= login remove-timestamp reset-timestamp list non-interactive preserve-groups prompt= chroot= role= stdin shell type= command-timeout= other-user= user= validate",
     stopsAtOperand: true,
   });
+  for (const directory of options.get("D", "chdir")) scope.interpreter.runCommand([known("cd"), directory], scope);
   const words = skipAssignments(options.operands, scope);
   if (words.length === 0) return;
   if (options.has("e", "edit")) {
     for (const word of words) for (const path of resolveAll(word, scope)) judgeWrite(path, scope);
     return;
   }
-  return scope.interpreter.runCommand(words, deepen(scope, { isPrivileged: true }));
+  return scope.interpreter.runCommand(words, deepen(scope));
 };
 
 /** `su -c CODE`, `runuser -u USER -- CMD`. */
@@ -124,11 +125,15 @@ const mount: Judge = ({ name, args }, scope) => {
 const groups: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
   const texts = args.map(({ text }) => text);
-  const isAdministrator = texts.some((text) =>
-    /(?:^|,)(?:sudo|wheel|admin|root|docker|lxd|disk|adm|shadow)(?:,|$)/.test(text),
-  );
+  const isGroup = (text: string) =>
+    /^(?:--\w+=)?(?:\w+,)*(?:sudo|wheel|admin|root|docker|lxd|disk|adm|shadow)(?:,|$)/.test(text);
+  const isAdministrator = texts.some((text, index) => {
+    const isNamedGroup =
+      /^-\w*[gG]$|^--(?:groups|gid)$/.test(texts[index - 1] ?? "") || /^--(?:groups|gid)=/.test(text);
+    return isGroup(text) && (isNamedGroup || (index > 0 && /^(?:gpasswd|adduser|addgroup|groupmod)$/.test(name)));
+  });
   const isRoot = texts.some((text, index) => /^-\w*o?u$/.test(text) && texts[index + 1] === "0");
-  if ((isAdministrator && /-\w*[gGa]|gpasswd|adduser|addgroup|groupmod/.test(`${name} ${texts.join(" ")}`)) || isRoot) {
+  if (isAdministrator || isRoot) {
     report(scope, "critical", "privilege_escalation", `${name} gives a user the rights of an administrator.`);
   } else report(scope, "critical", "credential_change", `${name} changes the users of the machine.`);
 };

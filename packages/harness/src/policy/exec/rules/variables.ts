@@ -20,7 +20,7 @@ export function judgeAssignment(name: string, value: Text, outer: Scope): void {
 }
 
 function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
-  const text = value.text.trim();
+  const text = value.text.trim().replace(/^\|+-?/, "");
   if (text === "") return;
   const [program = ""] = text.split(/\s/);
   const isPlain = harmlessPrograms.test(baseName(program)) && !/[;|&`$<>(]|\bProxyCommand|LocalCommand/i.test(text);
@@ -31,7 +31,7 @@ function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
     "opaque_exec",
     `${name} makes other programs run ${text.slice(0, 80).replaceAll(unknownMark, "…")}.`,
   );
-  if (isKnown(text)) scope.interpreter.runText(value, deepen(scope, { state: scope.state.clone() }));
+  if (isKnown(text)) scope.interpreter.runText({ ...value, text }, deepen(scope, { state: scope.state.clone() }));
 }
 
 function judgeLoader(name: string, value: Text, scope: Scope): void {

@@ -35,8 +35,6 @@ export interface Scope {
   readonly depth: number;
   /** Index of the command that is being judged; null outside of one. */
   readonly command: number | null;
-  /** Whether the command was started by `sudo` or another program that raises privileges. */
-  readonly isPrivileged: boolean;
 }
 
 export interface FunctionCall {
@@ -52,12 +50,15 @@ export class Analysis {
   readonly context: ExecContext;
   readonly commands: string[][] = [];
   readonly findings: ExecFinding[] = [];
+  /** Whether a part of the script is not valid, so that a shell may read it differently. */
+  hasSyntaxError = false;
   /** Bodies of functions that were called. */
   readonly calledFunctions = new Set<object>();
   /** Scripts of `>(…)` that have not received their input yet, by path. */
   readonly sinks = new Map<string, ParsedScript>();
   #steps = 0;
   #files = 0;
+  #indexes = new Map<string, number>();
   #reported = new Set<string>();
 
   constructor(context: ExecContext) {
@@ -70,9 +71,14 @@ export class Analysis {
     if (this.#steps > maxSteps) throw new AnalysisLimitError("The command has too many parts.");
   }
 
+  /** Returns the index of the command. The same words are listed once. */
   addCommand(words: readonly Text[]): number {
     this.step(1 + words.length / 8);
-    return this.commands.push(words.map((word) => toShown(word.text))) - 1;
+    const command = words.map((word) => toShown(word.text));
+    const key = command.join("\0");
+    const index = this.#indexes.get(key) ?? this.commands.push(command) - 1;
+    this.#indexes.set(key, index);
+    return index;
   }
 
   report(finding: ExecFinding): void {

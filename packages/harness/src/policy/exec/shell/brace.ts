@@ -7,7 +7,7 @@ export function expandBraces(source: string): string[] | undefined {
   const brace = findBrace(source);
   if (!brace) return [source];
   const tails = expandBraces(source.slice(brace.end + 1));
-  if (!tails) return undefined;
+  if (!tails || brace.items === "too many") return undefined;
   const words: string[] = [];
   for (const item of brace.items) {
     const expanded = expandBraces(item);
@@ -21,7 +21,7 @@ export function expandBraces(source: string): string[] | undefined {
 interface Brace {
   start: number;
   end: number;
-  items: string[];
+  items: readonly string[] | "too many";
 }
 
 /** The first braces that expand. */
@@ -53,8 +53,8 @@ function readBrace(source: string, start: number): Brace | undefined {
   return undefined;
 }
 
-/** `1..5`, `a..e` and `1..9..2`. */
-function expandSequence(body: string): string[] | undefined {
+/** `1..5`, `a..e` and `1..9..2`; undefined for anything else. */
+function expandSequence(body: string): Brace["items"] | undefined {
   const match = /^(?:(-?\d+)\.\.(-?\d+)|([a-zA-Z])\.\.([a-zA-Z]))(?:\.\.(-?\d+))?$/.exec(body);
   if (!match) return undefined;
   const [, from, to, first, last, step] = match;
@@ -62,7 +62,7 @@ function expandSequence(body: string): string[] | undefined {
   const end = last ? last.charCodeAt(0) : Number(to);
   const size = Math.abs(Number(step ?? 1)) || 1;
   const count = Math.floor(Math.abs(end - start) / size) + 1;
-  if (!Number.isSafeInteger(count) || count > maxWords) return undefined;
+  if (!Number.isSafeInteger(count) || count > maxWords) return "too many";
   const isPadded = [from, to].some((part) => part !== undefined && /^-?0\d/.test(part));
   const width = isPadded ? Math.max(from!.length, to!.length) : 0;
   return Array.from({ length: count }, (_, index) => {

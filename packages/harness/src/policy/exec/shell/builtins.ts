@@ -8,7 +8,9 @@ import { judgeAssignment } from "../rules/variables.ts";
 import { deepen, report, type Scope } from "./analysis.ts";
 import { runEmbedded } from "./parameters.ts";
 import { formatPrintf } from "./printf.ts";
+import type { Value } from "./state.ts";
 import { concat, emptyText, isKnown, joinOrigins, known, unknown, type Options, type Text } from "./text.ts";
+import { isCertain } from "./variables.ts";
 
 const silent: Options<Text> = [emptyText];
 
@@ -77,7 +79,9 @@ const readInput: Judge = ({ name, args }, scope) => {
     const value = isFixed
       ? known(isLast ? words.slice(index).join(" ") : (words[index] ?? ""), stdin.origin)
       : unknown(joinOrigins(scope.stdin));
-    if (isArray || options.has("a")) scope.state.set(variable, [[unknown(joinOrigins(scope.stdin))]]);
+    if (isArray && isKnown(stdin.text) && scope.stdin.length === 1 && lines.length <= 32) {
+      scope.state.set(variable, [lines.filter(Boolean).map((line) => known(line, stdin.origin))]);
+    } else if (isArray || options.has("a")) scope.state.set(variable, [[unknown(joinOrigins(scope.stdin))]]);
     else scope.state.set(variable, isFixed ? [[value]] : [...toLineValues(scope), [value]]);
   });
   return silent;
@@ -107,7 +111,10 @@ const setPositional: Judge = ({ name, args }, scope) => {
   const { state } = scope;
   if (name === "shift") {
     const count = args[0] ? Number(args[0].text) : 1;
-    state.positional = state.positional.map((values) => (Number.isInteger(count) ? values.slice(count) : [unknown()]));
+    state.positional = state.positional.flatMap((values): Options<Value> => {
+      if (Number.isInteger(count) && isCertain(values.slice(0, count))) return [values.slice(count)];
+      return [values.slice(1), values, [unknown(joinOrigins(values))]];
+    });
     return silent;
   }
   const end = args.findIndex(({ text }) => text === "--");
@@ -168,6 +175,8 @@ const evaluate = ({ args }: Invocation, scope: Scope) =>
 
 /** Builtins that make a later command run something else. */
 const remap: Judge = ({ name, args }, scope) => {
+  // `hash -p PATH NAME` makes NAME run PATH.
+  if (name === "hash" && args[0]?.text === "-p" && args[1] && args[2]) scope.state.aliases.set(args[2].text, args[1]);
   if (args.some(({ text }) => /^-\w*[fpxC]/.test(text))) {
     report(scope, "high", "opaque_exec", `${name} changes what later commands run.`);
   }

@@ -3,7 +3,7 @@ import { parse, type Command, type Word, type WordPart } from "unbash";
 import { evaluateArithmetic } from "./arithmetic.ts";
 import { deepen, type Scope } from "./analysis.ts";
 import { expandBraces } from "./brace.ts";
-import { combine } from "./combine.ts";
+import { combine, combineText } from "./combine.ts";
 import { expandParameter, expandSimple, type Token } from "./parameters.ts";
 import { substitute, substituteProcess } from "./substitute.ts";
 import { concat, emptyText, known, limitOptions, unknown, type Options, type Text } from "./text.ts";
@@ -43,8 +43,10 @@ function joinTokens(options: readonly (readonly Token[])[]): Options<Text> {
 }
 
 function expandTokens(parts: readonly WordPart[], scope: Scope, isQuoted = false): Token[][] {
+  scope.analysis.step(parts.length / 8);
   const options = parts.map((part, index) => expandPart(part, scope, isQuoted, index === 0));
-  return combine(options).map((lists) => lists.flat());
+  const rows = isQuoted ? combineText(options) : combine(options);
+  return rows.map((lists) => lists.flat());
 }
 
 /** The possibilities of one part, each a list of tokens. */

@@ -1,10 +1,10 @@
 /** Parameter expansion: `$x`, `${x:-y}`, `${x#y}`, `${x:0:1}` and the others. */
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
 import { deepen, type Scope } from "./analysis.ts";
-import { toRegExp } from "./pattern.ts";
+import { isCheapPattern, toRegExp } from "./pattern.ts";
 import type { Value } from "./state.ts";
-import { concat, emptyText, isKnown, known, unknown, type Options, type Text } from "./text.ts";
-import { getPositional, getVariable } from "./variables.ts";
+import { concat, emptyText, isKnown, joinOrigins, known, unknown, type Options, type Text } from "./text.ts";
+import { getPositional, getVariable, isCertain } from "./variables.ts";
 
 /** A piece of a word. `split` pieces come from unquoted expansions and may become several fields. */
 export type Token = { kind: "quoted" | "plain" | "split"; text: Text } | { kind: "break" };
@@ -43,7 +43,7 @@ function getValues(name: string, scope: Scope): Options<Value> {
   const { state, analysis } = scope;
   if (name === "@" || name === "*") return state.positional;
   if (/^[1-9]\d*$/.test(name)) return getPositional(Number(name), state);
-  if (name === "#") return state.positional.map((values) => [known(String(values.length))]);
+  if (name === "#") return state.positional.map((values) => [toLength(values, "@")]);
   return getVariable(name, state, analysis.context);
 }
 
@@ -61,14 +61,17 @@ const isList = (index: string) => index === "@" || index === "*";
 function pick(value: Value, index: string): Value {
   if (isList(index)) return value;
   if (/^-?\d+$/.test(index)) {
-    const item = value.at(Number(index));
-    return item ? [item] : [];
+    const position = Number(index);
+    const item = value.at(position);
+    // An element that is not known may be several, so that the others move.
+    const isMoved = !isCertain(position < 0 ? value : value.slice(0, position));
+    return isMoved ? [unknown(joinOrigins(value))] : item ? [item] : [];
   }
   return value.length === 0 ? [] : [unknown(value.reduce((mask, item) => mask | item.origin, 0))];
 }
 
 function toLength(value: Value, index: string): Text {
-  if (isList(index)) return known(String(value.length));
+  if (isList(index)) return isCertain(value) ? known(String(value.length)) : unknown();
   const item = value[0] ?? emptyText;
   return isKnown(item.text) ? known(String(item.text.length)) : unknown();
 }
@@ -98,12 +101,12 @@ function operate(value: Value, operation: ParameterOperation, operands: Operands
       return operateDefault(value, operation.operator, expand(operation.operand), operands);
     case "Remove": {
       const pattern = first(operation.operand);
-      return [mapKnown(value, [pattern], (text) => removeMatch(text, pattern.text, operation.operator))];
+      return [mapPattern(value, pattern, [], (text) => removeMatch(text, pattern.text, operation.operator))];
     }
     case "Replace": {
       const [pattern, replacement] = [first(operation.pattern), first(operation.replacement)];
       return [
-        mapKnown(value, [pattern, replacement], (text) =>
+        mapPattern(value, pattern, [replacement], (text) =>
           replaceMatch(text, pattern.text, replacement.text, operation.operator),
         ),
       ];
@@ -170,6 +173,11 @@ const mapKnown = (value: Value, others: readonly Text[], map: (text: string) => 
       : unknown(item.origin | others.reduce((mask, other) => mask | other.origin, 0)),
   );
 
+const mapPattern = (value: Value, pattern: Text, others: readonly Text[], map: (text: string) => string): Value =>
+  value.every((item) => isCheapPattern(pattern.text, item.text))
+    ? mapKnown(value, [pattern, ...others], map)
+    : value.map((item) => unknown(item.origin | pattern.origin));
+
 function removeMatch(text: string, pattern: string, operator: string): string {
   const match = toRegExp(pattern);
   const isGreedy = operator.length === 2;
@@ -197,6 +205,7 @@ function sliceText(text: string, offset: number, length: number | undefined): st
 
 function sliceList(value: Value, offset: number, length: number | undefined, { part }: Operands): Value {
   // `${@:1}` counts from one, since `$0` comes first.
+  if (!isCertain(value) || !Number.isInteger(offset)) return [unknown(joinOrigins(value))];
   const start = isList(part.parameter) && offset > 0 ? offset - 1 : offset;
   return length === undefined ? value.slice(start) : value.slice(start, start + length);
 }

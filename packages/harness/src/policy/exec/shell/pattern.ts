@@ -1,14 +1,23 @@
 /** Patterns of the shell. Pure. */
 
-/** A pattern as a regular expression for a whole text, without anything that could take long: a star matches greedily. */
+/** Patterns with many stars take long on long texts. Extended patterns are not translated at all. */
+export const isCheapPattern = (pattern: string, text = ""): boolean =>
+  pattern.length <= 256 &&
+  !/[@!+*?]\(/.test(pattern) &&
+  pattern.split("*").length <= (text.length > 64 ? 3 : 6) &&
+  text.length <= 4_096;
+
+/** A pattern as a regular expression for a whole text. */
 export function toRegExp(pattern: string): RegExp {
   let source = "";
   for (let index = 0; index < pattern.length; index++) {
     const char = pattern[index]!;
-    if (char === "*") {
-      if (!source.endsWith(".*")) source += ".*";
-    } else if (char === "?") source += ".";
-    else if (char === "[") {
+    if (char === "*" || char === "?") {
+      const [run] = /^[*?]+/.exec(pattern.slice(index))!;
+      const count = run.replaceAll("*", "").length;
+      source += run.includes("*") ? `.{${count},}` : `.{${count}}`;
+      index += run.length - 1;
+    } else if (char === "[") {
       const end = pattern.indexOf("]", index + 2);
       if (end === -1) source += "\\[";
       else {
@@ -30,4 +39,4 @@ function toClass(body: string): string {
 
 const escape = (char: string) => char.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
-export const hasPattern = (text: string): boolean => /[*?[]/.test(text);
+export const hasPattern = (text: string): boolean => /[*?[]|[@!+]\(/.test(text);

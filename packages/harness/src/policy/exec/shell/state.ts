@@ -1,7 +1,7 @@
 /** What a shell remembers between commands, with every possibility where it depends on a condition. */
 import type { CompoundCommand, CompoundList, Redirected } from "unbash";
 import { resolvePath } from "../paths.ts";
-import { known, unknown, type Options, type Text } from "./text.ts";
+import { unknown, type Options, type Text } from "./text.ts";
 
 /** The elements of a variable: one for plain variables, none for a variable that is not set. */
 export type Value = readonly Text[];
@@ -116,5 +116,3 @@ function limitDirectories(directories: readonly string[]): readonly string[] {
   const unique = [...new Set(directories)];
   return unique.length <= maxDirectories ? unique : [...unique.slice(0, maxDirectories - 1), unknown().text];
 }
-
-export const toValue = (text: string): Value => [known(text)];

@@ -1,7 +1,7 @@
 /** Command and process substitutions. */
 import type { ParsedScript, ProcessSubstitutionPart } from "unbash";
 import { deepen, type Scope } from "./analysis.ts";
-import { emptyText, joinOrigins, known, limitOptions, unknown, type Options, type Text } from "./text.ts";
+import { emptyText, known, limitOptions, unknown, type Options, type Text } from "./text.ts";
 
 /** What `$(…)` may become. It runs in a shell of its own, so nothing that it sets remains. */
 export function substitute(script: ParsedScript | undefined, scope: Scope): Options<Text> {
@@ -34,9 +34,4 @@ export function runSinks(paths: readonly string[], input: Options<Text>, scope: 
     const inner = deepen(scope, { state: scope.state.clone(), stdin: limitOptions(stdin), loop: undefined });
     scope.interpreter.runScript(script, inner);
   }
-}
-
-/** Everything that a program could pass on from what it reads and what it is told. */
-export function toAnyOutput(stdin: Options<Text>, words: readonly Text[]): Text {
-  return unknown(joinOrigins(stdin) | joinOrigins(words));
 }

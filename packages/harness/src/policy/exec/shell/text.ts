@@ -40,7 +40,7 @@ export interface Text {
 export type Options<T> = readonly T[];
 
 const maxTextLength = 65_536;
-export const maxOptions = 8;
+const maxOptions = 8;
 
 export const known = (text: string, origin = 0): Text => ({ text, origin });
 export const unknown = (origin = 0): Text => ({ text: unknownMark, origin });

@@ -1,10 +1,10 @@
 /** The values of shell variables, also of those that the script does not set itself. Pure. */
 import type { ExecContext } from "../classification.ts";
 import type { ShellState, Value } from "./state.ts";
-import { known, origins, unknown, type Options } from "./text.ts";
+import { isKnown, joinOrigins, known, origins, unknown, type Options } from "./text.ts";
 
 /** Holds what a login shell holds. */
-export const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 const secretName =
   /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?|APIKEY|(?:API|ACCESS|PRIVATE|SECRET|AUTH)_?KEY)(?:_|$)/i;
@@ -45,7 +45,13 @@ export function getVariable(name: string, state: ShellState, context: ExecContex
   return [[], [unknown()]];
 }
 
-/** Arguments of a function or a script by number. */
+/** Arguments of a function or a script by number. What is not known may be several arguments, so later ones may move. */
 export function getPositional(index: number, state: ShellState): Options<Value> {
-  return state.positional.map((values) => (index <= values.length ? [values[index - 1]!] : []));
+  return state.positional.flatMap((values): Options<Value> => {
+    const own: Value = index <= values.length ? [values[index - 1]!] : [];
+    return isCertain(values.slice(0, index)) ? [own] : [own, [unknown(joinOrigins(values))]];
+  });
 }
+
+/** Whether each text is exactly one element. */
+export const isCertain = (value: Value): boolean => value.every(({ text }) => isKnown(text));

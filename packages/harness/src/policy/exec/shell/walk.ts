@@ -26,13 +26,14 @@ const silent: Options<Text> = [emptyText];
 
 export function runScript(script: ParsedScript, scope: Scope): Options<Text> {
   if (script.errors && script.errors.length > 0) {
+    scope.analysis.hasSyntaxError = true;
     const message = script.errors[0]!.message;
     report({ ...scope, command: null }, "high", "opaque_exec", `The command is not valid shell code: ${message}.`);
   }
   return runStatements(script.commands, scope);
 }
 
-export function runStatements(statements: readonly Statement[], scope: Scope): Options<Text> {
+function runStatements(statements: readonly Statement[], scope: Scope): Options<Text> {
   let output = silent;
   for (const statement of statements) output = concatOptions(output, runStatement(statement, scope));
   return output;
@@ -61,6 +62,7 @@ function runAndOr({ commands, operators }: AndOr, scope: Scope): Options<Text> {
   let output = runNode(commands[0]!, scope);
   const skipped = [];
   for (const [index, operator] of operators.entries()) {
+    scope.analysis.step(16);
     const next = commands[index + 1]!;
     const isAfterChange = isNamed(commands[index]!, /^(?:cd|pushd)$/);
     if (operator === "&&") {

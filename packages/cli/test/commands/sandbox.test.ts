@@ -1,0 +1,35 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createWorkspace, run } from "../kit.ts";
+
+const hasBwrap = spawnSync("bwrap", ["--version"]).status === 0;
+// oxlint-disable-next-line no-console -- a test that is left out must be seen
+if (!hasBwrap) console.log("bubblewrap is not installed: tau sandbox run is not tested.");
+
+test("what commands can do is explained, and whether the sandbox works", async () => {
+  const workspace = await createWorkspace();
+  const { out } = await run(workspace, ["sandbox", "explain", "--json"]);
+  const explained = JSON.parse(out) as { mode: string; network: string; state: { kind: string } };
+  expect(explained).toMatchObject({ mode: "auto", network: "none" });
+  expect(explained.state.kind).toBe(hasBwrap ? "works" : "unavailable");
+  await mkdir(workspace.agentDir, { recursive: true });
+  await writeFile(join(workspace.agentDir, "settings.json"), '{ "sandbox": "off" }');
+  expect((await run(workspace, ["sandbox", "explain"])).out).toMatch(/^The sandbox is off/);
+});
+
+test.skipIf(!hasBwrap)(
+  "a program runs inside, with its output and its exit code, and leaves no other trace",
+  async () => {
+    const workspace = await createWorkspace();
+    execFileSync("git", ["init", "-q", workspace.directory]);
+    const script = "echo out; echo err >&2; touch made; touch /etc/made 2>/dev/null && echo escaped; exit 7";
+    const result = await run(workspace, ["sandbox", "run", "--", "sh", "-c", script]);
+    expect(result).toMatchObject({ code: 7, out: "out\n", err: "err\n" });
+    expect((await readdir(workspace.directory)).toSorted()).toEqual([".git", "made"]);
+    const missing = await run(workspace, ["sandbox", "run", "no-such-program-here"]);
+    expect(missing.code).toBeGreaterThan(1);
+    expect((await run(workspace, ["sandbox", "run"])).code).toBe(2);
+  },
+);

@@ -1,0 +1,95 @@
+/** Programs that pack and unpack files. */
+import { judgeDelete } from "../rules/delete.ts";
+import { judgeWrite } from "../rules/write.ts";
+import { report } from "../shell/analysis.ts";
+import { getReadOrigin } from "../shell/files.ts";
+import { joinOrigins, known, origins, unknown, type Text } from "../shell/text.ts";
+import { forNames, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { runOption } from "./option-code.ts";
+import { parseOptions } from "./options.ts";
+
+const tar: Judge = ({ args }, scope) => {
+  if (isInformation(args)) return undefined;
+  const [first, ...rest] = args;
+  // `tar czf` has no dash; the values of its letters follow in order.
+  const isOldStyle = first !== undefined && /^[A-Za-z]+$/.test(first.text);
+  const words = isOldStyle ? fromOldStyle(first.text, rest) : args;
+  const options = parseOptions(words, {
+    short: "b:C:f:F:g:H:I:K:L:N:T:V:X:AacdhijJkmnoOpPrRsStuUvwWxzZBGMl",
+    long: "checkpoint-action= checkpoint=? to-command= use-compress-program= rsh-command= rmt-command= info-script= new-volume-script= directory= file= exclude= exclude-from= files-from= transform= xform= strip-components= owner= group= mode= newer= remove-files create extract get list append update gzip bzip2 xz zstd lzma verbose keep-old-files overwrite preserve-permissions same-owner no-same-owner sort= mtime= warning= wildcards one-top-level=? totals auto-compress exclude-vcs format= null occurrence=? label= absolute-names dereference unlink-first recursive-unlink",
+  });
+  for (const action of options.get("checkpoint-action"))
+    if (action.text.startsWith("exec=")) runOption({ ...action, text: action.text.slice(5) }, scope);
+  for (const program of options.get(
+    "to-command",
+    "rsh-command",
+    "rmt-command",
+    "info-script",
+    "new-volume-script",
+    "F",
+    "I",
+    "use-compress-program",
+  ))
+    runOption(program, scope);
+  const isExtracting = options.has("x", "extract", "get");
+  const isCreating = options.has("c", "create", "r", "append", "u", "update");
+  const [file] = options.get("f", "file");
+  if (isExtracting)
+    for (const directory of options.get("C", "directory"))
+      for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
+  if (isExtracting && options.has("P", "absolute-names"))
+    report(scope, "medium", "persistence", "tar writes to absolute paths.");
+  if (isCreating && file && file.text !== "-" && !file.text.includes(":"))
+    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  if (isCreating && file && /^[\w.@-]+:/.test(file.text))
+    report(scope, "high", "exfiltration", `tar writes to ${file.text}.`);
+  if (options.has("remove-files"))
+    for (const operand of options.operands) judgeDelete(operand, scope, { isRecursive: true });
+  const paths = options.operands.flatMap((operand) => resolveAll(operand, scope));
+  const origin = getReadOrigin(paths, scope) | (isCreating ? origins.encoded : 0) | joinOrigins(scope.stdin);
+  if (isCreating && file && file.text !== "-")
+    for (const path of resolveAll(file, scope)) scope.state.files.set(path, [unknown(origin)]);
+  return [unknown(origin)];
+};
+
+function fromOldStyle(letters: string, rest: readonly Text[]): Text[] {
+  const values = [...rest];
+  const words: Text[] = [];
+  for (const letter of letters) {
+    words.push(known(`-${letter}`));
+    if (/[bCfFgHIKLNTVX]/.test(letter) && values.length > 0) words.push(values.shift()!);
+  }
+  return [...words, ...values];
+}
+
+const extract: Judge = ({ args }, scope) => {
+  args.forEach((arg, index) => {
+    const directory =
+      arg.text === "-d" ? args[index + 1] : /^-o(.+)/.test(arg.text) ? { ...arg, text: arg.text.slice(2) } : undefined;
+    if (directory) for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
+  });
+};
+
+/** `zip -T -TT CODE` tests the archive with another program. */
+const zip: Judge = ({ args }, scope) => {
+  args.forEach((arg, index) => {
+    const code = arg.text === "-TT" || arg.text === "--unzip-command" ? args[index + 1] : undefined;
+    if (code) runOption(code, scope);
+  });
+};
+
+const patch: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    short: "p:d:i:o:r:B:D:F:V:z:Y:g:bcefElnNRstTuvZ",
+    long: "strip= directory= input= output= reject-file= dry-run forward reverse",
+  });
+  for (const file of options.get("d", "directory", "o", "output"))
+    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+};
+
+export const archivePrograms: Judges = {
+  ...forNames("tar gtar bsdtar", tar),
+  ...forNames("unzip 7z 7za bsdcpio", extract),
+  zip,
+  patch,
+};

@@ -1,0 +1,60 @@
+/** What surfaces show of the policy and of the sandbox. */
+import type { PolicyData, SandboxData } from "@tau/protocol";
+import type { SandboxSettings } from "../sandbox/settings.ts";
+import type { SandboxState } from "../sandbox/state.ts";
+import type { ExtensionPolicy } from "./extension-policy.ts";
+import { formatRule, listRules } from "./remembered-rules.ts";
+
+export interface PolicyReportParts {
+  cwd: string;
+  agentDir: string;
+  /** Read for each report: settings change. */
+  getPolicy: () => ExtensionPolicy;
+  getProfile: () => string;
+  mode: SandboxSettings["mode"];
+  /** Tries whether commands run in the sandbox. Undefined if it is off. */
+  trySandbox: (() => Promise<SandboxState>) | undefined;
+  /** Whether it is known from the start that there is no sandbox here. */
+  isSandboxMissing: boolean;
+}
+
+export class PolicyReport {
+  readonly #parts: PolicyReportParts;
+  #known: SandboxState | undefined;
+
+  constructor(parts: PolicyReportParts) {
+    this.#parts = parts;
+  }
+
+  /** As far as it is known: tries nothing. */
+  get sandbox(): SandboxData {
+    const { mode, trySandbox, isSandboxMissing } = this.#parts;
+    if (!trySandbox) return { mode, state: "off" };
+    if (!this.#known) return { mode, state: isSandboxMissing ? "unavailable" : "untried" };
+    if (this.#known.kind !== "unavailable") return { mode, state: this.#known.kind };
+    const { kind, reason, fix } = this.#known;
+    return { mode, state: kind, reason, fix };
+  }
+
+  async trySandbox(): Promise<SandboxState> {
+    return (this.#known = (await this.#parts.trySandbox?.()) ?? { kind: "off" });
+  }
+
+  async describe(): Promise<PolicyData> {
+    const { cwd, agentDir, getPolicy, getProfile } = this.#parts;
+    const { mode, execMediation } = getPolicy();
+    const { denyThreshold, denyPatterns, allowPatterns } = execMediation;
+    await this.trySandbox();
+    const rules = (await listRules({ agentDir, cwd })).filter(({ project = cwd }) => project === cwd);
+    return {
+      profile: getProfile(),
+      mode,
+      exec: { denyThreshold, denyPatterns: [...denyPatterns], allowPatterns: [...allowPatterns] },
+      sandbox: this.sandbox,
+      rules: rules.map((rule) => ({
+        rule: formatRule(rule),
+        scope: rule.project === undefined ? ("always" as const) : ("project" as const),
+      })),
+    };
+  }
+}

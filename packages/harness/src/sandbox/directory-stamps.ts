@@ -1,0 +1,32 @@
+/** Tells directories in which nothing was created, removed or renamed since they were last looked at. */
+import { lookAtPath } from "./look.ts";
+
+/**
+ * The time of the last change has steps of some milliseconds: a change right after a look may have the same time as one
+ * right before. So a directory that has changed only now is not remembered.
+ */
+const recentMs = 50;
+
+export class DirectoryStamps {
+  readonly #stamps = new Map<string, string>();
+
+  /** Its time of change cannot be set by a program. */
+  isUnchanged(directory: string): boolean {
+    const stamp = this.#stamps.get(directory);
+    return stamp !== undefined && stamp === getStamp(directory);
+  }
+
+  /** Must be called before what is in the directory is looked at. */
+  remember(directory: string): void {
+    const stamp = getStamp(directory);
+    if (stamp === undefined) this.#stamps.delete(directory);
+    else this.#stamps.set(directory, stamp);
+  }
+}
+
+/** Undefined for one that has changed only now, or in the future. */
+function getStamp(directory: string): string | undefined {
+  const stats = lookAtPath(directory);
+  if (!stats) return "missing";
+  return Date.now() - stats.ctimeMs > recentMs ? `${stats.dev} ${stats.ino} ${stats.ctimeMs}` : undefined;
+}

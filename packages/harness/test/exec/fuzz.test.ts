@@ -1,0 +1,81 @@
+/**
+ * Any text gets an answer, soon. The whole: npm run bench -- policy-classify
+ * More here: EXEC_FUZZ=100000 npx vitest run packages/harness/test/exec/fuzz.test.ts
+ */
+import { expect, test } from "vitest";
+import { execTiers } from "../../src/policy/exec/classification.ts";
+import { classifyCommand } from "../../src/policy/exec/classify-command.ts";
+import { ruledNames } from "../../src/policy/exec/rules/index.ts";
+import { allowRows, corpusContext, denyRows } from "./corpus.ts";
+import { generateNoise } from "./noise.ts";
+import { createRandom } from "./random.ts";
+
+const count = Number(process.env.EXEC_FUZZ ?? 3_000);
+const rows = [...denyRows, ...allowRows].map(({ cmd }) => cmd);
+const maxCpuMs = 50;
+
+const measureMs = (text: string) => {
+  const started = process.cpuUsage();
+  classifyCommand(text, corpusContext);
+  const { user, system } = process.cpuUsage(started);
+  return (user + system) / 1_000;
+};
+
+test(
+  `${count} random texts are classified without a throw, each in less than ${maxCpuMs} ms of processor time`,
+  { timeout: 300_000 + count * 60 },
+  () => {
+    const random = createRandom(Number(process.env.EXEC_SEED ?? 1));
+    const slow: string[] = [];
+    for (let index = 0; index < count; index++) {
+      const text = generateNoise(random, rows);
+      expect(execTiers).toContain(classifyCommand(text, corpusContext).tier);
+      // Once more where it seems slow: compiling and collecting garbage count too.
+      if (measureMs(text) > maxCpuMs && Math.min(measureMs(text), measureMs(text), measureMs(text)) > maxCpuMs)
+        slow.push(text.slice(0, 80));
+    }
+    expect(slow).toEqual([]);
+  },
+);
+
+test("random arguments of every program with rules are judged without an internal error", () => {
+  const random = createRandom(Number(process.env.EXEC_SEED ?? 1));
+  const options = [
+    "-c",
+    "-e",
+    "-f",
+    "-x",
+    "-I",
+    "--",
+    "-",
+    "--eval=x",
+    "-exec",
+    "{}",
+    "\\;",
+    "+",
+    "/",
+    "~",
+    "$X",
+    "'a b'",
+    "x=1",
+    "=",
+    "run",
+    "set",
+  ];
+  const words = [
+    ...options,
+    ...rows
+      .join(" ")
+      .split(/[\s'"`(){}<>|&;]+/)
+      .filter((word) => word !== "" && !word.includes("\u202e")),
+  ];
+  const failed: string[] = [];
+  for (const name of ruledNames) {
+    for (let round = 0; round < 8; round++) {
+      const command = [name, ...Array.from({ length: random.below(6) }, () => random.pick(words))].join(" ");
+      const { findings } = classifyCommand(command, corpusContext);
+      if (findings.some(({ reason }) => reason.includes("could not be analysed"))) failed.push(command);
+    }
+  }
+  expect(failed).toEqual([]);
+});
