@@ -68,9 +68,9 @@ export function parseAnswer({ choices }: Pick<Approval, "choices">, typed: strin
   return { decision: "allow", choice, ...(rule !== undefined && { rule }) };
 }
 
-/** What to type for each choice: a letter, and with a star if the choice was offered with another rule before. */
+/** What to type for each choice: a letter, and a star for each time that the choice was offered with another rule before. */
 const listKeys = (choices: Approval["choices"]): string[] =>
   choices.map(({ choice }, index) => {
-    const isSecond = choices.slice(0, index).some((earlier) => earlier.choice === choice);
-    return letters[choice].letter + (isSecond ? "*" : "");
+    const earlier = choices.slice(0, index).filter((other) => other.choice === choice);
+    return letters[choice].letter + "*".repeat(earlier.length);
   });

@@ -25,7 +25,10 @@ export interface Approval {
   /** How long that was when it was asked, in milliseconds. */
   timeoutMs?: number;
   /** What may be answered besides no. A choice may be offered with several rules. */
-  choices: readonly { choice: ApprovalChoice; /** What would be remembered; absent for `once`. */ rule?: string }[];
+  choices: readonly {
+    choice: ApprovalChoice;
+    /** What would be allowed or remembered; absent for `once` if there is only one way. */ rule?: string;
+  }[];
 }
 
 /** An answer. Without `choice`, allowing counts for this call alone. */

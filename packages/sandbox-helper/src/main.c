@@ -1,8 +1,8 @@
 /*
- * The first process of a session's sandbox: `tau-sandbox-helper DESCRIPTOR CAPABILITIES`. It is started by bubblewrap,
- * which has made the mounts and the network, and starts each command that the harness sends over the socket
+ * The first process of a session's sandbox: `tau-sandbox-helper DESCRIPTOR CAPABILITIES HANDLES`. It is started by
+ * bubblewrap, which has made the mounts and the network, and starts each command that the harness sends over the socket
  * DESCRIPTOR, in a pid namespace of its own and with no more than CAPABILITIES (a hexadecimal mask). It ends with the
- * socket, and everything in the sandbox ends with it.
+ * socket, and everything in the sandbox ends with it. Over the descriptor HANDLES it hands sockets to the harness.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "command.h"
 #include "first-process.h"
 #include "mounts.h"
+#include "sockets.h"
 
 /* Slots whose pipes the harness can open at once, so that it need not wait for any. */
 static const int prepared_slots = 2;
@@ -60,7 +61,7 @@ static void start(int channel, struct request *request, uint64_t kept_capabiliti
   prepare_slot(channel);
 }
 
-static void handle(int channel, struct request *request, uint64_t kept_capabilities) {
+static void handle(int channel, int handles, struct request *request, uint64_t kept_capabilities) {
   switch (request->type) {
     case request_start:
       return start(channel, request, kept_capabilities);
@@ -73,6 +74,10 @@ static void handle(int channel, struct request *request, uint64_t kept_capabilit
     case request_mount: {
       const int kind = (int)take_number(request);
       return channel_reply(channel, reply_mount, (uint32_t)mounts_apply(kind, take_text(request)), 0, 0, 0);
+    }
+    case request_socket: {
+      const uint32_t id = take_number(request);
+      return sockets_open(handles, id, take_number(request));
     }
     default:
       _exit(70);
@@ -100,11 +105,13 @@ static void collect(int channel) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3) return 64;
+  if (argc != 4) return 64;
   const int channel = atoi(argv[1]);
   const uint64_t kept_capabilities = strtoull(argv[2], NULL, 16);
+  const int handles = atoi(argv[3]);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   fcntl(channel, F_SETFD, FD_CLOEXEC);
+  fcntl(handles, F_SETFD, FD_CLOEXEC);
   if (mounts_separate() != 0) return 71;
   sigset_t wanted;
   sigemptyset(&wanted);
@@ -117,16 +124,18 @@ int main(int argc, char **argv) {
   const int children = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
   if (children < 0) return 71;
   for (int slot = 0; slot < prepared_slots; slot++) prepare_slot(channel);
-  struct pollfd sources[2] = {{channel, POLLIN, 0}, {children, POLLIN, 0}};
+  struct pollfd sources[3] = {{channel, POLLIN, 0}, {children, POLLIN, 0}, {handles, POLLIN, 0}};
   for (;;) {
-    if (poll(sources, 2, -1) < 0 && errno != EINTR) return 71;
+    if (poll(sources, 3, -1) < 0 && errno != EINTR) return 71;
     if (sources[1].revents) {
       struct signalfd_siginfo info;
       while (read(children, &info, sizeof info) > 0) continue;
       collect(channel);
     }
+    /* A negative descriptor is not polled any more. */
+    if (sources[2].revents && !sockets_drain(handles)) sources[2].fd = -1;
     if (!sources[0].revents) continue;
     if (!channel_fill(channel)) return 0;
-    for (struct request request; channel_next(&request);) handle(channel, &request, kept_capabilities);
+    for (struct request request; channel_next(&request);) handle(channel, handles, &request, kept_capabilities);
   }
 }

@@ -12,7 +12,15 @@ export type { HashlineChange, HashlinePorts } from "./hashline/edit-files.ts";
 export { createHashlineEditTool } from "./hashline/hashline-edit.ts";
 export { createHashlinePatchTool, type HashlinePatchDetails } from "./hashline/hashline-patch.ts";
 export { createSnapshots, type SnapshotLimits, type Snapshots } from "./hashline/snapshots.ts";
-export type { CommandSandbox, ConfinedLimits, ConfinedProcess, SandboxEntry } from "./platform/command-sandbox.ts";
+export type {
+  CommandEnd,
+  CommandSandbox,
+  ConfinedLimits,
+  ConfinedProcess,
+  SandboxEntry,
+  SandboxRefusal,
+  SandboxReport,
+} from "./platform/command-sandbox.ts";
 export {
   type Access,
   createFiles,

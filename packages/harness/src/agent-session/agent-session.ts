@@ -19,6 +19,7 @@ import { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import { createTouches } from "../pipeline/touches.ts";
 import { adviseUser } from "../policy/advice.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
+import { createToolSandbox } from "./way-out.ts";
 import type { Decision } from "../policy/policy.ts";
 import type { PolicyReport } from "../policy/policy-report.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
@@ -117,6 +118,7 @@ export class AgentSession {
   readonly #publisher = new Publisher((message) => this.#warnOfListener(message));
   readonly #notices = new Notices(this.#publisher);
   readonly #approvals: Approvals;
+  readonly #judging: JudgeParts;
   /** What the user said when they allowed a call, by its id. */
   readonly #callMessages = new Map<string, string>();
   readonly #transcript = new Transcript();
@@ -144,7 +146,8 @@ export class AgentSession {
       log: (tool, level, message) => this.#logTool(tool, level, message),
     });
     const actions = this.#createActions();
-    this.#choices = new Choices({ ...parts, session, actions, lifecycles: this.#lifecycles, signal });
+    const sandbox = tools.sandbox && createToolSandbox(tools.sandbox, () => this.#judging);
+    this.#choices = new Choices({ ...parts, sandbox, session, actions, lifecycles: this.#lifecycles, signal });
     this.#inbox = new Inbox({
       session,
       ids,
@@ -157,6 +160,7 @@ export class AgentSession {
       clock,
       timeoutMs: () => this.settings.approvals.timeoutMs,
     });
+    this.#judging = this.#createJudgeParts();
     this.#host = this.#createHost();
     this.#tree = this.#createTree();
     this.#activity = new Activity({
@@ -540,12 +544,12 @@ export class AgentSession {
     if (failures.length > 0) throw failures[0];
   }
 
-  #createHost(): RunHost {
-    const { sessionManager: session, clock, ids, keep, trace, request, cwd, parent } = this.#parts;
-    const { decide, audit, grants, remembered, files, ask } = this.#parts.policy;
+  #createJudgeParts(): JudgeParts {
+    const { sessionManager: session, ids, cwd, parent } = this.#parts;
+    const { audit, files, ask, ...policy } = this.#parts.policy;
     const approvals = this.#approvals;
-    const judge = createJudge({
-      decide,
+    return {
+      ...policy,
       audit: async (decision) => {
         try {
           await audit(decision);
@@ -553,8 +557,6 @@ export class AgentSession {
           if (decision.outcome === "denied") this.#tellDenied(decision, await adviseUser(decision, files));
         }
       },
-      grants,
-      remembered,
       onMessage: (toolCallId, message) => this.#callMessages.set(toolCallId, message),
       files,
       cwd,
@@ -566,7 +568,13 @@ export class AgentSession {
       subject: parent
         ? { kind: "child", sessionId: session.id, parentSessionId: parent.sessionId }
         : { kind: "model", sessionId: session.id },
-    });
+    };
+  }
+
+  #createHost(): RunHost {
+    const { sessionManager: session, clock, ids, keep, trace, request } = this.#parts;
+    const { grants } = this.#parts.policy;
+    const judge = createJudge(this.#judging);
     return {
       session,
       transcript: this.#transcript,

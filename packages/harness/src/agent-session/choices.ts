@@ -11,6 +11,7 @@ import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import { listChangedFiles, type Resources } from "../resources/resources.ts";
 import type { SessionContext } from "../session/context.ts";
+import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
@@ -42,8 +43,10 @@ export interface ModelChoice {
 /** Where the tools of a session come from, and which of them are left out. */
 export interface ToolSources extends Pick<
   PipelineInput,
-  "custom" | "binding" | "allowed" | "excluded" | "scopes" | "createCallContext" | "sandbox"
+  "custom" | "binding" | "allowed" | "excluded" | "scopes" | "createCallContext"
 > {
+  /** Where tools start processes. Undefined: where they are told to. */
+  sandbox: SessionSandbox | undefined;
   /** A name is that of a tool of the session itself. Undefined: the defaults. */
   base: readonly (GivenTool | string)[] | undefined;
   /** The default tools, by how files are edited. */
@@ -70,6 +73,7 @@ export interface ChoicesParts {
   clock: Clock;
   actions: HarnessActions;
   lifecycles: ToolLifecycles;
+  sandbox: PipelineInput["sandbox"];
   /** Aborts when the session ends. */
   signal: AbortSignal;
 }
@@ -258,7 +262,7 @@ export class Choices {
   }
 
   #build(before?: Outfit): Outfit {
-    const { tools, services, cwd, actions, lifecycles, signal } = this.#parts;
+    const { tools, services, cwd, actions, lifecycles, signal, sandbox } = this.#parts;
     const { allowed, excluded } = services.settings.get().tools;
     const base = this.#getBase();
     return buildOutfit(
@@ -273,7 +277,7 @@ export class Choices {
         model: this.#model ?? { api: "", provider: "", id: "" },
         signal,
         createCallContext: tools.createCallContext,
-        sandbox: tools.sandbox,
+        sandbox,
         commands: tools.commands,
         actions,
         lifecycles,

@@ -1,13 +1,7 @@
 /** The types of the pipeline: tools as a session accepts them, tools as layers see them, and layers. */
 import type { JsonSchema, Model } from "@tau/ai";
-import type {
-  CommandSandbox,
-  DescribedTool,
-  ToolCallContext,
-  ToolContext,
-  ToolDescription,
-  ToolLifecycle,
-} from "@tau/tools";
+import type { DescribedTool, ToolCallContext, ToolContext, ToolDescription, ToolLifecycle } from "@tau/tools";
+import type { ToolSandbox } from "./sandbox.ts";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 
 /**
@@ -98,7 +92,7 @@ export interface PipelineInput {
   /** What a call works with, by its id: its files and processes have the permissions of that call alone. */
   createCallContext: (toolCallId: string) => ToolCallContext;
   /** Where tools start processes. Undefined: where they are told to. */
-  sandbox: CommandSandbox | undefined;
+  sandbox: ToolSandbox | undefined;
   lifecycles: LifecyclePort;
   report: (dropped: DroppedTool) => void;
 }

@@ -1,7 +1,14 @@
 /** Layer 2: tools that start processes start them in the session's sandbox. */
 import { oncePerPair } from "@tau/ai/internal";
-import type { CommandSandbox, Spawn } from "@tau/tools";
+import type { CommandSandbox, Spawn, ToolCallContext } from "@tau/tools";
 import type { Layer, PipelineTool } from "./layer.ts";
+import type { AskNextTry } from "./run-again.ts";
+
+/** Where the processes of a session's tools run. */
+export interface ToolSandbox extends CommandSandbox {
+  /** What to do after the sandbox stopped a command. Absent: nothing, the call fails. */
+  readonly askNextTry?: AskNextTry;
+}
 
 /**
  * Changes what a call is given, and nothing that a model is shown. Tools that only read are left as they are: they start
@@ -10,17 +17,21 @@ import type { Layer, PipelineTool } from "./layer.ts";
 export const sandboxedTools: Layer = (tools, { sandbox }) =>
   sandbox ? tools.map((tool) => (tool.readOnly ? tool : inSandbox(sandbox, tool))) : [...tools];
 
-const inSandbox = oncePerPair((sandbox: CommandSandbox, tool: PipelineTool): PipelineTool => ({
+const inSandbox = oncePerPair((sandbox: ToolSandbox, tool: PipelineTool): PipelineTool => ({
   ...tool,
-  execute: (toolCallId, params, signal, onUpdate, context) =>
-    tool.execute(
-      toolCallId,
-      params,
-      signal,
-      onUpdate,
-      context && { ...context, sandbox, spawn: spawnInside(sandbox, context.spawn) },
-    ),
+  async execute(toolCallId, params, signal, onUpdate, context) {
+    const run = (inside: CommandSandbox | undefined) =>
+      tool.execute(toolCallId, params, signal, onUpdate, context && withSandbox(context, inside));
+    const { askNextTry: ask } = sandbox;
+    if (!ask) return await run(sandbox);
+    const { runUntilAllowed } = await import("./run-again.ts");
+    const ports = { ask, sandbox, signal: signal ?? new AbortController().signal };
+    return await runUntilAllowed({ toolCallId, tool, args: params }, ports, run);
+  },
 }));
+
+const withSandbox = (context: ToolCallContext, sandbox: CommandSandbox | undefined): ToolCallContext =>
+  sandbox ? { ...context, sandbox, spawn: spawnInside(sandbox, context.spawn) } : context;
 
 /** Loaded late: most tools start nothing. */
 const spawnInside =

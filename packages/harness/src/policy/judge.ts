@@ -58,7 +58,7 @@ interface Call extends CalledTool {
   id: string;
 }
 
-interface Judgement {
+export interface Judgement {
   request: PolicyRequest;
   verdict: Verdict;
 }
@@ -112,7 +112,11 @@ async function exists(files: JudgeParts["files"], target: PolicyRequest["target"
   );
 }
 
-async function judgeTarget({ decide, files, cwd }: JudgeParts, typed: PolicyRequest): Promise<Judgement> {
+/** Decides on one thing. Never rejects. */
+export async function judgeTarget(
+  { decide, files, cwd }: Pick<JudgeParts, "decide" | "files" | "cwd">,
+  typed: PolicyRequest,
+): Promise<Judgement> {
   let request = typed;
   try {
     const { target } = typed;
@@ -232,8 +236,8 @@ async function findGrant({ grants, remembered }: JudgeParts, { capability, targe
 }
 
 /** Of a command: what an answer is bound to. Another command, directory or script needs another answer. */
-async function bindTarget(
-  { cwd, files }: JudgeParts,
+export async function bindTarget(
+  { cwd, files }: Pick<JudgeParts, "cwd" | "files">,
   target: PolicyRequest["target"],
   { exec }: Verdict,
 ): Promise<PolicyRequest["target"]> {
@@ -242,14 +246,14 @@ async function bindTarget(
   return { ...target, binding: await bindCommand({ command, commands: exec?.commands ?? [], cwd }, files) };
 }
 
-const isSameTarget = (a: PolicyRequest["target"], b: PolicyRequest["target"]) =>
+export const isSameTarget = (a: PolicyRequest["target"], b: PolicyRequest["target"]) =>
   JSON.stringify(a) === JSON.stringify(b);
 
-const changedMeanwhile =
+export const changedMeanwhile =
   "The working directory or a script that the command runs was changed while the question was open, so the answer does not count. Ask again.";
 
 /** What would be touched, as surfaces show it. */
-function describeTarget(
+export function describeTarget(
   target: PolicyRequest["target"],
   { exec }: Verdict,
 ): Pick<Question, "commands" | "path" | "host"> {

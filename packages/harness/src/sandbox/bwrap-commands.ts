@@ -1,13 +1,14 @@
 /** Commands in a sandbox each, where the program that starts the commands of a session is not installed. */
-import { createPidNamespace, type SpawnRequest } from "@tau/tools";
+import { createPidNamespace } from "@tau/tools";
 import { type Mount, toBwrapArguments } from "./mounts.ts";
-import { NetworkHolder } from "./network-holder.ts";
-import type { BwrapParts, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
+import { NetworkHolder } from "./network/network-holder.ts";
+import type { BwrapParts, CreateRequest, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
 
 const descriptors = { arguments: 3, filter: 4 };
 
 export class BwrapCommands implements SandboxedCommands {
+  readonly isFixed = false;
   readonly #parts: BwrapParts;
   readonly #filter = createSystemCallFilter(process.arch);
   readonly #network: NetworkHolder | undefined;
@@ -17,9 +18,11 @@ export class BwrapCommands implements SandboxedCommands {
     if (parts.network !== "all") this.#network = new NetworkHolder(parts);
   }
 
-  async enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay> {
+  async enter(createRequest: CreateRequest, mounts: readonly Mount[]): Promise<EntryWay> {
     // Without a common network each command has one of its own.
-    const enterNetwork = (await this.#network?.open()) ?? [];
+    const network = await this.#network?.open();
+    const request = await createRequest(network?.sockets);
+    const enterNetwork = network?.enter ?? [];
     const args = toBwrapArguments({
       ...this.#parts,
       mounts,

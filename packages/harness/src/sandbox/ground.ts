@@ -45,7 +45,7 @@ export class SandboxGround {
   readonly #stamps = new DirectoryStamps();
   #hidden: HiddenPaths & { readonly atMs: number };
   /** The last plan, and what it was made of. */
-  #plan: { inputs: readonly object[]; mounts: readonly Mount[] } | undefined;
+  #plan: { inputs: readonly object[]; granted: string; mounts: readonly Mount[] } | undefined;
   #running = 0;
   #notices: string[] = [];
   #cancelCheck: (() => void) | undefined;
@@ -77,8 +77,8 @@ export class SandboxGround {
     removeAbandonedDirectories(options.clock).catch(() => undefined);
   }
 
-  /** Before a command: what it sees. `finish` must follow. */
-  begin(): readonly Mount[] {
+  /** Before a command: what it sees. `granted`: real paths that it may change besides. `finish` must follow. */
+  begin(granted: readonly string[]): readonly Mount[] {
     const { settings } = this.#options;
     // While something runs, whatever is new may be its work.
     if (this.#running === 0) for (const files of this.#files) files.refresh();
@@ -87,10 +87,13 @@ export class SandboxGround {
     this.#checkLater();
     if (this.#isHiddenStale()) this.#hidden = this.#findHidden();
     const inputs = [this.#hidden.paths, ...this.#files.map((files) => files.getPaths())];
-    if (this.#plan?.inputs.every((input, index) => input === inputs[index]) !== true) {
+    const key = granted.join("\0");
+    const isSame = this.#plan?.granted === key && this.#plan.inputs.every((input, index) => input === inputs[index]);
+    if (!this.#plan || !isSame) {
       const paths = mergePaths(this.#files.map((files) => files.getPaths()));
       const facts = toProjectFacts(this.place, this.system, { hidden: this.#hidden.paths, paths });
-      this.#plan = { inputs, mounts: planMounts(settings, facts) };
+      const wider = { ...settings, allowedPaths: [...settings.allowedPaths, ...granted] };
+      this.#plan = { inputs, granted: key, mounts: planMounts(wider, facts) };
     }
     return this.#plan.mounts;
   }

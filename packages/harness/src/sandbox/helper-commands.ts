@@ -1,10 +1,11 @@
 /** Commands in one sandbox for the whole session, which is started with the first of them. */
 import { constants } from "node:os";
-import type { ConfinedLimits, SpawnRequest } from "@tau/tools";
+import type { ConfinedLimits } from "@tau/tools";
 import { type Helper, notStarted, openHelper } from "./helper.ts";
 import { lookAtPath } from "./look.ts";
+import type { InnerSockets } from "./network/inner-sockets.ts";
 import { getCapabilityMask, type Mount, toBwrapArguments } from "./mounts.ts";
-import type { BwrapParts, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
+import type { BwrapParts, CreateRequest, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
 
 interface Opened {
@@ -14,6 +15,7 @@ interface Opened {
 }
 
 export class HelperCommands implements SandboxedCommands {
+  readonly isFixed = true;
   readonly #parts: BwrapParts & { readonly helper: string };
   #opened: Promise<Opened> | undefined;
 
@@ -21,16 +23,23 @@ export class HelperCommands implements SandboxedCommands {
     this.#parts = parts;
   }
 
-  async enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay> {
+  async enter(createRequest: CreateRequest, mounts: readonly Mount[]): Promise<EntryWay> {
     const helper = await this.#prepare(mounts);
+    const request = await createRequest(this.#getSockets(helper));
     const start = async (limits: ConfinedLimits) => {
       const process = await helper.start(request, limits);
       if (process) return process;
       await helper.close();
       const next = await this.#prepare(mounts);
-      return (await next.start(request, limits)) ?? notStarted("The sandbox was ended from outside.");
+      // Its network is another one.
+      const again = await createRequest(this.#getSockets(next));
+      return (await next.start(again, limits)) ?? notStarted("The sandbox was ended from outside.");
     };
     return { kind: "start", start };
+  }
+
+  #getSockets({ sockets }: Helper): InnerSockets | undefined {
+    return this.#parts.network === "all" ? undefined : sockets;
   }
 
   /** The sandbox with everything mounted that these mounts ask for. */
@@ -50,11 +59,15 @@ export class HelperCommands implements SandboxedCommands {
     await opened?.helper.close();
   }
 
+  /** Commands that come at the same time wait for the same sandbox. */
+  #open(mounts: readonly Mount[]): Promise<Opened> {
+    return (this.#opened = this.#reopen(this.#opened, mounts));
+  }
+
   /** A sandbox that was ended from outside is started again. */
-  async #open(mounts: readonly Mount[]): Promise<Opened> {
-    const opened = await this.#opened?.catch(() => undefined);
-    if (opened && !opened.helper.isOver()) return opened;
-    return await (this.#opened = this.#start(mounts));
+  async #reopen(current: Promise<Opened> | undefined, mounts: readonly Mount[]): Promise<Opened> {
+    const opened = await current?.catch(() => undefined);
+    return opened && !opened.helper.isOver() ? opened : await this.#start(mounts);
   }
 
   async #start(mounts: readonly Mount[]): Promise<Opened> {

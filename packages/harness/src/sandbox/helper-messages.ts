@@ -45,6 +45,9 @@ export const encodeSignal = (slot: number, signal: NodeJS.Signals, isForAll: boo
 export const encodeMount = (kind: keyof typeof helperMountKinds, path: string): Buffer =>
   encode("M", [helperMountKinds[kind].charCodeAt(0)], [path]);
 
+/** Asks for a socket that is connected to a port inside, or listens if `port` is 0. The answer comes with the socket. */
+export const encodeSocket = (id: number, port: number): Buffer => encode("N", [id, port], []);
+
 /** Takes whole replies from the front of `bytes`, and answers with what is left. */
 export function decodeReplies(bytes: Buffer): { replies: HelperReply[]; rest: Buffer } {
   const count = Math.floor(bytes.length / replyBytes);

@@ -7,8 +7,9 @@ import type { ConfinedLimits, ConfinedProcess, ExitStatus, SpawnRequest } from "
 import { getErrorMessage } from "@tau/ai/internal";
 import { ownPipe, systemCode } from "@tau/tools/platform";
 import { HelperChannel, type Running, type Slot } from "./helper-channel.ts";
-import { encodeMount, encodeSignal, encodeStart, type helperMountKinds } from "./helper-messages.ts";
+import { encodeMount, encodeSignal, encodeSocket, encodeStart, type helperMountKinds } from "./helper-messages.ts";
 import { unlessUnseen } from "./look.ts";
+import { HandedSockets, type InnerSockets } from "./network/inner-sockets.ts";
 
 export interface HelperOptions {
   bwrap: string;
@@ -25,6 +26,8 @@ export interface Helper {
   start(request: SpawnRequest, limits: ConfinedLimits): Promise<ConfinedProcess | undefined>;
   /** For commands that are started afterwards. Answers with an error number, or 0. */
   mount(kind: keyof typeof helperMountKinds, path: string): Promise<number>;
+  /** Sockets in the network of the commands. */
+  readonly sockets: InnerSockets;
   /** The number of its first process here: its network is that of all commands. */
   readonly pid: number;
   readonly isOver: () => boolean;
@@ -32,18 +35,19 @@ export interface Helper {
   close(): Promise<void>;
 }
 
-const descriptors = { arguments: 3, filter: 4, info: 5, channel: 6 };
+const descriptors = { arguments: 3, filter: 4, info: 5, channel: 6, handles: 7 };
 
 /** Rejects with bubblewrap's own words when it does not start. */
 export async function openHelper(options: HelperOptions): Promise<Helper> {
   const { bwrap, helper, capabilities } = options;
-  const argv = ["--args", "3", "--info-fd", "5", "--", helper, String(descriptors.channel), capabilities];
+  const program = [helper, String(descriptors.channel), capabilities, String(descriptors.handles)];
+  const argv = ["--args", "3", "--info-fd", "5", "--", ...program];
   const child = nodeSpawn(bwrap, argv, {
     cwd: "/",
     // Nothing of ours: what it has can be read inside.
     env: {},
     detached: true,
-    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe", "pipe"],
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe", "pipe", "ipc"],
   });
   const stream = (index: number) => {
     const socket = child.stdio[index] as Socket;
@@ -58,7 +62,8 @@ export async function openHelper(options: HelperOptions): Promise<Helper> {
     child.once("error", reject);
     const channel = new HelperChannel(child, stream(descriptors.channel), () => {
       const { "child-pid": pid } = JSON.parse(info()) as { "child-pid": number };
-      resolve(new SessionHelper(channel, pid));
+      const ask = (id: number, port: number) => channel.send(encodeSocket(id, port));
+      resolve(new SessionHelper(channel, pid, new HandedSockets(child, ask)));
     });
     void channel.ended.then(() => reject(new Error(complaint().trim() || "bubblewrap ended without a message.")));
   });
@@ -72,11 +77,13 @@ function collect(stream: Readable): () => string {
 
 class SessionHelper implements Helper {
   readonly pid: number;
+  readonly sockets: InnerSockets;
   readonly #channel: HelperChannel;
 
-  constructor(channel: HelperChannel, pid: number) {
+  constructor(channel: HelperChannel, pid: number, sockets: InnerSockets) {
     this.#channel = channel;
     this.pid = pid;
+    this.sockets = sockets;
   }
 
   readonly isOver = (): boolean => this.#channel.isOver;

@@ -7,6 +7,7 @@ export function createLateSandbox(getOptions: () => SessionSandboxOptions): Sess
     (opened ??= import("./session-sandbox.ts").then((module) => module.createSessionSandbox(getOptions())));
   return {
     enter: async (request) => (await open()).enter(request),
+    widen: async (grant) => (await open()).widen(grant),
     getState: async () => (await open()).getState(),
     findTemporary: async () => (await open()).findTemporary(),
     close: async () => (await opened)?.close(),

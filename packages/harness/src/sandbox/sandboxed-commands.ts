@@ -1,13 +1,22 @@
 /** The two ways to run commands inside: one sandbox for the session, or one for each command. */
 import type { SandboxEntry, SpawnRequest } from "@tau/tools";
 import type { Mount } from "./mounts.ts";
+import type { InnerSockets } from "./network/inner-sockets.ts";
 import type { SandboxSettings } from "./settings.ts";
 
 export interface SandboxedCommands {
+  /** Whether what is read-only stays so for later commands, as in one sandbox for the session. */
+  readonly isFixed: boolean;
   /** Rejects when the sandbox cannot be started. */
-  enter(request: SpawnRequest, mounts: readonly Mount[]): Promise<EntryWay>;
+  enter(createRequest: CreateRequest, mounts: readonly Mount[]): Promise<EntryWay>;
   close(): Promise<void>;
 }
+
+/**
+ * What to start, in a network that is always the same one as long as it is there. Undefined: it is the machine's own, or each
+ * command has one for itself. Called again for a sandbox that had to be started again.
+ */
+export type CreateRequest = (sockets: InnerSockets | undefined) => Promise<SpawnRequest>;
 
 /** An entry without what is done after the command, which is the same for both. */
 export type EntryWay = SandboxEntry extends infer Entry

@@ -1,7 +1,7 @@
 /** The sandbox of one session: every command runs inside, and all of them share one network. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { type CommandSandbox, type SandboxEntry, type SpawnRequest, ToolsError } from "@tau/tools";
+import { type CommandEnd, type CommandSandbox, type SandboxEntry, type SpawnRequest, ToolsError } from "@tau/tools";
 import { BwrapCommands } from "./bwrap-commands.ts";
 import { toSandboxEnvironment } from "./environment.ts";
 import { getTemporaryDirectories } from "./temporary-files.ts";
@@ -10,6 +10,9 @@ import { HelperCommands } from "./helper-commands.ts";
 import { findRealPath } from "./look.ts";
 import { findHelper } from "./programs.ts";
 import { findObstacle, findPrograms, tryBwrap } from "./probe.ts";
+import type { InnerSockets } from "./network/inner-sockets.ts";
+import { SessionNetwork, type UsedNetwork } from "./network/session-network.ts";
+import { createReport } from "./report.ts";
 import type { SandboxedCommands } from "./sandboxed-commands.ts";
 import type { SandboxSettings } from "./settings.ts";
 import type { SandboxState } from "./state.ts";
@@ -31,7 +34,17 @@ export interface SessionSandboxOptions {
   readonly helper?: string | false;
 }
 
+/** What a person allowed beyond the settings, for one command or for the rest of the session. */
+export interface SandboxGrant {
+  readonly hosts: readonly string[];
+  /** Real paths that exist. Credentials stay hidden, and protected names as they are. */
+  readonly paths: readonly string[];
+  readonly term: "command" | "session";
+}
+
 export interface SessionSandbox extends CommandSandbox {
+  /** The sandbox for a command that is allowed more. */
+  widen(grant: SandboxGrant): Promise<CommandSandbox>;
   /** Whether commands run inside. Starts no sandbox, but tries once whether one can be started. */
   getState(): Promise<SandboxState>;
   /** What commands see as the directories for temporary files; undefined where they run outside. */
@@ -48,37 +61,76 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
 class LazySandbox implements SessionSandbox {
   readonly #options: SessionSandboxOptions;
   readonly #workspace: string;
+  readonly #network: SessionNetwork;
   #state: Promise<SandboxState> | undefined;
   #ground: SandboxGround | undefined;
   #commands: SandboxedCommands | undefined;
+  /** Sandboxes in which commands of before still run. */
+  readonly #retired: SandboxedCommands[] = [];
+  #grantedPaths: readonly string[] = [];
 
   constructor(options: SessionSandboxOptions) {
     this.#options = options;
     this.#workspace = findRealPath(options.cwd) ?? options.cwd;
+    this.#network = new SessionNetwork(options.settings);
   }
 
   getState(): Promise<SandboxState> {
     return (this.#state ??= this.#probe());
   }
 
-  async enter(request: SpawnRequest): Promise<SandboxEntry | undefined> {
+  enter(request: SpawnRequest): Promise<SandboxEntry | undefined> {
+    return this.#enter(request, { hosts: [], paths: [] });
+  }
+
+  async widen(grant: SandboxGrant): Promise<CommandSandbox> {
+    if (grant.term === "command") return { enter: (request) => this.#enter(request, grant) };
+    this.#network.allow(grant.hosts);
+    if (grant.paths.length === 0) return this;
+    this.#grantedPaths = [...this.#grantedPaths, ...grant.paths];
+    // What is mounted read-only in a running sandbox cannot be opened there. Its jobs go on.
+    if (this.#commands?.isFixed) {
+      this.#retired.push(this.#commands);
+      this.#commands = undefined;
+    }
+    return this;
+  }
+
+  async #enter(request: SpawnRequest, more: Pick<SandboxGrant, "hosts" | "paths">): Promise<SandboxEntry | undefined> {
     const { mode } = this.#options.settings;
     const state = await this.getState();
     if (state.kind === "off" || (state.kind === "unavailable" && mode !== "required")) return undefined;
     if (state.kind === "unavailable") throw refuse(`${state.reason} ${state.fix}`);
     const ground = (this.#ground ??= this.#openGround());
-    const inside = { ...request, env: toSandboxEnvironment(request.env, ground.place.cache) };
-    const mounts = ground.begin();
+    const mounts = ground.begin([...this.#grantedPaths, ...more.paths]);
+    let apart: SandboxedCommands | undefined;
+    let network: UsedNetwork | undefined;
     try {
-      const way = await this.#getCommands(state.with, ground).enter(inside, mounts);
-      return { ...way, finish: async () => ground.finish() };
+      const shared = this.#getCommands(state.with, ground);
+      if (more.paths.length > 0 && shared.isFixed) apart = this.#createCommands(state.with, ground);
+      const createRequest = async (sockets: InnerSockets | undefined) => {
+        network?.finish();
+        network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
+        return { ...request, env: { ...toSandboxEnvironment(request.env, ground.place.cache), ...network?.env } };
+      };
+      const way = await (apart ?? shared).enter(createRequest, mounts);
+      const finish = async (end?: CommandEnd) => {
+        const notices = [...(network?.problems ?? []), ...ground.finish()];
+        const refusals = network?.finish() ?? [];
+        await apart?.close();
+        return createReport(notices, { end, mode, refusals, cwd: request.cwd, mounts });
+      };
+      return { ...way, finish };
     } catch (error) {
       ground.finish();
+      network?.finish();
+      await apart?.close();
       if (state.with === "bwrap") throw refuse(`The sandbox could not be started: ${getErrorMessage(error)}`);
       // Not outside: in a sandbox for each command.
       this.#state = Promise.resolve({ kind: "works", with: "bwrap" });
+      if (this.#commands) this.#retired.push(this.#commands);
       this.#commands = undefined;
-      return await this.enter(request);
+      return await this.#enter(request, more);
     }
   }
 
@@ -88,7 +140,8 @@ class LazySandbox implements SessionSandbox {
   }
 
   async close(): Promise<void> {
-    await this.#commands?.close();
+    await this.#network.close();
+    for (const commands of [this.#commands, ...this.#retired.splice(0)]) await commands?.close();
     await this.#ground?.close();
     this.#commands = undefined;
     this.#ground = undefined;
@@ -119,16 +172,20 @@ class LazySandbox implements SessionSandbox {
     return new SandboxGround({ settings, ...place, temporaryDirectories, clock, ids });
   }
 
-  #getCommands(how: "helper" | "bwrap", { system }: SandboxGround): SandboxedCommands {
-    if (this.#commands) return this.#commands;
+  #getCommands(how: "helper" | "bwrap", ground: SandboxGround): SandboxedCommands {
+    return (this.#commands ??= this.#createCommands(how, ground));
+  }
+
+  #createCommands(how: "helper" | "bwrap", { system }: SandboxGround): SandboxedCommands {
     const programs = this.#findPrograms();
     if (!("bwrap" in programs)) throw refuse(programs.reason);
     const { bwrap, helper } = programs;
     const { network } = this.#options.settings;
     const { machineWide } = system;
     const parts = { bwrap, workspace: this.#workspace, network, machineWide, isRoot: process.getuid?.() === 0 };
-    const canShare = how === "helper" && helper !== undefined;
-    return (this.#commands = canShare ? new HelperCommands({ ...parts, helper }) : new BwrapCommands(parts));
+    return how === "helper" && helper !== undefined
+      ? new HelperCommands({ ...parts, helper })
+      : new BwrapCommands(parts);
   }
 }
 

@@ -3,8 +3,16 @@
  * Reads a JSON list of sessions from its standard input, and writes one line of JSON for each command.
  */
 import { execFileSync } from "node:child_process";
-import { createBashTool, createFiles, createJobs, createSpawn } from "@tau/tools";
-import { createSessionSandbox } from "../../src/sandbox/session-sandbox.ts";
+import {
+  type BashDetails,
+  createBashTool,
+  createFiles,
+  createJobs,
+  createSpawn,
+  type SandboxRefusal,
+  type ToolsError,
+} from "@tau/tools";
+import { createSessionSandbox, type SandboxGrant } from "../../src/sandbox/session-sandbox.ts";
 import { defaultSandboxSettings, type SandboxSettings } from "../../src/sandbox/settings.ts";
 
 export interface RunnerInput {
@@ -19,6 +27,8 @@ export interface RunnerInput {
   env?: Record<string, string>;
   /** Run one after the other, in one session. `&` makes a background job; `!` runs it outside. */
   commands: string[];
+  /** What a person allows before a command, by its index. */
+  grants?: Record<number, SandboxGrant>;
   /** Not closed at the end: the process goes on until it is killed. */
   stays?: boolean;
   /** Processes at once. */
@@ -31,6 +41,8 @@ export interface RunnerResult {
   state: string;
   text: string;
   isError: boolean;
+  /** What the sandbox did not allow. */
+  refused?: SandboxRefusal;
 }
 
 async function readInput(): Promise<RunnerInput[]> {
@@ -43,7 +55,7 @@ const spawn = createSpawn();
 for (const input of await readInput()) await runSession(input);
 
 async function runSession(input: RunnerInput): Promise<void> {
-  const { helper, commands, abortAfterMs, stays, settings, env, maxProcesses, ...place } = input;
+  const { helper, commands, abortAfterMs, stays, settings, env, maxProcesses, grants = {}, ...place } = input;
   const sandbox = createSessionSandbox({
     ...place,
     helper,
@@ -57,8 +69,9 @@ async function runSession(input: RunnerInput): Promise<void> {
     ...(maxProcesses !== undefined && { limits: { processes: maxProcesses } }),
     env: { PATH: process.env["PATH"] ?? "", HOME: place.home, ...env },
   });
-  const context = { files: createFiles(), spawn, sandbox };
-  for (const command of commands) {
+  for (const [index, command] of commands.entries()) {
+    const grant = grants[index];
+    const context = { files: createFiles(), spawn, sandbox: grant ? await sandbox.widen(grant) : sandbox };
     if (command.startsWith("!")) execFileSync("bash", ["--norc", "-c", command.slice(1)], { cwd: place.cwd });
     const signal = abortAfterMs === undefined ? undefined : AbortSignal.timeout(abortAfterMs);
     const background = command.startsWith("&");
@@ -69,7 +82,11 @@ async function runSession(input: RunnerInput): Promise<void> {
         text: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
         isError: false,
       }),
-      (error: unknown) => ({ text: (error as Error).message, isError: true }),
+      (error: unknown) => {
+        const { message, details } = error as ToolsError;
+        const { refused } = (details ?? {}) as Partial<BashDetails>;
+        return { text: message, isError: true, ...(refused && { refused }) };
+      },
     );
     process.stdout.write(`${JSON.stringify({ state, ...result } satisfies RunnerResult)}\n`);
   }

@@ -19,13 +19,34 @@ export interface ConfinedLimits {
   readonly maxProcesses: number | undefined;
 }
 
+/** How a command ended. */
+export interface CommandEnd {
+  readonly hasFailed: boolean;
+  /** The end of its output. */
+  readonly output: string;
+}
+
+/** What a failed command wanted, and the sandbox did not allow. */
+export interface SandboxRefusal {
+  /** Whole sentences for people and models. */
+  readonly reason: string;
+  /** Hosts and existing paths that a person could allow. */
+  readonly hosts: readonly string[];
+  readonly paths: readonly string[];
+  /** Whether a person may let the command run outside. */
+  readonly mayLeave: boolean;
+}
+
+export interface SandboxReport {
+  /** What the model has to be told, such as changes that the sandbox undid, and a refusal with what to configure. */
+  readonly notices: readonly string[];
+  readonly refused?: SandboxRefusal;
+}
+
 /** How one command gets into the sandbox. */
 export type SandboxEntry = {
-  /**
-   * Must be called once, when all processes of the command are gone or it was not started. Answers with what the model has
-   * to be told, such as changes that the sandbox undid.
-   */
-  finish(): Promise<readonly string[]>;
+  /** Must be called once, when all processes of the command are gone, or without `end` when it was not started. */
+  finish(end?: CommandEnd): Promise<SandboxReport>;
 } & (
   | { readonly kind: "start"; start(limits: ConfinedLimits): Promise<ConfinedProcess> }
   /** To be started like any other command, in this namespace. */

@@ -4,6 +4,7 @@ import { sleep, withoutUndefined } from "@tau/ai/internal";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
+import type { SandboxRefusal } from "../platform/command-sandbox.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import type { DescribedTool } from "../tool.ts";
 import { type CommandPorts, doubt, type RunningCommand, getSignal, startCommand, describeStatus } from "./command.ts";
@@ -34,6 +35,8 @@ export interface BashDetails {
   /** The file with the whole output, if it was too long to show, or of a job. Absent when it could not be kept. */
   outputFile?: string;
   jobId?: string;
+  /** Of a command that failed: what the sandbox did not allow it. */
+  refused?: SandboxRefusal;
   /** The error of `onUpdate`, which was not called again. */
   updateFailure?: string;
 }
@@ -160,9 +163,10 @@ async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<Ag
   if (outcome.kind === "timeout") await running.end(timeoutGraceMs);
   updates.finish();
   const status = outcome.kind === "done" ? outcome.status : undefined;
+  const refused = status && (await running.refused());
   const fail = (code: ToolsErrorCode, verdict: string) =>
     new ToolsError(code, getText(running, verdict + doubt(running.process.containment)), {
-      details: getDetails(running, status),
+      details: { ...getDetails(running, status), ...(refused && { refused }) },
     });
   switch (outcome.kind) {
     case "aborted":

@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { type Clock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
 import { systemCode } from "../errors.ts";
-import type { CommandSandbox } from "../platform/command-sandbox.ts";
+import type { CommandSandbox, SandboxRefusal } from "../platform/command-sandbox.ts";
 import type { ExitStatus, Spawn, SpawnRequest } from "../platform/spawn.ts";
 import { type Contained, type Containment, startContained } from "./contained.ts";
 import { toArgv, type Shell, tooLong } from "./interpreter.ts";
@@ -45,6 +45,8 @@ export interface RunningCommand {
   readonly output: Output;
   /** Settles when the command and the processes it left are ended, and its output is read. Never rejects. */
   readonly done: Promise<ExitStatus>;
+  /** After `done`: what the sandbox refused, if it failed. */
+  refused(): Promise<SandboxRefusal | undefined>;
   /** Ends it with everything it started, and waits for that for a limited time. */
   end(graceMs: number): Promise<void>;
 }
@@ -64,11 +66,13 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
   const process = await startProcess(ports, request);
   const output = new Output({ logs, name, ...(onText && { onText }) });
   const reading = Promise.all([output.read(process.stdout, "stdout"), output.read(process.stderr, "stderr")]);
-  const done = finish(process, output, reading, clock);
+  const finished = finish(process, output, reading, clock);
+  const done = finished.then(({ status }) => status);
   return {
     process,
     output,
     done,
+    refused: async () => (await finished).refused,
     async end(graceMs) {
       await process.end(graceMs);
       await Promise.race([done, sleep(clock, settleMs)]);
@@ -98,12 +102,13 @@ async function finish(process: Contained, output: Output, reading: Promise<unkno
   // First, because a process that is about to be ended does not hold the output for long.
   const hadLeftovers = await process.sweep();
   await drain(process, output, reading, clock);
-  const notices = await process.leaveSandbox();
+  const hasFailed = status.kind !== "exited" || status.code !== 0;
+  const { notices, refused } = await process.leaveSandbox({ hasFailed, output: output.snapshot().text });
   if (process.excess !== undefined) await output.addNotice(process.excess);
   for (const notice of notices) await output.addNotice(notice);
   if (hadLeftovers) await output.addNotice(leftoverNotice + doubt(process.containment));
   await output.close();
-  return status;
+  return { status, refused };
 }
 
 async function drain(process: Contained, output: Output, reading: Promise<unknown>, clock: Clock): Promise<void> {

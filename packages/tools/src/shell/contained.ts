@@ -1,7 +1,7 @@
 /** A command together with everything it starts, so that all of it can be ended. */
 import { type Clock } from "@tau/ai";
 import { sleep, untilTimeout } from "@tau/ai/internal";
-import type { ConfinedProcess, SandboxEntry } from "../platform/command-sandbox.ts";
+import type { CommandEnd, ConfinedProcess, SandboxEntry, SandboxReport } from "../platform/command-sandbox.ts";
 import type { ExitStatus, RunningProcess, Spawn, SpawnRequest } from "../platform/spawn.ts";
 import { type Limits, resolveLimits, toRlimits, toSystemLimits, type Usage } from "./limits.ts";
 import { enterNamespace, type PidNamespace } from "./pid-namespace.ts";
@@ -23,8 +23,8 @@ export interface Contained {
   end(graceMs: number): Promise<void>;
   /** After an exit of its own: ends what the command left behind, and says whether there was anything. */
   sweep(): Promise<boolean>;
-  /** After the exit: what the sandbox has to tell the model. */
-  leaveSandbox(): Promise<readonly string[]>;
+  /** After the exit. */
+  leaveSandbox(end: CommandEnd): Promise<SandboxReport>;
 }
 
 export interface ContainedOptions {
@@ -96,7 +96,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
       if (confined && !ending) return confined.hadLeftovers();
       return ending || isNamespace ? false : await sweepMembers(tree);
     },
-    leaveSandbox: async () => (await sandbox?.finish()) ?? [],
+    leaveSandbox: async (end) => (await sandbox?.finish(end)) ?? { notices: [] },
   };
 }
 

@@ -1,7 +1,8 @@
 /** Holds a network that commands in different sandboxes share, so that one reaches the server that another has started. */
 import { type ChildProcess, spawn as nodeSpawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { findProgram } from "./programs.ts";
+import { findProgram } from "../programs.ts";
+import { NamespaceSockets } from "./namespace-sockets.ts";
 
 export interface NetworkHolderOptions {
   readonly bwrap: string;
@@ -9,10 +10,14 @@ export interface NetworkHolderOptions {
   readonly isRoot: boolean;
 }
 
-interface Held {
-  readonly child: ChildProcess;
+export interface HeldNetwork {
   /** What has to come before a program that is to run in the network. */
   readonly enter: readonly string[];
+  readonly sockets: NamespaceSockets;
+}
+
+interface Held extends HeldNetwork {
+  readonly child: ChildProcess;
 }
 
 /** A process that waits at the end of a pipe of ours, and so ends with us. */
@@ -24,15 +29,16 @@ export class NetworkHolder {
     this.#options = options;
   }
 
-  /** The words before a program; undefined where networks cannot be shared. */
-  async open(): Promise<readonly string[] | undefined> {
+  /** Undefined where networks cannot be shared. */
+  async open(): Promise<HeldNetwork | undefined> {
     const held = await (this.#held ??= this.#start());
     if (!held || held.child.exitCode !== null || held.child.signalCode !== null) return undefined;
-    return held.enter;
+    return held;
   }
 
   async close(): Promise<void> {
     const held = await this.#held;
+    held?.sockets.close();
     if (!held || held.child.exitCode !== null || held.child.signalCode !== null) return;
     const ended = new Promise((resolve) => held.child.once("exit", resolve));
     held.child.ref();
@@ -58,7 +64,8 @@ export class NetworkHolder {
     for (const stream of child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
     if (pid === undefined) return undefined;
     const asUser = isRoot ? [] : ["-U", "--preserve-credentials"];
-    return { child, enter: [nsenter, ...asUser, "-n", "-t", String(pid), "--"] };
+    const enter = [nsenter, ...asUser, "-n", "-t", String(pid), "--"];
+    return { child, enter, sockets: new NamespaceSockets(enter) };
   }
 }
 

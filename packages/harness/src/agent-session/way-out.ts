@@ -1,0 +1,27 @@
+/** What happens to a command that the sandbox stopped: a person is asked, and it is run again as they say. */
+import type { WayOut, WayOutParts } from "../policy/way-out.ts";
+import type { ToolSandbox } from "../pipeline/sandbox.ts";
+import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
+
+/** `getParts` is called for each question: who answers may change. */
+export function createToolSandbox(sandbox: SessionSandbox, getParts: () => WayOutParts): ToolSandbox {
+  return {
+    enter: (request) => sandbox.enter(request),
+    async askNextTry({ tool, ...call }, signal) {
+      // Loaded late: few commands are stopped.
+      const { askWayOut } = await import("../policy/way-out.ts");
+      const answer = await askWayOut(getParts(), { ...call, tool, name: tool.name }, signal);
+      if (answer.kind === "denied") return answer;
+      const { way, message } = answer;
+      const note = message === undefined ? describe(way) : `${describe(way)} The user says: ${message}`;
+      return { kind: "again", sandbox: way.kind === "outside" ? undefined : await sandbox.widen(way), note };
+    },
+  };
+}
+
+function describe(way: WayOut): string {
+  if (way.kind === "outside") return "The user allowed it, so the command was run again outside of the sandbox.";
+  const { hosts, paths, term } = way;
+  const what = hosts.length > 0 ? `with network access to ${hosts.join(", ")}` : `with ${paths.join(", ")} writable`;
+  return `The user allowed it, so the command was run again ${what}${term === "session" ? "; this holds for later commands too" : ""}.`;
+}

@@ -1,0 +1,154 @@
+/** Asks a person whether a command may be run again that the sandbox stopped: with more allowed, or outside of it. */
+import { getErrorMessage, untilAborted } from "@tau/ai/internal";
+import type { ApprovalChoice } from "@tau/protocol";
+import type { SandboxRefusal } from "@tau/tools";
+import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
+import { bindTarget, changedMeanwhile, describeTarget, isSameTarget, type JudgeParts, judgeTarget } from "./judge.ts";
+import type { Answer, Ask, PolicyRequest, Question } from "./policy.ts";
+
+/** A call whose command has failed because of the sandbox. */
+export interface StoppedCall extends CalledTool {
+  readonly toolCallId: string;
+  readonly refused: SandboxRefusal;
+}
+
+/** How the command may be run again. */
+export type WayOut =
+  | {
+      readonly kind: "inside";
+      readonly hosts: readonly string[];
+      readonly paths: readonly string[];
+      readonly term: Term;
+    }
+  | { readonly kind: "outside" };
+type Term = "command" | "session";
+
+export type WayOutAnswer =
+  | { readonly kind: "again"; readonly way: WayOut; readonly message?: string }
+  /** `message`: whole sentences for the model; absent where it has been told by the command's own output. */
+  | { readonly kind: "denied"; readonly message?: string };
+
+export type WayOutParts = Pick<JudgeParts, "decide" | "ask" | "audit" | "subject" | "cwd" | "files" | "ids">;
+
+interface Offer {
+  readonly choice: ApprovalChoice;
+  /** What the person sees and answers with. */
+  readonly rule: string;
+  readonly way: WayOut;
+  /** What would be allowed, for the audit. */
+  readonly requests: readonly PolicyRequest[];
+}
+
+const maxReasonLength = 5_000;
+
+/** Never rejects. The command is not run outside unless a person says so each time. */
+export async function askWayOut(parts: WayOutParts, call: StoppedCall, signal: AbortSignal): Promise<WayOutAnswer> {
+  const command = findCommand(parts, call);
+  if (command === undefined) return { kind: "denied" };
+  const { request, verdict } = await judgeTarget(parts, command);
+  const offers = listOffers(call.refused, request, call.refused.mayLeave && verdict.kind !== "deny");
+  const [first] = offers;
+  if (!first) return { kind: "denied" };
+  const { ask } = parts;
+  if (!ask) return await deny(parts, call, first, { reason: `${call.refused.reason} ${unattended}` });
+  try {
+    const target = await bindTarget(parts, request.target, verdict);
+    const question: Question = {
+      id: parts.ids(),
+      toolCallId: call.toolCallId,
+      toolName: call.name,
+      summary: summariseCall(call),
+      reason: toVisibleLine(`The command failed. ${call.refused.reason} It can be run again.`, maxReasonLength),
+      ...describeTarget(target, verdict),
+      choices: offers.map(({ choice, rule }) => ({ choice, rule })),
+      request,
+    };
+    const answer = await askPerson(ask, question, signal);
+    if (answer?.decision !== "allow") return await deny(parts, call, first, toRefusal(answer));
+    const { choice = "once", by = "person" } = answer;
+    const offer = offers.find((each) => each.choice === choice && (answer.rule ?? each.rule) === each.rule);
+    if (!offer) return await deny(parts, call, first, { by, reason: "The answer names a rule that was not offered." });
+    if (!isSameTarget(target, await bindTarget(parts, request.target, verdict)))
+      return await deny(parts, call, offer, { by, reason: changedMeanwhile });
+    for (const allowed of offer.requests) await parts.audit({ ...getFact(call, allowed), outcome: "allowed", by });
+    return { kind: "again", way: offer.way, ...(answer.message !== undefined && { message: answer.message }) };
+  } catch (error) {
+    return { kind: "denied", message: `It was not run again: ${getErrorMessage(error)}` };
+  }
+}
+
+/** Undefined when the call was aborted meanwhile. */
+async function askPerson(ask: Ask, question: Question, signal: AbortSignal): Promise<Answer | undefined> {
+  if (signal.aborted) return undefined;
+  const asked = await untilAborted((async () => await ask(question, signal))(), signal);
+  return asked.kind === "aborted" ? undefined : asked.value;
+}
+
+/** What the call runs, as the tool itself says. */
+function findCommand({ subject, cwd }: WayOutParts, { tool, args }: StoppedCall): PolicyRequest | undefined {
+  const wanted = tool?.access?.(args as Record<string, unknown>, cwd) ?? [];
+  const access = wanted.find(({ target }) => target.kind === "command");
+  return access && { subject, capability: access.capability, target: access.target };
+}
+
+/** The narrowest comes first: an answer that names no rule means that one. Pure. */
+function listOffers({ hosts, paths }: SandboxRefusal, command: PolicyRequest, mayBeOutside: boolean): Offer[] {
+  const { subject, target } = command;
+  const terms = [
+    ["once", "command"],
+    ["session", "session"],
+  ] as const;
+  const network = terms.map(([choice, term]): Offer => ({
+    choice,
+    rule: `network ${hosts.join(", ")}`,
+    way: { kind: "inside", hosts, paths: [], term },
+    requests: hosts.map((host) => ({ subject, capability: "http", target: { kind: "host", host } })),
+  }));
+  const opened = terms.map(([choice, term]): Offer => ({
+    choice,
+    rule: `path ${paths.join(", ")}`,
+    way: { kind: "inside", hosts: [], paths, term },
+    requests: paths.map((path) => ({ subject, capability: "write", target: { kind: "path", path } })),
+  }));
+  const text = target.kind === "command" ? target.command : "";
+  const outside: Offer = { choice: "once", rule: `outside ${text}`, way: { kind: "outside" }, requests: [command] };
+  return [
+    ...(hosts.length > 0 ? network : []),
+    ...(paths.length > 0 ? opened : []),
+    ...(mayBeOutside ? [outside] : []),
+  ];
+}
+
+const getFact = ({ toolCallId, name }: StoppedCall, request: PolicyRequest) => ({
+  toolCallId,
+  toolName: name,
+  request,
+  rule: "sandbox",
+});
+
+interface Refused {
+  readonly by?: string;
+  readonly reason: string;
+}
+
+function toRefusal(answer: Answer | undefined): Refused {
+  if (!answer) return { by: "abort", reason: "Aborted before a person answered." };
+  const { by = "person", message } = answer;
+  const who = by === "person" ? "The user" : by;
+  const why = message ? `: ${message}` : ". Do not try it in another way: go on without it, or ask what to do instead.";
+  return { by, reason: `${who} did not allow to run the command again${why}` };
+}
+
+async function deny(
+  parts: WayOutParts,
+  call: StoppedCall,
+  { requests }: Offer,
+  refused: Refused,
+): Promise<WayOutAnswer> {
+  for (const request of requests) await parts.audit({ ...getFact(call, request), outcome: "denied", ...refused });
+  // Where nobody was asked, the output of the command says what to configure.
+  return refused.by === undefined ? { kind: "denied" } : { kind: "denied", message: refused.reason };
+}
+
+const unattended =
+  "No person is there to ask. To allow it, use the settings sandbox.network and sandbox.allowedPaths, or answer the question of tau -p in a terminal.";

@@ -1,0 +1,73 @@
+/** Which wall a failed command ran into: from what the proxy refused, and from what the command itself printed. Pure. */
+import { resolve } from "node:path";
+import { isWithin } from "@tau/tools/platform";
+import type { Mount } from "./mounts.ts";
+import type { Refusal } from "./proxy/admit.ts";
+
+export interface FailedCommand {
+  /** What the proxy refused while it ran. */
+  readonly refusals: readonly Refusal[];
+  /** The end of its output. */
+  readonly output: string;
+  readonly cwd: string;
+  /** What it saw. */
+  readonly mounts: readonly Mount[];
+}
+
+export interface Evidence {
+  readonly refusals: readonly Refusal[];
+  /** Absolute paths that it could not change, because they are outside of what commands may change. */
+  readonly outside: readonly string[];
+  /** The same for names in the project that other programs run or obey. */
+  readonly protected: readonly string[];
+  /** Absolute paths that it could not see. */
+  readonly hidden: readonly string[];
+}
+
+const maxOutputCharacters = 64 * 1024;
+const maxPaths = 5;
+const maxHosts = 10;
+
+const readOnlyMessage = /read-only file system/i;
+const missingMessage = /permission denied|no such file or directory|\b(?:EACCES|ENOENT)\b/i;
+
+/** Says nothing rather than something that may be wrong: a path counts only if the sandbox really holds it. */
+export function findEvidence({ refusals, output, cwd, mounts }: FailedCommand): Evidence {
+  const lines = output.slice(-maxOutputCharacters).split("\n");
+  const findPaths = (message: RegExp) =>
+    lines
+      .filter((line) => message.test(line))
+      .flatMap((line) => findPathsInLine(line).map((path) => resolve(cwd, path)));
+  const keep = (paths: readonly string[], ...standings: readonly Standing[]) =>
+    [...new Set(paths)].filter((path) => standings.includes(getStanding(path, mounts))).slice(0, maxPaths);
+  const unchanged = findPaths(readOnlyMessage);
+  return {
+    refusals: uniqueTargets(refusals).slice(0, maxHosts),
+    outside: keep(unchanged, "outside"),
+    protected: keep(unchanged, "read-only"),
+    hidden: keep([...unchanged, ...findPaths(missingMessage)], "hidden-file", "hidden-directory"),
+  };
+}
+
+export const isEmpty = (evidence: Evidence): boolean => Object.values(evidence).every(({ length }) => length === 0);
+
+const uniqueTargets = (refusals: readonly Refusal[]): Refusal[] => [
+  ...new Map(refusals.map((refusal) => [refusal.target, refusal])).values(),
+];
+
+type Standing = Mount["kind"] | "outside";
+
+/** The most exact mount counts, which comes last. */
+const getStanding = (path: string, mounts: readonly Mount[]): Standing =>
+  mounts.findLast((mount) => isWithin(mount.path, path))?.kind ?? "outside";
+
+const quoted = /'([^']+)'|‘([^’]+)’|"([^"]+)"|`([^`']+)['`]/g;
+/** `touch: /etc/x: Read-only file system` or `open /etc/x: read-only file system`. */
+const unquoted = /([^\s:]+): (?:read-only file system|permission denied|no such file or directory)/i;
+
+/** Programs print a path in quotes, or directly before the message. */
+function findPathsInLine(line: string): string[] {
+  const inQuotes = [...line.matchAll(quoted)].flatMap((match) => match.slice(1).filter((text) => text !== undefined));
+  const paths = inQuotes.length > 0 ? inQuotes : [unquoted.exec(line)?.[1] ?? ""];
+  return paths.filter((path) => path !== "" && !path.includes("\0"));
+}

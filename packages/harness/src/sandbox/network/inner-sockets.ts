@@ -1,0 +1,77 @@
+/** Sockets in the network of the commands. A process inside opens them and hands them to us. */
+import type { ChildProcess, SendHandle } from "node:child_process";
+import { Server, Socket } from "node:net";
+import { getSystemErrorName } from "node:util";
+
+export interface InnerSockets {
+  /** Listens at a free port of loopback inside. */
+  listen(): Promise<Server>;
+  /** Connects to a server on loopback inside. */
+  connect(port: number): Promise<Socket>;
+}
+
+interface Pending {
+  readonly resolve: (handle: SendHandle) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The answers of a process that was started with an `ipc` channel. */
+export class HandedSockets implements InnerSockets {
+  readonly #child: ChildProcess;
+  readonly #request: (id: number, port: number) => void;
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
+
+  /** `request` asks the process for a socket: connected to `port`, or listening if that is 0. */
+  constructor(child: ChildProcess, request: (id: number, port: number) => void) {
+    this.#child = child;
+    this.#request = request;
+    child.on("message", (message, handle) => this.#take(message as Answer, handle));
+    child.once("disconnect", () => this.#end());
+    child.once("error", () => this.#end());
+    child.channel?.unref();
+  }
+
+  async listen(): Promise<Server> {
+    const handle = await this.#open(0);
+    if (handle instanceof Server) return handle;
+    throw new Error("The sandbox did not hand over a server.");
+  }
+
+  async connect(port: number): Promise<Socket> {
+    const handle = await this.#open(port);
+    if (handle instanceof Socket) return handle;
+    throw new Error("The sandbox did not hand over a connection.");
+  }
+
+  #open(port: number): Promise<SendHandle> {
+    if (!this.#child.connected) return Promise.reject(new Error(gone));
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#pending.set(id, { resolve, reject });
+      this.#child.channel?.ref();
+      this.#request(id, port);
+    });
+  }
+
+  #take({ id, error }: Answer, handle: SendHandle | undefined): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#child.channel?.unref();
+    if (handle) pending?.resolve(handle);
+    else pending?.reject(new Error(error === undefined ? gone : getSystemErrorName(-error)));
+  }
+
+  #end(): void {
+    for (const { reject } of this.#pending.values()) reject(new Error(gone));
+    this.#pending.clear();
+  }
+}
+
+interface Answer {
+  id: number;
+  /** An error number of the system, where there is no socket. */
+  error?: number;
+}
+
+const gone = "The process that opens sockets in the sandbox has ended.";

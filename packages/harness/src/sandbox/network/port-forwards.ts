@@ -1,0 +1,57 @@
+/** Ports of this machine at which servers inside can be reached. */
+import { createServer, type Server, type Socket } from "node:net";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { InnerSockets } from "./inner-sockets.ts";
+
+export interface PortForwards {
+  /** A sentence for each port that could not be opened. */
+  readonly problems: readonly string[];
+  close(): void;
+}
+
+/** Only programs on this machine can connect to them. */
+const address = "127.0.0.1";
+
+export async function openPortForwards(ports: readonly number[], sockets: InnerSockets): Promise<PortForwards> {
+  const connections = new Set<Socket>();
+  const outcomes = await Promise.all(ports.map((port) => forward(port, sockets, connections)));
+  const servers = outcomes.filter((outcome) => typeof outcome !== "string");
+  return {
+    problems: outcomes.filter((outcome) => typeof outcome === "string"),
+    close() {
+      for (const server of servers) server.close();
+      for (const socket of connections) socket.destroy();
+    },
+  };
+}
+
+function forward(port: number, sockets: InnerSockets, connections: Set<Socket>): Promise<Server | string> {
+  const keep = (socket: Socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+    socket.on("error", () => socket.destroy());
+  };
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (outer) => {
+    keep(outer);
+    const join = async () => {
+      const inner = await sockets.connect(port);
+      keep(inner);
+      if (outer.destroyed) return void inner.destroy();
+      inner.allowHalfOpen = true;
+      inner.once("close", () => outer.destroy());
+      outer.once("close", () => inner.destroy());
+      outer.pipe(inner).pipe(outer);
+    };
+    // No server listens there yet: a browser is told so by a connection that ends.
+    join().catch(() => outer.destroy());
+  });
+  return new Promise((resolve) => {
+    server.once("error", (error) =>
+      resolve(`[Port ${port} of the setting sandbox.ports could not be opened: ${getErrorMessage(error)}.]`),
+    );
+    server.listen(port, address, () => {
+      server.unref();
+      resolve(server);
+    });
+  });
+}

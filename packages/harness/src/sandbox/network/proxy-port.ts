@@ -1,0 +1,46 @@
+/** A port of loopback inside at which commands find the proxy, and what the proxy refused there. */
+import type { AddressInfo, Server } from "node:net";
+import type { Refusal } from "../proxy/admit.ts";
+import { createProxy } from "../proxy/proxy.ts";
+import type { InnerSockets } from "./inner-sockets.ts";
+import { getProxyVariables } from "./proxy-variables.ts";
+
+export interface ProxyPort {
+  /** For the commands that are to use it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** From now on: what was refused when the result is called. */
+  watch(): () => readonly Refusal[];
+  close(): void;
+}
+
+/** What is refused more often than that in one command need not be told. */
+const maxRefusals = 1_000;
+
+/** `getAllowed` is called for each request. */
+export async function openProxyPort(sockets: InnerSockets, getAllowed: () => readonly string[]): Promise<ProxyPort> {
+  const server: Server = await sockets.listen();
+  const watchers = new Set<Refusal[]>();
+  const onRefused = (refusal: Refusal) => {
+    for (const refusals of watchers) if (refusals.length < maxRefusals) refusals.push(refusal);
+  };
+  const proxy = createProxy({ getAllowed, onRefused });
+  server.on("connection", (socket) => proxy.serve(socket));
+  // The sandbox has ended, or we are out of descriptors: commands then get no connection.
+  server.on("error", () => server.close());
+  server.unref();
+  return {
+    env: getProxyVariables((server.address() as AddressInfo).port),
+    watch() {
+      const refusals: Refusal[] = [];
+      watchers.add(refusals);
+      return () => {
+        watchers.delete(refusals);
+        return refusals;
+      };
+    },
+    close() {
+      server.close();
+      proxy.close();
+    },
+  };
+}

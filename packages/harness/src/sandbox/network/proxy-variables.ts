@@ -1,0 +1,22 @@
+/** The variables by which programs find a proxy. Pure. */
+
+const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+export function getProxyVariables(port: number): Record<string, string> {
+  const url = `http://127.0.0.1:${port}`;
+  // Servers of other commands are reached without it.
+  const direct = "localhost,127.0.0.1,::1";
+  const pairs = names.flatMap((name): [string, string][] => [
+    [name, url],
+    [name.toLowerCase(), url],
+  ]);
+  return {
+    ...Object.fromEntries(pairs),
+    NO_PROXY: direct,
+    no_proxy: direct,
+    // Newer versions of Node use the variables above only if they are told to.
+    NODE_USE_ENV_PROXY: "1",
+    // Nobody asked for this request, and its refusal would be reported when a command fails for another reason.
+    npm_config_update_notifier: "false",
+  };
+}

@@ -1,0 +1,259 @@
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type Base,
+  createBase,
+  createProjects,
+  inProject,
+  outside,
+  removeBase,
+  runSessions,
+  startRunner,
+  users,
+} from "./kit.ts";
+import type { RunnerInput } from "./runner.ts";
+
+let base: Base;
+let server: Server;
+let host: string;
+let count = 0;
+
+/** Not one of the addresses that are reached without a proxy. */
+const address = "127.0.0.2";
+
+beforeAll(async () => {
+  base = await createBase();
+  const files = join(base.directory, "files");
+  mkdirSync(files);
+  const made = await outside(
+    users.includes("root") ? "root" : "ordinary",
+    `set -e; cd ${files}; echo from outside >hello; git init -q --bare repo.git
+     git init -q work; cd work; git -c user.name=a -c user.email=b@c commit -q --allow-empty -m 'over the proxy'
+     git push -q ../repo.git HEAD:refs/heads/main; cd ../repo.git; git symbolic-ref HEAD refs/heads/main; git update-server-info`,
+  );
+  if (made.code !== 0) throw new Error(made.text);
+  server = createServer((request, response) => {
+    const path = (request.url ?? "").replace(/\?.*/, "");
+    if (path === "/tau-sample") {
+      const dist = { tarball: `http://${host}/tau-sample.tgz`, shasum: "0".repeat(40) };
+      const version = { name: "tau-sample", version: "7.8.9", dist };
+      return response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ name: "tau-sample", "dist-tags": { latest: "7.8.9" }, versions: { "7.8.9": version } }));
+    }
+    const file = join(files, path);
+    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+    return isFile ? response.end(readFileSync(file)) : response.writeHead(404).end();
+  });
+  await once(server.listen(0, address), "listening");
+  host = `${address}:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+  removeBase(base);
+});
+
+/** A port that is free now. */
+async function findPort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+/** What a server says to somebody who connects; undefined if nobody listens. */
+async function askPort(port: number): Promise<string | undefined> {
+  const socket = connect(port, "127.0.0.1");
+  return await readText(socket).catch(() => undefined);
+}
+
+const serve = (port: number, family = "INET", loopback = "INADDR_LOOPBACK", pack = "sockaddr_in") =>
+  `perl -MSocket=:all -e 'socket(S, AF_${family}, SOCK_STREAM, 0); bind(S, ${pack}(${port}, ${loopback})) or die $!; listen(S, 5); while (accept(C, S)) { syswrite C, "from inside"; close C }'`;
+
+for (const user of users) {
+  for (const way of ["session", "command"] as const) {
+    describe(`the network of a sandbox for each ${way}, as ${user === "root" ? "root" : "an ordinary user"}`, () => {
+      const getHelper = () => (way === "session" ? base.helper : false);
+      const prepare = async (more: Partial<RunnerInput>) => {
+        const [project = ""] = await createProjects(base, user, [`${way}-network-${count++}`]);
+        return { ...inProject(project), helper: getHelper() ?? false, commands: [], ...more } satisfies RunnerInput;
+      };
+      const run = async (commands: string[], more: Partial<RunnerInput> = {}) =>
+        (await runSessions({ base, user }, [{ ...(await prepare(more)), commands }]))[0]!;
+      const isMissing = () => getHelper() === undefined;
+
+      test("curl, git and npm reach the hosts that are allowed, and no others", async ({ skip }) => {
+        skip(isMissing());
+        const settings = { network: { allow: [host] } };
+        const [curl, direct, git, npm, other] = await run(
+          [
+            `curl -sS http://${host}/hello`,
+            `curl -sS --noproxy '*' http://${host}/hello`,
+            `git clone -q http://${host}/repo.git copy && git -C copy log --oneline`,
+            `npm view tau-sample version --registry http://${host}/`,
+            `curl -sS http://${address}:1/hello && curl -sSf http://${address}:1/hello`,
+          ],
+          { settings },
+        );
+        expect(curl).toMatchObject({ isError: false, text: expect.stringContaining("from outside") });
+        expect(direct).toMatchObject({ isError: true });
+        expect(git).toMatchObject({ isError: false, text: expect.stringContaining("over the proxy") });
+        expect(npm).toMatchObject({ isError: false, text: expect.stringContaining("7.8.9") });
+        expect(other!.refused).toMatchObject({ hosts: [`${address}:1`], paths: [], mayLeave: false });
+      });
+
+      test("what a failed command was refused is told, with the setting that allows it", async ({ skip }) => {
+        skip(isMissing());
+        const [secure, plain, fine, later] = await run([
+          "curl -sS https://registry.example/x",
+          "curl -sS http://registry.example:8080/x; curl -sS http://second.example/; exit 3",
+          "curl -s http://registry.example/x >/dev/null",
+          "false",
+        ]);
+        expect(secure!.text).toContain(
+          '[The sandbox refused network access to registry.example:443. Only the user can allow it, with the setting sandbox.network: {"allow":["registry.example"]}.]',
+        );
+        expect(plain!.refused).toMatchObject({ hosts: ["registry.example:8080", "second.example"], paths: [] });
+        // A command that succeeds has got what it wanted.
+        expect(fine).toMatchObject({ isError: false, text: expect.not.stringContaining("sandbox") });
+        expect(later!.text).not.toMatch(/sandbox/);
+      });
+
+      test("a path that the sandbox holds is told, and others are not", async ({ skip }) => {
+        skip(isMissing());
+        const [written, inside, hidden, ordinary] = await run([
+          "echo x >../outside/file",
+          "mkdir -p .git/hooks; echo x >.git/hooks/pre-commit",
+          "echo x >../agent/settings.json",
+          "cat missing; cat /root/missing/file; false",
+        ]);
+        expect(written!.refused!.paths).toEqual([expect.stringMatching(/outside\/file$/)]);
+        expect(written!.text).toMatch(/sandbox keeps \S+outside\/file read-only.*sandbox\.allowedPaths: \["\//);
+        expect(inside!.refused).toMatchObject({
+          hosts: [],
+          paths: [],
+          reason: expect.stringMatching(/keeps \S+hooks\S* read-only, because/),
+        });
+        // Nobody is asked to open credentials.
+        expect(hidden!.refused).toBeUndefined();
+        expect(hidden!.text).toMatch(/hides \S+settings\.json/);
+        expect(ordinary!.text).not.toMatch(/sandbox/);
+        expect(ordinary!.refused).toBeUndefined();
+      });
+
+      test("servers inside can be reached on the ports that are listed, and on no others", async ({ skip }) => {
+        skip(isMissing());
+        const [open, other, newer] = [await findPort(), await findPort(), await findPort()];
+        const input = await prepare({
+          settings: { ports: [open, newer] },
+          stays: true,
+          commands: [
+            `&${serve(open)}`,
+            `&${serve(other)}`,
+            `&${serve(newer, "INET6", "IN6ADDR_LOOPBACK", "sockaddr_in6")}`,
+            "true",
+          ],
+        });
+        const child = startRunner({ base, user }, [input]);
+        await expect.poll(() => askPort(open)).toBe("from inside");
+        await expect.poll(() => askPort(newer)).toBe("from inside");
+        expect(await askPort(other)).toBeUndefined();
+        // Where there is no helper, a process of ours connects inside.
+        const findConnecting = async () => (await outside(user, "pgrep -f 'node:net.*listen = [(]id[)]'")).text;
+        if (way === "command") expect(await findConnecting()).not.toBe("");
+        child.kill("SIGKILL");
+        await once(child, "exit");
+        await expect.poll(() => askPort(open)).toBeUndefined();
+        await expect.poll(() => askPort(newer)).toBeUndefined();
+        await expect.poll(findConnecting).toBe("");
+      });
+
+      test("what a person allows counts for one command, or from then on", async ({ skip }) => {
+        skip(isMissing());
+        const input = await prepare({});
+        const path = join(input.cwd, "../outside");
+        const fetch = `curl -sSf http://${host}/hello`;
+        const none = { hosts: [], paths: [] };
+        const [results = []] = await runSessions({ base, user }, [
+          {
+            ...input,
+            commands: [
+              fetch,
+              fetch,
+              fetch,
+              fetch,
+              "echo here >/var/tmp/kept",
+              "echo a >../outside/a && cat /var/tmp/kept",
+              "echo b >../outside/b",
+              "echo c >../outside/c && cat /var/tmp/kept",
+              `echo d >../outside/d && ${fetch}`,
+            ],
+            grants: {
+              1: { ...none, hosts: [host], term: "command" },
+              3: { ...none, hosts: [host], term: "session" },
+              5: { ...none, paths: [path], term: "command" },
+              7: { ...none, paths: [path], term: "session" },
+            },
+          },
+        ]);
+        expect(results.map(({ isError }) => isError)).toEqual([
+          true,
+          false,
+          true,
+          false,
+          false,
+          false,
+          true,
+          false,
+          false,
+        ]);
+        expect(results.slice(5).map(({ text }) => text)).toEqual([
+          expect.stringContaining("here"),
+          expect.stringMatching(/Read-only file system/),
+          expect.stringContaining("here"),
+          expect.stringContaining("from outside"),
+        ]);
+        expect(readdirSync(path).toSorted()).toEqual(["a", "c", "d", "file"]);
+      });
+
+      test("a sandbox that was killed is started again with its proxy and its ports", async ({ skip }) => {
+        skip(isMissing() || way === "command");
+        const port = await findPort();
+        const input = await prepare({
+          settings: { ports: [port], network: { allow: [host] } },
+          stays: true,
+          commands: [
+            "true",
+            `!code=1; for pid in $(pgrep -f "^${base.helper} "); do grep -qs " $PWD " /proc/$pid/mountinfo && kill -9 $pid && code=0; done; exit $code`,
+            `curl -sSf http://${host}/hello`,
+            `&${serve(port)}`,
+          ],
+        });
+        const child = startRunner({ base, user }, [input]);
+        let output = "";
+        child.stdout!.on("data", (piece: Buffer) => (output += piece.toString()));
+        await expect.poll(() => output).toContain("from outside");
+        await expect.poll(() => askPort(port)).toBe("from inside");
+        child.kill("SIGKILL");
+        await once(child, "exit");
+      });
+
+      test("a port that is taken is told, and commands run nevertheless", async ({ skip }) => {
+        skip(isMissing());
+        const taken = createServer().listen(0, "127.0.0.1");
+        await once(taken, "listening");
+        const { port } = taken.address() as AddressInfo;
+        const [first, second] = await run(["echo ran", "echo again"], { settings: { ports: [port] } });
+        taken.close();
+        expect(first!.text).toMatch(new RegExp(`ran[^]*Port ${port} of the setting sandbox.ports could not be opened`));
+        expect(second!.text).not.toMatch(/Port/);
+      });
+    });
+  }
+}
