@@ -5,6 +5,7 @@ import type { Io } from "./command.ts";
 import type { Hosts } from "./hosts.ts";
 import type { Program } from "./interactive/program.ts";
 import { openAddress } from "./open-address.ts";
+import { toTerminalText } from "./terminal-text.ts";
 import { version } from "./version.ts";
 
 export function createProgram(io: Io, hosts: Hosts): Program {
@@ -28,9 +29,10 @@ async function runDoctor(io: Io): Promise<string> {
   const { runCommand } = await import("./commands/run.ts");
   let text = "";
   const out = (part: string) => void (text += part);
-  const terminal = { input: false, out: false, err: false };
-  await runCommand("doctor", [], { ...io, out, err: out, terminal, colour: false });
-  return text;
+  // The terminal is checked as it is; only progress is not shown.
+  const terminal = { ...io.terminal, err: false };
+  await runCommand("doctor", [], { ...io, out, err: out, terminal });
+  return toTerminalText(text);
 }
 
 /** Beside the program, which may be called through a link. */

@@ -2,20 +2,16 @@
 import type { SessionEvent, View } from "@tau/protocol";
 import { ViewTracker } from "@tau/protocol";
 import {
-  type Component,
-  Container,
   Editor,
   getEditorTheme,
   getMarkdownTheme,
   type Keybinding,
   type KeybindingsManager,
   setKeybindings,
-  Spacer,
   type Terminal,
   type TUI,
 } from "@tau/tui";
 import { Attention } from "./attention.ts";
-import { createNote } from "./blocks/note.ts";
 import { ThemedText } from "./blocks/themed-text.ts";
 import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
@@ -91,7 +87,6 @@ export class App {
   readonly #editor: Editor;
   readonly #dialogs: DialogStack;
   readonly #questions: OpenQuestions;
-  readonly #notes = new Container();
   readonly #outbox = new Outbox(() => this.#client);
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
@@ -170,7 +165,7 @@ export class App {
       requestRender,
     });
     const parts = {
-      conversation: [...title, this.#transcript, this.#notes],
+      conversation: [...title, this.#transcript],
       below: [this.#status.activity, this.#dialogs.slot, this.#status.status],
     };
     this.#older = new OlderEntries({
@@ -262,7 +257,6 @@ export class App {
     this.#unsubscribe();
     this.#client = client;
     this.#transcript.clear();
-    this.#notes.clear();
     this.#unsubscribe = client.subscribe(
       (view) => this.#takeSnapshot(view),
       (event) => this.#take(event),
@@ -273,6 +267,7 @@ export class App {
 
   #takeSnapshot(view: View): void {
     this.#tracker.view = view;
+    this.#transcript.update(view);
     for (const { message } of view.live.notices) this.#say(message, "warning");
     this.#tui.requestRender();
   }
@@ -505,7 +500,7 @@ export class App {
     if (trimmed === "") return;
     this.#editor.addToHistory(text);
     this.#editor.setText("");
-    this.#notes.clear();
+    this.#transcript.keepRemarks();
     if (this.#settling) await this.#settling;
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
@@ -601,12 +596,7 @@ export class App {
   }
 
   #say(text: string, color: "dim" | "warning" | "error" = "dim"): void {
-    this.#addNote(createNote(text, this.#look, color));
-  }
-
-  #addNote(note: Component): void {
-    if (this.#notes.children.length === 0) this.#notes.addChild(new Spacer(1));
-    this.#notes.addChild(note);
+    this.#transcript.addRemark(text, color);
     this.#tui.requestRender();
   }
 

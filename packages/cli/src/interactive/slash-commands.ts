@@ -7,13 +7,13 @@ import { chooseModel, chooseScopedModels } from "./commands/models.ts";
 import { runDoctor, showChangelog } from "./commands/program.ts";
 import { showPolicy } from "./commands/policy.ts";
 import { answerQuestions, editQueue } from "./commands/queue.ts";
+import { showKeys } from "./commands/keys.ts";
 import { resume } from "./commands/sessions.ts";
 import { changeSettings } from "./commands/settings.ts";
 import { chooseTheme } from "./commands/theme.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
 import type { Interface } from "./interface.ts";
-import { keybindingDefinitions, type AppKeybinding } from "./keybindings.ts";
 
 export interface SlashCommand {
   name: string;
@@ -141,23 +141,6 @@ async function reload(ui: Interface): Promise<void> {
   const { changed } = await ui.client.execute({ type: "reload" });
   ui.say(changed.length === 0 ? "Read again." : `Changed: ${changed.join(", ")}`);
   for (const problem of await ui.reloadTerminal()) ui.say(problem, "warning");
-}
-
-function showKeys(ui: Interface): void {
-  const rows = Object.entries(keybindingDefinitions).map(([id, { description = id }]) => {
-    return { id, key: ui.describeKey(id as AppKeybinding), description };
-  });
-  const bound = rows.filter(({ key }) => key !== "");
-  const unbound = rows.filter(({ key }) => key === "");
-  const width = Math.max(...bound.map(({ key }) => key.length));
-  const idWidth = Math.max(...unbound.map(({ id }) => id.length));
-  ui.say(
-    [
-      ...bound.map(({ key, description }) => `${key.padEnd(width)}  ${description}`),
-      ...(unbound.length === 0 ? [] : ["", "Without a key, until keybindings.json has one for them:"]),
-      ...unbound.map(({ id, description }) => `${id.padEnd(idWidth)}  ${description}`),
-    ].join("\n"),
-  );
 }
 
 function showHelp(ui: Interface): void {

@@ -50,6 +50,10 @@ export class Transcript extends Container {
   #live: { id: string; block: AssistantBlock } | undefined;
   /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
   #loggedId: string | undefined;
+  /** Whether something was said or run already. */
+  #isBegun = false;
+  /** Those at the end that were made since `keepRemarks`. */
+  #remarks: Component[] = [];
 
   constructor(options: TranscriptOptions) {
     super();
@@ -79,6 +83,7 @@ export class Transcript extends Container {
   addCommand(command: string): ShellCommandBlock {
     const block = new ShellCommandBlock(command, this.#look);
     this.#commands = [...this.#commands, block];
+    this.#isBegun = true;
     this.#addBlock(block);
     return block;
   }
@@ -117,8 +122,28 @@ export class Transcript extends Container {
     return repeated;
   }
 
+  /** Something that is not in the log. It stays where it is: its lines may be printed already. */
+  addRemark(text: string, color: "dim" | "warning" | "error"): void {
+    const remarks = [...this.#remarks, createNote(text, this.#look, color)];
+    if (this.#remarks.length === 0) this.addChild(new Spacer(1));
+    this.addChild(remarks.at(-1)!);
+    this.#remarks = remarks;
+  }
+
+  /** The remarks so far belong to the branch that is shown. Later ones are also shown after another branch is. */
+  keepRemarks(): void {
+    this.#remarks = [];
+  }
+
+  override addChild(component: Component): void {
+    super.addChild(component);
+    this.#remarks = [];
+  }
+
   override clear(): void {
     super.clear();
+    this.#remarks = [];
+    this.#isBegun = false;
     this.#entries = [];
     this.#firstId = undefined;
     this.#older = { kind: "none" };
@@ -135,16 +160,21 @@ export class Transcript extends Container {
     const last = this.#entries.at(-1);
     const known = last === undefined ? -1 : entries.lastIndexOf(last);
     let fresh = entries.slice(known + 1);
+    const remarks = known === -1 && last !== undefined ? this.#remarks : [];
     // Another branch or another session. Before the first entry there may be a command that is running.
     if (known === -1 && last !== undefined) this.clear();
     if (this.#firstId === undefined) {
       const isCut = fresh.length > maxFirstEntries;
       fresh = fresh.slice(-maxFirstEntries);
+      this.#isBegun ||= isCut || log.hasOlder;
       if (isCut || log.hasOlder) this.#markOlder(log);
       this.#firstId = fresh[0]?.id;
     }
     for (const entry of fresh) this.#addEntry(entry, liveId);
     this.#entries = entries;
+    if (remarks.length === 0) return;
+    for (const component of [new Spacer(1), ...remarks]) this.addChild(component);
+    this.#remarks = remarks;
   }
 
   #markOlder(log: LogView): void {
@@ -177,6 +207,7 @@ export class Transcript extends Container {
   }
 
   #addMessage(message: SessionMessage, liveId: string | undefined): void {
+    this.#isBegun = true;
     switch (message.role) {
       case "user":
         return this.#addBlock(new UserMessageBlock(message.content, this.#look));
@@ -215,13 +246,14 @@ export class Transcript extends Container {
     this.#awaited.delete(message.toolCallId);
   }
 
-  #takeLive({ message, tools }: LiveView): void {
+  #takeLive({ message, tools, denials }: LiveView): void {
     if (message && message.id !== this.#loggedId) {
       if (this.#live?.id !== message.id) this.#live = { id: message.id, block: this.#createAnswer() };
       this.#live.block.setLive(message);
       for (const call of message.calls) this.#getCall(call.id, call.name).setArguments(call.arguments);
     }
     for (const tool of tools) this.#getCall(tool.id, tool.name).setRunning(tool);
+    for (const { toolCallId } of denials) this.#calls.get(toolCallId)?.setDenied();
   }
 
   /** After a run nothing that it left open changes any more, and nothing holds back what follows. */
@@ -255,7 +287,7 @@ export class Transcript extends Container {
 
   /** What a session begins with is in the status line. */
   #addChange(text: string): void {
-    if (this.children.length > 0 || this.#older.kind === "some") this.#addNote(text);
+    if (this.#isBegun || this.#older.kind === "some") this.#addNote(text);
   }
 
   #addNote(text: string): void {

@@ -252,9 +252,9 @@ describe("commands", () => {
     app.type("/mod");
     await app.sees("Choose a model");
     app.press("escape", "ctrlC");
-    app.type("/policy");
+    app.type("/mcp");
     app.press("escape", "enter");
-    await app.sees("/policy is not there yet");
+    await app.sees("/mcp is not there yet");
   });
 
   test("/model chooses one, also by typing a part of its name", async () => {

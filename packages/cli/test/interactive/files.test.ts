@@ -1,8 +1,11 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { toPlainText } from "@tau/tui";
 import { describe, expect, test } from "vitest";
-import { readChangelog } from "../../src/program.ts";
-import { type ModelWorkspace, temporaryDirectory, textReply } from "../kit.ts";
+import { parseSessionArgs } from "../../src/args.ts";
+import { Hosts } from "../../src/hosts.ts";
+import { createProgram, readChangelog } from "../../src/program.ts";
+import { createIo, createWorkspace, type ModelWorkspace, temporaryDirectory, textReply } from "../kit.ts";
 import { openApp, type OpenedApp, type OpenOptions } from "./kit.ts";
 
 const secret = "acme-key-0123456789";
@@ -131,7 +134,20 @@ test("/doctor shows what the checks say", async () => {
   await app.sees(/CHECK +STATUS +RESULT/);
 });
 
-test.each(["policy", "mcp"])("/%s says that it is not there yet", async (name) => {
+test("/doctor checks the terminal that the interface is on", async () => {
+  const workspace = await createWorkspace();
+  const env = { TERM: "xterm-256color", LANG: "C.UTF-8" };
+  const { io } = createIo(workspace, { terminal: { input: true, out: true, err: true }, env });
+  const parsed = parseSessionArgs([]);
+  if (parsed.kind !== "session") throw new Error("These are no arguments of a session.");
+  const program = createProgram({ ...io, colour: true }, new Hosts(parsed.options, io));
+  const text = toPlainText(await program.runDoctor(workspace.directory, 120));
+  expect(text).toMatch(/^CHECK +STATUS +RESULT *\nnode +ok +\d/);
+  expect(text).toMatch(/terminal +ok +xterm-256color, colours, C\.UTF-8/);
+  expect(text).not.toContain("checking");
+});
+
+test.each(["mcp", "llama"])("/%s says that it is not there yet", async (name) => {
   const app = await openApp([]);
   run(app, `/${name}`);
   await app.sees(`/${name} is not there yet`);

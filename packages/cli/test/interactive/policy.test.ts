@@ -84,3 +84,12 @@ test("every state of the sandbox says what it means for commands", () => {
   );
   expect(describe({ mode: "off", state: "off" })).toContain("nothing is allowed for longer than a session");
 });
+
+test("a command that the policy denies is shown as denied and not as done", async () => {
+  const app = await openApp([toolReply("bash", { command: "rm -rf /" }), textReply("Sorry.")], { columns: 140 });
+  app.type("clean up");
+  app.press("enter");
+  await app.sees("Sorry.");
+  await app.sees("rm -rf / (denied)");
+  await app.sees("The policy denied this command, and it was not run. It deletes / with everything below it.");
+});

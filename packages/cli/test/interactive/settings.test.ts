@@ -269,7 +269,9 @@ test("/hotkeys shows what is bound, also in the editor and in lists", async () =
   app.press("escape", "enter");
   await app.sees(/ctrl\+g +Write the prompt/);
   await app.sees(/ctrl\+k +Delete up to the end/);
-  await app.sees(/shift\+l +Label/);
+  await app.sees(/In the tree\n(?: {3}.*\n)* {3}shift\+l +Label/);
+  await app.sees(/In the list of sessions\n(?: {3}.*\n)* {3}ctrl\+d +Delete the selected session/);
+  await app.sees(/At any time\n(?: {3}.*\n)* {3}ctrl\+d +Leave/);
   await app.sees(/Without a key.*\n[\s\S]*app\.editor\.redo +Do again what was undone/);
 });
 

@@ -45,6 +45,7 @@ test("a verdict about a command says which commands it runs, and why", async () 
   const verdict = await create()(run("cd build && rm -rf /"));
   expect(verdict).toMatchObject({ kind: "deny", exec: { tier: "critical", class: "recursive_delete" } });
   expect(verdict.exec!.commands).toContainEqual(["rm", "-rf", "/"]);
+  expect(verdict).toMatchObject({ reason: expect.stringMatching(/^The policy denied this command.* It deletes \//) });
 });
 
 test("what the sandbox holds is allowed and audited, and asks without it", async () => {

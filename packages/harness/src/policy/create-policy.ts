@@ -123,5 +123,7 @@ function toVerdict(result: ExecMediationResult): Verdict {
   if (result.kind === "allow") return { kind: "allow", rule: "exec" };
   const rule = `exec:${result.class ?? "pattern"}`;
   if (result.kind === "allow_with_audit") return { kind: "allow", rule, isAudited: true };
-  return { kind: result.kind, rule, reason: result.reason };
+  if (result.kind === "ask") return { kind: "ask", rule, reason: result.reason };
+  // The reason alone says what the command does, as if it had been done.
+  return { kind: "deny", rule, reason: `The policy denied this command, and it was not run. ${result.reason}` };
 }

@@ -1,5 +1,5 @@
 /** Tells directories in which nothing was created, removed or renamed since they were last looked at. */
-import { lookAtPath } from "./look.ts";
+import { findRealPath, lookAtPath } from "./look.ts";
 
 /**
  * The time of the last change has steps of some milliseconds: a change right after a look may have the same time as one
@@ -24,9 +24,12 @@ export class DirectoryStamps {
   }
 }
 
-/** Undefined for one that has changed only now, or in the future. */
+/** Of a link also what it leads to. Undefined for one that has changed only now, or in the future. */
 function getStamp(directory: string): string | undefined {
-  const stats = lookAtPath(directory);
-  if (!stats) return "missing";
-  return Date.now() - stats.ctimeMs > recentMs ? `${stats.dev} ${stats.ino} ${stats.ctimeMs}` : undefined;
+  const link = lookAtPath(directory);
+  if (!link) return "missing";
+  const target = link.isSymbolicLink() ? lookAtPath(findRealPath(directory) ?? directory) : undefined;
+  const all = [link, ...(target ? [target] : [])];
+  if (all.some(({ ctimeMs }) => Date.now() - ctimeMs <= recentMs)) return undefined;
+  return all.map(({ dev, ino, ctimeMs }) => `${dev} ${ino} ${ctimeMs}`).join(" ");
 }

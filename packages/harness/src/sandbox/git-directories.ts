@@ -9,8 +9,8 @@ export interface GitDirectories {
   readonly directories: readonly string[];
   /** Files called `.git` that name a git directory, as in a worktree. */
   readonly links: readonly string[];
-  /** Directories with hooks that a configuration names, inside of the workspace. */
-  readonly hooks: readonly string[];
+  /** What configuration names in the workspace: directories of hooks, and included files. They may be missing. */
+  readonly named: readonly string[];
   /** Git directories of other worktrees. */
   readonly others: readonly string[];
 }
@@ -21,12 +21,14 @@ const maxLooks = 400;
 const maxModules = 50;
 const skipped = new Set(["node_modules", "vendor", "target", "dist", "build", ".git", ".venv", "venv"]);
 
-export function findGitDirectories(workspace: string): GitDirectories {
+export function findGitDirectories(workspace: string, home: string): GitDirectories {
+  const roots: string[] = [];
   const links: string[] = [];
   const directories = new Set<string>();
   const others: string[] = [];
   for (const dotGit of [findAbove(workspace), ...findBelow(workspace)]) {
     if (dotGit === undefined) continue;
+    roots.push(dirname(dotGit));
     if (lookAtPath(dotGit)?.isDirectory()) directories.add(dotGit);
     else {
       links.push(dotGit);
@@ -38,8 +40,14 @@ export function findGitDirectories(workspace: string): GitDirectories {
     const worktrees = listNames(join(directory, "worktrees")).map((name) => join(directory, "worktrees", name));
     others.push(...worktrees.filter((path) => !own.some((mine) => isWithin(path, mine))));
   }
-  const hooks = own.flatMap((directory) => findHooksPath(directory, workspace));
-  return { directories: own, links, hooks, others };
+  const configs = [
+    ...own.flatMap((directory) => ["config", "config.worktree"].map((name) => join(directory, name))),
+    ...[".gitconfig", ".config/git/config"].map((name) => join(home, name)),
+  ];
+  const named = configs.flatMap((config) => findNamed(config, { roots, home }));
+  const isOutside = (path: string) => path === workspace || !isWithin(workspace, path);
+  const protectable = named.filter((path) => !isOutside(path) && !own.some((directory) => isWithin(directory, path)));
+  return { directories: own, links, named: [...new Set(protectable)], others };
 }
 
 /** The `.git` that git finds from here, if it is not a symbolic link: those are followed nowhere. */
@@ -120,11 +128,20 @@ function findModules(directory: string): string[] {
   return found;
 }
 
+/** Git resolves a directory of hooks in each work tree, and an included file beside the one that includes it. */
+function findNamed(config: string, { roots, home }: { roots: readonly string[]; home: string }): string[] {
+  const entries = parseConfig(readText(config) ?? "") ?? [];
+  const expand = (value: string) => (value.startsWith("~/") ? join(home, value.slice(2)) : value);
+  return entries.flatMap(({ key, value }) => {
+    if (key === "core.hookspath") return roots.map((root) => toHooks(resolve(root, expand(value)), root));
+    return /^include(?:if\..*)?\.path$/s.test(key) ? [toReal(resolve(dirname(config), expand(value)))] : [];
+  });
+}
+
+const toReal = (path: string): string => findRealPath(path) ?? path;
+
 /** Tools such as husky let git run hooks from the working tree, through one directory more. */
-function findHooksPath(directory: string, workspace: string): string[] {
-  const value = getValue(directory, "core.hookspath");
-  if (value === undefined) return [];
-  const path = findRealPath(resolve(dirname(directory), value));
-  if (path === undefined || path === workspace || !isWithin(workspace, path) || isWithin(directory, path)) return [];
-  return path.endsWith("/_") && dirname(path) !== workspace ? [dirname(path)] : [path];
+function toHooks(path: string, root: string): string {
+  const real = findRealPath(path);
+  return real?.endsWith("/_") && dirname(real) !== root ? dirname(real) : (real ?? path);
 }

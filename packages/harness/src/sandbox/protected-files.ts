@@ -4,16 +4,16 @@
  * before and after a command, and what appeared is set aside. The same holds for symbolic links, which cannot be mounted.
  */
 import { symlinkSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
 import { findGitDirectories, type GitDirectories } from "./git-directories.ts";
-import { findRealPath, listNames, lookAtPath, readLink } from "./look.ts";
+import { inHeldDirectory } from "./held-directory.ts";
+import { findRealPath, listNames, lookAtPath } from "./look.ts";
+import { findLinkTargets, getState, isSameState, type NameState } from "./name-state.ts";
 import { protectedHomeNames, protectedNames } from "./protected-names.ts";
 import type { SetAside, SetAsideOutcome } from "./set-aside.ts";
 import { WatchedConfig } from "./watched-config.ts";
-
-type NameState = { readonly kind: "missing" | "present" } | { readonly kind: "link"; readonly target: string };
 
 export interface ProtectedFilesOptions {
   /** The workspace, or another directory that commands may change. */
@@ -44,10 +44,13 @@ export class ProtectedFiles {
   readonly #targets = new Map<string, readonly string[]>();
   /** The names that are compared, by the directories that they are in. */
   readonly #byDirectory = new Map<string, readonly string[]>();
+  /** The directories between the workspace and protected names. They may come and go, but not as links. */
+  readonly #parents = new Set<string>();
   readonly #stamps = new DirectoryStamps();
+  #isBare = false;
   #paths: ProtectedPaths | undefined;
   #configs: WatchedConfig[] = [];
-  #git: GitDirectories = { directories: [], links: [], hooks: [], others: [] };
+  #git: GitDirectories = { directories: [], links: [], named: [], others: [] };
 
   constructor(options: ProtectedFilesOptions) {
     const { workspace, home } = options;
@@ -67,6 +70,7 @@ export class ProtectedFiles {
     const isStale = this.#git.directories.some((path) => !lookAtPath(path));
     if (isStale || this.#isGitNew()) return this.#readGit();
     for (const path of this.#takeChangedNames()) this.#refreshState(path);
+    this.#isBare = isGitDirectory(this.#options.workspace);
     for (const config of this.#configs) config.refresh();
   }
 
@@ -77,15 +81,15 @@ export class ProtectedFiles {
 
   #findPaths(): ProtectedPaths {
     const { workspace } = this.#options;
-    const { directories, links, hooks, others } = this.#git;
+    const { directories, links, others } = this.#git;
     const isInside = (path: string) => path !== workspace && isWithin(workspace, path);
     const existing = [...this.#states].flatMap(([path, { kind }]) => {
-      if (kind === "missing" || directories.includes(path)) return [];
+      if (kind === "missing" || directories.includes(path) || this.#parents.has(path)) return [];
       // A link itself is compared. What links lead to must not be changed through them.
       return [...(kind === "present" ? [path] : []), ...this.#findTargets(path).filter(isInside)];
     });
     return {
-      readOnly: [...new Set([...existing, ...links, ...hooks, ...others])],
+      readOnly: [...new Set([...existing, ...links, ...others])],
       pinned: directories,
       outside: directories.filter((path) => !isWithin(workspace, path)),
     };
@@ -94,23 +98,44 @@ export class ProtectedFiles {
   /** Compares with what was there before, and puts it right. Answers with sentences for the model. */
   check(): string[] {
     const notices: string[] = [];
-    const { shownFrom, setAside } = this.#options;
-    const nameOf = (path: string) => (isWithin(shownFrom, path) ? relative(shownFrom, path) : path);
-    const putAside = (path: string) => void notices.push(describeSetAside(nameOf(path), setAside(path)));
+    const putAside = (path: string) => void notices.push(...this.#putAside(path));
+    for (const path of this.#takeChangedNames()) this.#compare(path, putAside);
+    if (!this.#isBare && isGitDirectory(this.#options.workspace)) putAside(join(this.#options.workspace, "HEAD"));
     if (this.#isGitNew()) this.#adoptGit(putAside);
-    for (const path of this.#takeChangedNames()) {
-      const before = this.#states.get(path) ?? { kind: "missing" };
-      if (before.kind === "present") continue;
-      const now = getState(path);
-      if (now.kind === before.kind && (now.kind !== "link" || now.target === (before as typeof now).target)) continue;
-      if (now.kind !== "missing") putAside(path);
-      if (before.kind === "link" && getState(path).kind === "missing") symlinkSync(before.target, path);
-    }
     for (const config of this.#configs) {
-      const keys = config.check(setAside);
-      if (keys.length > 0) notices.push(describeUndone(nameOf(config.path), keys));
+      const keys = config.check(this.#options.setAside);
+      if (keys.length > 0) notices.push(describeUndone(this.#getName(config.path), keys));
     }
     return notices;
+  }
+
+  #compare(path: string, putAside: (path: string) => void): void {
+    const before = this.#states.get(path) ?? { kind: "missing" };
+    const now = getState(path);
+    const isAdopted = path === this.#dotGit && before.kind === "missing";
+    if (isAdopted || isSameState(before, now)) return;
+    if (this.#parents.has(path) ? before.kind !== "link" && now.kind !== "link" : before.kind === "present") return;
+    if (now.kind !== "missing") putAside(path);
+    if (before.kind !== "link" || getState(path).kind !== "missing") return;
+    inHeldDirectory(this.#toRealParent(path), (held) => symlinkSync(before.target, held));
+  }
+
+  /** Nothing for what a link shows from elsewhere: commands could not put it there. */
+  #putAside(path: string): string[] {
+    const { workspace, setAside } = this.#options;
+    const real = this.#toRealParent(path);
+    const roots = [workspace, ...this.#git.directories];
+    if (!roots.some((root) => isWithin(root, dirname(real)))) return [];
+    return [describeSetAside(this.#getName(path), setAside(real))];
+  }
+
+  #getName(path: string): string {
+    const { shownFrom } = this.#options;
+    return isWithin(shownFrom, path) ? relative(shownFrom, path) : path;
+  }
+
+  #toRealParent(path: string): string {
+    return join(findRealPath(dirname(path)) ?? dirname(path), basename(path));
   }
 
   /** Read once: commands cannot change what is protected. */
@@ -141,23 +166,30 @@ export class ProtectedFiles {
     this.#paths = undefined;
   }
 
-  #readGit(): void {
+  /** With `keepsStates`, only names that were not known before are taken as they are. */
+  #readGit({ keepsStates = false } = {}): void {
     this.#paths = undefined;
     this.#targets.clear();
-    const { workspace } = this.#options;
-    this.#git = findGitDirectories(workspace);
+    const { workspace, home } = this.#options;
+    this.#git = findGitDirectories(workspace, home);
     this.#configs = this.#git.directories.flatMap((directory) =>
       gitConfigs.map((name) => new WatchedConfig(join(directory, name))),
     );
     const inGit = this.#git.directories.flatMap((directory) => gitNames.map((name) => join(directory, name)));
+    const names = [...this.#names, ...this.#git.named];
+    this.#parents.clear();
+    for (const parent of names.flatMap((name) => listParents(name, workspace))) this.#parents.add(parent);
     this.#byDirectory.clear();
-    for (const path of [...this.#names, this.#dotGit, ...inGit]) {
+    // Parents first: a link is taken away before what it shows is compared.
+    for (const path of [...this.#parents, ...names, this.#dotGit, ...inGit]) {
       this.#byDirectory.set(dirname(path), [...(this.#byDirectory.get(dirname(path)) ?? []), path]);
     }
     for (const [directory, paths] of this.#byDirectory) {
-      this.#stamps.remember(directory);
-      for (const path of paths) this.#states.set(path, getState(path));
+      const taken = keepsStates ? paths.filter((path) => !this.#states.has(path)) : paths;
+      if (taken.length > 0) this.#stamps.remember(directory);
+      for (const path of taken) this.#states.set(path, getState(path));
     }
+    if (!keepsStates) this.#isBare = isGitDirectory(workspace);
   }
 
   /** Whether the workspace has become a repository. */
@@ -165,7 +197,10 @@ export class ProtectedFiles {
     return this.#states.get(this.#dotGit)?.kind === "missing" && lookAtPath(this.#dotGit) !== undefined;
   }
 
-  /** A repository that a command has made: without what git would run. */
+  /**
+   * A repository that a command has made: without what git would run. It counts as new until nothing runs any more, since
+   * the command that made it can still change all of it.
+   */
   #adoptGit(putAside: (path: string) => void): void {
     const path = this.#dotGit;
     if (!lookAtPath(path)?.isDirectory()) return putAside(path);
@@ -176,33 +211,23 @@ export class ProtectedFiles {
     for (const name of planted) putAside(join(hooks, name));
     if (lookAtPath(hooks) && !lookAtPath(hooks)!.isDirectory()) putAside(hooks);
     for (const name of ["commondir", "config.worktree"]) if (lookAtPath(join(path, name))) putAside(join(path, name));
-    this.#readGit();
+    this.#readGit({ keepsStates: true });
     const config = join(path, "config");
     this.#configs = this.#configs.filter((known) => known.path !== config);
     this.#configs.push(WatchedConfig.createMissing(config));
   }
 }
 
-const maxLinkLooks = 500;
-
-/** The real paths that symbolic links at a path or below it lead to. */
-function findLinkTargets(path: string): string[] {
-  const targets: string[] = [];
-  const pending = [path];
-  for (let looks = 0; pending.length > 0 && looks < maxLinkLooks; looks++) {
-    const next = pending.pop()!;
-    const stats = lookAtPath(next);
-    if (stats?.isSymbolicLink()) targets.push(...[findRealPath(next)].filter((target) => target !== undefined));
-    else if (stats?.isDirectory()) pending.push(...listNames(next).map((name) => join(next, name)));
-  }
-  return targets;
+/** Shorter paths first. */
+function listParents(path: string, workspace: string): string[] {
+  const parent = dirname(path);
+  return parent === workspace || !isWithin(workspace, parent) ? [] : [...listParents(parent, workspace), parent];
 }
 
-function getState(path: string): NameState {
-  const stats = lookAtPath(path);
-  if (!stats) return { kind: "missing" };
-  if (!stats.isSymbolicLink()) return { kind: "present" };
-  return { kind: "link", target: readLink(path) ?? "" };
+/** Whether git takes a directory without a `.git` for a repository, and reads its configuration. */
+function isGitDirectory(directory: string): boolean {
+  const has = (name: string) => lookAtPath(join(directory, name)) !== undefined;
+  return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
 }
 
 function describeSetAside(name: string, outcome: SetAsideOutcome): string {

@@ -1,8 +1,9 @@
 /** Takes files of a command out of the workspace, and keeps them where a person can look at them. */
 import { cpSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { systemCode } from "@tau/tools/platform";
 import { getErrorMessage } from "@tau/ai/internal";
+import { inHeldDirectory } from "./held-directory.ts";
 
 export type SetAsideOutcome =
   /** Where it is now. */
@@ -13,6 +14,7 @@ export type SetAsideOutcome =
   | { readonly kind: "failed"; readonly reason: string };
 
 export interface SetAside {
+  /** A real path up to its last name. */
   (path: string): SetAsideOutcome;
 }
 
@@ -20,15 +22,19 @@ export interface SetAside {
 export function createSetAside(directory: string, getId: () => string): SetAside {
   return (path) => {
     const target = join(directory, `${basename(path)}-${getId()}`);
-    try {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-      move(path, target);
-      return { kind: "kept", path: target };
-    } catch (error) {
-      if (systemCode(error) === undefined) throw error;
-      return remove(path, getErrorMessage(error));
-    }
+    return inHeldDirectory(path, (held) => take(held, target)) ?? { kind: "failed", reason: "its directory changed" };
   };
+}
+
+function take(path: string, target: string): SetAsideOutcome {
+  try {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    move(path, target);
+    return { kind: "kept", path: target };
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return remove(path, getErrorMessage(error));
+  }
 }
 
 /** Links are moved as they are, and followed nowhere. */

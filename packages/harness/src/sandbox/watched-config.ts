@@ -1,6 +1,7 @@
 /** One configuration file of git: commands may change some of its keys, and every other change is undone. */
 import { renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { judgeConfig } from "./git-config.ts";
+import { inHeldDirectory } from "./held-directory.ts";
 import { lookAtPath, readText } from "./look.ts";
 import type { SetAside } from "./set-aside.ts";
 
@@ -32,24 +33,32 @@ export class WatchedConfig {
 
   /** The keys whose changes were undone. */
   check(setAside: SetAside): readonly string[] {
-    const stats = lookAtPath(this.path);
+    return inHeldDirectory(this.path, (held) => this.#checkHeld(held, setAside)) ?? [];
+  }
+
+  #checkHeld(held: string, setAside: SetAside): readonly string[] {
+    const stats = lookAtPath(held);
     if (getStamp(stats) === this.#stamp) return [];
     // A link or a directory is never what git writes.
     if (stats && !stats.isFile()) setAside(this.path);
-    const verdict = judgeConfig(this.#text, readText(this.path));
-    if (verdict.kind === "undone") this.#write(verdict.text);
-    this.refresh();
-    return verdict.kind === "undone" ? verdict.keys : [];
+    const text = readText(held);
+    const verdict = judgeConfig(this.#text, text);
+    // Only what was judged is remembered: a job may have changed the file again by now. So it is judged once more.
+    this.#stamp = "";
+    this.#text = verdict.kind === "undone" ? verdict.text : text;
+    if (verdict.kind !== "undone") return [];
+    write(held, verdict.text);
+    return verdict.keys;
   }
+}
 
-  /** As a whole: git may read it at any time. */
-  #write(text: string | undefined): void {
-    if (text === undefined) return rmSync(this.path, { force: true });
-    const draft = `${this.path}.tau-${process.pid}`;
-    rmSync(draft, { force: true });
-    writeFileSync(draft, text, { flag: "wx", mode: 0o644 });
-    renameSync(draft, this.path);
-  }
+/** As a whole: git may read it at any time. */
+function write(path: string, text: string | undefined): void {
+  if (text === undefined) return rmSync(path, { force: true });
+  const draft = `${path}.tau-${process.pid}`;
+  rmSync(draft, { force: true });
+  writeFileSync(draft, text, { flag: "wx", mode: 0o644 });
+  renameSync(draft, path);
 }
 
 /** Different whenever the file was changed or replaced. */

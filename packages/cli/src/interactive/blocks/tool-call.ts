@@ -24,6 +24,7 @@ export class ToolCallBlock implements Component {
   #drawn: { width: number; lines: string[] } | undefined;
   /** Whether its result is awaited. */
   #isLive = false;
+  #isDenied = false;
 
   constructor(name: string, look: Look, now: () => number) {
     this.#name = name;
@@ -60,6 +61,13 @@ export class ToolCallBlock implements Component {
     this.#set({ kind: "done", output: { text: texts.join("\n"), details, isError }, images, durationMs });
   }
 
+  /** The policy or the user did not allow it. */
+  setDenied(): void {
+    if (this.#isDenied) return;
+    this.#isDenied = true;
+    this.invalidate();
+  }
+
   /** No result follows. */
   end(): void {
     this.#isLive = false;
@@ -88,7 +96,8 @@ export class ToolCallBlock implements Component {
     const { theme } = this.#look;
     const state = this.#state;
     const subject = this.#getSubject();
-    const note = state.kind === "done" ? describeOutcome(state.output, state.durationMs) : undefined;
+    const outcome = state.kind === "done" ? describeOutcome(state.output, state.durationMs) : undefined;
+    const note = outcome !== undefined && this.#isDenied ? "denied" : outcome;
     const title = [
       theme.fg(getMarkColor(state), "●"),
       theme.fg("toolTitle", theme.bold(this.#title)),

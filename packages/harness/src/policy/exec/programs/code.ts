@@ -1,6 +1,6 @@
 /** Code that a command runs as shell code: given as text, read from a stream, or read from a file. */
 import { baseName, getZone } from "../paths.ts";
-import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { deepen, inSubshell, report, type Scope } from "../shell/analysis.ts";
 import { detectRecursion } from "../shell/functions.ts";
 import {
   emptyText,
@@ -17,11 +17,12 @@ import { resolveAll } from "./invocation.ts";
 
 /** Runs code in a shell of its own. `args` are `$0`, `$1` and so on. */
 export function runCode(code: Text, args: readonly Text[], scope: Scope): Options<Text> {
-  const state = scope.state.clone();
   const [name, ...positional] = args;
-  if (name) state.set("0", [[name]]);
-  state.positional = [positional];
-  return runHere(code, { ...scope, state, loop: undefined });
+  return inSubshell(scope, (inner) => {
+    if (name) inner.state.set("0", [[name]]);
+    inner.state.positional = [positional];
+    return runHere(code, inner);
+  });
 }
 
 /** Runs code in the shell itself, as `eval` does. */

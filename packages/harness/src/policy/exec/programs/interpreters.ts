@@ -13,7 +13,8 @@ import {
 } from "../shell/text.ts";
 import { judgeOrigin } from "./code.ts";
 import { judgeInlineCode } from "./inline-code.ts";
-import { forNames, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { judgeWrite } from "../rules/write.ts";
+import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
 
 interface Language {
   /** Short options that are followed by code; they may be combined with others, as in `perl -pe`. */
@@ -22,6 +23,10 @@ interface Language {
   longCode?: RegExp;
   /** Other options with a value. */
   valued: RegExp;
+  /** Options that take the rest of their word as a value. Default: those of perl. */
+  attached?: RegExp;
+  /** The option that writes the result of the code to the files that it reads. */
+  inPlace?: RegExp;
   /** Options that load code from a file. */
   loads?: RegExp;
   /** Subcommands that are followed by code. */
@@ -29,9 +34,9 @@ interface Language {
 }
 
 const languages: Record<string, Language> = {
-  python: { code: "c", valued: /^-[WXQm]$|^--check-hash-based-pycs$/ },
-  perl: { code: "eE", valued: /^-[CDx]$/ },
-  ruby: { code: "e", valued: /^-[CEFTKr]$|^--(?:external|internal)-encoding$/ },
+  python: { code: "c", valued: /^-[WXQm]$|^--check-hash-based-pycs$/, attached: /^-[a-zA-Z]*?[WXQm]/ },
+  perl: { code: "eE", valued: /^-[CDx]$/, inPlace: /^-[pnalsw0]*i/ },
+  ruby: { code: "e", valued: /^-[CEFTKr]$|^--(?:external|internal)-encoding$/, inPlace: /^-[pnalsw]*i/ },
   node: {
     code: "ep",
     longCode: /^--(?:eval|print)$/,
@@ -119,6 +124,9 @@ const run: Judge = ({ name, args }, scope) => {
       }
       if (language === "deno" || language === "bun") return runDeno(args.slice(index), language, scope);
       if (!hasCode) judgeLoaded(arg, language, scope);
+      else if (spec.inPlace && args.slice(0, index).some((option) => spec.inPlace!.test(option.text)))
+        for (const path of getOperands(args.slice(index)).flatMap((file) => resolveAll(file, scope)))
+          judgeWrite(path, scope);
       return undefined;
     }
   }
@@ -137,7 +145,7 @@ function findCode(text: string, spec: Language, next: Text | undefined): { attac
   if (!match || text.startsWith("--")) return undefined;
   // `-Mmodule`, `-Idir` and `-iextension` are no combinations of options.
   if (
-    /^-[MImlFxrWXdTCE]/.test(text) &&
+    (spec.attached ?? /^-[MImlFxrWXdTCE]/).test(text) &&
     !new RegExp(`^-[${spec.code}]`).test(text) &&
     !/^-(?:l\d*[a-z]*e|F.*e)$/.test(text)
   )

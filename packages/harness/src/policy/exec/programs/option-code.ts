@@ -67,6 +67,9 @@ const optionProgram: Judge = ({ name, args }, scope) => {
   const spec = simple[name]!;
   const options = parseOptions(args, spec);
   for (const program of options.get(...spec.code)) runOption(program, scope);
+  // `less +!CMD` runs it at the start.
+  for (const { text } of name === "less" ? args : [])
+    if (/^\+{1,2}!/.test(text)) runCode(known(text.replace(/^\++!/, "")), [], scope);
   for (const file of options.get(...(spec.writes ?? [])))
     for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
   if (name.startsWith("apt")) {

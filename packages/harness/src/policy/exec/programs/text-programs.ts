@@ -37,6 +37,8 @@ function judgeAwk(program: Text, scope: Scope): void {
     );
   for (const [, argument] of source.matchAll(/\bsystem\s*\(([^)]*)\)/g)) runLiteral(argument!, scope);
   for (const [, command] of source.matchAll(/\|&?\s*("(?:\\.|[^"\\])*")/g)) runLiteral(command!, scope);
+  for (const [, printed, command] of source.matchAll(/\bprintf?\b([^;}\n|]*)\|&?\s*("(?:\\.|[^"\\])*")/g))
+    if (/^"(?:\S*\/)?(?:ba|da|z|k|a)?sh\b/.test(command!)) runLiteral(printed!, scope);
   for (const [, command] of source.matchAll(/("(?:\\.|[^"\\])*")\s*\|&?\s*getline/g)) runLiteral(command!, scope);
   for (const [, path] of source.matchAll(/>>?\s*"((?:\\.|[^"\\])*)"/g))
     for (const full of resolveAll(known(path!), scope)) judgeWrite(full, scope);

@@ -1,6 +1,6 @@
 /** Programs that run another program which is named in their arguments. */
 import { judgeAssignment } from "../rules/variables.ts";
-import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { deepen, inSubshell, report, type Scope } from "../shell/analysis.ts";
 import { emptyText, origins, unknown, type Options, type Text } from "../shell/text.ts";
 import { runCode } from "./code.ts";
 import { isInformation, type Invocation, type Judge, type Judges } from "./invocation.ts";
@@ -152,9 +152,10 @@ export function skipAssignments(words: readonly Text[], scope: Scope): readonly 
   return words.slice(index);
 }
 
-const runEnv: Judge = ({ args }, outer) => {
-  if (isInformation(args)) return undefined;
-  const scope = { ...outer, state: outer.state.clone() };
+const runEnv: Judge = ({ args }, outer) =>
+  isInformation(args) ? undefined : inSubshell(outer, (scope) => runInEnvironment(args, scope));
+
+function runInEnvironment(args: readonly Text[], scope: Scope): Options<Text> {
   const options = parseOptions(args, {
     short: "iu:C:S:P:0v",
     long: "ignore-environment unset= chdir= split-string= null debug block-signal=? default-signal=? ignore-signal=? argv0= list-signal-handling",
@@ -169,7 +170,7 @@ const runEnv: Judge = ({ args }, outer) => {
   const words = skipAssignments(options.operands, scope);
   if (words.length === 0) return [unknown(origins.secret)];
   return scope.interpreter.runCommand(words, deepen(scope));
-};
+}
 
 /** Programs whose arguments are one line of code for a shell. */
 const joined: Record<string, OptionSpec> = {

@@ -1,6 +1,6 @@
 /** git: settings and options that run programs, deleting, and sending. */
 import { runCode } from "../programs/code.ts";
-import type { Judge, Judges } from "../programs/invocation.ts";
+import { resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import {
@@ -17,6 +17,7 @@ import {
 import { judgeDelete } from "./delete.ts";
 import { judgeConfig } from "./git-config.ts";
 import { judgeSent } from "./network.ts";
+import { judgeWrite } from "./write.ts";
 
 const git: Judge = ({ args }, outer) => {
   const general = parseOptions(args, {
@@ -36,6 +37,9 @@ const git: Judge = ({ args }, outer) => {
   if (!command) return undefined;
   if (!isKnown(command.text))
     report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
+  for (const file of rest.filter(({ text }) => text.startsWith("--output=")))
+    for (const path of resolveAll({ ...file, text: file.text.slice("--output=".length) }, scope))
+      judgeWrite(path, scope);
   return subcommands.get(command.text)?.(rest, scope);
 };
 
@@ -207,7 +211,7 @@ const subcommands = new Map<string, Subcommand>([
   ["remote", remote],
   ["config", config],
   ["rebase", withCode("x", "exec")],
-  ["grep", withCode("open-files-in-pager")],
+  ["grep", withCode("open-files-in-pager", "O")],
   ["difftool", withCode("x", "extcmd")],
   [
     "filter-branch",

@@ -72,8 +72,10 @@ const curl: Judge = ({ args }, scope) => {
 function saveAs(address: Text, directory: Text | undefined, scope: Scope): void {
   const name = /([^/?#]+)(?:[?#].*)?$/.exec(address.text)?.[1];
   if (!name || !isKnown(name)) return;
-  for (const path of resolveAll({ text: `${directory?.text ?? "."}/${name}`, origin: 0 }, scope))
+  for (const path of resolveAll({ text: `${directory?.text ?? "."}/${name}`, origin: 0 }, scope)) {
+    judgeWrite(path, scope);
     writeFile(path, received, scope);
+  }
 }
 
 function judgeCurlData(

@@ -2,6 +2,7 @@
 import { runCode } from "../programs/code.ts";
 import { forNames, isInformation, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
+import { joinWords } from "../programs/shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { known, type Options, type Text } from "../shell/text.ts";
 
@@ -113,6 +114,10 @@ const npm: Judge = ({ name, args }, scope) => {
       if (!/^(?:list|ls|get)$/.test(second?.text ?? ""))
         report(scope, "high", "credential_change", `${name} ${verb.text} changes stored logins.`);
       return undefined;
+    case "explore":
+      return second && options.operands.length > 2
+        ? runCode(joinWords(options.operands.slice(2)), [], scope)
+        : undefined;
     case "node":
       return scope.interpreter.runCommand([known("node"), ...rest], deepen(scope));
     case "install":

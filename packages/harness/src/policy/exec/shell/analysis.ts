@@ -104,3 +104,11 @@ export function deepen(scope: Scope, changes: Partial<Scope> = {}): Scope {
 export function report(scope: Scope, tier: ExecFinding["tier"], kind: ExecFinding["class"], reason: string): void {
   scope.analysis.report({ tier, class: kind, reason, command: scope.command });
 }
+
+/** Runs something in a process of its own: its variables and its directory end with it, but what it wrote to files stays. */
+export function inSubshell<T>(scope: Scope, run: (inner: Scope) => T): T {
+  const inner = { ...scope, state: scope.state.clone(), loop: undefined };
+  const result = run(inner);
+  scope.state.absorb(inner.state);
+  return result;
+}

@@ -87,6 +87,16 @@ export class ShellState {
     }
   }
 
+  /** Takes in what another process, such as a subshell, left behind for all: files, and remotes of git. */
+  absorb(other: ShellState): void {
+    for (const [path, texts] of other.files) {
+      const mine = this.files.get(path);
+      const isOpenFile = path.startsWith("/dev/") && !path.startsWith("/dev/shm/");
+      if (mine !== texts && !isOpenFile) this.files.set(path, [...(mine ?? []), ...texts].slice(-maxValues));
+    }
+    for (const remote of other.remotes) this.remotes.add(remote);
+  }
+
   /** Takes over everything from another state. */
   replaceBy(other: ShellState): void {
     for (const key of ["variables", "functions", "aliases", "files", "descriptors"] as const) {

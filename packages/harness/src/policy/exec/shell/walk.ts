@@ -14,7 +14,7 @@ import {
   type TestExpression,
 } from "unbash";
 import { evaluateArithmetic } from "./arithmetic.ts";
-import { deepen, report, type Scope } from "./analysis.ts";
+import { deepen, inSubshell, report, type Scope } from "./analysis.ts";
 import { expandParts, expandToText } from "./expand.ts";
 import { runFor, runLoop } from "./loops.ts";
 import { runEmbedded } from "./parameters.ts";
@@ -41,12 +41,7 @@ function runStatements(statements: readonly Statement[], scope: Scope): Options<
 
 function runStatement({ command, background }: Statement, scope: Scope): Options<Text> {
   if (!background) return runNode(command, scope);
-  return runNode(command, {
-    ...scope,
-    state: scope.state.clone(),
-    backgrounds: scope.backgrounds + 1,
-    loop: undefined,
-  });
+  return inSubshell({ ...scope, backgrounds: scope.backgrounds + 1 }, (inner) => runNode(command, inner));
 }
 
 function runNode(node: PipelineNode | AndOr, scope: Scope): Options<Text> {
@@ -93,7 +88,8 @@ function runPipeline({ commands }: Pipeline, scope: Scope): Options<Text> {
   const pipeline = {};
   let stdin = scope.stdin;
   for (const command of commands) {
-    stdin = runCommandNode(command, { ...scope, stdin, pipeline, state: scope.state.clone(), loop: undefined });
+    const input = stdin;
+    stdin = inSubshell(scope, (inner) => runCommandNode(command, { ...inner, stdin: input, pipeline }));
   }
   return stdin;
 }
@@ -108,8 +104,10 @@ function runCommandNode(node: CommandNode, scope: Scope): Options<Text> {
       scope.state.functions.set(node.name.value, node.body);
       return silent;
     case "Coproc": {
-      const inner = { ...scope, state: scope.state.clone(), backgrounds: scope.backgrounds + 1, loop: undefined };
-      return node.body.type === "CompoundList" ? runList(node.body, inner) : runCommandNode(node.body, inner);
+      const { body } = node;
+      return inSubshell({ ...scope, backgrounds: scope.backgrounds + 1 }, (inner) =>
+        body.type === "CompoundList" ? runList(body, inner) : runCommandNode(body, inner),
+      );
     }
     default:
       return runCompound(node, scope);
@@ -134,7 +132,7 @@ function runCompound(node: CompoundCommand, outer: Scope): Options<Text> {
   const scope = deepen(outer);
   switch (node.type) {
     case "Subshell":
-      return runList(node.body, { ...scope, state: scope.state.clone(), loop: undefined });
+      return inSubshell(scope, (inner) => runList(node.body, inner));
     case "BraceGroup":
       return runList(node.body, scope);
     case "If":

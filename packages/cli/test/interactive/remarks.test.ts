@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { textReply, toolReply } from "../kit.ts";
+import { openApp, type OpenedApp } from "./kit.ts";
+
+const count = (text: string, part: string) => text.split(part).length - 1;
+
+/** A blank closes the completion of a command. */
+function send(app: OpenedApp, text: string): void {
+  app.type(`${text} `);
+  app.press("enter");
+}
+
+test("what a command says stays where it was said, and every line of it is printed once", async () => {
+  const app = await openApp([textReply("First answer."), textReply("Second answer.")], { rows: 20 });
+  send(app, "first question");
+  await app.sees("First answer.");
+  // Longer than the screen.
+  send(app, "/help");
+  await app.sees("!command runs a command");
+  send(app, "/session");
+  await app.sees("Cost:");
+  send(app, "second question");
+  await app.sees("Second answer.");
+  const everything = await app.everything();
+  const parts = [
+    "first question",
+    "First answer.",
+    "/model [NAME]",
+    "/quit",
+    "Cost:",
+    "second question",
+    "Second answer.",
+  ];
+  for (const part of parts) expect([part, count(everything, part)]).toEqual([part, 1]);
+  const places = parts.map((part) => everything.indexOf(part));
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+});
+
+test("what was said in a run stays in its place when the run goes on", async () => {
+  const app = await openApp([toolReply("bash", { command: "sleep 0.5; echo done" }), textReply("All done.")]);
+  send(app, "begin");
+  await app.sees("Running");
+  send(app, "/name");
+  await app.sees("This session has no name.");
+  await app.sees("All done.");
+  const everything = await app.everything();
+  expect(count(everything, "This session has no name.")).toBe(1);
+  expect(everything.indexOf("This session has no name.")).toBeLessThan(everything.indexOf("All done."));
+});
+
+test("what was said before the first message does not make the model that a session begins with a change", async () => {
+  const app = await openApp([textReply("An answer.")]);
+  send(app, "/name");
+  await app.sees("This session has no name.");
+  send(app, "a question");
+  await app.sees("An answer.");
+  expect(await app.everything()).not.toContain("Model: acme/small");
+});

@@ -1,0 +1,23 @@
+/**
+ * Acts in directories that commands change at the same time. Between a look and an act, a command can replace a directory by a
+ * link to one outside; an open directory stays the one that was looked at.
+ */
+import { closeSync, constants, openSync, readlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { unlessUnseen } from "./look.ts";
+
+/**
+ * Calls `act` with a path through the open directory of `path`, which must be a real path up to its last name. Undefined,
+ * without a call, if the directory is missing or a link on the way leads elsewhere.
+ */
+export function inHeldDirectory<T>(path: string, act: (heldPath: string) => T): T | undefined {
+  const directory = dirname(path);
+  const descriptor = unlessUnseen(() => openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY));
+  if (descriptor === undefined) return undefined;
+  try {
+    const held = `/proc/self/fd/${descriptor}`;
+    return readlinkSync(held) === directory ? act(join(held, basename(path))) : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,231 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ProtectedFiles } from "./protected-files.ts";
+import { createSetAside } from "./set-aside.ts";
+
+/** Acts as a command does, between a look before it and one after it. */
+function openProject(prepare: (project: Project) => void = () => undefined) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-protected-")));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const project = new Project(root);
+  for (const name of ["ws", "home", "agent"]) mkdirSync(join(root, name));
+  prepare(project);
+  let id = 0;
+  const setAside = createSetAside(join(root, "agent/set-aside"), () => String(id++));
+  const workspace = join(root, "ws");
+  const files = new ProtectedFiles({ workspace, shownFrom: workspace, home: join(root, "home"), setAside });
+  files.refresh();
+  return { project, files };
+}
+
+class Project {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  path(name: string): string {
+    return join(this.#root, name);
+  }
+
+  write(name: string, text = "evil"): void {
+    mkdirSync(dirname(this.path(name)), { recursive: true });
+    writeFileSync(this.path(name), text);
+    chmodSync(this.path(name), 0o755);
+  }
+
+  read(name: string): string {
+    return readFileSync(this.path(name), "utf8");
+  }
+
+  link(name: string, target: string): void {
+    symlinkSync(target, this.path(name));
+  }
+
+  git(...args: string[]): string {
+    const env = { PATH: process.env["PATH"], HOME: this.path("home"), GIT_CONFIG_NOSYSTEM: "1" };
+    return execFileSync("git", args, {
+      cwd: this.path("ws"),
+      env,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  }
+
+  has(name: string): boolean {
+    return lstatSync(this.path(name), { throwIfNoEntry: false }) !== undefined;
+  }
+}
+
+describe.runIf(process.platform === "linux")("protected names", () => {
+  test("a link that shows files of others as protected names is taken away, and these files stay", () => {
+    const { project, files } = openProject((made) => made.write("agent/settings.json", "{}"));
+    project.link("ws/.vscode", "../agent");
+    expect(files.check().join()).toMatch(/\.vscode/);
+    expect(project.has("ws/.vscode")).toBe(false);
+    expect(project.read("agent/settings.json")).toBe("{}");
+  });
+
+  test("a directory behind the user's own link may not be replaced by a link to files of others", () => {
+    const { project, files } = openProject((made) => {
+      made.write("agent/settings.json", "{}");
+      mkdirSync(made.path("ws/conf"));
+      made.link("ws/.vscode", "conf");
+    });
+    renameSync(project.path("ws/conf"), project.path("ws/other"));
+    project.link("ws/conf", "../agent");
+    files.check();
+    expect(project.read("agent/settings.json")).toBe("{}");
+  });
+
+  test("a link to nothing is taken away before something is put where it leads", () => {
+    const { project, files } = openProject();
+    project.link("ws/.vscode", "conf");
+    files.check();
+    files.refresh();
+    project.write("ws/conf/tasks.json");
+    files.check();
+    expect(project.has("ws/.vscode")).toBe(false);
+  });
+
+  test("what appears behind the user's own link is set aside", async () => {
+    const { project, files } = openProject((made) => {
+      mkdirSync(made.path("ws/conf"));
+      made.link("ws/.vscode", "conf");
+    });
+    // Until the link is old enough to be remembered as unchanged.
+    await expect.poll(() => Date.now() - lstatSync(project.path("ws/.vscode")).ctimeMs).toBeGreaterThan(60);
+    files.refresh();
+    project.write("ws/conf/tasks.json");
+    files.check();
+    expect(project.has("ws/conf/tasks.json")).toBe(false);
+  });
+
+  test("the user's own link comes back when a directory took its place", () => {
+    const { project, files } = openProject((made) => {
+      made.write("ws/conf/tasks.json", "fine");
+      made.link("ws/.vscode", "conf");
+    });
+    unlinkSync(project.path("ws/.vscode"));
+    project.write("ws/.vscode/tasks.json");
+    files.check();
+    expect(readlinkSync(project.path("ws/.vscode"))).toBe("conf");
+    expect(project.read("ws/.vscode/tasks.json")).toBe("fine");
+  });
+
+  test("a directory that holds other files may come and go", () => {
+    const { project, files } = openProject();
+    project.write("ws/.vscode/extensions.json", "{}");
+    expect(files.check()).toEqual([]);
+    files.refresh();
+    rmSync(project.path("ws/.vscode"), { recursive: true });
+    expect(files.check()).toEqual([]);
+  });
+});
+
+describe.runIf(process.platform === "linux")("git directories", () => {
+  test("a new repository does not cover for other names that appeared with it", () => {
+    const { project, files } = openProject();
+    project.git("init", "-q");
+    project.write("ws/.envrc");
+    project.write("ws/.vscode/tasks.json");
+    expect(files.check().join()).toMatch(/\.envrc[^]*tasks\.json/);
+    expect([".envrc", ".vscode/tasks.json"].filter((name) => project.has(`ws/${name}`))).toEqual([]);
+    expect(project.git("status", "--porcelain")).toBe("");
+  });
+
+  test("hooks of a new repository are taken away for as long as the command runs that made it", () => {
+    const { project, files } = openProject();
+    project.git("init", "-q");
+    expect(files.check()).toEqual([]);
+    project.write("ws/.git/hooks/pre-commit");
+    project.git("config", "core.fsmonitor", "evil");
+    expect(files.check().join()).toMatch(/pre-commit[^]*core\.fsmonitor/);
+    expect(project.has("ws/.git/hooks/pre-commit")).toBe(false);
+    files.refresh();
+    expect(files.getPaths().readOnly).toContain(project.path("ws/.git/hooks"));
+  });
+
+  test("a new repository that becomes a link does not let files of others be changed", () => {
+    const config = "[core]\n\teditor = vim\n";
+    const { project, files } = openProject((made) => made.write("home/.config/git/config", config));
+    project.git("init", "-q");
+    files.check();
+    renameSync(project.path("ws/.git"), project.path("ws/x"));
+    project.link("ws/.git", "../home/.config/git");
+    files.check();
+    expect(project.read("home/.config/git/config")).toBe(config);
+    expect(project.has("ws/.git")).toBe(false);
+  });
+
+  test("a workspace does not become a repository without a .git", () => {
+    const { project, files } = openProject();
+    for (const name of ["objects", "refs"]) mkdirSync(project.path(`ws/${name}`));
+    project.write("ws/config", "[core]\n\tfsmonitor = evil\n");
+    project.write("ws/HEAD", "ref: refs/heads/main\n");
+    expect(files.check().join()).toMatch(/HEAD/);
+    expect(() => project.git("status")).toThrow(/not a git repository/);
+  });
+
+  const hooks = { ".githooks": "in the root", "tools/git/hooks": "below" };
+  for (const [path, where] of Object.entries(hooks)) {
+    test(`a directory of hooks that is configured and missing is set aside when it appears: ${where}`, () => {
+      const { project, files } = openProject((made) => {
+        made.git("init", "-q");
+        made.git("config", "core.hooksPath", path);
+      });
+      project.write(`ws/${path}/pre-commit`);
+      files.check();
+      expect(project.has(`ws/${path}`)).toBe(false);
+    });
+  }
+
+  test("a directory of hooks that the user configured for all repositories counts", () => {
+    const { project, files } = openProject((made) => {
+      made.git("init", "-q");
+      made.write("home/.gitconfig", "[core]\n\thooksPath = .githooks\n");
+    });
+    project.write("ws/.githooks/pre-commit");
+    files.check();
+    expect(project.has("ws/.githooks")).toBe(false);
+  });
+
+  test("a directory of hooks is protected in a worktree, too", () => {
+    const { files, project } = openProject((made) => {
+      made.write("main/.githooks/pre-commit", "#!/bin/sh\n");
+      const main = ["-C", made.path("main"), "-c", "user.name=a", "-c", "user.email=a@b"];
+      made.git(...main, "init", "-q");
+      made.git(...main, "add", ".");
+      made.git(...main, "commit", "-qm", "one");
+      made.git(...main, "config", "core.hooksPath", ".githooks");
+      made.git(...main, "worktree", "add", "-q", made.path("ws"));
+    });
+    expect(files.getPaths().readOnly).toContain(project.path("ws/.githooks"));
+  });
+
+  test("a file that the configuration of git includes is protected", () => {
+    const { files, project } = openProject((made) => {
+      made.git("init", "-q");
+      made.write("ws/tools/gitconfig", "");
+      made.git("config", "include.path", "../tools/gitconfig");
+    });
+    expect(files.getPaths().readOnly).toContain(project.path("ws/tools/gitconfig"));
+  });
+});
