@@ -176,13 +176,15 @@ let sleeps = 0;
 /** A command that differs from those of other tests in how long it sleeps. */
 export const sleeping = (): string => `sleep ${30_000 + process.pid}.${++sleeps}`;
 
-/** The processes whose command line has this text. */
+/** The processes whose command line has this text. A shell that runs one command becomes it, so its words are arguments. */
 export function processesWith(text: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readFileSync(join("/proc", pid, "cmdline"), "utf8").includes(text);
+        return readFileSync(join("/proc", pid, "cmdline"), "utf8")
+          .replaceAll("\0", " ")
+          .includes(text);
       } catch (error) {
         // The process has ended meanwhile.
         if (["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;

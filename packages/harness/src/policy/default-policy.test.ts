@@ -2,7 +2,7 @@ import { isWithin } from "@tau/tools";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createDefaultPolicy } from "./default-policy.ts";
-import { type PathRules, pathStanding } from "./paths.ts";
+import { type PathRules, pathStanding, ruledStanding } from "./paths.ts";
 import { capabilities, type Capability, type Subject, type Target } from "./policy.ts";
 
 const subject: Subject = { kind: "model", sessionId: "s" };
@@ -101,19 +101,21 @@ describe("laws", () => {
   const standing = (at: string, how: "read" | "write", roots: readonly string[], readable: readonly string[]) =>
     strictness[pathStanding(at, how, { ...rules, roots, readable })];
 
-  test("removing a directory never allows more, and what is denied stays denied with any", () => {
+  // A root brings its protected names along: `/w/.ssh` can be a root by itself, and is a protected name of the root `/w`.
+  test("removing a directory never allows more, except to write its protected names, and what is denied stays denied", () => {
     fc.assert(
       fc.property(path, access, paths, paths, path, (at, how, roots, readable, extra) => {
         const before = standing(at, how, roots, readable);
         for (const more of [
-          standing(at, how, [...roots, extra], readable),
-          standing(at, how, roots, [...readable, extra]),
+          ruledStanding(at, how, { ...rules, roots: [...roots, extra], readable }),
+          ruledStanding(at, how, { ...rules, roots, readable: [...readable, extra] }),
         ]) {
-          expect(more).toBeLessThanOrEqual(before);
-          expect(more === strictness.denied).toBe(before === strictness.denied);
+          if (more.rule === "protected") expect([how, more.standing]).toEqual(["write", "asks"]);
+          else expect(strictness[more.standing]).toBeLessThanOrEqual(before);
+          expect(more.standing === "denied").toBe(before === strictness.denied);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 500, examples: [["/w/.ssh", "write", ["/w/.ssh"], [], "/w"]] },
     );
   });
 
