@@ -6,6 +6,7 @@ test.each([
   ["git push -u origin main", "git push *"],
   ["make test", "make *"],
   ["npm", undefined],
+  ["git config core.hooksPath hooks", undefined],
   ["git -C /elsewhere push", undefined],
   ["python3 setup.py", undefined],
   ["bash -c ls", undefined],
@@ -32,6 +33,11 @@ test.each([
   ["NODE_OPTIONS=x npm run test", "npm run *", false],
   ["npm run test", "npm run test", false],
   ["rm -rf x", "*", false],
+  ["git push origin main --tags", "git push *", true],
+  ["git push --receive-pack=./x origin", "git push *", false],
+  ["git push --receive-pack ./x origin", "git push *", false],
+  ["make test SHELL=./x", "make *", false],
+  ["npm run build --script-shell ./x", "npm run *", false],
 ])("whether %j is covered by %j: %s", (command, rule, expected) => {
   expect(isCoveredByPrefix(command, rule)).toBe(expected);
 });

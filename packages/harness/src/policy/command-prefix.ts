@@ -19,14 +19,18 @@ export function suggestPrefix(command: string): string | undefined {
   if (!plainCommand.test(command)) return undefined;
   const [program = "", subcommand = ""] = toWords(command);
   if (withTargets.has(program)) return `${program} *`;
-  const isWord = /^[a-z][\w:-]*$/.test(subcommand);
+  const isWord = /^[a-z][\w:-]*$/.test(subcommand) && !(program === "git" && !/^(?:push|pull|fetch)$/.test(subcommand));
   return withSubcommands.has(program) && isWord ? `${program} ${subcommand} *` : undefined;
 }
+
+/** Words that make a program run something else, such as `SHELL=./x` for make and `--receive-pack=./x` for git. */
+const startsMore = /=|^-[cC]$|^--(?:exec|receive-pack|upload-pack|config|script-shell|node-options|prefix)$/;
 
 /** Whether a rule such as `npm run *` covers a command. Only one that a shell runs as it stands is covered. */
 export function isCoveredByPrefix(command: string, rule: string): boolean {
   const prefix = toWords(rule);
   if (prefix.pop() !== "*" || prefix.length === 0 || !plainCommand.test(command)) return false;
   const words = toWords(command);
-  return prefix.every((word, index) => word === words[index]);
+  const isAlike = prefix.every((word, index) => word === words[index]);
+  return isAlike && !words.slice(prefix.length).some((word) => startsMore.test(word));
 }
