@@ -1,5 +1,5 @@
 /** Finds the programs that the sandbox is made with. */
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, isAbsolute, join } from "node:path";
 import { isWithin } from "@tau/tools/platform";
@@ -21,8 +21,12 @@ export function findHelper(): string | undefined {
   return path !== undefined && isExecutable(path) ? path : undefined;
 }
 
-const isExecutable = (path: string): boolean =>
-  unlessUnseen(() => {
+/** Looked at first: most directories of PATH do not have the program, and an exception takes longer than a look. */
+function isExecutable(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const isAllowed = unlessUnseen(() => {
     accessSync(path, constants.X_OK);
     return true;
-  }) ?? false;
+  });
+  return isAllowed ?? false;
+}
