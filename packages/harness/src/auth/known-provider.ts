@@ -4,7 +4,7 @@ import { didYouMean } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 
-/** Who knows providers. */
+/** Where the names of providers come from. */
 export interface ProviderSources {
   auth: { getOAuthProviders(): readonly OAuthProvider[] };
   registry: { getAll(): readonly { provider: string }[] };

@@ -25,7 +25,7 @@ export interface PathRange {
 }
 
 /**
- * Whoever matches at a level matches at the next ones too. `prefix`: below the typed directory, with a name that begins
+ * What matches at a level matches at the next ones too. `prefix`: below the typed directory, with a name that begins
  * with the typed name. `name`: the name contains it. `anywhere`: all bytes of the query are in the path, in their order.
  */
 export const levels = ["prefix", "name", "anywhere"] as const;

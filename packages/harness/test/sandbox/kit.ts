@@ -17,7 +17,7 @@ const hasBwrap = findProgram("bwrap", "/nowhere") !== undefined;
 // oxlint-disable-next-line no-console -- a test that is left out must be seen
 if (!hasBwrap) console.log("bubblewrap is not installed: THE SANDBOX IS NOT TESTED.");
 
-/** Who the tests run as. Only root can become an ordinary user. */
+/** The users that the tests run as. Only root can become an ordinary user. */
 export const users: readonly User[] = !hasBwrap ? [] : isRoot ? ["root", "ordinary"] : ["ordinary"];
 
 export interface Base {

@@ -30,7 +30,7 @@ async function open() {
   tui.addChild(dialog);
   tui.setFocus(editor);
   tui.start();
-  /** Who gets the next key. */
+  /** The component that gets the next key. */
   const press = () => {
     for (const field of [editor, dialog, menu, help]) field.keys = "";
     terminal.sendInput("x");
