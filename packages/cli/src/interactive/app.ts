@@ -367,6 +367,9 @@ export class App {
       case "app.thinking.cycle":
         void this.#guard(async () => void (await this.#client.execute({ type: "cycle_thinking_level" })));
         return true;
+      case "app.thinking.save":
+        void this.#guard(() => this.#saveThinkingLevel());
+        return true;
       case "app.thinking.toggle":
         this.#look.hidesThinking = !this.#look.hidesThinking;
         return this.#redraw();
@@ -493,6 +496,12 @@ export class App {
       this.#tui.start();
       this.#tui.requestRender(true);
     }
+  }
+
+  async #saveThinkingLevel(): Promise<void> {
+    const { thinkingLevel } = await this.#client.execute({ type: "get_state" });
+    await this.#client.execute({ type: "set_setting", key: "defaultThinkingLevel", value: thinkingLevel });
+    this.#say(`New sessions start with the thinking level ${thinkingLevel}.`);
   }
 
   async #submit(text: string): Promise<void> {

@@ -114,6 +114,7 @@ export const editorActions: readonly AppKeybinding[] = [
   "app.model.cycleForward",
   "app.model.cycleBackward",
   "app.thinking.cycle",
+  "app.thinking.save",
   "app.thinking.toggle",
   "app.tools.expand",
   "app.message.copy",

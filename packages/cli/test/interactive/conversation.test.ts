@@ -1,8 +1,8 @@
-import { rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, thinking, type WireReply } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
-import { textReply, toolReply } from "../kit.ts";
+import { type ModelWorkspace, textReply, toolReply } from "../kit.ts";
 import { openApp } from "./kit.ts";
 
 const reply = (...content: ReturnType<typeof text | typeof call | typeof thinking>[]): WireReply => ({
@@ -203,6 +203,19 @@ describe("keys", () => {
     await app.sees("large · medium");
     app.press("shiftTab");
     await app.sees("large · high");
+  });
+
+  test("Ctrl-S keeps the thinking level for new sessions", async () => {
+    let agentDir = "";
+    const prepare = async (workspace: ModelWorkspace) => void ({ agentDir } = workspace);
+    const app = await openApp([], { args: ["--model", "acme/large"], prepare });
+    await app.sees("large · medium");
+    app.press("shiftTab");
+    await app.sees("large · high");
+    app.press("ctrlS");
+    await app.sees("New sessions start with the thinking level high.");
+    const settings = await readFile(join(agentDir, "settings.json"), "utf8");
+    expect(JSON.parse(settings)).toMatchObject({ defaultThinkingLevel: "high" });
   });
 });
 
