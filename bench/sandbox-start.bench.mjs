@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSessionSandbox } from "@tau/harness/sandbox";
 import { createBashTool, createFiles, createJobs, createSpawn } from "@tau/tools";
+import { bareBash, quickTime } from "./bare-bash.mjs";
 
 const rounds = 100;
 const warmUps = 10;
@@ -80,18 +81,3 @@ function createProject(directory, names) {
   for (const name of protectedNames.slice(0, names)) writeFileSync(join(directory, name), "");
   return directory;
 }
-
-async function bareBash(spawn) {
-  const child = await spawn({
-    argv: ["bash", "--norc", "--noprofile", "-c", "true"],
-    cwd: tmpdir(),
-    env: { PATH: process.env.PATH },
-  });
-  const ends = [child.stdout, child.stderr].map(
-    (stream) => new Promise((resolve) => stream.resume().on("end", resolve)),
-  );
-  await Promise.all([child.exit, ...ends]);
-}
-
-/** What all but the fastest tenth exceed: the middle would tell more about what else the machine is doing. */
-const quickTime = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)];

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createBashTool, createJobs, createSpawn, findPidNamespace } from "@tau/tools";
+import { bareBash, quickTime } from "./bare-bash.mjs";
 
 const rounds = 200;
 
@@ -44,18 +45,6 @@ async function measureOverhead(report, spawn, tools) {
   for (const name of Object.keys(tools)) report(`overhead of true with ${name}`, quickTime(times[name]) - bare, "ms");
 }
 
-async function bareBash(spawn) {
-  const child = await spawn({
-    argv: ["bash", "--norc", "--noprofile", "-c", "true"],
-    cwd: tmpdir(),
-    env: { PATH: process.env.PATH },
-  });
-  const ends = [child.stdout, child.stderr].map(
-    (stream) => new Promise((resolve) => stream.resume().on("end", resolve)),
-  );
-  await Promise.all([child.exit, ...ends]);
-}
-
 async function measureMemory(report, name, tool) {
   const commands = {
     "100 MB in one line": (size) => `head -c ${size} /dev/zero | tr '\\0' x`,
@@ -70,9 +59,4 @@ async function measureMemory(report, name, tool) {
     clearInterval(timer);
     report(`${what} with ${name}`, (Math.max(peak, process.memoryUsage.rss()) - before) / 1024 / 1024, "MiB of RSS");
   }
-}
-
-/** What all but the fastest tenth exceed: the middle would tell more about what else the machine is doing. */
-function quickTime(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)];
 }

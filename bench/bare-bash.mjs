@@ -1,0 +1,17 @@
+/** A bare shell, which benchmarks of commands are compared with. */
+import { tmpdir } from "node:os";
+
+export async function bareBash(spawn) {
+  const child = await spawn({
+    argv: ["bash", "--norc", "--noprofile", "-c", "true"],
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH },
+  });
+  const ends = [child.stdout, child.stderr].map(
+    (stream) => new Promise((resolve) => stream.resume().on("end", resolve)),
+  );
+  await Promise.all([child.exit, ...ends]);
+}
+
+/** What all but the fastest tenth exceed: the middle would tell more about what else the machine is doing. */
+export const quickTime = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)];
