@@ -42,12 +42,14 @@ const packages = [
       "models/",
       "policy/",
       "sandbox/",
+      "extensions/",
       "host/",
       "export/",
       "testing/",
     ].map((front) => `${front}index`),
   },
   { name: "tui", entries: ["index", "testing/index"] },
+  { name: "pi", entries: ["index"] },
   { name: "cli", entries: ["index"] },
 ];
 

@@ -16,7 +16,8 @@ const mayImport = {
   harness: ["ai", "agent", "tools", "protocol"],
   "sandbox-helper": [],
   tui: [],
-  cli: ["ai", "agent", "tools", "protocol", "harness", "tui"],
+  pi: ["ai", "agent", "tools", "protocol", "harness", "tui"],
+  cli: ["ai", "agent", "tools", "protocol", "harness", "tui", "pi"],
   gateway: ["ai", "agent", "tools", "protocol", "harness"],
   web: ["protocol"],
 };

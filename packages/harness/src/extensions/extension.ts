@@ -1,0 +1,90 @@
+/** An extension and everything that it registered. The runner works with these, wherever the code of the extension runs. */
+import type { ExtensionTrustState } from "../policy/extension-trust.ts";
+import type {
+  CommandDefinition,
+  EntryRenderer,
+  FlagDefinition,
+  MarkdownTransformer,
+  MessageRenderer,
+  ProviderConfig,
+  ShortcutDefinition,
+  SourceInfo,
+  ToolDefinition,
+  ToolRendererResolver,
+} from "./api.ts";
+import type { ExtensionContext } from "./context.ts";
+import type { ExtensionEvent, ExtensionEventName } from "./events.ts";
+
+/** How an extension came here, which decides whether it is trusted from the start. */
+export type ExtensionOrigin =
+  /** Named on the command line. */
+  | "flag"
+  /** In the user's own directory of extensions, or named in the user's settings. */
+  | "user"
+  /** Of the project. */
+  | "project"
+  /** Of an installed package. */
+  | "package"
+  /** A function that the embedding program passed. */
+  | "inline";
+
+/** An extension that was found and is not loaded. */
+export interface ExtensionSource {
+  /** The same over time: the name of a package, the repository, else the real path. */
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** The file that is loaded, as a real path. */
+  readonly path: string;
+  readonly origin: ExtensionOrigin;
+  /** Of all files that belong to the extension. */
+  readonly digest: string;
+  readonly info: SourceInfo;
+}
+
+export type AnyHandler = (event: ExtensionEvent, context: ExtensionContext) => unknown;
+
+/** What an extension registered, in the order in which it did. */
+export interface Registrations {
+  readonly handlers: Map<ExtensionEventName, AnyHandler[]>;
+  readonly tools: Map<string, ToolDefinition>;
+  readonly commands: Map<string, CommandDefinition>;
+  readonly shortcuts: Map<string, ShortcutDefinition>;
+  readonly flags: Map<string, FlagDefinition>;
+  readonly messageRenderers: Map<string, MessageRenderer>;
+  readonly entryRenderers: Map<string, EntryRenderer>;
+  readonly toolRenderers: ToolRendererResolver[];
+  readonly markdownTransformers: MarkdownTransformer[];
+  readonly providers: Map<string, ProviderConfig>;
+  readonly mcpServers: Map<string, Record<string, unknown>>;
+}
+
+export interface Extension extends Registrations {
+  readonly source: ExtensionSource;
+  readonly state: ExtensionTrustState;
+  /** Where its code runs. */
+  readonly host: "process" | "isolated";
+  /** Ends what runs of it. */
+  close(): Promise<void>;
+}
+
+export const createRegistrations = (): Registrations => ({
+  handlers: new Map(),
+  tools: new Map(),
+  commands: new Map(),
+  shortcuts: new Map(),
+  flags: new Map(),
+  messageRenderers: new Map(),
+  entryRenderers: new Map(),
+  toolRenderers: [],
+  markdownTransformers: [],
+  providers: new Map(),
+  mcpServers: new Map(),
+});
+
+/** Something that is wrong with an extension, in whole sentences for the user. */
+export interface ExtensionProblem {
+  /** The name or path of the extension. */
+  readonly extension: string;
+  readonly message: string;
+}

@@ -1,0 +1,59 @@
+/** Extensions: what they can do, and what runs them. */
+export type {
+  CommandDefinition,
+  Completion,
+  EntryRenderer,
+  EventBus,
+  ExecOptions,
+  ExecResult,
+  ExtensionAPI,
+  ExtensionFactory,
+  ExtensionHandler,
+  FlagDefinition,
+  MarkdownTransformer,
+  MessageRenderer,
+  ProviderConfig,
+  ShortcutDefinition,
+  SourceInfo,
+  ToolDefinition,
+  ToolExposure,
+  ToolInfo,
+  ToolRendererResolver,
+  ToolRenderers,
+} from "./api.ts";
+export type {
+  ContextUsage,
+  ExtensionCommandContext,
+  ExtensionContext,
+  ExtensionMode,
+  ExtensionToolContext,
+  ReplacedSessionContext,
+  ScopedModel,
+  SendMessageOptions,
+  SendUserMessageOptions,
+  ToolCallOutcome,
+} from "./context.ts";
+export {
+  type BashOperations,
+  type BoundaryResult,
+  type BoundaryState,
+  type CompactionPreparation,
+  type CustomMessageDraft,
+  type EntryDraft,
+  type ExtensionCompaction,
+  type ExtensionEvent,
+  type ExtensionEventName,
+  extensionEventNames,
+  type ExtensionResult,
+  type InputSource,
+  type TreePreparation,
+} from "./events.ts";
+export { createEventBus } from "./create-api.ts";
+export type { Extension, ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./extension.ts";
+export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
+export type { ExtensionHooksObject, ExtensionObject, HookContext } from "./object-form.ts";
+export { type ExtensionHooks, ExtensionRunner } from "./runner.ts";
+export type { ExtensionSessionPort } from "./session-port.ts";
+export type { SessionReader } from "./session-reader.ts";
+export type { SystemPromptOptions } from "./system-prompt-options.ts";
+export { type DialogOptions, type ExtensionUi, noUi, type UiComponent, type UiFactory } from "./ui.ts";

@@ -1,0 +1,15 @@
+/** What the module of an extension turned out to be. */
+import type { ExtensionFactory } from "../api.ts";
+import type { ExtensionObject } from "../object-form.ts";
+
+/**
+ * Loads modules that extensions import by a name of ours, such as `typebox` or those of pi. Undefined for any other name,
+ * which Node then resolves from the file that imports it.
+ */
+export type LoadSharedModule = (name: string) => Promise<Record<string, unknown>> | undefined;
+
+export type LoadedModule =
+  | { kind: "factory"; factory: ExtensionFactory }
+  | { kind: "object"; object: ExtensionObject }
+  /** `message` names the file and, where there is one, the line. */
+  | { kind: "failed"; message: string };

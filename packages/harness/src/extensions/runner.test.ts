@@ -1,0 +1,182 @@
+import { createFakeClock } from "@tau/ai/testing";
+import { describe, expect, test } from "vitest";
+import type { ExtensionAPI, ExtensionFactory } from "./api.ts";
+import { createApi, createEventBus } from "./create-api.ts";
+import { createLifetime } from "./create-context.ts";
+import type { ExtensionEvent, ExtensionEventName } from "./events.ts";
+import { createRegistrations, type Extension, type ExtensionProblem } from "./extension.ts";
+import { ExtensionRunner, maxHandlerMs } from "./runner.ts";
+import type { ExtensionSessionPort } from "./session-port.ts";
+import { noUi } from "./ui.ts";
+import { createWaits } from "./waits.ts";
+
+const port = { ui: noUi, mode: "print", cwd: "/project" } as ExtensionSessionPort;
+
+async function run(...factories: ExtensionFactory[]) {
+  const clock = createFakeClock();
+  const problems: ExtensionProblem[] = [];
+  const lifetime = createLifetime();
+  const waits = createWaits();
+  const events = createEventBus();
+  const extensions = await Promise.all(
+    factories.map(async (factory, index): Promise<Extension> => {
+      const registrations = createRegistrations();
+      const path = `/extensions/${index + 1}.ts`;
+      const name = `extension ${index + 1}`;
+      const info = { path, source: "local", scope: "user", origin: "top-level" } as const;
+      const api: ExtensionAPI = createApi({
+        registrations,
+        lifetime,
+        events,
+        getSession: () => port,
+        flagValues: new Map(),
+        findFlag: (flag) => registrations.flags.get(flag),
+        listMcpServers: () => [],
+        report: (message) => problems.push({ extension: name, message }),
+      });
+      await factory(api);
+      const source = { id: path, name, path, origin: "user", digest: "", info } as const;
+      return { ...registrations, source, state: "trusted", host: "process", close: async () => {} };
+    }),
+  );
+  const report = (problem: ExtensionProblem) => void problems.push(problem);
+  const runner = new ExtensionRunner({ extensions, session: port, clock, lifetime, waits, report });
+  return { runner, clock, problems, lifetime, waits };
+}
+
+const toolCall = (input: Record<string, unknown>): ExtensionEvent<"tool_call"> => ({
+  type: "tool_call",
+  toolCallId: "1",
+  toolName: "bash",
+  input,
+});
+
+describe("ExtensionRunner", () => {
+  test("calls handlers in the order in which extensions were loaded and handlers were registered", async () => {
+    const calls: string[] = [];
+    const { runner } = await run(
+      (tau) => {
+        tau.on("agent_start", () => void calls.push("first"));
+        tau.on("agent_start", async () => void calls.push("second"));
+      },
+      (tau) => void tau.on("agent_start", () => void calls.push("third")),
+    );
+    await runner.emit({ type: "agent_start" });
+    expect(calls).toEqual(["first", "second", "third"]);
+  });
+
+  test("knows which events are handled, also after a handler was removed", async () => {
+    let stop = () => {};
+    const { runner } = await run((tau) => void (stop = tau.on("context", () => {})));
+    expect([runner.has("context"), runner.has("input")]).toEqual([true, false]);
+    stop();
+    expect(runner.has("context")).toBe(false);
+  });
+
+  test("passes messages, results, payloads and input from handler to handler", async () => {
+    const { runner } = await run(
+      (tau) => {
+        tau.on("input", ({ text }) => ({ action: "transform", text: `${text} b` }));
+        tau.on("tool_result", ({ content }) => ({ content: [...content, { type: "text", text: "b" }] }));
+        tau.on("before_provider_request", ({ payload }) => [payload, "b"]);
+      },
+      (tau) => {
+        tau.on("input", ({ text }) => ({ action: "transform", text: `${text} c` }));
+        tau.on("tool_result", ({ content }) => ({ isError: content.length === 2 }));
+        tau.on("before_provider_request", ({ payload }) => [payload, "c"]);
+      },
+    );
+    expect(await runner.emit({ type: "input", text: "a", source: "rpc" })).toEqual({
+      action: "transform",
+      text: "a b c",
+    });
+    const result = { type: "tool_result", toolCallId: "1", toolName: "ls", input: {}, details: 1 } as const;
+    const content = [{ type: "text" as const, text: "a" }];
+    expect(await runner.emit({ ...result, content, isError: false })).toEqual({
+      content: [...content, { type: "text", text: "b" }],
+      isError: true,
+    });
+    expect(await runner.emit({ type: "before_provider_request", payload: "a" })).toEqual({
+      payload: [["a", "b"], "c"],
+    });
+  });
+
+  test("asks no further handler after one that blocks, handles or cancels", async () => {
+    let asked = 0;
+    const names: ExtensionEventName[] = ["tool_call", "input", "session_before_fork"];
+    const { runner } = await run(
+      (tau) => {
+        tau.on("tool_call", ({ input }) => {
+          input["command"] = "changed";
+          return { block: true, reason: "no" };
+        });
+        tau.on("input", () => ({ action: "handled" }));
+        tau.on("session_before_fork", () => ({ cancel: true }));
+      },
+      (tau) => names.forEach((name) => tau.on(name as "input", () => void asked++)),
+    );
+    const event = toolCall({ command: "ls" });
+    expect(await runner.emit(event)).toEqual({ block: true, reason: "no" });
+    expect(event.input).toEqual({ command: "changed" });
+    expect(await runner.emit({ type: "input", text: "", source: "rpc" })).toEqual({ action: "handled" });
+    expect(await runner.emit({ type: "session_before_fork", entryId: "1", position: "at" })).toEqual({ cancel: true });
+    expect(asked).toBe(0);
+  });
+
+  test("reports a handler that throws and goes on with the next, but a guard that throws denies", async () => {
+    const calls: string[] = [];
+    const broken = () => {
+      throw new Error("broken");
+    };
+    const { runner, problems } = await run(
+      (tau) => {
+        tau.on("agent_end", broken);
+        tau.on("tool_call", broken);
+      },
+      (tau) => void tau.on("agent_end", () => void calls.push("called")),
+    );
+    await runner.emit({ type: "agent_end", messages: [] });
+    expect(calls).toEqual(["called"]);
+    expect(problems).toEqual([{ extension: "extension 1", message: "Its handler of agent_end failed: broken" }]);
+    await expect(runner.emit(toolCall({}))).rejects.toThrow("extension 1");
+  });
+
+  test("gives up on a handler after ten seconds, not counting what it waits for", async () => {
+    let answer = () => {};
+    const { runner, clock, problems, waits } = await run((tau) => {
+      tau.on("agent_start", () => new Promise(() => {}));
+      tau.on("turn_start", () => waits.during(() => new Promise<void>((resolve) => (answer = resolve))));
+    });
+    const started = runner.emit({ type: "agent_start" });
+    clock.advance(maxHandlerMs);
+    await started;
+    expect(problems.map(({ message }) => message)).toEqual([
+      "Its handler of agent_start failed: it took more than 10 seconds",
+    ]);
+    const turn = runner.emit({ type: "turn_start", turnIndex: 0, timestamp: 0 });
+    clock.advance(maxHandlerMs);
+    await Promise.resolve();
+    answer();
+    await turn;
+    expect(problems).toHaveLength(1);
+  });
+
+  test("reports an unknown event with the nearest known one, and loads the extension", async () => {
+    const { problems } = await run((tau) => void tau.on("agent_strat" as "agent_start", () => {}));
+    expect(problems[0]?.message).toContain('There is no event "agent_strat". Did you mean "agent_start"?');
+  });
+
+  test("makes every context and API throw once it is closed", async () => {
+    let api: ExtensionAPI | undefined;
+    let read = () => "";
+    const { runner } = await run((tau) => {
+      api = tau;
+      tau.on("agent_start", (_event, context) => void (read = () => context.cwd));
+    });
+    await runner.emit({ type: "agent_start" });
+    expect(read()).toBe("/project");
+    await runner.close("The session was replaced.");
+    expect(read).toThrow("The session was replaced.");
+    expect(() => api?.registerTool({} as never)).toThrow("no longer works");
+  });
+});

@@ -1,0 +1,121 @@
+/**
+ * The extensions of one session. Calls their handlers in the order in which they were loaded and registered, and combines
+ * the answers. A handler that fails is reported and skipped; one that guards something denies instead.
+ */
+import type { Clock } from "@tau/ai";
+import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import type { ExtensionContext } from "./context.ts";
+import { type CombinedResult, combineResult } from "./combine-results.ts";
+import { createContext, createLifetime, type Lifetime } from "./create-context.ts";
+import { type ExtensionEvent, type ExtensionEventName, guardEvents } from "./events.ts";
+import type { AnyHandler, Extension, ExtensionProblem } from "./extension.ts";
+import type { ExtensionSessionPort } from "./session-port.ts";
+import { createWaits, type Waits } from "./waits.ts";
+
+/** What the session asks of its extensions; the session works the same without it. */
+export interface ExtensionHooks {
+  /** Whether a handler would be called. Asked first, so that an event that nobody handles costs nothing. */
+  has(name: ExtensionEventName): boolean;
+  /** Resolves when all handlers have answered. Rejects only for a guard that failed. */
+  emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined>;
+}
+
+export interface RunnerParts {
+  extensions: readonly Extension[];
+  session: ExtensionSessionPort;
+  clock: Clock;
+  report: (problem: ExtensionProblem) => void;
+  lifetime?: Lifetime;
+  waits?: Waits;
+}
+
+/** How long a handler may work. Waiting for a person or for a command of its own does not count. */
+export const maxHandlerMs = 10_000;
+
+/** Handlers that ask a model take long, and are aborted by the signal in their event. */
+const unlimitedEvents: ReadonlySet<ExtensionEventName> = new Set([
+  "session_before_compact",
+  "session_before_tree",
+  "session_shutdown",
+]);
+
+export class ExtensionRunner implements ExtensionHooks {
+  readonly extensions: readonly Extension[];
+  readonly lifetime: Lifetime;
+  readonly #parts: RunnerParts;
+  readonly #waits: Waits;
+  readonly #context: ExtensionContext;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+    this.extensions = parts.extensions;
+    this.lifetime = parts.lifetime ?? createLifetime();
+    this.#waits = parts.waits ?? createWaits();
+    this.#context = createContext(parts.session, this.lifetime);
+  }
+
+  has(name: ExtensionEventName): boolean {
+    for (const { handlers } of this.extensions) if (handlers.has(name)) return true;
+    return false;
+  }
+
+  async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
+    let current = event;
+    let result: CombinedResult<Name> | undefined;
+    for (const extension of this.extensions) {
+      for (const handler of extension.handlers.get(event.type) ?? []) {
+        const answer = await this.#call(extension, handler, current as ExtensionEvent);
+        const combined = combineResult(current, result, answer);
+        current = combined.event;
+        result = combined.result;
+        if (combined.isFinal) return result;
+      }
+    }
+    return result;
+  }
+
+  /** Ends all contexts and what runs of the extensions. */
+  async close(why: string): Promise<void> {
+    this.lifetime.end(why);
+    for (const extension of this.extensions) {
+      await extension.close().catch((error: unknown) => this.#report(extension, getErrorMessage(error)));
+    }
+  }
+
+  /** Undefined, and for a guard a rejection, if the handler failed. */
+  async #call(extension: Extension, handler: AnyHandler, event: ExtensionEvent): Promise<unknown> {
+    const { type } = event;
+    try {
+      const answer = handler(event, this.#context);
+      if (!isPromise(answer)) return answer;
+      return unlimitedEvents.has(type) ? await answer : await this.#limit(answer);
+    } catch (error) {
+      const message = `Its handler of ${type} failed: ${getErrorMessage(error)}`;
+      this.#report(extension, message);
+      if (guardEvents.has(type))
+        throw new Error(`The extension ${extension.source.name} failed, so this is not done. ${message}`, {
+          cause: error,
+        });
+      return undefined;
+    }
+  }
+
+  async #limit(answer: Promise<unknown>): Promise<unknown> {
+    for (;;) {
+      const waited = this.#waits.count;
+      const outcome = await untilTimeout(answer, maxHandlerMs, this.#parts.clock);
+      if (outcome.kind === "done") return outcome.value;
+      if (!this.#waits.isWaiting && this.#waits.count === waited) {
+        throw new Error(`it took more than ${maxHandlerMs / 1_000} seconds`);
+      }
+      await this.#waits.whenOver();
+    }
+  }
+
+  #report({ source }: Extension, message: string): void {
+    this.#parts.report({ extension: source.name, message });
+  }
+}
+
+const isPromise = (value: unknown): value is Promise<unknown> =>
+  typeof value === "object" && value !== null && "then" in value;

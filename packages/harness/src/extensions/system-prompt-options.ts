@@ -1,0 +1,18 @@
+/** The parts of the system prompt that handlers of `before_agent_start` may look at and change. */
+import type { TextFile } from "../resources/context-files.ts";
+import type { Skill } from "../resources/skills.ts";
+
+export interface SystemPromptOptions {
+  cwd: string;
+  /** Takes the place of the default text. */
+  customPrompt?: string;
+  /** Follows the default or the custom text. */
+  appendSystemPrompt?: string;
+  selectedTools: string[];
+  toolSnippets: Record<string, string>;
+  promptGuidelines: string[];
+  contextFiles: TextFile[];
+  skills: Skill[];
+  /** Set by a handler that replaces the whole prompt. */
+  forceSystemPrompt?: string;
+}

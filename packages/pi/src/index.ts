@@ -1,0 +1,2 @@
+/** The modules of pi that extensions import, by their names, with what tau has behind them. */
+export { loadPiModule } from "./modules.ts";

@@ -1,0 +1,16 @@
+/** Finds the module that stands for one of pi's. Each is loaded when an extension first imports it. */
+type LoadModule = () => Promise<Record<string, unknown>>;
+
+const modules: Readonly<Record<string, LoadModule>> = {
+  "pi-agent-core": () => import("./pi-agent-core.ts"),
+};
+
+/** The names under which pi is published, now and before. */
+const scopes = ["@earendil-works/", "@mariozechner/"];
+
+/** Undefined for a name that is not one of pi's modules. */
+export function loadPiModule(name: string): Promise<Record<string, unknown>> | undefined {
+  const scope = scopes.find((candidate) => name.startsWith(candidate));
+  const key = scope === undefined ? name : name.slice(scope.length);
+  return Object.hasOwn(modules, key) ? modules[key]?.() : undefined;
+}

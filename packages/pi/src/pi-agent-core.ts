@@ -1,0 +1,2 @@
+/** pi's module `pi-agent-core`. */
+export { Agent, agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue, streamProxy } from "@tau/agent";
