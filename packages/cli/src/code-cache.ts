@@ -150,7 +150,7 @@ function updateCache({ script, cacheFile, cachedChunks }: LoadedFile, loadedChun
   }
 }
 
-const maxOtherCaches = 32;
+const maxOtherCaches = 64;
 
 /** Keeps the newest others: another installed version may still use its own. */
 function removeOldCaches(cacheFile: string): void {

@@ -101,6 +101,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
+    const isMissing = sandbox !== undefined && isSandboxMissing(cwd);
     const report = new PolicyReport({
       cwd,
       agentDir,
@@ -108,7 +109,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       getProfile: () => params.policyProfile ?? settings.get().policy.profile,
       mode: sandboxSettings.mode,
       trySandbox: sandbox && (() => sandbox.getState()),
-      isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd),
+      isSandboxMissing: isMissing,
     });
     const saveResult = createResultSaver({ directory: results.get, ids });
     let isTold = false;
@@ -136,7 +137,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         builtIn: tools.byName,
         createCallContext,
         sandbox,
-        commands: describeSandbox(sandboxSettings, cwd),
+        commands: describeSandbox(sandboxSettings, isMissing),
         binding: params.binding,
         allowed: params.allowedTools,
         excluded: params.excludedTools ?? [],
