@@ -172,7 +172,10 @@ const otherFiles = {
   },
 };
 
-/** Loads the Markdown parser with the first text: it builds a hundred regular expressions. */
+/**
+ * Loads the Markdown parser with the first text: it builds a hundred regular expressions. Its class is remembered, because
+ * each `require` of a bundled module creates a new object with all its exports.
+ */
 const lateMarkdown = {
   name: "late-markdown",
   setup(bundler) {
@@ -180,7 +183,7 @@ const lateMarkdown = {
       namespace === "late-markdown" ? undefined : { path, namespace: "late-markdown" },
     );
     bundler.onLoad({ filter: /.*/, namespace: "late-markdown" }, () => ({
-      contents: `module.exports = { get Lexer() { return require("marked").Lexer; } };`,
+      contents: `let Lexer; module.exports = { get Lexer() { return (Lexer ??= require("marked").Lexer); } };`,
       resolveDir: join(root, "packages", "tui"),
     }));
   },
