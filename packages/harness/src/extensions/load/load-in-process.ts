@@ -1,4 +1,5 @@
 /** Loads extensions that the user trusts into this process, in order. */
+import { dirname } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
 import type { ExtensionFactory } from "../api.ts";
@@ -39,7 +40,8 @@ export async function loadInProcess(
   // One after the other: what modules do when they are evaluated happens in the same order each time.
   for (const source of sources) {
     const globals = createModuleGlobals();
-    const loaded = await loadExtensionModule(source.path, { ...ports, globals });
+    const { baseDir = dirname(source.path) } = source.info;
+    const loaded = await loadExtensionModule(source.path, { ...ports, globals, root: baseDir });
     const candidate = toCandidate(source, loaded, globals, ports);
     if (typeof candidate === "object") candidates.push(candidate);
     else {

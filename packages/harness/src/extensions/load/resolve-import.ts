@@ -1,11 +1,12 @@
 /** Finds what a module of an extension means by the name that it imports. */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "@tau/ai/internal";
 import { isWithin, systemCode } from "@tau/tools/platform";
 import { isTypeScript } from "./compile.ts";
+import { getKind, readManifest } from "./read-directory.ts";
 
 export type ResolvedImport =
   | { kind: "builtin"; name: string }
@@ -57,7 +58,7 @@ export function findFile(path: string): string | undefined {
   return found === undefined ? undefined : realpathSync(found);
 }
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isFile = (path: string): boolean => getKind(path) === "file";
 
 function resolvePackage(name: string, importer: string, { root, isShared }: ResolveOptions): ResolvedImport {
   let path: string;
@@ -91,13 +92,10 @@ const listDependencies = (manifest: Record<string, unknown> | undefined): string
   });
 
 /** The nearest `package.json` above a file. */
-export function findManifest(path: string): Record<string, unknown> | undefined {
+function findManifest(path: string): Record<string, unknown> | undefined {
   for (let directory = dirname(path); ; directory = dirname(directory)) {
-    const file = join(directory, "package.json");
-    if (existsSync(file)) {
-      const manifest: unknown = JSON.parse(readFileSync(file, "utf8"));
-      return isRecord(manifest) ? manifest : undefined;
-    }
-    if (directory === dirname(directory)) return undefined;
+    const manifest = readManifest(directory);
+    if (manifest instanceof Error) throw manifest;
+    if (manifest || directory === dirname(directory)) return manifest;
   }
 }
