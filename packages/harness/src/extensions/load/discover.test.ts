@@ -191,7 +191,7 @@ describe("named extensions", () => {
     } as const;
     const { sources, problems } = await discover({ packages: [solo, pack] });
     expect(problems).toEqual([]);
-    expect(sources.map(({ id, name, origin, info }) => ({ id, name, origin, ...info }))).toEqual([
+    expect(sources.map(({ id, name, info }) => ({ id, name, ...info }))).toEqual([
       expect.objectContaining({ name: "a", origin: "top-level" }),
       {
         id: "npm:pack",
