@@ -28,6 +28,7 @@ import { standaloneSessions } from "./live-sessions.ts";
 import type { NamedAgent } from "../resources/named-agent.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { type ExtensionsParams, hasExtensions } from "../extensions/has-extensions.ts";
+import type { ExtensionProblem } from "../extensions/extension.ts";
 import type { OpenExtensionsParts } from "../extensions/open-extensions.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
@@ -55,14 +56,23 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const resources = await openResources(params, place, { settings, log: sessionManager });
     const services = { ...base, resources };
     const grants = new Grants();
-    const loaded = await loadExtensions(params.extensions, { ...place, settings, registry, owned });
+    const loaded = await loadExtensions(params.extensions, {
+      ...place,
+      settings,
+      registry,
+      owned,
+      report: (problem) => reportExtension(problem),
+      log: (extension, level, message) => params.debugLog?.log("extension", { extension, level, message }),
+    });
+    const reportExtension = ({ extension, message }: ExtensionProblem) =>
+      session.notify("extension", `${extension}: ${message}`);
     const extensions =
       loaded &&
       new loaded.SessionExtensions({
         loaded,
         clock,
         start: params.extensions?.start ?? { reason: "startup" },
-        report: ({ extension, message }) => session.notify("extension", `${extension}: ${message}`),
+        report: reportExtension,
         addResources: async (paths) => resources.addPaths?.(paths),
       });
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
