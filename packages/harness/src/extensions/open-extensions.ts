@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
-import type { Owned } from "../agent-session/owned.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import { createEventBus } from "./create-api.ts";
 import { createLifetime } from "./create-context.ts";
@@ -14,24 +13,33 @@ import { type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
 import { loadTypeboxModule } from "./load/shared-modules.ts";
 import { startExtension } from "./load/start-extension.ts";
 import { createProviders } from "./providers.ts";
-import type { LoadedExtensions } from "./session/session-extensions.ts";
+import type { SessionStart } from "./session/extension-slot.ts";
+import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session/session-extensions.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 import { createWaits } from "./waits.ts";
 
 export interface OpenExtensionsParts extends ExtensionPlace {
   registry: ModelRegistry;
-  owned: Owned;
   clock: Clock;
+  start: SessionStart;
   /** Tells the user what goes wrong later. */
   report: (problem: ExtensionProblem) => void;
+  /** Adds paths of skills and prompts that extensions name. */
+  addResources: SessionExtensionsParts["addResources"];
   /** Writes what extensions say into the debug log. */
   log: (extension: string, level: ToolLogLevel, message: string) => void;
 }
 
 /** Never rejects for an extension that cannot be loaded: it is in `problems`, and the others are loaded. */
-export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
+export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<SessionExtensions> {
+  const { clock, report, start, addResources } = parts;
+  const loaded = await loadAll(params, parts);
+  return new SessionExtensions({ loaded, clock, report, start, addResources });
+}
+
+async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
   const { flags = new Map(), loadShared = () => undefined, factories = [] } = params;
-  const { agentDir, registry, owned, clock, report, log } = parts;
+  const { agentDir, registry, clock, report, log } = parts;
   let session: ExtensionSessionPort | undefined;
   const all: Extension[] = [];
   const events = createEventBus();
@@ -72,7 +80,6 @@ export async function openExtensions(params: ExtensionsParams, parts: OpenExtens
   all.push(...loaded.extensions);
   problems.push(...found.problems, ...loaded.problems);
   const providers = createProviders(registry);
-  owned.add(() => providers.close());
   for (const { source, providers: registered } of all) {
     for (const [name, config] of registered) {
       try {

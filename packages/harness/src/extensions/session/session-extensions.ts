@@ -114,6 +114,11 @@ export class SessionExtensions implements RunExtensions {
     const adapt = createToolAdapter((call) => createToolContext(port, lifetime, call));
     this.#bound = { port, runner, adapt };
     loaded.bind(port);
+    for (const problem of loaded.problems) report(problem);
+  }
+
+  get isStarted(): boolean {
+    return this.#started !== undefined;
   }
 
   /** Tells the extensions that the session begins, once: when a surface shows it, or before the first prompt. */
@@ -223,6 +228,7 @@ export class SessionExtensions implements RunExtensions {
     if (this.has("session_shutdown")) await this.emit({ type: "session_shutdown", ...event });
     this.#parts.loaded.events.clear();
     await this.#bound?.runner.close(why);
+    this.#parts.loaded.providers.close();
   }
 
   async #run({ source }: Extension, what: string, work: () => unknown): Promise<void> {
