@@ -1,0 +1,2 @@
+/** pi's module `pi-coding-agent`. */
+export * from "./not-built.ts";
