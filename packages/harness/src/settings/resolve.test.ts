@@ -49,6 +49,8 @@ describe("merging", () => {
       shellCommandPrefix: undefined,
       shellEnv: {},
       extensions: [],
+      packages: [],
+      packageMinAgeDays: 3,
       skills: [],
       prompts: [],
       enableSkillCommands: true,
