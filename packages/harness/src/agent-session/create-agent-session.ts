@@ -27,8 +27,11 @@ import { createBudget } from "../budget/budget.ts";
 import { standaloneSessions } from "./live-sessions.ts";
 import type { NamedAgent } from "../resources/named-agent.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { type ExtensionsParams, hasExtensions } from "../extensions/has-extensions.ts";
+import type { OpenExtensionsParts } from "../extensions/open-extensions.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
+import { withProviderHooks } from "../request/provider-hooks.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
 import { describeSandbox, isSandboxMissing } from "../sandbox/describe-sandbox.ts";
 import type { SandboxState } from "../sandbox/state.ts";
@@ -52,6 +55,16 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const resources = await openResources(params, place, { settings, log: sessionManager });
     const services = { ...base, resources };
     const grants = new Grants();
+    const loaded = await loadExtensions(params.extensions, { ...place, settings, registry, owned });
+    const extensions =
+      loaded &&
+      new loaded.SessionExtensions({
+        loaded,
+        clock,
+        start: params.extensions?.start ?? { reason: "startup" },
+        report: ({ extension, message }) => session.notify("extension", `${extension}: ${message}`),
+        addResources: async (paths) => resources.addPaths?.(paths),
+      });
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
     const keys = createUsedKeys({
       auth,
@@ -88,6 +101,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
+    const isMissing = sandbox !== undefined && isSandboxMissing(cwd);
     const report = new PolicyReport({
       cwd,
       agentDir,
@@ -95,7 +109,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       getProfile: () => params.policyProfile ?? settings.get().policy.profile,
       mode: sandboxSettings.mode,
       trySandbox: sandbox && (() => sandbox.getState()),
-      isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd),
+      isSandboxMissing: isMissing,
     });
     const saveResult = createResultSaver({ directory: results.get, ids });
     let isTold = false;
@@ -118,11 +132,12 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         base: params.tools?.flatMap((tool) => (typeof tool === "string" ? builtInTools(tools, tool) : tool)),
         defaults: { text: tools.defaults, hashline: tools.hashlineDefaults },
         custom: params.customTools ?? [],
+        getExtensionTools: (names) => extensions?.getTools(names) ?? [],
         getBuiltIn,
         builtIn: tools.byName,
         createCallContext,
         sandbox,
-        commands: describeSandbox(sandboxSettings, cwd),
+        commands: describeSandbox(sandboxSettings, isMissing),
         binding: params.binding,
         allowed: params.allowedTools,
         excluded: params.excludedTools ?? [],
@@ -159,6 +174,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         files: files.free,
         report,
       },
+      extensions,
       expandPort: createExpandPort({
         loader: resources,
         cwd,
@@ -168,14 +184,17 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         offersSkills: () => settings.get().enableSkillCommands,
       }),
       request: withRunOptions(
-        params.streamFn ??
-          createRequests({
-            auth,
-            registry,
-            clock,
-            streamFn: streamSimple,
-            ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
-          }),
+        withProviderHooks(
+          params.streamFn ??
+            createRequests({
+              auth,
+              registry,
+              clock,
+              streamFn: streamSimple,
+              ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
+            }),
+          extensions,
+        ),
         { settings: () => settings.get(), sessionId: sessionManager.id, clock },
       ),
       keep: (text) => saveResult(keys.redact(text)),
@@ -189,6 +208,10 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       abortSignal: params.abortSignal,
       problems: [
         ...describeProblems(services),
+        ...(loaded?.problems ?? []).map(({ extension, message }) => ({
+          code: "extension",
+          message: `${extension}: ${message}`,
+        })),
         ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
       ],
       trace: {
@@ -223,6 +246,16 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     await owned.close();
     throw error;
   }
+}
+
+/** Late: most sessions have no extensions, and their code is not loaded then. */
+async function loadExtensions(params: ExtensionsParams | undefined, parts: OpenExtensionsParts) {
+  if (!params || !hasExtensions(params, parts)) return undefined;
+  const { openExtensions } = await import("../extensions/open-extensions.ts");
+  const loaded = await openExtensions(params, parts);
+  if (loaded.extensions.length === 0 && loaded.problems.length === 0) return undefined;
+  const { SessionExtensions } = await import("../extensions/session/session-extensions.ts");
+  return { ...loaded, SessionExtensions };
 }
 
 /** Skills that appear later may be read without a question too. */

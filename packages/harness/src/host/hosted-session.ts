@@ -93,7 +93,7 @@ export class HostedSession {
   /** Submits messages in the order of the calls. Resolves when the message is in the log; throws when it could not be written. */
   async submit(text: string, options: SubmitOptions & { images?: ImageContent[] }): Promise<Submission> {
     const submission = await this.#inOrder(() => this.session.submit(text, options));
-    if (submission.disposition === "queued" || submission.isWritten) return submission;
+    if (submission.disposition !== "started" || submission.isWritten) return submission;
     const { failure } = await submission.outcome;
     const reason = failure?.message ?? "the run ended before it was written";
     throw new HarnessError("write_failed", `The prompt could not be written into the session: ${reason}`);
