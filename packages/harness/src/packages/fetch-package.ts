@@ -1,6 +1,6 @@
 /** Fetches a package beside the installed ones, checks it, and puts it in its place once the user agrees. */
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { lookAt, nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
@@ -57,7 +57,9 @@ async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<
     scope,
     locked: undefined,
     previous: undefined,
-    ...found,
+    manifest: found.manifest,
+    names: found.names,
+    root: found.root,
     enable: () => Promise.resolve(found.root),
     discard: () => Promise.resolve(),
   };
@@ -66,14 +68,15 @@ async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<
 /** A directory, or a file that is one extension. Undefined if there is neither. */
 export async function readLocalPackage(
   path: string,
-): Promise<{ root: string; manifest: Manifest | undefined; names: ResourceNames } | undefined> {
+): Promise<{ root: string; isFile: boolean; manifest: Manifest | undefined; names: ResourceNames } | undefined> {
   const stats = await lookAt(nodeFileSystem, path);
   if (stats?.isDirectory()) {
     const manifest = await readManifest(path);
-    return { root: path, manifest, names: await listResources(path, manifest) };
+    return { root: path, isFile: false, manifest, names: await listResources(path, manifest) };
   }
-  const names = { extensions: [path.slice(dirname(path).length + 1)], skills: [], prompts: [], themes: [] };
-  return stats?.isFile() ? { root: dirname(path), manifest: undefined, names } : undefined;
+  if (!stats?.isFile()) return undefined;
+  const names = { extensions: [basename(path)], skills: [], prompts: [], themes: [] };
+  return { root: await nodeFileSystem.realpath(path), isFile: true, manifest: undefined, names };
 }
 
 function mustBringSomething(names: ResourceNames, name: string): void {

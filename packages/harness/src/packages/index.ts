@@ -12,7 +12,14 @@ export {
   type ResourceKind,
   resourceKinds,
 } from "./package-resources.ts";
+export {
+  changePackageEntries,
+  getPackageEntries,
+  type PackageSettingsPorts,
+  toSettingsScope,
+} from "./package-settings.ts";
 export { isPinned, type PackageSource, parseSource } from "./package-source.ts";
+export { findPiPackages, type PiPackagesOptions, takePiPackagesNotice } from "./pi-packages.ts";
 export { removePackage } from "./remove-package.ts";
 export {
   inspectPackages,
@@ -21,3 +28,4 @@ export {
   type ResolveOptions,
   resolvePackages,
 } from "./resolve-packages.ts";
+export { toggleResource } from "./toggle-resource.ts";

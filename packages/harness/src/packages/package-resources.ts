@@ -10,7 +10,7 @@ export type PackageScope = "user" | "project";
 export interface PackageResources {
   /** The same over time: `npm:NAME`, `git:HOST/PATH`, or the real path of a local package. */
   id: string;
-  /** The directory of the package; of a local package that is one file, the directory of that file. */
+  /** The directory of the package; of a local package that is one file, the real path of that file. */
   root: string;
   scope: PackageScope;
   /** As the settings have it, with an absolute path if it is local. */

@@ -70,7 +70,14 @@ async function readLockOrProblem(scopeDirectory: string): Promise<PackageLock | 
 type Problem = Pick<PackageProblem, "kind" | "message">;
 type Inspected = { readonly kind: "found"; readonly package: ResolvedPackage } | Problem;
 type Located =
-  | { readonly kind: "found"; readonly root: string; readonly names: ResourceNames; readonly resolved?: string }
+  | {
+      readonly kind: "found";
+      readonly root: string;
+      readonly names: ResourceNames;
+      readonly resolved?: string;
+      /** Whether the package is one file. */
+      readonly isFile?: boolean;
+    }
   | Problem;
 
 async function inspect(
@@ -84,14 +91,14 @@ async function inspect(
       ? await locateLocal(source.path)
       : await locateInstalled({ source, scope, text: entry.source }, lock, options);
   if (located.kind !== "found") return located;
-  const { root, names, resolved } = located;
+  const { root, names, resolved, isFile = false } = located;
   if (resourceKinds.every((kind) => names[kind].length === 0)) {
     const message = `The package ${entry.source} has no extensions, skills, prompt templates or themes.`;
     return { kind: "empty", message };
   }
   const counted = resourceKinds.map((kind) => [
     kind,
-    filterResources(names[kind], filters[kind]).map((name) => join(root, name)),
+    filterResources(names[kind], filters[kind]).map((name) => (isFile ? root : join(root, name))),
   ]);
   const lists = Object.fromEntries(counted) as ResourceNames;
   const resources = { id: source.id, root, scope, source: entry.source, ...lists };
