@@ -1,78 +1,112 @@
-/** Loads the extensions of a session, before there is a session: they may bring its model. */
+/** Finds and loads the extensions of a session, before there is a session: they may bring its model. */
+import { join } from "node:path";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { Owned } from "../agent-session/owned.ts";
+import type { ToolLogLevel } from "@tau/tools";
 import type { ModelRegistry } from "../models/model-registry.ts";
-import type { ExtensionAPI } from "./api.ts";
-import { createApi, createEventBus } from "./create-api.ts";
+import { createEventBus } from "./create-api.ts";
 import { createLifetime } from "./create-context.ts";
-import { createRegistrations, type Extension, type ExtensionProblem, type ExtensionSource } from "./extension.ts";
+import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
 import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-extensions.ts";
+import { discoverExtensions } from "./load/discover.ts";
+import { type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
+import { loadTypeboxModule } from "./load/shared-modules.ts";
+import { startExtension } from "./load/start-extension.ts";
 import { createProviders } from "./providers.ts";
-import type { LoadedExtensions } from "./session/session-extensions.ts";
+import type { SessionStart } from "./session/extension-slot.ts";
+import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session/session-extensions.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 import { createWaits } from "./waits.ts";
 
 export interface OpenExtensionsParts extends ExtensionPlace {
   registry: ModelRegistry;
-  owned: Owned;
   clock: Clock;
+  start: SessionStart;
+  /** Tells the user what goes wrong later. */
+  report: (problem: ExtensionProblem) => void;
+  /** Adds paths of skills and prompts that extensions name. */
+  addResources: SessionExtensionsParts["addResources"];
+  /** Writes what extensions say into the debug log. */
+  log: (extension: string, level: ToolLogLevel, message: string) => void;
 }
 
-export async function openExtensions(
-  { factories = [], flags = new Map() }: ExtensionsParams,
-  { registry, owned }: OpenExtensionsParts,
-): Promise<LoadedExtensions> {
+/** Never rejects for an extension that cannot be loaded: it is in `problems`, and the others are loaded. */
+export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<SessionExtensions> {
+  const { clock, report, start, addResources } = parts;
+  const loaded = await loadAll(params, parts);
+  return new SessionExtensions({ loaded, clock, report, start, addResources });
+}
+
+async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
+  const { flags = new Map(), loadShared = () => undefined, factories = [] } = params;
+  const { agentDir, registry, clock, report, log } = parts;
   let session: ExtensionSessionPort | undefined;
-  const lifetime = createLifetime();
+  const all: Extension[] = [];
   const events = createEventBus();
+  const lifetime = createLifetime();
+  const ports: InProcessPorts = {
+    lifetime,
+    events,
+    clock,
+    report,
+    log,
+    getSession: () => session,
+    flagValues: flags,
+    findFlag: (name) => all.find((extension) => extension.flags.has(name))?.flags.get(name),
+    listMcpServers: () =>
+      all.flatMap(({ mcpServers, source }) =>
+        [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
+      ),
+    loadShared: (name) => loadTypeboxModule(name) ?? loadShared(name),
+    cacheDirectory: join(agentDir, "cache", "extensions"),
+  };
   const problems: ExtensionProblem[] = [];
-  const extensions: Extension[] = [];
-  const findFlag = (name: string) => extensions.find((extension) => extension.flags.has(name))?.flags.get(name);
-  const listMcpServers = () =>
-    extensions.flatMap(({ mcpServers, source }) =>
-      [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
-    );
+  let isLoading = true;
   for (const [index, inline] of factories.entries()) {
     const source = describeInline(inline, index);
-    const registrations = createRegistrations();
-    const api: ExtensionAPI = createApi({
-      registrations,
-      lifetime,
-      events,
-      getSession: () => session,
-      flagValues: flags,
-      findFlag: (name) => findFlag(name) ?? registrations.flags.get(name),
-      listMcpServers,
-      report: (message) => void problems.push({ extension: source.name, message }),
-    });
-    try {
-      await (typeof inline === "function" ? inline : inline.factory)(api);
-      extensions.push({ ...registrations, source, state: "trusted", host: "process", close: async () => {} });
-    } catch (error) {
-      problems.push({ extension: source.name, message: `It could not be loaded: ${getErrorMessage(error)}` });
-    }
+    const factory = typeof inline === "function" ? inline : inline.factory;
+    const tell = (message: string) => {
+      const problem = { extension: source.name, message };
+      if (isLoading) problems.push(problem);
+      else report(problem);
+    };
+    const started = await startExtension(source, factory, { ...ports, report: tell });
+    if (started.kind === "started") all.push(started.extension);
+    else problems.push({ extension: source.name, message: started.message });
   }
+  const found = await discover(params, parts);
+  const loaded = await loadInProcess(found.sources, ports);
+  isLoading = false;
+  all.push(...loaded.extensions);
+  problems.push(...found.problems, ...loaded.problems);
   const providers = createProviders(registry);
-  owned.add(() => providers.close());
-  for (const extension of extensions) {
-    for (const [name, config] of extension.providers) {
+  for (const { source, providers: registered } of all) {
+    for (const [name, config] of registered) {
       try {
         providers.register(name, config);
       } catch (error) {
-        problems.push({ extension: extension.source.name, message: getErrorMessage(error) });
+        problems.push({ extension: source.name, message: getErrorMessage(error) });
       }
     }
   }
-  return {
-    extensions,
-    problems,
-    lifetime,
-    waits: createWaits(),
-    events,
-    providers,
-    bind: (port) => void (session = port),
-  };
+  const waits = createWaits();
+  return { extensions: all, problems, lifetime, waits, events, providers, bind: (port) => void (session = port) };
+}
+
+async function discover(
+  { paths = [], discovers = false }: ExtensionsParams,
+  { cwd, agentDir, settings }: OpenExtensionsParts,
+): Promise<{ sources: ExtensionSource[]; problems: ExtensionProblem[] }> {
+  return await discoverExtensions({
+    cwd,
+    agentDir,
+    paths,
+    discovers,
+    userPaths: settings.getGlobal().extensions ?? [],
+    projectPaths: settings.getProject().extensions ?? [],
+    packages: [],
+    isProjectTrusted: settings.isProjectTrusted,
+  });
 }
 
 function describeInline(inline: InlineExtension, index: number): ExtensionSource {

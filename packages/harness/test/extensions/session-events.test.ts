@@ -339,3 +339,34 @@ test("a tool calls another tool as the model would, and the policy judges it", a
   expect(outcomes).toMatchObject([{ isError: false }, { isError: true }, { isError: true }]);
   expect(JSON.stringify(outcomes[0])).toContain("x.txt");
 });
+
+test("what goes wrong while extensions load is told to the user, and the session works", async () => {
+  const { prompt, session } = await open([[text("Hi.")]], (tau) => {
+    tau.on("no_such_event" as "agent_start", () => {});
+    tau.registerMcpServer("docs", {});
+  });
+  await prompt("hi");
+  const told = session.notices.map(({ message }) => message).join("\n");
+  expect(told).toContain("no_such_event");
+  expect(told).toContain("MCP");
+});
+
+test("extensions in files are loaded, with their own modules and those that are shared", async () => {
+  const files = {
+    "ext/hello.ts": [
+      'import { Type } from "@sinclair/typebox";',
+      'import { greeting } from "./greeting";',
+      "export default function (tau: any) {",
+      '  tau.registerTool({ name: "hello", label: "Hello", description: "Says hello.", parameters: Type.Object({}),',
+      '    execute: async () => ({ content: [{ type: "text", text: greeting }] }) });',
+      "}",
+    ].join("\n"),
+    "ext/greeting.ts": "export const greeting: string = 'Hello from a file';",
+  };
+  const { prompt, transcript } = await createTestSession([[call("hello", {})], [text("Done.")]], {
+    files,
+    extensions: { paths: ["ext/hello.ts"] },
+  });
+  await prompt("go");
+  expect(transcript().join("\n")).toContain("Hello from a file");
+});
