@@ -15,8 +15,11 @@ export type ThinkingLevelName = "off" | "minimal" | "low" | "medium" | "high" | 
 export type QueueModeName = "all" | "one-at-a-time";
 /** Without headers, which may hold secrets. */
 export type ModelData = Omit<Model, "headers">;
-/** `started`: the prompt is in the log and a run began with it. `queued`: it is in the log and waits for its turn. */
-export type Disposition = "started" | "queued";
+/**
+ * `started`: the prompt is in the log and a run began with it. `queued`: it is in the log and waits for its turn.
+ * `handled`: an extension dealt with it, and nothing is in the log.
+ */
+export type Disposition = "started" | "queued" | "handled";
 
 export interface StateData {
   model?: ModelData;
@@ -107,7 +110,7 @@ export interface SlashCommandData {
   /** Without the slash. */
   name: string;
   description?: string;
-  source: "prompt" | "skill";
+  source: "prompt" | "skill" | "extension";
   sourceInfo: { path: string; source: string; scope: "user" | "project"; origin: string; baseDir?: string };
 }
 

@@ -1,3 +1,4 @@
+import type { FileOperations } from "./files.ts";
 import type { AgentMessage, StreamFn } from "@tau/agent";
 import {
   type AssistantMessage,
@@ -432,7 +433,8 @@ describe("a summary", () => {
       expect(outcome).not.toHaveProperty("failure");
       const { summary, details } = (outcome as { compaction: NewCompaction }).compaction;
       sizes.push(summary.length);
-      expect(details.readFiles.length + details.modifiedFiles.length).toBeLessThanOrEqual(400);
+      const { readFiles, modifiedFiles } = details as FileOperations;
+      expect(readFiles.length + modifiedFiles.length).toBeLessThanOrEqual(400);
       expect(session.tokens()).toBeLessThan(6_000);
     }
     expect(Math.max(...sizes)).toBeLessThan(12_000);

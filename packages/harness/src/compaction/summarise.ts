@@ -15,6 +15,8 @@ export interface SummaryTask {
   previousSummary?: string | undefined;
   /** The user's instructions for the summary. */
   instructions?: string | undefined;
+  /** They take the place of the default ones. */
+  replaceInstructions?: boolean | undefined;
   settings: ResolvedCompactionSettings;
   /** The limit for the summary. The rest of what a model writes is cut off. */
   maxTokens: number;
@@ -35,7 +37,7 @@ const minPieceTokens = 64;
  * too long, the pieces become half as large.
  */
 export async function summarise(summariser: Summariser, task: SummaryTask): Promise<SummaryResult> {
-  const { kind, maxTokens, settings } = task;
+  const { kind, maxTokens, settings, replaceInstructions } = task;
   const isSplit = isTooLong(task.previousSummary, settings);
   const { instructions, pieceTokens } = measure(task);
   const maxOutputLength = Math.min(defaultMaxOutput, Math.floor((pieceTokens * charactersPerToken) / 8));
@@ -47,7 +49,7 @@ export async function summarise(summariser: Summariser, task: SummaryTask): Prom
   let size = pieceTokens;
   while (texts.length > 0) {
     const { piece, rest } = takePiece(texts, size * charactersPerToken);
-    const prompt = summaryPrompt({ kind, summary, piece, instructions, maxTokens });
+    const prompt = summaryPrompt({ kind, summary, piece, instructions, replaceInstructions, maxTokens });
     const answer = await ask(summariser, { systemPrompt: summarySystemPrompt, prompt, maxTokens });
     usage = addUsage(usage, answer.usage);
     if (answer.kind === "aborted") return { kind: "aborted", usage };

@@ -17,6 +17,8 @@ export interface ResourceLoader {
   readonly problems: readonly ResourceProblem[];
   /** Reads everything again. A file that became unreadable keeps its last content. Resolves to what changed. */
   reload(): Promise<readonly ResourceName[]>;
+  /** Adds skills and prompt templates of extensions, and loads them. Without it, extensions cannot add any. */
+  addPaths?(paths: { skillPaths: readonly string[]; promptPaths: readonly string[] }): Promise<void>;
   /** Calls `listener` after a load that changed resources or problems. Returns a function that ends that. */
   subscribe(listener: (changed: readonly ResourceName[]) => void): () => void;
 }
@@ -110,6 +112,11 @@ export async function createResourceLoader(options: ResourceLoaderOptions): Prom
     },
     // One at a time, or an older reading could come last.
     reload: () => queue.add(reloadNow),
+    async addPaths({ skillPaths, promptPaths }) {
+      resolved.skillPaths = [...new Set([...resolved.skillPaths, ...skillPaths])];
+      resolved.promptPaths = [...new Set([...resolved.promptPaths, ...promptPaths])];
+      await queue.add(reloadNow);
+    },
     subscribe(listener) {
       const remove = listeners.add(listener);
       if (resolved.watch && !watch) startWatch();

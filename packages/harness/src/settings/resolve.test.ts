@@ -49,6 +49,7 @@ describe("merging", () => {
       shellCommandPrefix: undefined,
       shellEnv: {},
       extensions: [],
+      contextSources: [],
       skills: [],
       prompts: [],
       enableSkillCommands: true,

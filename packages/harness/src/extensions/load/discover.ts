@@ -1,0 +1,137 @@
+/** Finds all extensions of a session, without loading any. */
+import { join, resolve } from "node:path";
+import { createPathFilter, type PathFilter } from "../../resources/path-filter.ts";
+import type { SourceInfo } from "../api.ts";
+import type { ExtensionOrigin, ExtensionProblem, ExtensionSource } from "../extension.ts";
+import { digestDirectory, digestFile } from "./digest.ts";
+import { type Entries, type Entry, findAt, findInDirectory } from "./find-entries.ts";
+import { findPackage, listGlobalDirectories } from "./find-package.ts";
+import { getKind } from "./read-directory.ts";
+
+/** The extensions of an installed package. */
+export interface PackageExtensions {
+  /** The same over time, see `ExtensionSource.id`. */
+  readonly id: string;
+  readonly root: string;
+  readonly scope: "user" | "project";
+  /** As it is in the settings. */
+  readonly source: string;
+  /** Absolute paths of files or directories. */
+  readonly extensions: readonly string[];
+}
+
+export interface DiscoverOptions {
+  cwd: string;
+  agentDir: string;
+  /** Files, directories or packages that were named on the command line, relative to `cwd`. */
+  paths: readonly string[];
+  /** The lists `extensions` of the settings, with absolute paths and filters; see `createPathFilter`. */
+  userPaths: readonly string[];
+  projectPaths: readonly string[];
+  packages: readonly PackageExtensions[];
+  /** False: only `paths`. */
+  discovers: boolean;
+  /** False: nothing of the project is looked at. */
+  isProjectTrusted: boolean;
+}
+
+/** Where entries were found, which decides what they are to be called. */
+interface Place {
+  readonly origin: ExtensionOrigin;
+  readonly scope: SourceInfo["scope"];
+  readonly source: string;
+  readonly package?: PackageExtensions;
+}
+
+/**
+ * In the order in which they are loaded: the command line, the user, the project; of each the directories, the settings, the
+ * packages. Of several ways to one file, the first counts: a project cannot take the place of what the user has.
+ */
+export async function discoverExtensions(
+  options: DiscoverOptions,
+): Promise<{ sources: ExtensionSource[]; problems: ExtensionProblem[] }> {
+  const sources = new Map<string, ExtensionSource>();
+  const problems: ExtensionProblem[] = [];
+  const add = (found: Entries, place: Place): void => {
+    problems.push(...found.problems);
+    for (const entry of found.entries) {
+      if (sources.has(entry.path)) continue;
+      const source = toSource(entry, place);
+      if ("digest" in source) sources.set(entry.path, source);
+      else problems.push(source);
+    }
+  };
+
+  const { cwd, agentDir, isProjectTrusted } = options;
+  const ofProject = [join(cwd, "node_modules")];
+  const ofUser = [join(agentDir, "npm", "node_modules"), ...listGlobalDirectories()];
+  for (const path of options.paths) {
+    add(findNamed(path, cwd, [...ofProject, ...ofUser]), { origin: "flag", scope: "temporary", source: "cli" });
+  }
+  if (!options.discovers) return { sources: [...sources.values()], problems };
+
+  // What the user's settings name is trusted, so a project must not be able to supply it.
+  const user = { scope: "user", directories: [agentDir], entries: options.userPaths, installed: ofUser } as const;
+  const project = {
+    scope: "project",
+    directories: [join(cwd, ".tau"), join(cwd, ".pi")],
+    entries: options.projectPaths,
+    installed: ofProject,
+  } as const;
+  for (const { scope, directories, entries, installed } of isProjectTrusted ? [user, project] : [user]) {
+    const filter = createPathFilter(entries);
+    for (const directory of directories) {
+      const found = findInDirectory(join(directory, "extensions"));
+      add(leaveOut(found, filter), { origin: scope, scope, source: "auto" });
+    }
+    for (const root of filter.roots) {
+      add(leaveOut(findNamed(root, cwd, installed), filter), { origin: scope, scope, source: "local" });
+    }
+    for (const one of options.packages.filter((candidate) => candidate.scope === scope)) {
+      const place = { origin: "package", scope, source: one.source, package: one } as const;
+      for (const path of one.extensions) add(findAt(path), place);
+    }
+  }
+  return { sources: [...sources.values()], problems };
+}
+
+/** A path; where there is none, the name of a package that npm has put into one of the directories. */
+function findNamed(path: string, cwd: string, packageDirectories: readonly string[]): Entries {
+  const absolute = resolve(cwd, path);
+  const directory = getKind(absolute) === undefined ? findPackage(path, packageDirectories) : undefined;
+  return findAt(directory ?? absolute);
+}
+
+/** A pattern can mean the file or the directory of the extension. */
+const leaveOut = (found: Entries, filter: PathFilter): Entries => ({
+  ...found,
+  entries: found.entries.filter(
+    ({ path, baseDir, isSingleFile }) => filter.includes(path) && (isSingleFile || filter.includes(baseDir)),
+  ),
+});
+
+/** Of what is not the user's own, all files count: what they do was looked at, and may not change unnoticed. */
+function toSource(entry: Entry, place: Place): ExtensionSource | ExtensionProblem {
+  const root = place.package?.root ?? (entry.isSingleFile ? undefined : entry.baseDir);
+  const isWatched = place.origin === "package" || place.origin === "project";
+  const name = place.package ? nameOfPackage(entry, place.package) : entry.name;
+  const digest = isWatched && root !== undefined ? digestDirectory(root) : digestFile(entry.path);
+  if (digest.kind === "failed") return { extension: name, message: digest.message };
+  return {
+    id: place.package?.id ?? entry.path,
+    name,
+    path: entry.path,
+    origin: place.origin,
+    digest: digest.digest,
+    info: {
+      path: entry.path,
+      source: place.source,
+      scope: place.scope,
+      origin: place.package ? "package" : "top-level",
+      baseDir: root ?? entry.baseDir,
+    },
+  };
+}
+
+const nameOfPackage = (entry: Entry, { id, extensions }: PackageExtensions): string =>
+  extensions.length > 1 ? `${id}/${entry.name}` : id;

@@ -1,0 +1,289 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadExtensionModule } from "./load-module.ts";
+import type { LoadSharedModule } from "./loaded-module.ts";
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "tau-load-module-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function write(files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
+}
+
+const shared: Record<string, Record<string, unknown>> = {
+  "@mariozechner/pi-tui": { Text: function Text() {}, visibleWidth: (text: string) => text.length },
+};
+const loadShared: LoadSharedModule = (name) => (shared[name] ? Promise.resolve(shared[name]) : undefined);
+
+const load = (name: string) =>
+  loadExtensionModule(join(directory, name), { loadShared, cacheDirectory: join(directory, "cache") });
+
+/** Calls the factory and answers with what it returns. */
+async function run(name: string): Promise<unknown> {
+  const loaded = await load(name);
+  if (loaded.kind !== "factory") throw new Error(loaded.kind === "failed" ? loaded.message : loaded.kind);
+  return await (loaded.factory as (argument: unknown) => unknown)("the api");
+}
+
+async function fail(name: string): Promise<string> {
+  const loaded = await load(name);
+  return loaded.kind === "failed" ? loaded.message : `It loaded as ${loaded.kind}.`;
+}
+
+describe("forms of modules", () => {
+  test.each([
+    [
+      "a.ts",
+      "enum Kind { One = 1 }\nexport default function (tau: string): string { return tau + Kind.One; }",
+      "the api1",
+    ],
+    ["a.mts", "const kind: number = 2;\nexport default (tau: string) => tau + kind;", "the api2"],
+    ["a.js", "export default (tau) => tau + 3;", "the api3"],
+    ["a.mjs", "export { main as default };\nasync function main(tau) { return tau + 4; }", "the api4"],
+    ["a.cjs", "module.exports = (tau) => tau + 5;", "the api5"],
+    ["a.js", "exports.default = (tau) => tau + 6;", "the api6"],
+    ["a.cts", "import path = require('node:path');\nexport = (tau: string) => path.basename(tau) + 7;", "the api7"],
+    ["a.js", "#!/usr/bin/env node\nmodule.exports = (tau) => tau + 8;", "the api8"],
+    ["a.cjs", "sloppy = 9; delete globalThis.sloppy;\nmodule.exports = (tau) => tau + 9;", "the api9"],
+  ])("%s: %s", async (name, source, answer) => {
+    write({ [name]: source });
+    expect(await run(name)).toBe(answer);
+  });
+
+  test("JSX uses the runtime that is installed beside the extension", async () => {
+    write({
+      "node_modules/react/jsx-runtime.js": "exports.jsx = (type, props) => `${type}:${props.children}`;",
+      "a.tsx": "export default (): unknown => <text>hello</text>;",
+    });
+    expect(await run("a.tsx")).toBe("text:hello");
+  });
+
+  test("an object is told from a function", async () => {
+    write({ "a.ts": "export default { name: 'x', version: '1.0.0' };" });
+    expect(await load("a.ts")).toEqual({ kind: "object", object: { name: "x", version: "1.0.0" } });
+  });
+
+  test("a module without either is refused by its name", async () => {
+    write({ "a.ts": "export const x = 1;" });
+    expect(await fail("a.ts")).toBe(
+      `${directory}/a.ts is not an extension: its default export is neither a function nor an object with a name.`,
+    );
+  });
+
+  test("import.meta is known, and the same words in a string are left alone", async () => {
+    write({
+      "a.ts":
+        "const é = import . meta.url, text = `import.meta.url`; const __dirname = import.meta.dirname;\n" +
+        "\texport default () => ['import.meta', é, import\n.meta.filename, __dirname, text]; // import.meta",
+    });
+    const path = `${directory}/a.ts`;
+    expect(await run("a.ts")).toEqual(["import.meta", `file://${path}`, path, directory, "import.meta.url"]);
+  });
+
+  test("a module may wait at its top level, also one that another imports", async () => {
+    write({
+      "a.ts":
+        "import { value } from './b.ts';\nconst more = await Promise.resolve(2);\nexport default () => value + more;",
+      "b.ts": "export const value = await new Promise<number>((done) => setImmediate(() => done(40)));",
+    });
+    expect(await run("a.ts")).toBe(42);
+  });
+
+  test("a module may have a require of its own", async () => {
+    write({
+      "data.json": '{"x": 1}',
+      "a.ts":
+        "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);\n" +
+        "export default () => require('./data.json').x;",
+    });
+    expect(await run("a.ts")).toBe(1);
+  });
+});
+
+describe("imports", () => {
+  test("files are found by the names that TypeScript, Node and bundlers allow", async () => {
+    write({
+      "a.ts":
+        "import { b } from './b.js'; import { c } from './c'; import { d } from './d/'; import e from './e.json';\n" +
+        "import f from './f.cjs'; import { g } from './g.mjs'; import * as all from './b.ts';\n" +
+        "export default () => [b, c, d, e.value, f.value, g, all.b];",
+      "b.ts": "export const b = 1;",
+      "c.ts": "export const c = 2;",
+      "d/index.js": "export const d = 3;",
+      "e.json": '{"value": 4}',
+      "f.cjs": "exports.value = 5;",
+      "g.mts": "export const g = 6;",
+    });
+    expect(await run("a.ts")).toEqual([1, 2, 3, 4, 5, 6, 1]);
+  });
+
+  test("a file is evaluated once in a load, and anew in the next", async () => {
+    write({
+      "a.ts":
+        "import { next } from './count.ts'; import { more } from './b.ts';\nexport default () => [next(), more()];",
+      "b.ts": "import { next } from './count.ts';\nexport const more = () => next();",
+      "count.ts": "let count = 0;\nexport const next = () => ++count;",
+    });
+    expect(await run("a.ts")).toEqual([1, 2]);
+    expect(await run("a.ts")).toEqual([1, 2]);
+  });
+
+  test("files may import each other", async () => {
+    write({
+      "a.ts":
+        "import { isOdd } from './b.ts';\nexport const isEven = (n: number): boolean => n === 0 || isOdd(n - 1);\nexport default () => isEven(10);",
+      "b.ts":
+        "import { isEven } from './a.ts';\nexport const isOdd = (n: number): boolean => n !== 0 && isEven(n - 1);",
+    });
+    expect(await run("a.ts")).toBe(true);
+  });
+
+  test("packages beside the extension are found, for require and for import", async () => {
+    write({
+      "node_modules/old/package.json": '{"main": "lib.js"}',
+      "node_modules/old/lib.js": "exports.value = 'old';",
+      "node_modules/new/package.json": '{"type": "module", "exports": {"import": "./lib.js"}}',
+      "node_modules/new/lib.js": "export const value = 'new';\nexport default 'by default';",
+      "a.ts":
+        "import { value } from 'old'; import byDefault, { value as other } from 'new';\nexport default () => [value, other, byDefault];",
+    });
+    expect(await run("a.ts")).toEqual(["old", "new", "by default"]);
+  });
+
+  test("a package that needs a module of ours gets it", async () => {
+    write({
+      "node_modules/lib/package.json":
+        '{"type": "module", "main": "lib.js", "peerDependencies": {"@mariozechner/pi-tui": "*"}}',
+      "node_modules/lib/lib.js":
+        "import { visibleWidth } from '@mariozechner/pi-tui';\nexport const width = visibleWidth('four');",
+      "a.ts": "import { width } from 'lib';\nexport default () => width;",
+    });
+    expect(await run("a.ts")).toBe(4);
+  });
+
+  test("import() finds files, packages and modules of ours, by names that are put together too", async () => {
+    write({
+      "node_modules/new/package.json": '{"type": "module", "exports": {"import": "./lib.js"}}',
+      "node_modules/new/lib.js": "export default 'package';",
+      "b.ts": "export const value: string = await Promise.resolve('file');",
+      "a.ts":
+        "export default async () => {\n  const names = ['./b', 'new', '@mariozechner/pi-tui', 'node:path'];\n" +
+        "  const [b, c, tui, path] = await Promise.all(names.map((name) => import(name)));\n" +
+        "  return [b.value, c.default, tui.visibleWidth('four'), path.sep, (await import('./b.ts', {})).value];\n};",
+    });
+    expect(await run("a.ts")).toEqual(["file", "package", 4, "/", "file"]);
+  });
+
+  test("a module that is missing fails only where it is needed", async () => {
+    write({
+      "a.ts":
+        "let found = true;\ntry {\n  require('not-there');\n} catch (error) {\n  found = error.code !== 'MODULE_NOT_FOUND';\n}\nexport default () => found;",
+      "b.ts": "import type { A } from 'a';\n\nimport { x } from 'not-there';\nexport default () => x as A;",
+    });
+    expect(await run("a.ts")).toBe(false);
+    expect(await fail("b.ts")).toBe(
+      `${directory}/b.ts:3: There is no module "not-there", which ${directory}/b.ts imports.`,
+    );
+  });
+
+  test("a name that a module of ours lacks fails the load, with the line of the import", async () => {
+    write({
+      "a.ts":
+        "import type { Theme } from '@mariozechner/pi-tui';\nimport { Text, visibleWith, type Key } from '@mariozechner/pi-tui';\nexport default (key: Key) => new Text(visibleWith(key));",
+      "b.js": "export { nope } from '@mariozechner/pi-tui';\nexport default () => {};",
+      "c.js": "import tui from '@mariozechner/pi-tui';\nexport default () => tui;",
+      "d.ts":
+        "import { Text, Key, Theme } from '@mariozechner/pi-tui';\nexport type { Theme } from '@mariozechner/pi-tui';\nconst key: Key = 1;\nexport default () => Text.name;",
+      "e.ts": "import * as tui from '@mariozechner/pi-tui';\nexport default () => 'nope' in tui || tui.nope;",
+    });
+    const message = "The module @mariozechner/pi-tui has no export";
+    expect(await fail("a.ts")).toBe(`${directory}/a.ts:2: ${message} "visibleWith". Did you mean "visibleWidth"?`);
+    expect(await fail("b.js")).toBe(`${directory}/b.js:1: ${message} "nope".`);
+    expect(await fail("c.js")).toBe(`${directory}/c.js:1: ${message} "default".`);
+    expect(await run("d.ts")).toBe("Text");
+    expect(await run("e.ts")).toBe(undefined);
+  });
+});
+
+describe("errors", () => {
+  test("what is thrown while a file runs is told with its line", async () => {
+    write({
+      "a.ts": "import './b.ts';\nexport default () => {};",
+      "b.ts": "interface A {\n  b: 1;\n}\nthrow new Error('broken');",
+    });
+    expect(await fail("a.ts")).toBe(`${directory}/b.ts:4: broken`);
+  });
+
+  test.each([
+    ["a.ts", "const a: number = 1;\nconst b = ;\n", 2],
+    ["a.js", "const a = 1;\nconst a = 2;\nmodule.exports = 1;", 2],
+    ["a.js", "module.exports = 1;\n\nreturn return;", 3],
+    ["a.ts", "await 1;\nawait await;\nexport default 1;", 2],
+  ])("a mistake in %s is told with its line: %s", async (name, source, line) => {
+    write({ [name]: source });
+    expect(await fail(name)).toMatch(new RegExp(`^${directory}/${name}:${line}: `));
+  });
+
+  test("an error that a factory throws later names the line of the source", async () => {
+    write({
+      "a.ts":
+        "interface A {\n  b: 1;\n}\nimport {\n  join,\n} from 'node:path';\nexport default () => {\n  throw new Error(join('a', 'b'));\n};",
+    });
+    const error = await run("a.ts").catch((thrown: unknown) => thrown);
+    expect((error as Error).stack).toContain(`${directory}/a.ts:8:`);
+  });
+
+  test("a file that does not exist is named", async () => {
+    expect(await fail("a.ts")).toContain(`${directory}/a.ts`);
+  });
+});
+
+describe("the cache", () => {
+  const files = () => readdirSync(join(directory, "cache")).map((name) => join(directory, "cache", name));
+
+  test("compiled code is kept in a file that only its owner may read, and is used", async () => {
+    write({ "a.ts": "export default (): string => 'compiled';" });
+    expect(await run("a.ts")).toBe("compiled");
+    const [file, ...others] = files();
+    expect(others).toEqual([]);
+    expect(statSync(file!).mode & 0o777).toBe(0o600);
+    await run("a.ts");
+    expect(files()).toEqual([file]);
+    write({ "a.ts": "export default (): string => 'changed';" });
+    expect(await run("a.ts")).toBe("changed");
+    expect(files()).toHaveLength(2);
+  });
+
+  test("a damaged file is ignored and written again", async () => {
+    write({ "a.ts": "import { join } from 'node:path';\nexport default (): string => join('a', 'b');" });
+    await run("a.ts");
+    const file = files()[0]!;
+    const whole = readFileSync(file, "utf8");
+    for (const damaged of [
+      "",
+      "\n",
+      whole.slice(0, 40),
+      whole.slice(0, -3),
+      whole.replace("join", "sep"),
+      `x${whole}`,
+    ]) {
+      writeFileSync(file, damaged);
+      expect(await run("a.ts")).toBe("a/b");
+      expect(readFileSync(file, "utf8")).toBe(whole);
+    }
+  });
+
+  test("a directory that cannot be written costs nothing but time", async () => {
+    write({ "a.ts": "export default (): number => 1;", cache: "a file" });
+    expect(await run("a.ts")).toBe(1);
+  });
+});

@@ -1,0 +1,45 @@
+/** Loads the module of an extension, with everything that it imports. */
+import { dirname } from "node:path";
+import { isRecord } from "@tau/ai/internal";
+import { HarnessError } from "../../errors.ts";
+import type { ExtensionFactory } from "../api.ts";
+import type { ExtensionObject } from "../object-form.ts";
+import { describeLoadError } from "./load-error.ts";
+import type { LoadedModule, LoadSharedModule } from "./loaded-module.ts";
+import type { ModuleGlobals } from "./module-globals.ts";
+import { ModuleGraph } from "./module-graph.ts";
+
+export interface LoadModuleOptions {
+  loadShared: LoadSharedModule;
+  /** Where compiled code is kept. Undefined: nowhere. */
+  cacheDirectory: string | undefined;
+  /** Timers that end with the extension. Default: those of the process. */
+  globals?: ModuleGlobals;
+  /** The directory of the extension. Default: that of the file. */
+  root?: string;
+}
+
+/**
+ * Every call evaluates the files of the extension anew, and nothing keeps them: a reloaded extension leaves no code behind.
+ * Packages from a `node_modules` that need none of our modules are Node's, which loads them once.
+ */
+export async function loadExtensionModule(path: string, options: LoadModuleOptions): Promise<LoadedModule> {
+  const graph = new ModuleGraph({ ...options, root: options.root ?? dirname(path) });
+  try {
+    return toLoadedModule(await graph.load(path), path);
+  } catch (error) {
+    return { kind: "failed", message: describeLoadError(error, { path, files: graph.files }) };
+  }
+}
+
+function toLoadedModule(exports: unknown, path: string): LoadedModule {
+  const exported = isRecord(exports) && "default" in exports ? exports["default"] : exports;
+  if (typeof exported === "function") return { kind: "factory", factory: exported as ExtensionFactory };
+  if (isRecord(exported) && typeof exported["name"] === "string") {
+    return { kind: "object", object: exported as unknown as ExtensionObject };
+  }
+  throw new HarnessError(
+    "invalid_input",
+    `${path} is not an extension: its default export is neither a function nor an object with a name.`,
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * The timers and the `process` of one extension. What it starts with them ends when the extension is closed. What it starts
+ * in another way goes on: `globalThis.setTimeout`, `node:timers`, listeners of other objects, servers, child processes.
+ */
+import { promisify } from "node:util";
+
+export interface ModuleGlobals {
+  /** By the name under which the code of the extension sees them. */
+  readonly bindings: Readonly<Record<string, unknown>>;
+  /** Clears the timers that still run, and removes the listeners of `process`. */
+  close(): void;
+}
+
+type Callback = (...args: unknown[]) => void;
+
+export function createModuleGlobals(): ModuleGlobals {
+  const timeouts = new Set<NodeJS.Timeout>();
+  const immediates = new Set<NodeJS.Immediate>();
+  const listeners = new Set<() => void>();
+
+  const track = {
+    setTimeout(callback: Callback, afterMs?: number, ...args: unknown[]) {
+      const timer = setTimeout(
+        (...values: unknown[]) => {
+          timeouts.delete(timer);
+          callback(...values);
+        },
+        afterMs,
+        ...args,
+      );
+      timeouts.add(timer);
+      return timer;
+    },
+    setInterval(callback: Callback, everyMs?: number, ...args: unknown[]) {
+      const timer = setInterval(callback, everyMs, ...args);
+      timeouts.add(timer);
+      return timer;
+    },
+    setImmediate(callback: Callback, ...args: unknown[]) {
+      const immediate = setImmediate(
+        (...values: unknown[]) => {
+          immediates.delete(immediate);
+          callback(...values);
+        },
+        ...args,
+      );
+      immediates.add(immediate);
+      return immediate;
+    },
+    clearTimeout(timer: NodeJS.Timeout) {
+      timeouts.delete(timer);
+      clearTimeout(timer);
+    },
+    clearImmediate(immediate: NodeJS.Immediate) {
+      immediates.delete(immediate);
+      clearImmediate(immediate);
+    },
+  };
+  Object.assign(track.setTimeout, { [promisify.custom]: promisify(setTimeout) });
+  Object.assign(track.setImmediate, { [promisify.custom]: promisify(setImmediate) });
+
+  return {
+    bindings: { ...track, clearInterval: track.clearTimeout, process: trackProcess(listeners) },
+    close() {
+      for (const timer of timeouts) clearTimeout(timer);
+      for (const immediate of immediates) clearImmediate(immediate);
+      for (const remove of listeners) remove();
+      timeouts.clear();
+      immediates.clear();
+      listeners.clear();
+    },
+  };
+}
+
+const adders = new Set<string | symbol>(["on", "addListener", "once", "prependListener", "prependOnceListener"]);
+
+function trackProcess(listeners: Set<() => void>): NodeJS.Process {
+  return new Proxy(process, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (!adders.has(key)) return value;
+      return function (this: unknown, event: string, listener: Callback) {
+        (value as (event: string, listener: Callback) => unknown).call(target, event, listener);
+        listeners.add(() => target.off(event, listener));
+        return this;
+      };
+    },
+    set: (target, key, value) => Reflect.set(target, key, value),
+  });
+}

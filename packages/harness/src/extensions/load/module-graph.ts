@@ -1,0 +1,219 @@
+/**
+ * The files of one extension during one load. First everything that a file imports is found, compiled and, where only
+ * waiting can load it, loaded; then the code runs, and its `require` finds all of it without waiting.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, extname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { didYouMean } from "@tau/ai/internal";
+import { HarnessError } from "../../errors.ts";
+import type { CompiledModule } from "./compile.ts";
+import { compileCached } from "./compile-cache.ts";
+import { importPackage } from "./import-package.ts";
+import { createModuleFunction } from "./module-function.ts";
+import type { LoadModuleOptions } from "./load-module.ts";
+import { toModuleObject, toNamespace } from "./module-object.ts";
+import { resolveImport } from "./resolve-import.ts";
+
+interface Unit {
+  readonly path: string;
+  readonly compiled: CompiledModule;
+  readonly module: { exports: unknown };
+  /** What the names that it imports stand for. */
+  readonly links: Map<string, Link>;
+  readonly run: (scope: Record<string, unknown>) => unknown;
+  readonly isAsync: boolean;
+  /** The result of running it; an error is thrown again for every later import. */
+  state: { kind: "new" } | { kind: "started" } | { kind: "failed"; error: unknown };
+}
+
+type Link =
+  | { kind: "file"; path: string }
+  | { kind: "builtin"; name: string }
+  | { kind: "commonjs"; path: string }
+  /** Loaded already. */
+  | { kind: "loaded"; module: object }
+  | { kind: "missing"; message: string }
+  | { kind: "failed"; error: unknown };
+
+export interface GraphOptions extends LoadModuleOptions {
+  root: string;
+}
+
+export class ModuleGraph {
+  readonly #options: GraphOptions;
+  readonly #units = new Map<string, Unit>();
+  readonly #json = new Map<string, unknown>();
+
+  constructor(options: GraphOptions) {
+    this.#options = options;
+  }
+
+  /** The files that were read so far. */
+  get files(): readonly string[] {
+    return [...this.#units.keys(), ...this.#json.keys()];
+  }
+
+  /** The exports of a file. Rejects with what is wrong with it or with a file that it imports. */
+  async load(path: string): Promise<unknown> {
+    const prepared: Unit[] = [];
+    await this.#prepare(path, prepared);
+    // Imports come first: `prepared` has them before the files that import them.
+    for (const unit of prepared) if (unit.isAsync) await this.#run(unit);
+    return this.#getExports(path);
+  }
+
+  async #prepare(path: string, prepared: Unit[]): Promise<void> {
+    if (this.#units.has(path) || this.#json.has(path)) return;
+    const source = readFileSync(path, "utf8");
+    if (extname(path) === ".json") {
+      this.#json.set(path, JSON.parse(source));
+      return;
+    }
+    const compiled = await compileCached(path, source, this.#options);
+    const { run, isAsync } = createModuleFunction(path, compiled.code);
+    const unit: Unit = {
+      path,
+      compiled,
+      run,
+      isAsync,
+      module: { exports: {} },
+      links: new Map(),
+      state: { kind: "new" },
+    };
+    this.#units.set(path, unit);
+    for (const name of compiled.requires) unit.links.set(name, await this.#link(name, unit, prepared));
+    prepared.push(unit);
+  }
+
+  /** A name that cannot be found or loaded fails where it is used: code may have a way to do without. */
+  async #link(name: string, unit: Unit, prepared: Unit[]): Promise<Link> {
+    const shared = this.#options.loadShared(name);
+    if (shared) {
+      const module = await shared;
+      checkNames(unit, name, module);
+      return { kind: "loaded", module: toModuleObject(module) };
+    }
+    const target = resolveImport(name, unit.path, {
+      root: this.#options.root,
+      isShared: (dependency) => this.#options.loadShared(dependency) !== undefined,
+    });
+    switch (target.kind) {
+      case "file":
+        await this.#prepare(target.path, prepared);
+        return target;
+      case "esm":
+        return await importPackage(name, unit.path).then(
+          (module): Link => ({ kind: "loaded", module: toModuleObject(module) }),
+          (error: unknown): Link => ({ kind: "failed", error }),
+        );
+      case "missing":
+      case "builtin":
+      case "commonjs":
+        return target;
+    }
+  }
+
+  #getExports(path: string): unknown {
+    if (this.#json.has(path)) return this.#json.get(path);
+    const unit = this.#units.get(path)!;
+    if (unit.state.kind === "new") void this.#run(unit);
+    if (unit.state.kind === "failed") throw unit.state.error;
+    return unit.module.exports;
+  }
+
+  #run(unit: Unit): unknown {
+    if (unit.state.kind !== "new") return undefined;
+    unit.state = { kind: "started" };
+    const fail = (error: unknown) => {
+      unit.state = { kind: "failed", error };
+      throw error;
+    };
+    try {
+      const result = unit.run(this.#createScope(unit));
+      return unit.isAsync ? (result as Promise<unknown>).catch(fail) : undefined;
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  /** What the code of a file sees besides the globals. */
+  #createScope(unit: Unit): Record<string, unknown> {
+    const { path, module } = unit;
+    const directory = dirname(path);
+    const require = Object.assign((name: string) => this.#require(unit, name, "require"), {
+      resolve: (name: string) => createRequire(path).resolve(name),
+    });
+    return {
+      ...this.#options.globals?.bindings,
+      module,
+      exports: module.exports,
+      require,
+      require$: (name: string) => this.#require(unit, name, "import"),
+      import$: (name: unknown) => this.#import(unit, String(name)),
+      importMeta$: { url: pathToFileURL(path).href, filename: path, dirname: directory, resolve: require.resolve },
+      __filename: path,
+      __dirname: directory,
+    };
+  }
+
+  #require(unit: Unit, name: string, form: "require" | "import"): unknown {
+    const link = unit.links.get(name);
+    if (!link) return this.#requireLate(unit, name);
+    switch (link.kind) {
+      case "file":
+        return this.#getExports(link.path);
+      case "builtin":
+        return this.#getBuiltin(link.name, form);
+      case "commonjs":
+        return createRequire(unit.path)(link.path);
+      case "loaded":
+        return link.module;
+      case "missing":
+        throw createMissingError(link.message);
+      case "failed":
+        throw link.error;
+    }
+  }
+
+  /** A name that the code puts together. What needs waiting cannot be loaded any more. */
+  #requireLate(unit: Unit, name: string): unknown {
+    const target = resolveImport(name, unit.path, { root: this.#options.root, isShared: () => false });
+    if (target.kind === "builtin") return this.#getBuiltin(target.name, "require");
+    if (target.kind === "commonjs") return createRequire(unit.path)(target.path);
+    if (target.kind === "file" && this.files.includes(target.path)) return this.#getExports(target.path);
+    if (target.kind === "missing") throw createMissingError(target.message);
+    throw new HarnessError(
+      "invalid_input",
+      `${name} cannot be required by a name that is put together. Write \`await import(…)\` instead.`,
+    );
+  }
+
+  async #import(unit: Unit, name: string): Promise<unknown> {
+    const prepared: Unit[] = [];
+    if (!unit.links.has(name)) unit.links.set(name, await this.#link(name, unit, prepared));
+    for (const other of prepared) if (other.isAsync) await this.#run(other);
+    return toNamespace(this.#require(unit, name, "import"));
+  }
+
+  #getBuiltin(name: string, form: "require" | "import"): object {
+    const own = this.#options.globals?.bindings["process"] as object | undefined;
+    const module = own && /^(?:node:)?process$/.test(name) ? own : (process.getBuiltinModule(name) as object);
+    return form === "require" ? module : toModuleObject(module, module);
+  }
+}
+
+/** With the code that Node's own error has, because code that can do without a module asks for it. */
+const createMissingError = (message: string): Error => Object.assign(new Error(message), { code: "MODULE_NOT_FOUND" });
+
+/** An import of a name that our module does not have would be undefined and fail later, where nobody looks for it. */
+function checkNames({ path, compiled }: Unit, name: string, module: Record<string, unknown>): void {
+  for (const { module: imported, line, names } of compiled.imports) {
+    const missing = imported === name ? names.filter((key) => !(key in module)) : [];
+    if (missing.length === 0) continue;
+    const list = missing.map((key) => JSON.stringify(key)).join(", ");
+    const advice = missing.length === 1 ? didYouMean(missing[0]!, Object.keys(module)) : "";
+    throw new HarnessError("invalid_input", `${path}:${line}: The module ${name} has no export ${list}.${advice}`);
+  }
+}

@@ -1,0 +1,101 @@
+/** Finds what a module of an extension means by the name that it imports. */
+import { realpathSync } from "node:fs";
+import { createRequire, isBuiltin } from "node:module";
+import { dirname, extname, isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isRecord } from "@tau/ai/internal";
+import { isWithin, systemCode } from "@tau/tools/platform";
+import { isTypeScript } from "./compile.ts";
+import { getKind, readManifest } from "./read-directory.ts";
+
+export type ResolvedImport =
+  | { kind: "builtin"; name: string }
+  /** Compiled and evaluated by us. */
+  | { kind: "file"; path: string }
+  /** Loaded by Node's `require`. */
+  | { kind: "commonjs"; path: string }
+  /** Loaded by Node's `import()`. */
+  | { kind: "esm" }
+  | { kind: "missing"; message: string };
+
+export interface ResolveOptions {
+  /** The directory of the extension: what is inside it is compiled by us, except what is in a `node_modules` there. */
+  root: string;
+  /** Whether a package is one of ours that extensions import. */
+  isShared: (name: string) => boolean;
+}
+
+const extensions = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
+
+/** TypeScript names the file that it compiles to. */
+const sourceExtensions: Readonly<Record<string, readonly string[]>> = {
+  ".js": [".ts", ".tsx"],
+  ".jsx": [".tsx"],
+  ".mjs": [".mts"],
+  ".cjs": [".cts"],
+};
+
+export function resolveImport(name: string, importer: string, options: ResolveOptions): ResolvedImport {
+  if (isBuiltin(name)) return { kind: "builtin", name };
+  const path = toPath(name, importer);
+  if (path === undefined) return resolvePackage(name, importer, options);
+  const file = findFile(path);
+  return file === undefined ? missing(name, importer) : { kind: "file", path: file };
+}
+
+function toPath(name: string, importer: string): string | undefined {
+  if (name.startsWith("file:")) return fileURLToPath(name);
+  if (isAbsolute(name)) return name;
+  return /^\.\.?(?:\/|$)/.test(name) ? resolve(dirname(importer), name) : undefined;
+}
+
+/** The real path of a file, of a file with another ending, or of the index of a directory. */
+export function findFile(path: string): string | undefined {
+  const ending = extname(path);
+  const sources = (sourceExtensions[ending] ?? []).map((extension) => path.slice(0, -ending.length) + extension);
+  const files = [path, ...sources, ...extensions.map((extension) => path + extension)];
+  const found = files.find(isFile) ?? extensions.map((extension) => join(path, `index${extension}`)).find(isFile);
+  return found === undefined ? undefined : realpathSync(found);
+}
+
+const isFile = (path: string): boolean => getKind(path) === "file";
+
+function resolvePackage(name: string, importer: string, { root, isShared }: ResolveOptions): ResolvedImport {
+  let path: string;
+  try {
+    path = createRequire(importer).resolve(name);
+  } catch (error) {
+    // A package for `import` only is refused to `require` with another code.
+    return systemCode(error) === "MODULE_NOT_FOUND" ? missing(name, importer) : { kind: "esm" };
+  }
+  if (isOwn(path, root) || isTypeScript(path)) return { kind: "file", path };
+  const manifest = findManifest(path);
+  // Such a package needs our modules, which Node does not find.
+  if (listDependencies(manifest).some(isShared)) return { kind: "file", path };
+  const extension = extname(path);
+  const isEsm = extension === ".mjs" || (extension === ".js" && manifest?.["type"] === "module");
+  return isEsm ? { kind: "esm" } : { kind: "commonjs", path };
+}
+
+const isOwn = (path: string, root: string): boolean =>
+  isWithin(root, path) && !path.slice(root.length).split(/[\\/]/).includes("node_modules");
+
+const missing = (name: string, importer: string): ResolvedImport => ({
+  kind: "missing",
+  message: `There is no module ${JSON.stringify(name)}, which ${importer} imports.`,
+});
+
+const listDependencies = (manifest: Record<string, unknown> | undefined): string[] =>
+  ["dependencies", "peerDependencies"].flatMap((key) => {
+    const list = manifest?.[key];
+    return isRecord(list) ? Object.keys(list) : [];
+  });
+
+/** The nearest `package.json` above a file. */
+function findManifest(path: string): Record<string, unknown> | undefined {
+  for (let directory = dirname(path); ; directory = dirname(directory)) {
+    const manifest = readManifest(directory);
+    if (manifest instanceof Error) throw manifest;
+    if (manifest || directory === dirname(directory)) return manifest;
+  }
+}

@@ -1,0 +1,82 @@
+/** Runs the factory of one extension in this process. */
+import type { Clock } from "@tau/ai";
+import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import type { EventBus, ExtensionFactory } from "../api.ts";
+import { type ApiParts, createApi } from "../create-api.ts";
+import { createLifetime, type Lifetime } from "../create-context.ts";
+import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
+import { findPosition } from "./load-error.ts";
+import type { ModuleGlobals } from "./module-globals.ts";
+
+/** How long a factory may take. */
+export const maxFactoryMs = 10_000;
+
+export interface StartParts extends Omit<ApiParts, "registrations" | "report"> {
+  clock: Clock;
+  report: ApiParts["report"];
+  /** The timers of the extension's code; closed with it. */
+  globals?: ModuleGlobals;
+}
+
+export type StartOutcome = { kind: "started"; extension: Extension } | { kind: "failed"; message: string };
+
+/** A factory that fails or takes too long leaves nothing: neither registrations nor timers, and its API works no more. */
+export async function startExtension(
+  source: ExtensionSource,
+  factory: ExtensionFactory,
+  { clock, globals, ...parts }: StartParts,
+): Promise<StartOutcome> {
+  const registrations = createRegistrations();
+  const own = createLifetime();
+  const bus = createOwnBus(parts.events);
+  const close = (why: string): void => {
+    own.end(why);
+    bus.close();
+    globals?.close();
+  };
+  const lifetime: Lifetime = {
+    check() {
+      own.check();
+      parts.lifetime.check();
+    },
+    end: (why) => own.end(why),
+  };
+  const api = createApi({ ...parts, registrations, lifetime, events: bus });
+  try {
+    const work = Promise.resolve().then(() => factory(api));
+    const outcome = await untilTimeout(work, maxFactoryMs, clock);
+    if (outcome.kind === "done") {
+      const end = async (): Promise<void> => close("the extension was closed.");
+      return {
+        kind: "started",
+        extension: { ...registrations, source, state: "trusted", host: "process", close: end },
+      };
+    }
+    close("the extension took too long to load.");
+    return { kind: "failed", message: `It was not loaded after ${maxFactoryMs / 1_000} seconds.` };
+  } catch (error) {
+    close("the extension failed to load.");
+    const position = error instanceof Error ? findPosition(error.stack ?? "", [source.path]) : undefined;
+    return { kind: "failed", message: `${position ?? source.path}: ${getErrorMessage(error)}` };
+  }
+}
+
+/** Remembers the listeners of one extension, so that they end with it. */
+function createOwnBus(events: EventBus): EventBus & { close(): void } {
+  const removals = new Set<() => void>();
+  return {
+    emit: (channel, data) => events.emit(channel, data),
+    on(channel, handler) {
+      const remove = events.on(channel, handler);
+      const removeOnce = (): void => {
+        removals.delete(removeOnce);
+        remove();
+      };
+      removals.add(removeOnce);
+      return removeOnce;
+    },
+    close() {
+      for (const remove of removals) remove();
+    },
+  };
+}

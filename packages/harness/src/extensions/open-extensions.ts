@@ -1,0 +1,126 @@
+/** Finds and loads the extensions of a session, before there is a session: they may bring its model. */
+import { join } from "node:path";
+import type { Clock } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { ToolLogLevel } from "@tau/tools";
+import type { ModelRegistry } from "../models/model-registry.ts";
+import type { ContextSource } from "./context-sources.ts";
+import { createEventBus } from "./create-api.ts";
+import { createLifetime } from "./create-context.ts";
+import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
+import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-extensions.ts";
+import { discoverExtensions } from "./load/discover.ts";
+import { type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
+import { loadTypeboxModule } from "./load/shared-modules.ts";
+import { startExtension } from "./load/start-extension.ts";
+import { createProviders } from "./providers.ts";
+import type { SessionStart } from "./session/extension-slot.ts";
+import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session/session-extensions.ts";
+import type { ExtensionSessionPort } from "./session-port.ts";
+import { createWaits } from "./waits.ts";
+
+export interface OpenExtensionsParts extends ExtensionPlace {
+  registry: ModelRegistry;
+  clock: Clock;
+  start: SessionStart;
+  /** Tells the user what goes wrong later. */
+  report: (problem: ExtensionProblem) => void;
+  /** Adds paths of skills and prompts that extensions name. */
+  addResources: SessionExtensionsParts["addResources"];
+  /** Writes what extensions say into the debug log. */
+  log: (extension: string, level: ToolLogLevel, message: string) => void;
+}
+
+/** Never rejects for an extension that cannot be loaded: it is in `problems`, and the others are loaded. */
+export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<SessionExtensions> {
+  const { clock, report, start, addResources } = parts;
+  const loaded = await loadAll(params, parts);
+  return new SessionExtensions({ loaded, clock, report, start, addResources });
+}
+
+async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
+  const { flags = new Map(), loadShared = () => undefined } = params;
+  const { contextSources } = parts.settings.get();
+  const added = contextSources.length === 0 ? [] : [await describeSources(contextSources)];
+  const factories = [...added, ...(params.factories ?? [])];
+  const { agentDir, registry, clock, report, log } = parts;
+  let session: ExtensionSessionPort | undefined;
+  const all: Extension[] = [];
+  const events = createEventBus();
+  const lifetime = createLifetime();
+  const ports: InProcessPorts = {
+    lifetime,
+    events,
+    clock,
+    report,
+    log,
+    getSession: () => session,
+    flagValues: flags,
+    findFlag: (name) => all.find((extension) => extension.flags.has(name))?.flags.get(name),
+    listMcpServers: () =>
+      all.flatMap(({ mcpServers, source }) =>
+        [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
+      ),
+    loadShared: (name) => loadTypeboxModule(name) ?? loadShared(name),
+    cacheDirectory: join(agentDir, "cache", "extensions"),
+  };
+  const problems: ExtensionProblem[] = [];
+  let isLoading = true;
+  for (const [index, inline] of factories.entries()) {
+    const source = describeInline(inline, index);
+    const factory = typeof inline === "function" ? inline : inline.factory;
+    const tell = (message: string) => {
+      const problem = { extension: source.name, message };
+      if (isLoading) problems.push(problem);
+      else report(problem);
+    };
+    const started = await startExtension(source, factory, { ...ports, report: tell });
+    if (started.kind === "started") all.push(started.extension);
+    else problems.push({ extension: source.name, message: started.message });
+  }
+  const found = await discover(params, parts);
+  const loaded = await loadInProcess(found.sources, ports);
+  isLoading = false;
+  all.push(...loaded.extensions);
+  problems.push(...found.problems, ...loaded.problems);
+  const providers = createProviders(registry);
+  for (const { source, providers: registered } of all) {
+    for (const [name, config] of registered) {
+      try {
+        providers.register(name, config);
+      } catch (error) {
+        problems.push({ extension: source.name, message: getErrorMessage(error) });
+      }
+    }
+  }
+  const waits = createWaits();
+  return { extensions: all, problems, lifetime, waits, events, providers, bind: (port) => void (session = port) };
+}
+
+async function discover(
+  { paths = [], discovers = false }: ExtensionsParams,
+  { cwd, agentDir, settings }: OpenExtensionsParts,
+): Promise<{ sources: ExtensionSource[]; problems: ExtensionProblem[] }> {
+  return await discoverExtensions({
+    cwd,
+    agentDir,
+    paths,
+    discovers,
+    userPaths: settings.getGlobal().extensions ?? [],
+    projectPaths: settings.getProject().extensions ?? [],
+    packages: [],
+    isProjectTrusted: settings.isProjectTrusted,
+  });
+}
+
+/** Late, because few users have some. */
+async function describeSources(sources: readonly ContextSource[]): Promise<InlineExtension> {
+  const { createContextSources } = await import("./context-sources.ts");
+  return { name: "contextSources", factory: createContextSources(sources) };
+}
+
+function describeInline(inline: InlineExtension, index: number): ExtensionSource {
+  const name = `<inline:${typeof inline === "function" ? inline.name || index + 1 : inline.name}>`;
+  const info = { path: name, source: "inline", scope: "temporary", origin: "top-level" } as const;
+  return { id: name, name, path: name, origin: "inline", digest: "", info };
+}
