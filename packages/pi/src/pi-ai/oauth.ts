@@ -23,9 +23,12 @@ export const refreshGoogleCloudToken = notThere("refreshGoogleCloudToken", why);
 export const refreshOAuthToken = notThere("refreshOAuthToken", why);
 export const refreshOpenAICodexToken = notThere("refreshOpenAICodexToken", why);
 
-interface OAuthProvider {
+export interface OAuthProvider {
   readonly id: string;
   readonly name: string;
+  login?(callbacks: unknown): Promise<Record<string, unknown>>;
+  refreshToken?(credentials: Record<string, unknown>): Promise<Record<string, unknown>>;
+  getApiKey?(credentials: Record<string, unknown>): string;
 }
 
 /** The logins of extensions. */

@@ -1,4 +1,29 @@
 /** pi's module `pi-coding-agent`. */
+export { AuthStorage, readStoredCredential } from "./auth/auth-storage.ts";
+export { FileAuthStorageBackend, InMemoryAuthStorageBackend } from "./auth/backends.ts";
+export { BorderedLoader } from "./components/bordered-loader.ts";
+export { CustomEditor } from "./components/custom-editor.ts";
+export { renderDiff } from "./components/diff.ts";
+export { DynamicBorder } from "./components/dynamic-border.ts";
+export { appKey, appKeyHint, editorKey, keyHint, keyText, rawKeyHint } from "./components/key-hints.ts";
+export {
+  AssistantMessageComponent,
+  BranchSummaryMessageComponent,
+  CompactionSummaryMessageComponent,
+  CustomMessageComponent,
+  SkillInvocationMessageComponent,
+  UserMessageComponent,
+} from "./components/messages.ts";
+export { truncateToVisualLines } from "./components/visual-lines.ts";
+export { ModelRegistry } from "./models/model-registry.ts";
+export { formatSkillsForPrompt } from "./skills/format-skills.ts";
+export { parseFrontmatter, stripFrontmatter } from "./skills/frontmatter.ts";
+export { loadSkills, loadSkillsFromDir } from "./skills/load-skills.ts";
+export { parseSkillBlock } from "./skills/skill-block.ts";
+export { createSyntheticSourceInfo } from "./source-info.ts";
+export { getLanguageFromPath } from "./theme/language.ts";
+export { getMarkdownTheme, getSelectListTheme, getSettingsListTheme, highlightCode, initTheme } from "./theme/theme.ts";
+export { Theme } from "@tau/tui";
 export { createEventBus } from "@tau/harness/extensions";
 export { convertToLlm } from "@tau/harness/session";
 export {
