@@ -165,6 +165,8 @@ export class Attempt {
       const input = call.args as Record<string, unknown>;
       const verdict = await extensions.emit({ type: "tool_call", toolCallId, toolName, input });
       if (verdict?.block) return verdict;
+      const denied = await extensions.judgeChanged(call, signal);
+      if (denied?.block) return denied;
     }
     return await judge(call, signal);
   }

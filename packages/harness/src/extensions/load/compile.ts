@@ -79,7 +79,7 @@ function replaceImportMeta(code: string): string {
 /** Where the word `meta` is that V8 refuses first; undefined if it refuses nothing or something else. */
 function findMeta(code: string): number | undefined {
   try {
-    new Script(`async () => {\n${code}\n}`, { filename: "module", lineOffset: -1 });
+    void new Script(`async () => {\n${code}\n}`, { filename: "module", lineOffset: -1 });
     return undefined;
   } catch (error) {
     if (!(error instanceof SyntaxError) || !error.message.includes("import.meta")) return undefined;
