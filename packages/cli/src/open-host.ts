@@ -55,7 +55,7 @@ export async function openHost(
     options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
   );
   const here = await openSettingsOf(io.cwd);
-  const sessionManager = await openSession(options, io, here.get());
+  const sessionManager = await openSession(options, io, { ...here.get(), agentDir });
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await openSettingsOf(cwd);
   if (settingsManager !== here) await here.close();
@@ -154,9 +154,12 @@ const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
 });
 
 /** The session that the flags choose; without such a flag, a new one. */
-async function openSession(options: SessionOptions, io: Io, { durability, sessionDir }: Settings) {
+async function openSession(
+  options: SessionOptions,
+  io: Io,
+  { agentDir, durability, sessionDir }: Settings & { agentDir: string },
+) {
   const { cwd } = io;
-  const agentDir = getAgentDir(io);
   const directory = getSessionDir(io, options.sessionDir, sessionDir);
   const lookup = { cwd, agentDir, directory };
   const storage = { agentDir, durability };
