@@ -1,4 +1,6 @@
 /** Compaction of an open session: plan, summary, one entry, and the transcript that is left. */
+import { emptyUsage } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import type { CompactionResult } from "@tau/protocol";
 import { compact, type CompactionOutcome } from "../compaction/compact.ts";
 import { type CompactionReason, maxConsecutive } from "../compaction/plan.ts";
@@ -36,8 +38,11 @@ async function compactBranch(
   { reason, signal, instructions }: CompactSessionRequest,
 ): Promise<CompactionOutcome> {
   const { session, transcript } = host;
+  // A branch of a million entries takes seconds to read.
+  const reading = await untilAborted(session.getRecentBranch(maxConsecutive), signal);
+  if (reading.kind === "aborted") return { kind: "aborted", usage: emptyUsage() };
   const outcome = await compact({
-    branch: await session.getRecentBranch(maxConsecutive),
+    branch: reading.value,
     settings: host.settings().compaction,
     reason,
     instructions,
