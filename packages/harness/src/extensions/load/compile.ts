@@ -3,7 +3,7 @@
  * positions in errors are those of the source; plain CommonJS is left as it is.
  */
 import { extname } from "node:path";
-import { Script } from "node:vm";
+import { compileFunction } from "node:vm";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import { type ImportedNames, scanImports, scanRequires } from "./scan-imports.ts";
 
@@ -79,7 +79,7 @@ function replaceImportMeta(code: string): string {
 /** Where the word `meta` is that V8 refuses first; undefined if it refuses nothing or something else. */
 function findMeta(code: string): number | undefined {
   try {
-    new Script(`async () => {\n${code}\n}`, { filename: "module", lineOffset: -1 });
+    compileFunction(`async () => {\n${code}\n}`, [], { filename: "module", lineOffset: -1 });
     return undefined;
   } catch (error) {
     if (!(error instanceof SyntaxError) || !error.message.includes("import.meta")) return undefined;

@@ -267,19 +267,37 @@ describe("the cache", () => {
     write({ "a.ts": "import { join } from 'node:path';\nexport default (): string => join('a', 'b');" });
     await run("a.ts");
     const file = files()[0]!;
-    const whole = readFileSync(file, "utf8");
-    for (const damaged of [
-      "",
-      "\n",
-      whole.slice(0, 40),
-      whole.slice(0, -3),
-      whole.replace("join", "sep"),
-      `x${whole}`,
-    ]) {
+    const whole = readFileSync(file);
+    const changed = Buffer.from(whole);
+    changed[changed.length - 100]! ^= 1;
+    for (const damaged of ["", "\n", whole.subarray(0, 40), whole.subarray(0, -3), changed, `x${whole.toString()}`]) {
       writeFileSync(file, damaged);
       expect(await run("a.ts")).toBe("a/b");
-      expect(readFileSync(file, "utf8")).toBe(whole);
+      expect(readFileSync(file).equals(Buffer.from(damaged))).toBe(false);
     }
+  });
+
+  test("the same content at two paths keeps its own path", async () => {
+    const text = "export default () => {\n  throw new Error(import.meta.filename);\n};";
+    write({ "a.ts": text, "b/b.ts": text });
+    for (const name of ["a.ts", "b/b.ts", "a.ts"]) {
+      const error = await run(name).catch((thrown: unknown) => thrown as Error);
+      expect(error).toMatchObject({ message: `${directory}/${name}` });
+      expect((error as Error).stack).toContain(`${directory}/${name}:2:`);
+    }
+  });
+
+  test("what the cache gives is what was compiled: names, waiting, and plain code", async () => {
+    write({
+      "a.ts": "import { nope } from '@mariozechner/pi-tui';\nexport default () => nope;",
+      "b.ts": "import { é } from './c.cjs';\nconst two = await Promise.resolve(2);\nexport default () => é + two;",
+      "c.cjs": "exports.é = 'ü';",
+    });
+    for (let turn = 0; turn < 2; turn++) {
+      expect(await fail("a.ts")).toContain('a.ts:1: The module @mariozechner/pi-tui has no export "nope".');
+      expect(await run("b.ts")).toBe("ü2");
+    }
+    expect(files()).toHaveLength(3);
   });
 
   test("a directory that cannot be written costs nothing but time", async () => {

@@ -55,7 +55,7 @@ export function findFile(path: string): string | undefined {
   const sources = (sourceExtensions[ending] ?? []).map((extension) => path.slice(0, -ending.length) + extension);
   const files = [path, ...sources, ...extensions.map((extension) => path + extension)];
   const found = files.find(isFile) ?? extensions.map((extension) => join(path, `index${extension}`)).find(isFile);
-  return found === undefined ? undefined : realpathSync(found);
+  return found === undefined ? undefined : realpathSync.native(found);
 }
 
 const isFile = (path: string): boolean => getKind(path) === "file";

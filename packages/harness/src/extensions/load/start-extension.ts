@@ -43,8 +43,8 @@ export async function startExtension(
   };
   const api = createApi({ ...parts, registrations, lifetime, events: bus });
   try {
-    const work = Promise.resolve().then(() => factory(api));
-    const outcome = await untilTimeout(work, maxFactoryMs, clock);
+    const work: unknown = factory(api);
+    const outcome = isPromise(work) ? await untilTimeout(work, maxFactoryMs, clock) : ({ kind: "done" } as const);
     if (outcome.kind === "done") {
       const end = async (): Promise<void> => close("the extension was closed.");
       return {
@@ -60,6 +60,8 @@ export async function startExtension(
     return { kind: "failed", message: `${position ?? source.path}: ${getErrorMessage(error)}` };
   }
 }
+
+const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise;
 
 /** Remembers the listeners of one extension, so that they end with it. */
 function createOwnBus(events: EventBus): EventBus & { close(): void } {
