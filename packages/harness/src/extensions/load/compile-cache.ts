@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { orUndefined, writeWhole } from "../../durable-file.ts";
@@ -35,8 +35,26 @@ export async function compileCached(
   if (file !== undefined && cachedData) {
     const bytes = serialise({ code, requires, imports, isAsync, cachedData });
     await orUndefined(writeWhole(nodeFileSystem, { path: file, bytes, ids: systemIds, syncs: false }));
+    await removeOldest(dirname(file));
   }
   return { requires, imports, run, isAsync };
+}
+
+/** How many files are kept. Every change of an extension and every version of Node adds some. */
+export const maxCachedFiles = 500;
+
+/** Removes a tenth, so that it is not done for every file. */
+async function removeOldest(directory: string): Promise<void> {
+  const names = (await orUndefined(nodeFileSystem.readdir(directory))) ?? [];
+  if (names.length <= maxCachedFiles) return;
+  const files = await Promise.all(
+    names.map(async ({ name }) => {
+      const path = join(directory, name);
+      return { path, modifiedMs: (await orUndefined(nodeFileSystem.stat(path)))?.mtimeMs ?? 0 };
+    }),
+  );
+  const oldest = files.sort((first, second) => first.modifiedMs - second.modifiedMs).slice(0, maxCachedFiles / 10);
+  await Promise.all(oldest.map(({ path }) => orUndefined(nodeFileSystem.unlink(path))));
 }
 
 /** V8's form is of one version of Node and one architecture, and errors name the path that it was made for. */

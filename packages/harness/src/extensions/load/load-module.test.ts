@@ -1,7 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { maxCachedFiles } from "./compile-cache.ts";
 import { loadExtensionModule } from "./load-module.ts";
 import type { LoadSharedModule } from "./loaded-module.ts";
 
@@ -191,7 +201,13 @@ describe("imports", () => {
     });
     expect(await run("a.ts")).toBe(false);
     expect(await fail("b.ts")).toBe(
-      `${directory}/b.ts:3: There is no module "not-there", which ${directory}/b.ts imports.`,
+      `${directory}/b.ts:3: There is no package for "not-there", which ${directory}/b.ts imports. Run \`npm install\` in ${directory}.`,
+    );
+    write({ "c.ts": "import data from './d.json';\nexport default () => data;", "d.json": "{" });
+    expect(await fail("c.ts")).toMatch(`${directory}/d.json: `);
+    write({ "c.ts": "\nimport data from './gone.ts';\nexport default () => data;" });
+    expect(await fail("c.ts")).toBe(
+      `${directory}/c.ts:2: There is no module "./gone.ts", which ${directory}/c.ts imports.`,
     );
   });
 
@@ -298,6 +314,17 @@ describe("the cache", () => {
       expect(await run("b.ts")).toBe("ü2");
     }
     expect(files()).toHaveLength(3);
+  });
+
+  test("the oldest files are removed when there are many", async () => {
+    write(Object.fromEntries(Array.from({ length: maxCachedFiles }, (_unused, index) => [`cache/${index}.bin`, ""])));
+    for (const [index, file] of files().entries()) utimesSync(file, 1_000 + index, 1_000 + index);
+    const [first, second] = [files()[0]!, files()[100]!];
+    write({ "a.ts": "export default (): number => 1;" });
+    expect(await run("a.ts")).toBe(1);
+    expect(files()).toHaveLength(maxCachedFiles + 1 - maxCachedFiles / 10);
+    expect(files()).not.toContain(first);
+    expect(files()).toContain(second);
   });
 
   test("a directory that cannot be written costs nothing but time", async () => {

@@ -6,8 +6,9 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { didYouMean } from "@tau/ai/internal";
+import { didYouMean, getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "../../errors.ts";
+import { CompileError } from "./compile.ts";
 import { compileCached, type RunnableModule } from "./compile-cache.ts";
 import { importPackage } from "./import-package.ts";
 import type { LoadModuleOptions } from "./load-module.ts";
@@ -64,7 +65,7 @@ export class ModuleGraph {
     if (this.#units.has(path) || this.#json.has(path)) return;
     const source = readFileSync(path, "utf8");
     if (extname(path) === ".json") {
-      this.#json.set(path, JSON.parse(source));
+      this.#json.set(path, parseJson(path, source));
       return;
     }
     const code = await compileCached(path, source, this.#options);
@@ -188,6 +189,14 @@ export class ModuleGraph {
     const own = this.#options.globals?.bindings["process"] as object | undefined;
     const module = own && /^(?:node:)?process$/.test(name) ? own : (process.getBuiltinModule(name) as object);
     return form === "require" ? module : toModuleObject(module, module);
+  }
+}
+
+function parseJson(path: string, source: string): unknown {
+  try {
+    return JSON.parse(source);
+  } catch (error) {
+    throw new CompileError(`${path}: ${getErrorMessage(error)}`, { cause: error });
   }
 }
 

@@ -66,7 +66,7 @@ function resolvePackage(name: string, importer: string, { root, isShared }: Reso
     path = createRequire(importer).resolve(name);
   } catch (error) {
     // A package for `import` only is refused to `require` with another code.
-    return systemCode(error) === "MODULE_NOT_FOUND" ? missing(name, importer) : { kind: "esm" };
+    return systemCode(error) === "MODULE_NOT_FOUND" ? missingPackage(name, importer, root) : { kind: "esm" };
   }
   if (isOwn(path, root) || isTypeScript(path)) return { kind: "file", path };
   const manifest = findManifest(path);
@@ -83,6 +83,11 @@ const isOwn = (path: string, root: string): boolean =>
 const missing = (name: string, importer: string): ResolvedImport => ({
   kind: "missing",
   message: `There is no module ${JSON.stringify(name)}, which ${importer} imports.`,
+});
+
+const missingPackage = (name: string, importer: string, root: string): ResolvedImport => ({
+  kind: "missing",
+  message: `There is no package for ${JSON.stringify(name)}, which ${importer} imports. Run \`npm install\` in ${root}.`,
 });
 
 const listDependencies = (manifest: Record<string, unknown> | undefined): string[] =>

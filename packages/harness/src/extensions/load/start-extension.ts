@@ -1,6 +1,7 @@
 /** Runs the factory of one extension in this process. */
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import { isWithin } from "@tau/tools/platform";
 import type { EventBus, ExtensionFactory } from "../api.ts";
 import { type ApiParts, createApi } from "../create-api.ts";
 import { createLifetime, type Lifetime } from "../create-context.ts";
@@ -56,7 +57,7 @@ export async function startExtension(
     return { kind: "failed", message: `It was not loaded after ${maxFactoryMs / 1_000} seconds.` };
   } catch (error) {
     close("the extension failed to load.");
-    const position = error instanceof Error ? findPosition(error.stack ?? "", [source.path]) : undefined;
+    const position = findPosition(error, (file) => isWithin(source.info.baseDir ?? source.path, file));
     return { kind: "failed", message: `${position ?? source.path}: ${getErrorMessage(error)}` };
   }
 }
