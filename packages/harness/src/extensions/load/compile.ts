@@ -57,10 +57,25 @@ async function transformSource(path: string, source: string): Promise<string> {
   };
   try {
     const { code } = transform(source, options);
+    refuseNamespaces(path, source, code);
     const ownCode = useOwnLoader(commonJs.has(extension) ? code.replace(/^"use strict";/, "") : code);
     return /\bimport\s*\.\s*meta\b/.test(ownCode) ? replaceImportMeta(ownCode) : ownCode;
   } catch (error) {
+    if (error instanceof CompileError) throw error;
     throw new CompileError(formatTransformError(path, error), { cause: error });
+  }
+}
+
+/** The compiler drops namespaces. That is right for types; one that the code still uses would be missed only when it runs. */
+function refuseNamespaces(path: string, source: string, code: string): void {
+  if (!isTypeScript(path)) return;
+  for (const match of source.matchAll(/^[ \t]*(?:export\s+)?(?:namespace|module)\s+(\w+)[\w.]*\s*\{/gm)) {
+    const name = match[1]!;
+    if (!new RegExp(`^(?!\\s*(?:\\*|//)).*(?<![\\w$."'\`])${name}\\.\\w`, "m").test(code)) continue;
+    const line = source.slice(0, match.index).split("\n").length;
+    throw new CompileError(
+      `${path}:${line}: Namespaces with values are not supported. Make ${name} an object or a file.`,
+    );
   }
 }
 

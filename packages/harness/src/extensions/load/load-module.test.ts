@@ -249,6 +249,21 @@ describe("errors", () => {
     expect(await fail(name)).toMatch(new RegExp(`^${directory}/${name}:${line}: `));
   });
 
+  test("a namespace with values is refused, and one of types is not", async () => {
+    write({
+      "a.ts": "\nexport namespace Shapes {\n  export const sides = 4;\n}\nexport default () => Shapes.sides;",
+      "b.ts":
+        "declare namespace Global { const x: number }\nnamespace Types {\n  export type A = number;\n}\n" +
+        "/**\n * See Types.A.\n */\nexport default (a: Types.A = 1) => a;",
+      "c.ts": "const seal = (target: unknown) => target;\n@seal\nclass A {}\nexport default A;",
+    });
+    expect(await fail("a.ts")).toBe(
+      `${directory}/a.ts:2: Namespaces with values are not supported. Make Shapes an object or a file.`,
+    );
+    expect(await run("b.ts")).toBe("the api");
+    expect(await fail("c.ts")).toMatch(`${directory}/c.ts:2: `);
+  });
+
   test("an error that a factory throws later names the line of the source", async () => {
     write({
       "a.ts":
