@@ -12,7 +12,6 @@ export const createAgentSessionFromServices = notThere("createAgentSessionFromSe
 export const createAgentSessionRuntime = notThere("createAgentSessionRuntime", "it is not built yet.");
 export const createAgentSessionServices = notThere("createAgentSessionServices", "it is not built yet.");
 export const createCodemodeExtension = notThere("createCodemodeExtension", "it is not built yet.");
-export const createExtensionRuntime = notThere("createExtensionRuntime", "it is not built yet.");
 export const createLocalPowerShellOperations = notThere("createLocalPowerShellOperations", "it is not built yet.");
 export const createMcpExtension = notThere("createMcpExtension", "it is not built yet.");
 export const createPowerShellTool = notThere("createPowerShellTool", "it is not built yet.");
@@ -25,10 +24,8 @@ export const detectSupportedImageMimeTypeFromFile = notThere(
   "detectSupportedImageMimeTypeFromFile",
   "it is not built yet.",
 );
-export const discoverAndLoadExtensions = notThere("discoverAndLoadExtensions", "it is not built yet.");
 export const ExtensionEditorComponent = notThere("ExtensionEditorComponent", "it is not built yet.");
 export const ExtensionInputComponent = notThere("ExtensionInputComponent", "it is not built yet.");
-export const ExtensionRunner = notThere("ExtensionRunner", "it is not built yet.");
 export const ExtensionSelectorComponent = notThere("ExtensionSelectorComponent", "it is not built yet.");
 export const FooterComponent = notThere("FooterComponent", "it is not built yet.");
 export const formatDimensionNote = notThere("formatDimensionNote", "it is not built yet.");
@@ -58,5 +55,3 @@ export const ToolExecutionComponent = notThere("ToolExecutionComponent", "it is 
 export const TreeSelectorComponent = notThere("TreeSelectorComponent", "it is not built yet.");
 export const UserMessageSelectorComponent = notThere("UserMessageSelectorComponent", "it is not built yet.");
 export const VIRTUAL_MODEL_STATE_ENTRY = notThere("VIRTUAL_MODEL_STATE_ENTRY", "it is not built yet.");
-export const wrapRegisteredTool = notThere("wrapRegisteredTool", "it is not built yet.");
-export const wrapRegisteredTools = notThere("wrapRegisteredTools", "it is not built yet.");
