@@ -1,7 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadPiModule } from "../src/index.ts";
-import names15 from "./names/pi-1.5.json" with { type: "json" };
-import names058 from "./names/pi-0.58.json" with { type: "json" };
+
+const readNames = (version: string) =>
+  JSON.parse(readFileSync(join(import.meta.dirname, `names/pi-${version}.json`), "utf8")) as Record<string, string[]>;
+const names15 = readNames("1.5");
+const names058 = readNames("0.58");
 
 const lists: [string, string, string[]][] = [
   ...Object.entries(names15).map(([module, names]): [string, string, string[]] => ["1.5.0", module, names]),

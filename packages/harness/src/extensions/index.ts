@@ -53,6 +53,13 @@ export { execProgram } from "./exec.ts";
 export type { Extension, ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./extension.ts";
 export { type Entries, type Entry, findAt, findInDirectory } from "./load/find-entries.ts";
 export { loadExtensionModule, type LoadModuleOptions } from "./load/load-module.ts";
+export { resolveExtensionState } from "./extension-state.ts";
+export {
+  findExtensions,
+  type FindExtensionsOptions,
+  type FoundExtension,
+  type FoundExtensions,
+} from "./find-extensions.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
 export { loadTypeboxModule } from "./load/shared-modules.ts";
 export type { ExtensionHooksObject, ExtensionObject, HookContext } from "./object-form.ts";

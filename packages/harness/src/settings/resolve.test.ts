@@ -50,6 +50,8 @@ describe("merging", () => {
       shellEnv: {},
       extensions: [],
       contextSources: [],
+      packages: [],
+      packageMinAgeDays: 3,
       skills: [],
       prompts: [],
       enableSkillCommands: true,

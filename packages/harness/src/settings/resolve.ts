@@ -2,7 +2,7 @@
 import { deepFreeze, isRecord } from "@tau/ai/internal";
 import { group, type SettingNode } from "./node.ts";
 import { policySettings } from "./policy-settings.ts";
-import { type Restrictions, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
+import { type GivenSettings, type Restrictions, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 import type { SettingsLocation } from "./shape.ts";
 
 /** The settings of one file. */
@@ -26,6 +26,10 @@ export function resolveRestrictions(layers: readonly SettingsLayer[]): Restricti
   const own = layers.flatMap(({ isProject, ...layer }) => (isProject ? [layer] : []));
   return toFrozen((resolveGiven(group("Restrictions.", policySettings), own) ?? {}) as Restrictions);
 }
+
+/** What these layers have, without defaults and with absolute paths. Frozen. */
+export const resolveGivenSettings = (layers: readonly SettingsLayer[]): GivenSettings =>
+  toFrozen((resolveGiven(settingsTable, layers) ?? {}) as GivenSettings);
 
 /** Both inputs as one: what `over` has wins, inside of objects too. */
 export function mergeInputs(under: unknown, over: unknown): unknown {

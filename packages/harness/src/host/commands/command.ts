@@ -23,7 +23,7 @@ export interface CommandOptions {
   /** Gets the output of `bash` as it comes. */
   onOutput?: (text: string) => void;
   /** Gets what the client says of itself. */
-  onInitialize?: (client: { approvals: boolean }) => void;
+  onInitialize?: (client: { approvals: boolean; ui: boolean }) => void;
 }
 
 export interface CommandContext {

@@ -71,7 +71,8 @@ export class ExtensionRunner {
     const { runtime, modelRegistry } = this.#parts;
     Object.assign(runtime, actions);
     this.#parts.context = context;
-    runtime.registerProvider = (name, config) => modelRegistry.registerProvider(name, config as ProviderConfigInput);
+    runtime.registerProvider = (name, config) =>
+      modelRegistry.registerProvider(name, config as unknown as ProviderConfigInput);
     runtime.unregisterProvider = (name) => modelRegistry.unregisterProvider(name);
     for (const { name, config } of runtime.pendingProviderRegistrations.splice(0)) {
       runtime.registerProvider(name, config);

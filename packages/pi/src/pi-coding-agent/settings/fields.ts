@@ -11,7 +11,7 @@ export interface Field {
 const field = (path: string, defaultValue?: unknown): Field => ({ path: path.split("."), default: defaultValue });
 const readOnly = (path: string, defaultValue?: unknown): Field => ({ ...field(path, defaultValue), isReadOnly: true });
 
-export const fields: Readonly<Record<string, Field>> = {
+export const fields = {
   LastChangelogVersion: field("lastChangelogVersion"),
   DefaultProvider: field("defaultProvider"),
   DefaultModel: field("defaultModel"),
@@ -71,7 +71,7 @@ export const fields: Readonly<Record<string, Field>> = {
   FullscreenCopyOnSelect: field("fullscreenCopyOnSelect", true),
   FullscreenWheelScrollLines: field("fullscreenWheelScrollLines", "auto"),
   Warnings: field("warnings", {}),
-};
+} as const satisfies Readonly<Record<string, Field>>;
 
 /** Settings that a project can have of its own: `setProjectPackages`. */
 export const projectFields = ["Packages", "ExtensionPaths", "SkillPaths", "PromptTemplatePaths", "ThemePaths"] as const;

@@ -153,7 +153,10 @@ export class SettingsManagerBase {
 }
 
 type Getters = Record<`get${keyof typeof fields}`, () => unknown>;
-type Setters = Record<`set${keyof typeof fields}`, (value: unknown) => void>;
+type Setters = Record<
+  `set${keyof typeof fields}` | `setProject${(typeof projectFields)[number]}`,
+  (value: unknown) => void
+>;
 
 /** With the methods of `fields`. */
 export type SettingsManager = SettingsManagerBase & Getters & Setters;
@@ -172,7 +175,7 @@ export const SettingsManager = Object.assign(SettingsManagerBase, {
   },
 });
 
-for (const [name, row] of Object.entries(fields)) {
+for (const [name, row] of Object.entries<Field>(fields)) {
   addMethod(`get${name}`, function (this: SettingsManagerBase) {
     return limit(row, this.get(row.path) ?? structuredClone(row.default));
   });
@@ -183,7 +186,7 @@ for (const [name, row] of Object.entries(fields)) {
 }
 for (const name of projectFields) {
   addMethod(`setProject${name}`, function (this: SettingsManagerBase, value: unknown) {
-    this.set(fields[name]!.path, value, "project");
+    this.set(fields[name].path, value, "project");
   });
 }
 
