@@ -18,8 +18,6 @@ export const createPowerShellTool = notThere("createPowerShellTool", "it is not 
 export const createPowerShellToolDefinition = notThere("createPowerShellToolDefinition", "it is not built yet.");
 export const createToolSearchExtension = notThere("createToolSearchExtension", "it is not built yet.");
 export const CredentialSynchronizationError = notThere("CredentialSynchronizationError", "it is not built yet.");
-export const DefaultPackageManager = notThere("DefaultPackageManager", "it is not built yet.");
-export const DefaultResourceLoader = notThere("DefaultResourceLoader", "it is not built yet.");
 export const detectSupportedImageMimeTypeFromFile = notThere(
   "detectSupportedImageMimeTypeFromFile",
   "it is not built yet.",
@@ -32,7 +30,6 @@ export const formatDimensionNote = notThere("formatDimensionNote", "it is not bu
 export const getPowerShellConfig = notThere("getPowerShellConfig", "it is not built yet.");
 export const hasTrustRequiringProjectResources = notThere("hasTrustRequiringProjectResources", "it is not built yet.");
 export const InteractiveMode = notThere("InteractiveMode", "it is not built yet.");
-export const loadProjectContextFiles = notThere("loadProjectContextFiles", "it is not built yet.");
 export const LoginDialogComponent = notThere("LoginDialogComponent", "it is not built yet.");
 export const main = notThere("main", "it is not built yet.");
 export const ModelRuntime = notThere("ModelRuntime", "it is not built yet.");

@@ -1,5 +1,4 @@
 /** Finds extensions and loads them into this process. */
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import {
@@ -14,6 +13,7 @@ import {
 } from "@tau/harness/extensions";
 import { loadPiModule } from "../../modules.ts";
 import { CONFIG_DIR_NAME, getAgentDir } from "../config.ts";
+import { expandHome } from "../expand-home.ts";
 import { createExtension, createExtensionApi } from "./create-api.ts";
 import type { ExtensionRuntime, LoadExtensionsResult, PiExtension } from "./extension.ts";
 import { createExtensionRuntime } from "./runtime.ts";
@@ -78,5 +78,4 @@ export async function discoverAndLoadExtensions(
   return { ...result, errors: [...errors, ...result.errors] };
 }
 
-const toPath = (cwd: string, path: string): string =>
-  path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(cwd, path);
+const toPath = (cwd: string, path: string): string => resolve(cwd, expandHome(path));
