@@ -49,7 +49,10 @@ export {
   type TreePreparation,
 } from "./events.ts";
 export { createEventBus } from "./create-api.ts";
+export { execProgram } from "./exec.ts";
 export type { Extension, ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./extension.ts";
+export { type Entries, type Entry, findAt, findInDirectory } from "./load/find-entries.ts";
+export { loadExtensionModule, type LoadModuleOptions } from "./load/load-module.ts";
 export { resolveExtensionState } from "./extension-state.ts";
 export {
   findExtensions,
@@ -58,6 +61,7 @@ export {
   type FoundExtensions,
 } from "./find-extensions.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
+export { loadTypeboxModule } from "./load/shared-modules.ts";
 export type { ExtensionHooksObject, ExtensionObject, HookContext } from "./object-form.ts";
 export { type ExtensionHooks, ExtensionRunner } from "./runner.ts";
 export type { ExtensionSessionPort } from "./session-port.ts";

@@ -15,7 +15,14 @@ export {
   UserMessageComponent,
 } from "./components/messages.ts";
 export { truncateToVisualLines } from "./components/visual-lines.ts";
+export { discoverAndLoadExtensions, loadExtensionFromFactory, loadExtensions } from "./extensions/load.ts";
+export { ExtensionRunner } from "./extensions/runner.ts";
+export { createExtensionRuntime } from "./extensions/runtime.ts";
+export { wrapRegisteredTool, wrapRegisteredTools } from "./extensions/wrap.ts";
 export { ModelRegistry } from "./models/model-registry.ts";
+export { DefaultPackageManager } from "./packages/package-manager.ts";
+export { loadProjectContextFiles } from "./resources/context-files.ts";
+export { DefaultResourceLoader } from "./resources/resource-loader.ts";
 export { formatSkillsForPrompt } from "./skills/format-skills.ts";
 export { parseFrontmatter, stripFrontmatter } from "./skills/frontmatter.ts";
 export { loadSkills, loadSkillsFromDir } from "./skills/load-skills.ts";

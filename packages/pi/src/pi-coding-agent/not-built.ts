@@ -12,30 +12,24 @@ export const createAgentSessionFromServices = notThere("createAgentSessionFromSe
 export const createAgentSessionRuntime = notThere("createAgentSessionRuntime", "it is not built yet.");
 export const createAgentSessionServices = notThere("createAgentSessionServices", "it is not built yet.");
 export const createCodemodeExtension = notThere("createCodemodeExtension", "it is not built yet.");
-export const createExtensionRuntime = notThere("createExtensionRuntime", "it is not built yet.");
 export const createLocalPowerShellOperations = notThere("createLocalPowerShellOperations", "it is not built yet.");
 export const createMcpExtension = notThere("createMcpExtension", "it is not built yet.");
 export const createPowerShellTool = notThere("createPowerShellTool", "it is not built yet.");
 export const createPowerShellToolDefinition = notThere("createPowerShellToolDefinition", "it is not built yet.");
 export const createToolSearchExtension = notThere("createToolSearchExtension", "it is not built yet.");
 export const CredentialSynchronizationError = notThere("CredentialSynchronizationError", "it is not built yet.");
-export const DefaultPackageManager = notThere("DefaultPackageManager", "it is not built yet.");
-export const DefaultResourceLoader = notThere("DefaultResourceLoader", "it is not built yet.");
 export const detectSupportedImageMimeTypeFromFile = notThere(
   "detectSupportedImageMimeTypeFromFile",
   "it is not built yet.",
 );
-export const discoverAndLoadExtensions = notThere("discoverAndLoadExtensions", "it is not built yet.");
 export const ExtensionEditorComponent = notThere("ExtensionEditorComponent", "it is not built yet.");
 export const ExtensionInputComponent = notThere("ExtensionInputComponent", "it is not built yet.");
-export const ExtensionRunner = notThere("ExtensionRunner", "it is not built yet.");
 export const ExtensionSelectorComponent = notThere("ExtensionSelectorComponent", "it is not built yet.");
 export const FooterComponent = notThere("FooterComponent", "it is not built yet.");
 export const formatDimensionNote = notThere("formatDimensionNote", "it is not built yet.");
 export const getPowerShellConfig = notThere("getPowerShellConfig", "it is not built yet.");
 export const hasTrustRequiringProjectResources = notThere("hasTrustRequiringProjectResources", "it is not built yet.");
 export const InteractiveMode = notThere("InteractiveMode", "it is not built yet.");
-export const loadProjectContextFiles = notThere("loadProjectContextFiles", "it is not built yet.");
 export const LoginDialogComponent = notThere("LoginDialogComponent", "it is not built yet.");
 export const main = notThere("main", "it is not built yet.");
 export const ModelRuntime = notThere("ModelRuntime", "it is not built yet.");
@@ -58,5 +52,3 @@ export const ToolExecutionComponent = notThere("ToolExecutionComponent", "it is 
 export const TreeSelectorComponent = notThere("TreeSelectorComponent", "it is not built yet.");
 export const UserMessageSelectorComponent = notThere("UserMessageSelectorComponent", "it is not built yet.");
 export const VIRTUAL_MODEL_STATE_ENTRY = notThere("VIRTUAL_MODEL_STATE_ENTRY", "it is not built yet.");
-export const wrapRegisteredTool = notThere("wrapRegisteredTool", "it is not built yet.");
-export const wrapRegisteredTools = notThere("wrapRegisteredTools", "it is not built yet.");
