@@ -50,10 +50,14 @@ export {
 } from "./events.ts";
 export { createEventBus } from "./create-api.ts";
 export type { Extension, ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./extension.ts";
+export { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
+export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
 export type { ExtensionHooksObject, ExtensionObject, HookContext } from "./object-form.ts";
 export { type ExtensionHooks, ExtensionRunner } from "./runner.ts";
 export type { ExtensionSessionPort } from "./session-port.ts";
+export type { SessionExtensions } from "./session/session-extensions.ts";
+export type { ExtensionSurface } from "./session/surface.ts";
 export type { SessionReader } from "./session-reader.ts";
 export type { SystemPromptOptions } from "./system-prompt-options.ts";
 export { type DialogOptions, type ExtensionUi, noUi, type UiComponent, type UiFactory } from "./ui.ts";
