@@ -251,8 +251,8 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
 }
 
 /** Late: most sessions have no extensions, and their code is not loaded then. */
-async function loadExtensions(params: ExtensionsParams | undefined, parts: OpenExtensionsParts) {
-  if (!params || !hasExtensions(params, parts)) return undefined;
+async function loadExtensions(params: ExtensionsParams = {}, parts: OpenExtensionsParts) {
+  if (!hasExtensions(params, parts)) return undefined;
   const { openExtensions } = await import("../extensions/open-extensions.ts");
   return await openExtensions(params, parts);
 }

@@ -35,9 +35,9 @@ export function hasExtensions(
   { paths = [], factories = [], discovers = false }: ExtensionsParams,
   { cwd, agentDir, settings }: ExtensionPlace,
 ): boolean {
-  if (paths.length > 0 || factories.length > 0) return true;
+  const { extensions, contextSources } = settings.get();
+  if (paths.length > 0 || factories.length > 0 || contextSources.length > 0) return true;
   if (!discovers) return false;
-  const { extensions } = settings.get();
   if (extensions.length > 0) return true;
   return [agentDir, join(cwd, ".tau"), join(cwd, ".pi")].some((parent) => existsSync(join(parent, "extensions")));
 }

@@ -50,6 +50,13 @@ export {
 } from "./events.ts";
 export { createEventBus } from "./create-api.ts";
 export type { Extension, ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./extension.ts";
+export { resolveExtensionState } from "./extension-state.ts";
+export {
+  findExtensions,
+  type FindExtensionsOptions,
+  type FoundExtension,
+  type FoundExtensions,
+} from "./find-extensions.ts";
 export { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
 export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";

@@ -4,6 +4,7 @@ import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
 import type { ModelRegistry } from "../models/model-registry.ts";
+import type { ContextSource } from "./context-sources.ts";
 import { createEventBus } from "./create-api.ts";
 import { createLifetime } from "./create-context.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
@@ -38,7 +39,10 @@ export async function openExtensions(params: ExtensionsParams, parts: OpenExtens
 }
 
 async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
-  const { flags = new Map(), loadShared = () => undefined, factories = [] } = params;
+  const { flags = new Map(), loadShared = () => undefined } = params;
+  const { contextSources } = parts.settings.get();
+  const added = contextSources.length === 0 ? [] : [await describeSources(contextSources)];
+  const factories = [...added, ...(params.factories ?? [])];
   const { agentDir, registry, clock, report, log } = parts;
   let session: ExtensionSessionPort | undefined;
   const all: Extension[] = [];
@@ -107,6 +111,12 @@ async function discover(
     packages: [],
     isProjectTrusted: settings.isProjectTrusted,
   });
+}
+
+/** Late, because few users have some. */
+async function describeSources(sources: readonly ContextSource[]): Promise<InlineExtension> {
+  const { createContextSources } = await import("./context-sources.ts");
+  return { name: "contextSources", factory: createContextSources(sources) };
 }
 
 function describeInline(inline: InlineExtension, index: number): ExtensionSource {

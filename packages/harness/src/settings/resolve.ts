@@ -2,7 +2,7 @@
 import { deepFreeze, isRecord } from "@tau/ai/internal";
 import { group, type SettingNode } from "./node.ts";
 import { policySettings } from "./policy-settings.ts";
-import { type Restrictions, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
+import { type GivenSettings, type Restrictions, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 import type { SettingsLocation } from "./shape.ts";
 
 /** The settings of one file. */
@@ -26,6 +26,10 @@ export function resolveRestrictions(layers: readonly SettingsLayer[]): Restricti
   const own = layers.flatMap(({ isProject, ...layer }) => (isProject ? [layer] : []));
   return toFrozen((resolveGiven(group("Restrictions.", policySettings), own) ?? {}) as Restrictions);
 }
+
+/** What these layers have, without defaults and with absolute paths. Frozen. */
+export const resolveGivenSettings = (layers: readonly SettingsLayer[]): GivenSettings =>
+  toFrozen((resolveGiven(settingsTable, layers) ?? {}) as GivenSettings);
 
 /** Both inputs as one: what `over` has wins, inside of objects too. */
 export function mergeInputs(under: unknown, over: unknown): unknown {
@@ -68,11 +72,11 @@ function resolveGiven(node: SettingNode, layers: readonly Layer[]): unknown {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
+/** The layers that have a field, each with its value. */
 const getField = (layers: readonly Layer[], name: string): Layer[] =>
-  layers.map(({ values, ...layer }) => ({
-    ...layer,
-    values: isRecord(values) && Object.hasOwn(values, name) ? values[name] : undefined,
-  }));
+  layers.flatMap((layer) =>
+    isRecord(layer.values) && Object.hasOwn(layer.values, name) ? [{ ...layer, values: layer.values[name] }] : [],
+  );
 
 /** A frozen copy. */
 export const toFrozen = <T extends object>(value: T): T => deepFreeze(structuredClone(value));

@@ -11,8 +11,15 @@ import { editText } from "../json/edit.ts";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
 import { type CheckOptions, checkSettings } from "./check.ts";
 import { getScope, type LocatedSettings, locateSettings, type SettingsLayerName, settingsLayers } from "./locate.ts";
-import { mergeInputs, resolveRestrictions, resolveSettings, type SettingsLayer, toFrozen } from "./resolve.ts";
-import type { Restrictions, Settings, SettingsInput } from "./schema.ts";
+import {
+  mergeInputs,
+  resolveGivenSettings,
+  resolveRestrictions,
+  resolveSettings,
+  type SettingsLayer,
+  toFrozen,
+} from "./resolve.ts";
+import type { GivenSettings, Restrictions, Settings, SettingsInput } from "./schema.ts";
 import { createMemorySource } from "./source.ts";
 import {
   type FileContent,
@@ -172,6 +179,14 @@ export class SettingsManager {
   /** The valid settings in the project's files, without those that need trust. Frozen. */
   getProject(): SettingsInput {
     return toFrozen(mergeInputs(this.#states.pi.values, this.#states.project.values) as SettingsInput);
+  }
+
+  /**
+   * The settings of the user alone, or of the project alone, with absolute paths and without defaults: for lists of which
+   * both count. Frozen.
+   */
+  getGiven(scope: SettingsScope): GivenSettings {
+    return resolveGivenSettings(this.#getLayers().filter(({ isProject }) => isProject === (scope === "project")));
   }
 
   /** What the project makes stricter, if it is trusted. Frozen. */

@@ -115,6 +115,7 @@ const codes: Record<HarnessErrorCode, true> = {
   unknown_command: true,
   invalid_parameters: true,
   login_failed: true,
+  install_failed: true,
   unavailable: true,
   invalid_input: true,
   denied: true,

@@ -115,7 +115,9 @@ function toSource(entry: Entry, place: Place): ExtensionSource | ExtensionProble
   const root = place.package?.root ?? (entry.isSingleFile ? undefined : entry.baseDir);
   const isWatched = place.origin === "package" || place.origin === "project";
   const name = place.package ? nameOfPackage(entry, place.package) : entry.name;
-  const digest = isWatched && root !== undefined ? digestDirectory(root) : digestFile(entry.path);
+  // A package that is one file has no directory of its own.
+  const digest =
+    isWatched && root !== undefined && root !== entry.path ? digestDirectory(root) : digestFile(entry.path);
   if (digest.kind === "failed") return { extension: name, message: digest.message };
   return {
     id: place.package?.id ?? entry.path,
@@ -128,7 +130,7 @@ function toSource(entry: Entry, place: Place): ExtensionSource | ExtensionProble
       source: place.source,
       scope: place.scope,
       origin: place.package ? "package" : "top-level",
-      baseDir: root ?? entry.baseDir,
+      baseDir: root === undefined || root === entry.path ? entry.baseDir : root,
     },
   };
 }
