@@ -6,11 +6,20 @@ import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, Sessio
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findUnknownTools, openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
+import type { ExtensionPlace, ExtensionsParams } from "@tau/harness/extensions";
 import type { Settings } from "@tau/harness/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
+import { lendModule } from "./lend-module.ts";
+
+export interface OpenedHost {
+  host: Host;
+  sessionId: string;
+  /** The options, with those of extensions, which can change what the prompt is. */
+  options: SessionOptions;
+}
 
 export interface OpenHostChoices {
   /** Who answers the questions of the policy. Default: they are denied. */
@@ -23,11 +32,7 @@ export interface OpenHostChoices {
  * Throws `HarnessError` for usage errors. Throws as soon as the program's signal is aborted: a session with a million
  * entries takes long to open, and nothing has been written yet.
  */
-export async function openHost(
-  options: SessionOptions,
-  io: Io,
-  choices: OpenHostChoices = {},
-): Promise<{ host: Host; sessionId: string }> {
+export async function openHost(options: SessionOptions, io: Io, choices: OpenHostChoices = {}): Promise<OpenedHost> {
   const opening = await untilAborted(openSessionHost(options, io, choices), io.signal);
   if (opening.kind === "aborted") throw new Error("The program was interrupted while it opened the session.");
   return opening.value;
@@ -37,7 +42,7 @@ async function openSessionHost(
   options: SessionOptions,
   io: Io,
   { ask, asksTrust = true }: OpenHostChoices,
-): Promise<{ host: Host; sessionId: string }> {
+): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc" || ask === "surface";
@@ -57,7 +62,7 @@ async function openSessionHost(
     return manager;
   };
   const toPath = (path: string) => resolve(io.cwd, path);
-  for (const path of [...options.skills, ...options.promptTemplates]) {
+  for (const path of [...options.skills, ...options.promptTemplates, ...options.extensions]) {
     if (!(await findStats(toPath(path)))) {
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
     }
@@ -73,6 +78,8 @@ async function openSessionHost(
     options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
   );
   const here = await openSettingsOf(io.cwd);
+  const extensions = createExtensionsParams(options, toPath);
+  await checkUnknownFlags(options, extensions, { cwd: io.cwd, agentDir, settings: here });
   const sessionManager = await openSession(options, io, { ...here.get(), agentDir });
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await openSettingsOf(cwd);
@@ -111,6 +118,7 @@ async function openSessionHost(
     appendSystemPrompt,
     ...(ask && { ask }),
     abortSignal: io.signal,
+    extensions,
   };
   const host = createHost({
     params,
@@ -121,15 +129,53 @@ async function openSessionHost(
   const sessionId = await host.open(sessionManager);
   const { session } = host.get(sessionId);
   try {
+    const resolved = await resolveFlags(options, session, extensions.flags);
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
     if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
-    return { host, sessionId };
+    return { host, sessionId, options: resolved };
   } catch (error) {
     await host.dispose();
     throw error;
   }
+}
+
+/** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
+function createExtensionsParams({ extensions, noExtensions }: SessionOptions, toPath: (path: string) => string) {
+  return {
+    discovers: !noExtensions,
+    paths: extensions.map(toPath),
+    flags: new Map<string, string | boolean>(),
+    loadShared: lendModule,
+  } satisfies ExtensionsParams;
+}
+
+/** Before anything is opened, if there is no extension that could have the options. */
+async function checkUnknownFlags(
+  options: SessionOptions,
+  params: ExtensionsParams,
+  place: ExtensionPlace,
+): Promise<void> {
+  const { unknownFlags, session, sessionId, resume } = options;
+  // A session may belong to another directory, which has extensions of its own.
+  if (!unknownFlags || session !== undefined || sessionId !== undefined || resume) return;
+  const { hasExtensions } = await import("@tau/harness/extensions");
+  if (hasExtensions(params, place)) return;
+  throw await (await import("./extension-flags.ts")).createUnknownFlagError(unknownFlags);
+}
+
+async function resolveFlags(
+  options: SessionOptions,
+  { extensions }: AgentSession,
+  values: Map<string, string | boolean>,
+): Promise<SessionOptions> {
+  if (!options.unknownFlags) return options;
+  const { resolveExtensionFlags } = await import("./extension-flags.ts");
+  const loaded = { extensions: extensions?.list ?? [], problems: extensions?.problems ?? [] };
+  const resolved = await resolveExtensionFlags(options, loaded);
+  for (const [name, value] of resolved.extensionFlags) values.set(name, value);
+  return resolved;
 }
 
 /** Whether a person can answer questions: the other modes are for programs. */
