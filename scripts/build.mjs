@@ -43,6 +43,7 @@ const packages = [
       "policy/",
       "sandbox/",
       "extensions/",
+      "extensions/isolated/",
       "host/",
       "export/",
       "testing/",

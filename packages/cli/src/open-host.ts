@@ -1,6 +1,7 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findUnknownTools, openSettings } from "@tau/harness/policy";
@@ -11,14 +12,31 @@ import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
 
+export interface OpenHostChoices {
+  /** Who answers the questions of the policy. Default: they are denied. */
+  ask?: AskChoice;
+  /** Whether a person is asked about a project, where there is one. Default: true. */
+  asksTrust?: boolean;
+}
+
 /**
- * `ask` says who answers the questions of the policy. Default: they are denied. `asksTrust`: whether a person is asked about
- * a project, where there is one; default true. Throws `HarnessError` for usage errors.
+ * Throws `HarnessError` for usage errors. Throws as soon as the program's signal is aborted: a session with a million
+ * entries takes long to open, and nothing has been written yet.
  */
 export async function openHost(
   options: SessionOptions,
   io: Io,
-  { ask, asksTrust = true }: { ask?: AskChoice; asksTrust?: boolean } = {},
+  choices: OpenHostChoices = {},
+): Promise<{ host: Host; sessionId: string }> {
+  const opening = await untilAborted(openSessionHost(options, io, choices), io.signal);
+  if (opening.kind === "aborted") throw new Error("The program was interrupted while it opened the session.");
+  return opening.value;
+}
+
+async function openSessionHost(
+  options: SessionOptions,
+  io: Io,
+  { ask, asksTrust = true }: OpenHostChoices,
 ): Promise<{ host: Host; sessionId: string }> {
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
@@ -55,7 +73,7 @@ export async function openHost(
     options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
   );
   const here = await openSettingsOf(io.cwd);
-  const sessionManager = await openSession(options, io, here.get());
+  const sessionManager = await openSession(options, io, { ...here.get(), agentDir });
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await openSettingsOf(cwd);
   if (settingsManager !== here) await here.close();
@@ -154,9 +172,12 @@ const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
 });
 
 /** The session that the flags choose; without such a flag, a new one. */
-async function openSession(options: SessionOptions, io: Io, { durability, sessionDir }: Settings) {
+async function openSession(
+  options: SessionOptions,
+  io: Io,
+  { agentDir, durability, sessionDir }: Settings & { agentDir: string },
+) {
   const { cwd } = io;
-  const agentDir = getAgentDir(io);
   const directory = getSessionDir(io, options.sessionDir, sessionDir);
   const lookup = { cwd, agentDir, directory };
   const storage = { agentDir, durability };

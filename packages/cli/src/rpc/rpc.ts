@@ -40,23 +40,25 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
   const isAttended = () => wire.isAttended;
   const timeoutMs = () => (wire.framing === "pi" ? piTimeoutMs : undefined);
   const { host, sessionId } = await openHost(options, io, { ask: { isAttended, timeoutMs } });
-  const client: Client = { host, session: new CurrentSession(host, sessionId, wire), wire };
+  const stopping = new AbortController();
+  const session = new CurrentSession({ host, sessionId, wire, stop: () => stopping.abort() });
+  const client: Client = { host, session, wire };
+  const signal = AbortSignal.any([io.signal, stopping.signal]);
   const running = new Set<Promise<void>>();
   const waitForReader = createWaitForReader(io);
   try {
-    for await (const line of readLines(io.input() ?? Readable.from([]), io.signal)) {
-      if (io.signal.aborted) break;
+    for await (const line of readLines(io.input() ?? Readable.from([]), signal)) {
+      if (signal.aborted) break;
       const incoming = line.kind === "text" ? parseLine(line.text, wire.framing) : createTooLong(wire);
       if (wire.framing === undefined && incoming.kind === "command") {
         wire.framing = incoming.sender.framing;
-        client.session.sendNotices();
+        client.session.begin();
       }
       const work = handle(client, incoming);
-      if (!isLong(incoming)) await work;
-      else {
-        running.add(work);
-        void work.then(() => running.delete(work));
-      }
+      running.add(work);
+      void work.then(() => running.delete(work));
+      // If an extension asks something meanwhile, its answer is one of the next lines.
+      if (!isLong(incoming)) await Promise.race([work, session.whenAsked()].filter(Boolean));
       // Commands of a client that does not read the responses have to wait.
       await waitForReader();
     }
@@ -97,6 +99,13 @@ async function handle(client: Client, incoming: Incoming): Promise<void> {
     case "reply":
       client.host.get(client.session.id).session.approve(incoming.approvalId, incoming.answer);
       return;
+    case "ui_reply": {
+      const { id, answer } = incoming;
+      if (client.session.ui?.answer(id, answer)) return;
+      const decision = "confirmed" in answer && answer.confirmed ? "allow" : "deny";
+      client.host.get(client.session.id).session.approve(id, { decision });
+      return;
+    }
     case "mistake":
       return client.wire.write(faultRecord(incoming.sender, incoming.fault));
     case "command":
@@ -107,6 +116,7 @@ async function handle(client: Client, incoming: Incoming): Promise<void> {
 async function execute(client: Client, sender: Sender, fields: Readonly<Record<string, unknown>>): Promise<void> {
   const { host, session, wire } = client;
   try {
+    if (session.attaching) await session.attaching;
     // The host checks the name and the parameters.
     const command = { ...fields, type: sender.command } as Command;
     const data: unknown = await host.execute(session.id, command, createOptions(wire, sender));
@@ -127,7 +137,7 @@ const hasSessionId = (data: unknown): data is { sessionId: string; cancelled: bo
 /** The output of `bash` is sent while the command runs. */
 function createOptions(wire: Wire, { id }: Sender): CommandOptions {
   return {
-    onInitialize: ({ approvals }) => void (wire.answers = approvals),
+    onInitialize: (abilities) => wire.setAbilities(abilities),
     onOutput(delta) {
       const update = { ...(id !== undefined && { id }), delta };
       wire.sendPi({ type: "bash_execution_update", ...update });

@@ -19,8 +19,8 @@ export interface ExtensionsParams {
   flags?: ReadonlyMap<string, boolean | string>;
   /** Modules that extensions import by a name of ours. Default: none. */
   loadShared?: LoadSharedModule;
-  /** The file that the process of an isolated extension runs. Without it, none runs. */
-  childEntry?: string;
+  /** What the process of an isolated extension runs: a JavaScript file, and what it reads besides. Without it, none runs. */
+  child?: { path: string; readable: readonly string[] };
   /** Why the session begins, as extensions are told. Default: the program started. */
   start?: Omit<ExtensionEvent<"session_start">, "type">;
 }
@@ -35,9 +35,9 @@ export function hasExtensions(
   { paths = [], factories = [], discovers = false }: ExtensionsParams,
   { cwd, agentDir, settings }: ExtensionPlace,
 ): boolean {
-  if (paths.length > 0 || factories.length > 0) return true;
+  const { extensions, packages, contextSources } = settings.get();
+  if (paths.length > 0 || factories.length > 0 || contextSources.length > 0) return true;
   if (!discovers) return false;
-  const { extensions } = settings.get();
-  if (extensions.length > 0) return true;
+  if (extensions.length > 0 || packages.length > 0) return true;
   return [agentDir, join(cwd, ".tau"), join(cwd, ".pi")].some((parent) => existsSync(join(parent, "extensions")));
 }

@@ -13,7 +13,7 @@ import {
 import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
 import type { FileCompletion } from "../completion/file-completion.ts";
-import type { AgentSession, SubmitOptions } from "../agent-session/agent-session.ts";
+import type { AgentSession, SessionEnd, SubmitOptions } from "../agent-session/agent-session.ts";
 import { HarnessError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
 import { Logins } from "./login.ts";
@@ -113,11 +113,11 @@ export class HostedSession {
     await aborted;
   }
 
-  async close(): Promise<void> {
+  async close(why?: SessionEnd): Promise<void> {
     this.files?.close();
     this.logins.abort();
     try {
-      await this.session.dispose();
+      await this.session.dispose(why);
     } finally {
       this.#stopListening();
     }

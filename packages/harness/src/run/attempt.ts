@@ -15,6 +15,7 @@ import {
 } from "@tau/agent";
 import type { AssistantMessage } from "@tau/ai";
 import { type Budget, countedUsage, type Reservation } from "../budget/budget.ts";
+import type { ExtensionHooks } from "../extensions/runner.ts";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
 import { failedStream } from "../request/request.ts";
 import { messagesToSend } from "../request/select-messages.ts";
@@ -26,6 +27,13 @@ import { afterAnswer, type Recovery } from "./recovery.ts";
 import type { Recorder } from "./recorder.ts";
 import type { RunHost } from "./run-host.ts";
 import type { RunSpans } from "./run-spans.ts";
+
+/** The system prompt as handlers of `context_with_system` see it. */
+interface SystemMessage {
+  role: "system";
+  content: string;
+  timestamp: number;
+}
 
 /** What a run shares with its attempts. */
 export interface AttemptContext {
@@ -64,6 +72,8 @@ export class Attempt {
   /** The entries of the results of this turn. */
   #resultEntryIds: string[] = [];
   #added: AppliedBoundary | undefined;
+  /** The system prompt of the request that is being prepared, if extensions changed it. */
+  #prompt: string | undefined;
 
   constructor(context: AttemptContext, recovery: Recovery) {
     this.#context = context;
@@ -129,8 +139,22 @@ export class Attempt {
       const changed = await extensions.emit({ type: "context", messages: structuredClone(sending) });
       sending = changed?.messages ?? sending;
     }
+    if (extensions?.has("context_with_system")) sending = await this.#showPrompt(extensions, sending);
     this.#sending = sending;
     return sending;
+  }
+
+  /** Handlers see the system prompt as the first message, and what they leave of it is sent. */
+  async #showPrompt(extensions: ExtensionHooks, sending: AgentMessage[]): Promise<AgentMessage[]> {
+    const { clock, current } = this.#context.host;
+    const system: SystemMessage = { role: "system", content: current().systemPrompt.text, timestamp: clock.now() };
+    const messages = [system, ...structuredClone(sending)] as AgentMessage[];
+    const changed = await extensions.emit({ type: "context_with_system", messages });
+    if (!changed?.messages) return sending;
+    const isSystem = (message: AgentMessage) => (message.role as string) === "system";
+    const prompts = changed.messages.filter(isSystem) as unknown as SystemMessage[];
+    this.#prompt = prompts.map(({ content }) => content).join("\n\n");
+    return changed.messages.filter((message) => !isSystem(message));
   }
 
   /** Extensions may change the arguments or block the call; then the policy judges what is left to do. */
@@ -141,6 +165,8 @@ export class Attempt {
       const input = call.args as Record<string, unknown>;
       const verdict = await extensions.emit({ type: "tool_call", toolCallId, toolName, input });
       if (verdict?.block) return verdict;
+      const denied = await extensions.judgeChanged(call, signal);
+      if (denied?.block) return denied;
     }
     return await judge(call, signal);
   }
@@ -195,7 +221,13 @@ export class Attempt {
     await host.sent.update(host, { model, messages: this.#sending });
     spans.startRequest(model);
     const { maxTokens } = grant;
-    return await host.ask(model, context, { ...options, ...(maxTokens !== undefined && { maxTokens }) });
+    const systemPrompt = this.#prompt ?? context.systemPrompt;
+    this.#prompt = undefined;
+    return await host.ask(
+      model,
+      { ...context, ...(systemPrompt !== undefined && { systemPrompt }) },
+      { ...options, ...(maxTokens !== undefined && { maxTokens }) },
+    );
   }
 
   #observe(event: AgentEvent): void {

@@ -49,6 +49,7 @@ describe("merging", () => {
       shellCommandPrefix: undefined,
       shellEnv: {},
       extensions: [],
+      contextSources: [],
       packages: [],
       packageMinAgeDays: 3,
       skills: [],

@@ -78,11 +78,11 @@ function resolveGiven(node: SettingNode, layers: readonly Layer[]): unknown {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
+/** The layers that have a field, each with its value. */
 const getField = (layers: readonly Layer[], name: string): Layer[] =>
-  layers.map(({ values, ...layer }) => ({
-    ...layer,
-    values: isRecord(values) && Object.hasOwn(values, name) ? values[name] : undefined,
-  }));
+  layers.flatMap((layer) =>
+    isRecord(layer.values) && Object.hasOwn(layer.values, name) ? [{ ...layer, values: layer.values[name] }] : [],
+  );
 
 /** A frozen copy. */
 export const toFrozen = <T extends object>(value: T): T => deepFreeze(structuredClone(value));

@@ -3,6 +3,7 @@
  * positions in errors are those of the source; plain CommonJS is left as it is.
  */
 import { extname } from "node:path";
+import { Script } from "node:vm";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import { type ImportedNames, scanImports, scanRequires } from "./scan-imports.ts";
 
@@ -41,7 +42,7 @@ export async function compileModule(path: string, source: string): Promise<Compi
 }
 
 async function transformSource(path: string, source: string): Promise<string> {
-  const { transform, getFormattedTokens } = await import("sucrase");
+  const { transform } = await import("sucrase");
   const extension = extname(path);
   const options = {
     transforms: [
@@ -55,29 +56,38 @@ async function transformSource(path: string, source: string): Promise<string> {
     filePath: path,
   };
   try {
-    const prepared = source.includes("import.meta")
-      ? replaceImportMeta(source, getFormattedTokens(source, options))
-      : source;
-    const { code } = transform(prepared, options);
-    return useOwnLoader(commonJs.has(extension) ? code.replace(/^"use strict";/, "") : code);
+    const { code } = transform(source, options);
+    const ownCode = useOwnLoader(commonJs.has(extension) ? code.replace(/^"use strict";/, "") : code);
+    return /\bimport\s*\.\s*meta\b/.test(ownCode) ? replaceImportMeta(ownCode) : ownCode;
   } catch (error) {
     throw new CompileError(formatTransformError(path, error), { cause: error });
   }
 }
 
-/** The compiler leaves `import.meta`, which only ES modules may contain. `tokens` tell it from the same text in a string. */
-function replaceImportMeta(source: string, tokens: string): string {
-  const lines = source.split("\n");
-  const rows = tokens.split("\n").map((row) => /^(\d+):(\d+)-\S+\s+\S+\s+(\S+)/.exec(row));
-  // From the end, because a replacement moves what follows it in its line.
-  for (let index = rows.length - 1; index >= 0; index--) {
-    const [row, dot, meta] = rows.slice(index, index + 3);
-    if (row?.[3] !== "import" || dot?.[3] !== "." || meta?.[3] !== "meta") continue;
-    const [line, column] = [Number(row[1]) - 1, Number(row[2]) - 1];
-    const text = lines[line]!;
-    lines[line] = text.slice(0, column) + text.slice(column).replace(/^import\s*\.\s*meta/, "importMeta$");
+/**
+ * The compiler leaves `import.meta`, which only ES modules may contain. V8 says where it is, so that the same words in a text
+ * stay as they are.
+ */
+function replaceImportMeta(code: string): string {
+  for (let rest = code; ;) {
+    const index = findMeta(rest);
+    if (index === undefined) return rest;
+    rest = rest.slice(0, index).replace(/import\s*\.\s*$/, () => "importMeta$") + rest.slice(index + "meta".length);
   }
-  return lines.join("\n");
+}
+
+/** Where the word `meta` is that V8 refuses first; undefined if it refuses nothing or something else. */
+function findMeta(code: string): number | undefined {
+  try {
+    void new Script(`async () => {\n${code}\n}`, { filename: "module", lineOffset: -1 });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SyntaxError) || !error.message.includes("import.meta")) return undefined;
+    // The file and the line, the text of the line, and carets below the word.
+    const [head = "", , carets = ""] = String(error.stack).split("\n");
+    const lines = code.split("\n").slice(0, Number(head.slice("module:".length)) - 1);
+    return lines.reduce((length, line) => length + line.length + 1, carets.indexOf("^"));
+  }
 }
 
 /**

@@ -17,10 +17,13 @@ async function submit({ hosted }: CommandContext, message: string, options: Subm
 }
 
 export const promptCommands = {
-  initialize: command({ approvals: optional(flag) }, ({ options }, { approvals = false }) => {
-    options.onInitialize?.({ approvals });
-    return { approvals };
-  }),
+  initialize: command(
+    { approvals: optional(flag), ui: optional(flag) },
+    ({ options }, { approvals = false, ui = false }) => {
+      options.onInitialize?.({ approvals, ui });
+      return { approvals, ui };
+    },
+  ),
   prompt: longCommand(
     { message: text, images: imageList, streamingBehavior: optional(oneOf("steer", "followUp")) },
     (context, { message, images, streamingBehavior: queue }) =>
