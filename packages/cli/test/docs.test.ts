@@ -78,8 +78,6 @@ test.each(guides)("every command line in the blocks of %s is accepted", (path) =
 /** Commands of other programs, and how to write any command. */
 const notOurs = [
   "tau login",
-  "tau update",
-  "tau install x",
   "tau <command>",
   "tau [options] [@file ...] [message ...]",
 ];
