@@ -1,12 +1,13 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { systemIds } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findUnknownTools, openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
-import type { ExtensionPlace, ExtensionsParams } from "@tau/harness/extensions";
+import type { ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
 import type { Settings } from "@tau/harness/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
@@ -52,6 +53,7 @@ async function openSessionHost(
       agentDir,
       watch,
       ...(options.approve !== undefined && { projectTrusted: options.approve }),
+      askExtensions: (settings) => askExtensions({ cwd: directory, agentDir, settings }),
       ...(asksTrust &&
         canAnswer(options, io) && {
           askTrust: async (waiting) =>
@@ -62,6 +64,14 @@ async function openSessionHost(
     return manager;
   };
   const toPath = (path: string) => resolve(io.cwd, path);
+  const extensions = createExtensionsParams(options, toPath);
+  const askExtensions = async (place: ExtensionPlace) => {
+    const { askProjectTrust } = await import("@tau/harness/extensions");
+    const shown = ask === "surface" ? "tui" : "print";
+    const mode = options.mode === "json" || options.mode === "rpc" ? options.mode : shown;
+    const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
+    return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
+  };
   for (const path of [...options.skills, ...options.promptTemplates, ...options.extensions]) {
     if (!(await findStats(toPath(path)))) {
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
@@ -78,7 +88,6 @@ async function openSessionHost(
     options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
   );
   const here = await openSettingsOf(io.cwd);
-  const extensions = createExtensionsParams(options, toPath);
   await checkUnknownFlags(options, extensions, { cwd: io.cwd, agentDir, settings: here });
   const sessionManager = await openSession(options, io, { ...here.get(), agentDir });
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);

@@ -48,6 +48,7 @@ export {
   type InputSource,
   type TreePreparation,
 } from "./events.ts";
+export { askProjectTrust, type AskProjectTrustParts } from "./ask-project-trust.ts";
 export { createEventBus } from "./create-api.ts";
 export { execProgram } from "./exec.ts";
 export type { Extension, ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./extension.ts";
