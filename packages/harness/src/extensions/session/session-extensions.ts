@@ -151,6 +151,10 @@ export class SessionExtensions implements RunExtensions {
     return this.#bound?.runner.has(name) ?? false;
   }
 
+  listHandlers(name: ExtensionEventName): string[] {
+    return this.#bound?.runner.listHandlers(name) ?? [];
+  }
+
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
     return await this.#bound?.runner.emit(event);
   }
