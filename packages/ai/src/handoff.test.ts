@@ -318,6 +318,7 @@ test("hashes are short, stable and distinct", () => {
 test.each([
   ["both follow the second call", [[call("x")], "hello", [call("x")], "A", "B"]],
   ["one follows its call, and the other comes later", [[call("x")], "A", [call("x")], "hello", "B"]],
+  ["one answer makes both, and only the first follows", [[call("x"), call("x")], "A", "hello", "B"]],
   ["both come after an answer that was aborted", ["aborted", [call("x")], "hello", [call("x")], "A", "B"]],
 ] as const)("two calls with one id get their results in order, if %s", (_when, steps) => {
   const history = steps.map((step): Message => {
