@@ -1,6 +1,6 @@
 /**
  * Builds the program `tau` to `packages/cli/dist/`: `tau.cjs`, the small first stage; `program.cjs`, our code and its
- * dependencies in one CommonJS file, with a source map; a few parts that most runs do without; and the catalogue of models.
+ * dependencies in one CommonJS file, with a source map; a few files that many runs do without; and the catalogue of models.
  * Why: docs/decisions/0011-how-the-program-starts.md.
  */
 import { createHash } from "node:crypto";
@@ -52,6 +52,15 @@ const parts = {
   interactive: "./packages/cli/src/interactive/index.ts",
 };
 
+/**
+ * Files besides `program.cjs` for what dynamic imports load: from the name of each to a pattern for their entries. A run
+ * that answers without calling a tool reads neither these files nor their code caches.
+ */
+const chunkFiles = {
+  tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|harness\/src\/(policy\/exec|sandbox))\//,
+  commands: /^packages\/(cli\/src\/commands|harness\/src\/export)\//,
+};
+
 /** Returns the paths of all files that went into the program. */
 export async function buildProgram(outdir = join(directory, "dist")) {
   const { version, engines } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
@@ -61,10 +70,11 @@ export async function buildProgram(outdir = join(directory, "dist")) {
     hashes[name] = createHash("sha256").update(text).digest("hex").slice(0, 16);
     writeFileSync(join(outdir, `${name}.cjs`), text);
   };
-  const program = await buildChunks("packages/cli/src/bin.ts");
-  write("program", program.text);
-  writeFileSync(join(outdir, "program.cjs.map"), program.map);
-  const inputs = [...program.inputs];
+  const { files, inputs } = await buildChunks("packages/cli/src/bin.ts");
+  for (const [name, { text, map }] of files) {
+    write(name, wrap(text));
+    writeFileSync(join(outdir, `${name}.cjs.map`), map);
+  }
   for (const [name, entry] of Object.entries(parts)) {
     const part = await buildPart(entry);
     write(name, part.text);
@@ -105,7 +115,7 @@ function refuseOldNode(range) {
   ].join("");
 }
 
-/** Builds a file whose dynamic imports are loaded when they are reached. */
+/** Builds files whose dynamic imports are loaded when they are reached. */
 async function buildChunks(entry) {
   const built = await build({
     ...shared,
@@ -118,8 +128,11 @@ async function buildChunks(entry) {
     sourcemap: "external",
     sourcesContent: false,
   });
-  const { text, map } = linkChunks(built, entry, (source) => posix.join("packages/cli", source));
-  return { text: wrap(text), map, inputs: Object.keys(built.metafile.inputs) };
+  const files = linkChunks(built, entry, {
+    files: chunkFiles,
+    toSource: (source) => posix.join("packages/cli", source),
+  });
+  return { files, inputs: Object.keys(built.metafile.inputs) };
 }
 
 /** Builds a file that is loaded as a whole. */
@@ -159,7 +172,10 @@ const otherFiles = {
   },
 };
 
-/** Loads the Markdown parser with the first text: it builds a hundred regular expressions. */
+/**
+ * Loads the Markdown parser with the first text: it builds a hundred regular expressions. Its class is remembered, because
+ * each `require` of a bundled module creates a new object with all its exports.
+ */
 const lateMarkdown = {
   name: "late-markdown",
   setup(bundler) {
@@ -167,7 +183,7 @@ const lateMarkdown = {
       namespace === "late-markdown" ? undefined : { path, namespace: "late-markdown" },
     );
     bundler.onLoad({ filter: /.*/, namespace: "late-markdown" }, () => ({
-      contents: `module.exports = { get Lexer() { return require("marked").Lexer; } };`,
+      contents: `let Lexer; module.exports = { get Lexer() { return (Lexer ??= require("marked").Lexer); } };`,
       resolveDir: join(root, "packages", "tui"),
     }));
   },

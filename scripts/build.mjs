@@ -43,6 +43,8 @@ const packages = [
       "policy/",
       "sandbox/",
       "extensions/",
+      "packages/",
+      "extensions/isolated/",
       "host/",
       "export/",
       "testing/",

@@ -1,36 +1,81 @@
 /**
- * Makes one CommonJS file of the chunks that esbuild splits a program into. Each chunk becomes a function that is called
- * when something first needs it: V8 reads nothing of a chunk from the code cache before that. esbuild itself splits only
- * ES modules, for which Node takes no code cache.
+ * Makes a few CommonJS files of the chunks that esbuild splits a program into. Each chunk becomes a function that is called
+ * when something first needs it. V8 reads the code cache of a file as a whole, so chunks that many runs do without are in
+ * files of their own. esbuild itself splits only ES modules, for which Node takes no code cache.
  */
 import { basename } from "node:path";
 import { joinSourceMaps } from "./source-map.mjs";
 
 /**
- * Takes esbuild's result for one entry with `splitting`, `minify`, `metafile` and external source maps; returns the text of
- * the file and its source map. `toSource` names a source in it.
+ * Takes esbuild's result for one entry with `splitting`, `minify`, `metafile` and external source maps. `files` has a
+ * pattern for each file besides the first: the entries of the dynamic imports whose chunks it holds. Returns the text and
+ * the source map of each file by its name; the first one is `program`. `toSource` names a source in the maps.
  */
-export function linkChunks({ outputFiles, metafile }, entry, toSource) {
+export function linkChunks({ outputFiles, metafile }, entry, { files, toSource }) {
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
   const outputs = Object.entries(metafile.outputs)
     .map(([path, output]) => ({ ...output, name: basename(path) }))
     .filter(({ name }) => !name.endsWith(".map"));
   const indexes = new Map(outputs.map(({ name }, index) => [name, index]));
   const main = outputs.find(({ entryPoint }) => entryPoint === entry);
-  const head = [
-    // The code cache must know which chunks were loaded.
-    "const tauLoad=chunk=>tauLoaded[chunk]??=(globalThis.tauLoadedChunks?.add(String(chunk)),tauChunks[chunk]()),tauLoaded=[];",
-    "const tauLoadLate=async load=>load(),tauChunks=[",
-  ];
-  let firstLine = head.length;
+  const chosen = chooseFiles(outputs, main, files);
   const chunks = outputs.map(({ name, imports }) => {
     const { text, move } = toFunction(texts.get(name), imports, indexes);
-    const chunk = { text: `${text},`, move, firstLine, map: JSON.parse(texts.get(`${name}.map`)) };
-    firstLine += text.split("\n").length;
-    return chunk;
+    return { text: `${text},`, move, map: JSON.parse(texts.get(`${name}.map`)), file: chosen.get(name) };
   });
-  const text = [...head, ...chunks.map((chunk) => chunk.text), `];tauLoad(${indexes.get(main.name)});`].join("\n");
-  return { text, map: joinSourceMaps(chunks, toSource) };
+  const program = [
+    // The code cache must know which chunks were loaded.
+    "const tauLoad=chunk=>tauLoaded[chunk]??=(globalThis.tauLoadedChunks?.add(String(chunk)),tauChunks[chunk]()),tauLoaded=[];",
+    "const tauOpen=file=>tauFiles[file]??=require(file)(tauLoad,tauLoadLate),tauFiles={};",
+    "const tauLoadLate=async load=>load(),tauChunks=[",
+    ...chunks.map((chunk, index) =>
+      chunk.file === "program" ? chunk : `()=>tauOpen("./${chunk.file}.cjs")[${index}](),`,
+    ),
+    `];tauLoad(${indexes.get(main.name)});`,
+  ];
+  const others = Object.keys(files).map((file) => {
+    const own = chunks.flatMap((chunk, index) => (chunk.file === file ? [`${index}:`, chunk] : []));
+    return [file, ["module.exports=(tauLoad,tauLoadLate)=>({", ...own, "});"]];
+  });
+  return new Map([["program", program], ...others].map(([file, parts]) => [file, joinParts(parts, toSource)]));
+}
+
+/**
+ * The name of the file for each chunk. What the program reaches without a dynamic import of `files` is in the first file,
+ * and everything else in the first of `files` that reaches it.
+ */
+function chooseFiles(outputs, main, files) {
+  const byName = new Map(outputs.map((output) => [output.name, output]));
+  const patterns = Object.values(files);
+  const isEntry = ({ entryPoint = "" }) => patterns.some((pattern) => pattern.test(entryPoint));
+  const chosen = new Map();
+  const choose = (file, output) => {
+    if (chosen.has(output.name)) return;
+    chosen.set(output.name, file);
+    for (const { path, kind } of output.imports) {
+      const next = byName.get(basename(path));
+      if (next && !(kind === "dynamic-import" && isEntry(next))) choose(file, next);
+    }
+  };
+  choose("program", main);
+  for (const [file, pattern] of Object.entries(files)) {
+    for (const output of outputs) if (pattern.test(output.entryPoint ?? "")) choose(file, output);
+  }
+  return chosen;
+}
+
+/** Joins lines and chunks to a file with its source map. */
+function joinParts(parts, toSource) {
+  const chunks = [];
+  const texts = [];
+  let firstLine = 0;
+  for (const part of parts) {
+    const text = typeof part === "string" ? part : part.text;
+    if (part !== text) chunks.push({ ...part, firstLine });
+    texts.push(text);
+    firstLine += text.split("\n").length;
+  }
+  return { text: texts.join("\n"), map: joinSourceMaps(chunks, toSource) };
 }
 
 /** These match esbuild's minified output only: an import has no optional blanks, and the exports are the last statement. */

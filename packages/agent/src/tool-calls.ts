@@ -32,6 +32,8 @@ interface Outcome {
 interface Refusal {
   code: string;
   text: string;
+  /** As that of a result. */
+  terminate?: boolean;
 }
 
 interface Ready {
@@ -134,9 +136,9 @@ async function refuseCall(run: Run, call: AgentToolCall, refusal: Refusal): Prom
   return outcome;
 }
 
-const createFailure = (call: AgentToolCall, { code, text }: Refusal): Outcome => ({
+const createFailure = (call: AgentToolCall, { code, text, terminate = false }: Refusal): Outcome => ({
   call,
-  result: { content: [{ type: "text", text }], details: {} },
+  result: { content: [{ type: "text", text }], details: {}, ...(terminate && { terminate }) },
   isError: true,
   errorCode: code,
 });
@@ -181,7 +183,8 @@ async function prepare(run: Run, assistantMessage: AssistantMessage, call: Agent
       return refuse({ code, text: getErrorMessage(verdict.error) });
     }
     if (verdict.kind === "done" && verdict.value?.block) {
-      return refuse({ code: "denied", text: verdict.value.reason || "Tool execution was blocked" });
+      const { reason, terminate = false } = verdict.value;
+      return refuse({ code: "denied", text: reason || "Tool execution was blocked", terminate });
     }
     if (run.abort.isAborted) return refuse(aborted);
   }
@@ -199,7 +202,8 @@ async function execute(run: Run, { call, tool, args }: Ready): Promise<Outcome> 
   isSettled = true;
   if (settled.kind === "abandoned") return createFailure(call, aborted);
   if (settled.kind === "failed") return createFailure(call, toRefusal(run, settled.error));
-  return checkOutcome(`The tool ${tool.name}`, { call, result: settled.value, isError: false });
+  const isError = settled.value?.isError === true;
+  return checkOutcome(`The tool ${tool.name}`, { call, result: settled.value, isError });
 }
 
 /** Lets `afterToolCall` replace parts of an outcome. If it throws, the outcome is an error. */

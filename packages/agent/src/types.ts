@@ -62,6 +62,8 @@ export interface AgentToolResult<TDetails = any> {
   content: (TextContent | ImageContent)[];
   /** For logs and surfaces; the model never sees it. */
   details?: TDetails;
+  /** The call failed although the tool did not throw. Default false. */
+  isError?: boolean;
   /** Ends the run after the calls of this answer, if every result of them has it. Default false. */
   terminate?: boolean;
 }
@@ -125,6 +127,8 @@ export interface BeforeToolCallResult {
   block?: boolean;
   /** The text of that result. */
   reason?: string;
+  /** Ends the run after the calls of this answer, if every result of them has it. Default false. */
+  terminate?: boolean;
 }
 
 export interface AfterToolCallContext extends BeforeToolCallContext {

@@ -51,11 +51,11 @@ export type PreparedMessage = PreparedUser | AssistantMessage | ToolResultMessag
  */
 export function handOff(stored: readonly Message[], model: Model, rules: HandoffRules): PreparedMessage[] {
   const known = getPreparations(model, rules);
-  const messages = stored.map((message, position) => readOnce(message, position));
-  const rewriteId = createIdRewriter(rules.toolCallId);
-  const results = new ResultIndex(messages);
+  const messages = stored.map(readOnce);
+  const rewriteId = createIdRewriter(known.acceptedId, rules.toolCallId);
+  const results = new Results(messages);
   const prepared: PreparedMessage[] = [];
-  messages.forEach((message, position) => {
+  for (const [position, message] of messages.entries()) {
     if (message?.role === "user") {
       const user = known.user(message);
       if (user.content.length > 0) prepared.push(user);
@@ -63,20 +63,16 @@ export function handOff(stored: readonly Message[], model: Model, rules: Handoff
       const assistant = isIncomplete(message)
         ? prepareAssistant(message, model, (call) => results.has(call.id, position))
         : known.assistant(message);
-      if (assistant.content.length === 0) return;
-      const calls = assistant.content.filter((block) => block.type === "toolCall");
-      const rewritten = known.withIds(
-        assistant,
-        calls.map(({ id }) => rewriteId(id)),
-      );
+      if (assistant.content.length === 0) continue;
+      const rewritten = known.withIds(assistant, rewriteId);
       prepared.push(rewritten.message);
-      calls.forEach((call, index) => {
+      rewritten.calls.forEach((call, index) => {
         const result = results.take(call.id, position) ?? createMissingResult(call, message.timestamp);
-        prepared.push(known.result(result, rewritten.calls[index]!));
+        prepared.push(known.result(result, rewritten.sentCalls[index]!));
       });
     }
     // Results were placed right after their calls. Results without a call are dropped.
-  });
+  }
   const first = prepared[0];
   if (rules.userFirst && first && first.role !== "user") prepared.unshift(createFiller(first, openingText));
   const last = prepared.at(-1);
@@ -97,14 +93,11 @@ const createFiller = ({ timestamp }: PreparedMessage, text: string): PreparedUse
 /** Reads a stored message once, until its content changes or it is found at another position. */
 function readOnce(stored: Message, position: number): Message | undefined {
   if (typeof stored !== "object" || stored === null) return undefined;
-  const parts = getParts(stored.content);
-  let entry = readMessages.get(stored);
-  const isSame = entry?.position === position && entry.parts.length === parts.length;
-  if (!entry || !isSame || parts.some((part, index) => part !== entry!.parts[index])) {
-    entry = { parts, position, message: readStoredMessage(stored, position) };
-    readMessages.set(stored, entry);
-  }
-  return entry.message;
+  const known = readMessages.get(stored);
+  if (known?.position === position && hasParts(stored.content, known.parts)) return known.message;
+  const message = readStoredMessage(stored, position);
+  readMessages.set(stored, { parts: getParts(stored.content), position, message });
+  return message;
 }
 
 const readMessages = new WeakMap<
@@ -113,13 +106,23 @@ const readMessages = new WeakMap<
 >();
 
 /** What a change of the content changes: its blocks and what they hold. Arguments are compared as objects. */
-function getParts(content: unknown): unknown[] {
-  if (!Array.isArray(content)) return [content];
-  return (content as Record<string, unknown>[]).flatMap((block) => [
-    block,
-    block?.["text"] ?? block?.["thinking"] ?? block?.["arguments"] ?? block?.["data"],
-  ]);
+const getParts = (content: unknown): unknown[] =>
+  Array.isArray(content) ? (content as Block[]).flatMap((block) => [block, getValue(block)]) : [content];
+
+/** Whether `getParts(content)` would be `parts`. Each message is asked for each request. */
+function hasParts(content: unknown, parts: readonly unknown[]): boolean {
+  if (!Array.isArray(content)) return parts.length === 1 && parts[0] === content;
+  const blocks = content as Block[];
+  return (
+    parts.length === 2 * blocks.length &&
+    blocks.every((block, index) => parts[2 * index] === block && parts[2 * index + 1] === getValue(block))
+  );
 }
+
+type Block = Readonly<Record<string, unknown>> | null | undefined;
+
+const getValue = (block: Block): unknown =>
+  block?.["text"] ?? block?.["thinking"] ?? block?.["arguments"] ?? block?.["data"];
 
 /** What became of the messages that were sent to a model. */
 const getPreparations = oncePerPair((model: Model, rules: HandoffRules) => {
@@ -133,19 +136,23 @@ const getPreparations = oncePerPair((model: Model, rules: HandoffRules) => {
     })),
     /** For a complete answer: which calls of another are sent depends on the results. */
     assistant: oncePer((message: AssistantMessage) => prepareAssistant(message, model, () => true)),
-    withIds(assistant: AssistantMessage, ids: readonly string[]): RewrittenAssistant {
+    withIds(assistant: AssistantMessage, rewriteId: (call: ToolCall) => string): RewrittenAssistant {
       const known = withIds.get(assistant);
-      if (known?.calls.every(({ id }, index) => id === ids[index])) return known;
-      const calls: ToolCall[] = [];
+      const calls = known?.calls ?? assistant.content.filter((block) => block.type === "toolCall");
+      const ids = calls.map(rewriteId);
+      if (known?.sentCalls.every(({ id }, index) => id === ids[index])) return known;
+      const sentCalls: ToolCall[] = [];
       const content = assistant.content.map((block) => {
         if (block.type !== "toolCall") return block;
-        calls.push({ ...block, id: ids[calls.length]!, name: toolName(block.name) });
-        return calls.at(-1)!;
+        sentCalls.push({ ...block, id: ids[sentCalls.length]!, name: toolName(block.name) });
+        return sentCalls.at(-1)!;
       });
-      const rewritten = { message: { ...assistant, content }, calls };
+      const rewritten = { message: { ...assistant, content }, calls, sentCalls };
       withIds.set(assistant, rewritten);
       return rewritten;
     },
+    /** The id of a call as the provider accepts it. Another call of the request may have the same. */
+    acceptedId: oncePer((call: ToolCall) => rules.toolCallId(call.id)),
     result(stored: ToolResultMessage, call: ToolCall): ToolResultMessage {
       const known = results.get(stored);
       if (known?.call === call) return known.result;
@@ -158,8 +165,10 @@ const getPreparations = oncePerPair((model: Model, rules: HandoffRules) => {
 
 interface RewrittenAssistant {
   message: AssistantMessage;
-  /** Its calls, in order. */
+  /** The calls in order, with their own ids. */
   calls: readonly ToolCall[];
+  /** The same calls as they are in `message`. */
+  sentCalls: readonly ToolCall[];
 }
 
 const isIncomplete = ({ stopReason }: AssistantMessage): boolean => stopReason === "error" || stopReason === "aborted";
@@ -259,39 +268,78 @@ function toWellFormed<T>(value: T): T {
 }
 
 /** Finds the result of a call: the first one after it that was not taken by an earlier call with the same id. */
-class ResultIndex {
-  readonly #byId = new Map<string, { position: number; result: ToolResultMessage }[]>();
+class Results {
+  readonly #messages: readonly (Message | undefined)[];
+  /** Positions of results that followed their calls. */
+  readonly #taken = new Set<number>();
+  /** The position of the last answer with calls, and of the first message after it that was not taken. */
+  #last = { answer: -1, next: 0 };
+  /** The positions of the other results with an id. Created when a result does not follow its call, and then used. */
+  #byId: Map<string, number[]> | undefined;
 
   constructor(messages: readonly (Message | undefined)[]) {
-    messages.forEach((message, position) => {
-      if (message?.role !== "toolResult") return;
-      const list = this.#byId.get(message.toolCallId) ?? [];
-      list.push({ position, result: message });
-      this.#byId.set(message.toolCallId, list);
-    });
+    this.#messages = messages;
   }
 
   has(id: string, after: number): boolean {
-    return (this.#byId.get(id) ?? []).some(({ position }) => position > after);
+    return this.#getPositions(id).some((position) => position > after);
   }
 
   take(id: string, after: number): ToolResultMessage | undefined {
-    const list = this.#byId.get(id) ?? [];
-    const index = list.findIndex(({ position }) => position > after);
-    return index < 0 ? undefined : list.splice(index, 1)[0]!.result;
+    const next = this.#byId ? undefined : this.#takeNext(id, after);
+    if (next) return next;
+    const positions = this.#getPositions(id);
+    const index = positions.findIndex((position) => position > after);
+    return index < 0 ? undefined : (this.#messages[positions.splice(index, 1)[0]!] as ToolResultMessage);
+  }
+
+  #takeNext(id: string, after: number): ToolResultMessage | undefined {
+    if (this.#last.answer !== after) this.#last = { answer: after, next: after + 1 };
+    const message = this.#messages[this.#last.next];
+    if (message?.role !== "toolResult" || message.toolCallId !== id) return undefined;
+    this.#taken.add(this.#last.next++);
+    return message;
+  }
+
+  #getPositions(id: string): number[] {
+    this.#byId ??= this.#createIndex();
+    return this.#byId.get(id) ?? [];
+  }
+
+  #createIndex(): Map<string, number[]> {
+    const byId = new Map<string, number[]>();
+    for (const [position, message] of this.#messages.entries()) {
+      if (message?.role !== "toolResult" || this.#taken.has(position)) continue;
+      const positions = byId.get(message.toolCallId);
+      if (positions) positions.push(position);
+      else byId.set(message.toolCallId, [position]);
+    }
+    return byId;
   }
 }
 
-/** Returns a function that gives each call an id that the provider accepts and that is unique in the request. */
-function createIdRewriter(rewrite: (id: string) => string): (id: string) => string {
+/**
+ * Returns a function that gives each call an id that is unique in the request: the accepted one, or if that is taken,
+ * `rewrite` of a hash.
+ */
+function createIdRewriter(
+  getAccepted: (call: ToolCall) => string,
+  rewrite: (id: string) => string,
+): (call: ToolCall) => string {
   const used = new Set<string>();
   /** How often each id was tried again. Some servers number the calls of each answer from 1, so an id may come often. */
   const attempts = new Map<string, number>();
-  return (id) => {
-    let attempt = attempts.get(id) ?? 0;
-    let newId = attempt === 0 ? rewrite(id) : "";
-    while (used.has(newId) || newId === "") newId = rewrite(toShortHash(`${id}#${++attempt}`));
-    attempts.set(id, attempt);
+  return (call) => {
+    const accepted = getAccepted(call);
+    if (accepted !== "" && !used.has(accepted)) {
+      used.add(accepted);
+      return accepted;
+    }
+    let attempt = attempts.get(call.id) ?? 0;
+    let newId: string;
+    do newId = rewrite(toShortHash(`${call.id}#${++attempt}`));
+    while (used.has(newId) || newId === "");
+    attempts.set(call.id, attempt);
     used.add(newId);
     return newId;
   };

@@ -56,6 +56,13 @@ export interface StreamOptions {
   metadata?: Record<string, unknown>;
   /** Called with the payload before it is sent. A return value other than `undefined` is sent instead. */
   onPayload?: (payload: unknown, model: Model) => unknown;
+  /**
+   * Called with the headers before each attempt, those that carry the key included; names are in lower case. They may be
+   * changed in place: null removes one.
+   */
+  onHeaders?: (headers: Record<string, string | null>, model: Model) => void | Promise<void>;
+  /** Called with each parsed event of the provider's stream, before it is understood. Must not change it. */
+  onProviderStreamEvent?: (data: unknown, model: Model) => void;
   /** Called when the response's status and headers have arrived, for every attempt. */
   onResponse?: (response: ProviderResponse, model: Model) => void | Promise<void>;
   /** Maximum time for one attempt, from sending to the last byte. Default 3,600,000 (an hour); 0 means no limit. */

@@ -1,5 +1,4 @@
 /** Questions on a terminal. They are written to standard error, so that standard output holds only the result. */
-import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { HarnessError } from "@tau/harness";
 import type { Io } from "./command.ts";
@@ -22,6 +21,7 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
   io.err(question);
   const input = io.input();
   if (!input) return undefined;
+  const { createInterface } = await import("node:readline");
   const output = new Writable({
     write(chunk: Buffer, _encoding, done) {
       if (!hidden) io.err(markOwn(chunk.toString()));

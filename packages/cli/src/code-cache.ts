@@ -57,11 +57,10 @@ export function runProgram(program: string, { version, hashes, commands }: Build
     globals.tauFile?.(module.exports, require, module, path, dirname(path));
     return module.exports;
   };
-  const files = new Map<string, unknown>();
+  const modules = new Map<string, unknown>();
   const require = (id: string): unknown => {
-    if (!id.startsWith("./")) return nodeRequire(id);
-    if (!files.has(id)) files.set(id, load(join(dirname(program), id)));
-    return files.get(id);
+    if (!modules.has(id)) modules.set(id, id.startsWith("./") ? load(join(dirname(program), id)) : nodeRequire(id));
+    return modules.get(id);
   };
   load(program);
 }
@@ -150,7 +149,7 @@ function updateCache({ script, cacheFile, cachedChunks }: LoadedFile, loadedChun
   }
 }
 
-const maxOtherCaches = 32;
+const maxOtherCaches = 64;
 
 /** Keeps the newest others: another installed version may still use its own. */
 function removeOldCaches(cacheFile: string): void {

@@ -7,7 +7,7 @@ export const exitCodes = {
   usage: 2,
   /** The policy denied a tool call. */
   denied: 3,
-  /** The user or a signal interrupted the program. */
+  /** The user or a signal interrupted the program. After SIGTERM and SIGHUP the process ends with 143 and 129 instead. */
   interrupted: 130,
 } as const;
 

@@ -1,6 +1,6 @@
 /** The process as the program sees it: its streams, its signals, its end. */
 import { fstatSync, statSync } from "node:fs";
-import { devNull } from "node:os";
+import { constants, devNull } from "node:os";
 import { isAbsolute } from "node:path";
 import type { Writable } from "node:stream";
 import { isatty } from "node:tty";
@@ -17,6 +17,7 @@ const maxShutdownMs = 3_000;
 const momentMs = 400;
 const lookMs = 10;
 const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+type EndSignal = (typeof endSignals)[number];
 
 export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCode) => void } {
   // An empty one would make a path of the working directory of every path below it.
@@ -24,9 +25,9 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   const interrupt = new AbortController();
   const end = (signal: NodeJS.Signals) => {
     // The second Ctrl-C does not wait for anything.
-    if (interrupt.signal.aborted) return void leaveSoon(self, exitCodes.interrupted);
+    if (interrupt.signal.aborted) return void leaveInterrupted(self, getEndSignal(interrupt.signal));
     interrupt.abort(signal);
-    setTimeout(() => leave(self, exitCodes.interrupted), maxShutdownMs).unref();
+    setTimeout(() => endBySignal(self, getEndSignal(interrupt.signal)), maxShutdownMs).unref();
   };
   for (const signal of endSignals) self.on(signal, end);
   // A reader of our output may close it early, as `head` does. That is not an error.
@@ -67,11 +68,12 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     self.on("warning", ({ message }) => io.err(`tau: ${message}\n`));
   }
   const finish = (code: ExitCode) => {
-    self.exitCode = code;
+    const signal = code === exitCodes.interrupted ? getEndSignal(interrupt.signal) : undefined;
+    self.exitCode = signal ? toExitCode(signal) : code;
     // What is written must arrive, however slowly it is read. What else is open would only hold the process.
     void Promise.all([out.flushed(), err.flushed()]).then(() => {
       const failure = out.failure ?? err.failure;
-      if (failure === undefined) return leaveSoon(self, code);
+      if (failure === undefined) return signal ? leaveInterrupted(self, signal) : leave(self, code);
       io.err(`tau: the output cannot be written: ${failure}\n`);
       return self.exit(exitCodes.failed);
     });
@@ -96,27 +98,33 @@ function isNullDevice(fd: number): boolean {
   }
 }
 
+/** The signal that ended the program; SIGINT if the user interrupted it by other means. */
+const getEndSignal = ({ reason }: AbortSignal): EndSignal => endSignals.find((signal) => signal === reason) ?? "SIGINT";
+
+/** The code that a shell reports for a program that a signal has ended. */
+const toExitCode = (signal: EndSignal): number => 128 + constants.signals[signal];
+
 /** What is nearly done gets a moment, so that the code is told as a code. */
-async function leaveSoon(self: NodeJS.Process, code: ExitCode): Promise<void> {
-  if (code === exitCodes.interrupted) {
-    // The call whose end brought us here counts as under way until its turn is over.
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    const until = systemClock.monotonic() + momentMs;
-    while (isHeld(self) && systemClock.monotonic() < until) await sleep(systemClock, lookMs);
-  }
-  leave(self, code);
+async function leaveInterrupted(self: NodeJS.Process, signal: EndSignal): Promise<void> {
+  // The call whose end brought us here counts as under way until its turn is over.
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  const until = systemClock.monotonic() + momentMs;
+  while (isHeld(self) && systemClock.monotonic() < until) await sleep(systemClock, lookMs);
+  endBySignal(self, signal);
+}
+
+function endBySignal(self: NodeJS.Process, signal: EndSignal): void {
+  // `exit` waits for a thread that waits in the system. An interrupted program does not: the signal itself ends it.
+  if (isHeld(self)) self.once("exit", () => self.kill(self.pid, signal));
+  leave(self, toExitCode(signal));
 }
 
 /**
  * Even `exit` waits for a thread that waits in the system: for a name server that is silent, or a pipe that nobody
- * writes. An interrupted program does not wait for it: a signal ends it, which a shell reports as the same code.
+ * writes. A further signal ends the program at once; while nothing holds it, one would only take the place of the code.
  */
-function leave(self: NodeJS.Process, code: ExitCode): void {
-  if (isHeld(self)) {
-    // A further signal ends it at once; while nothing holds it, one would only take the place of the code.
-    for (const signal of endSignals) self.removeAllListeners(signal);
-    if (code === exitCodes.interrupted) self.once("exit", () => self.kill(self.pid, "SIGINT"));
-  }
+function leave(self: NodeJS.Process, code: number): void {
+  if (isHeld(self)) for (const signal of endSignals) self.removeAllListeners(signal);
   self.exit(code);
 }
 

@@ -15,8 +15,11 @@ export type ThinkingLevelName = "off" | "minimal" | "low" | "medium" | "high" | 
 export type QueueModeName = "all" | "one-at-a-time";
 /** Without headers, which may hold secrets. */
 export type ModelData = Omit<Model, "headers">;
-/** `started`: the prompt is in the log and a run began with it. `queued`: it is in the log and waits for its turn. */
-export type Disposition = "started" | "queued";
+/**
+ * `started`: the prompt is in the log and a run began with it. `queued`: it is in the log and waits for its turn.
+ * `handled`: an extension dealt with it, and nothing is in the log.
+ */
+export type Disposition = "started" | "queued" | "handled";
 
 export interface StateData {
   model?: ModelData;
@@ -107,7 +110,7 @@ export interface SlashCommandData {
   /** Without the slash. */
   name: string;
   description?: string;
-  source: "prompt" | "skill";
+  source: "prompt" | "skill" | "extension";
   sourceInfo: { path: string; source: string; scope: "user" | "project"; origin: string; baseDir?: string };
 }
 
@@ -220,8 +223,11 @@ type None = Record<never, never>;
 type OtherSession = { sessionId: string; cancelled: boolean };
 
 export interface Commands {
-  /** What the client can do. With `approvals` it answers questions; without, what needs an answer is denied at once. */
-  initialize: { params: { approvals?: boolean }; data: { approvals: boolean } };
+  /**
+   * What the client can do. With `approvals` it answers questions of the policy; without, what needs an answer is denied at
+   * once. With `ui` it answers dialogs of extensions; without, they are cancelled at once.
+   */
+  initialize: { params: { approvals?: boolean; ui?: boolean }; data: { approvals: boolean; ui: boolean } };
   /** While a run is in progress, `streamingBehavior` says where to queue the prompt; without it the prompt is refused. */
   prompt: { params: Prompt & { streamingBehavior?: "steer" | "followUp" }; data: { disposition: Disposition } };
   /** With `interrupt`, the current turn is aborted first. */

@@ -2,9 +2,11 @@
 export function oncePer<Key extends object, Result>(make: (key: Key) => Result): (key: Key) => Result {
   const made = new WeakMap<Key, { readonly result: Result }>();
   return (key) => {
-    const known = made.get(key) ?? { result: make(key) };
-    made.set(key, known);
-    return known.result;
+    const known = made.get(key);
+    if (known) return known.result;
+    const result = make(key);
+    made.set(key, { result });
+    return result;
   };
 }
 

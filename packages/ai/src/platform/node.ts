@@ -28,6 +28,8 @@ export const platform: Platform = {
 /** Random bytes that are not used yet; undefined when they were used up. */
 let bytes: Buffer | undefined;
 let hasBegun = false;
+/** Of `node:crypto`, once it is needed. */
+let randomUuid: typeof Crypto.randomUUID | undefined;
 
 /**
  * The first ones from the kernel's own source, where there is one: `node:crypto`, which asks the same source, is more to
@@ -36,7 +38,7 @@ let hasBegun = false;
 function uuid(): string {
   if (!hasBegun) bytes = randomBytes();
   hasBegun = true;
-  if (bytes === undefined) return (load("node:crypto") as typeof Crypto).randomUUID();
+  if (bytes === undefined) return (randomUuid ??= (load("node:crypto") as typeof Crypto).randomUUID)();
   const own = Buffer.from(bytes.subarray(0, 16));
   bytes = bytes.length > 16 ? bytes.subarray(16) : undefined;
   own[6] = (own[6]! & 0x0f) | 0x40;

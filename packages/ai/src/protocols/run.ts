@@ -246,6 +246,7 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
   const { protocol, stream } = run;
   const state = protocol.start(draft);
   const processFrame = (frame: Frame) => {
+    run.options.onProviderStreamEvent?.(frame.data, run.model);
     const events = protocol.step(state, frame);
     for (const event of events) stream.push(event);
     if (events.length > 0) {
@@ -301,7 +302,11 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
     if (value === null) delete headers[name.toLowerCase()];
     else headers[name.toLowerCase()] = value;
   }
-  return { ...authorized, headers };
+  if (!options.onHeaders) return { ...authorized, headers };
+  const changed: Record<string, string | null> = { ...headers };
+  await options.onHeaders(changed, model);
+  const kept = Object.entries(changed).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  return { ...authorized, headers: Object.fromEntries(kept) };
 }
 
 const toLowerCaseNames = (headers: Record<string, string> = {}) =>

@@ -1,4 +1,6 @@
 /** Detects from token counts that a prompt was too long or truncated, although the provider reported no error. Pure. */
+import { oncePer } from "../internal/once.ts";
+import { asRecord } from "../json.ts";
 import type { AssistantMessage } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { EncodeNote } from "./protocol.ts";
@@ -39,10 +41,25 @@ export function checkUsage(
 }
 
 /** The number of characters in all strings, without padding, images and signatures. */
-function countCharacters(value: unknown, depth = 0): number {
+function countCharacters(payload: unknown): number {
+  let sum = 0;
+  for (const field of Object.values(asRecord(payload))) {
+    for (const part of Array.isArray(field) ? (field as unknown[]) : [field]) {
+      sum += typeof part === "object" && part !== null ? countPart(part) : count(part);
+    }
+  }
+  return sum;
+}
+
+/** Once for each message: most of them were in the request before. */
+const countPart = oncePer((part: object) => count(part));
+
+function count(value: unknown, depth = 0): number {
   if (typeof value === "string") return isOpaque(value) ? 0 : value.replace(/\s+/g, " ").length;
   if (typeof value !== "object" || value === null || depth > 32) return 0;
-  return Object.values(value).reduce<number>((sum, inner) => sum + countCharacters(inner, depth + 1), 0);
+  let sum = 0;
+  for (const inner of Object.values(value)) sum += count(inner, depth + 1);
+  return sum;
 }
 
 /** Whether a string looks like base64 or similar: long printable ASCII without a space. */

@@ -16,6 +16,7 @@ import { ThemedText } from "./blocks/themed-text.ts";
 import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
 import { DialogStack } from "./dialog-stack.ts";
+import { FirstEntries } from "./first-entries.ts";
 import { createAskText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
 import { Highlighter } from "./highlight/highlight.ts";
@@ -35,6 +36,7 @@ import { missingCommands, slashCommands } from "./slash-commands.ts";
 import { StatusArea } from "./status-area.ts";
 import type { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
+import { countTail } from "./transcript-tail.ts";
 
 export interface AppOptions {
   client: SessionClient;
@@ -83,6 +85,7 @@ export class App {
   readonly #tui: TUI;
   readonly #look: Look;
   readonly #transcript: Transcript;
+  readonly #first: FirstEntries;
   readonly #older: OlderEntries;
   readonly #editor: Editor;
   readonly #dialogs: DialogStack;
@@ -124,6 +127,8 @@ export class App {
     this.#transcript = new Transcript({
       look: this.#look,
       now: options.now,
+      // What is scrolled out of the full screen can be drawn at any time.
+      ...(settings.tuiMode === "regular" && { countFirst: (entries) => countTail(entries, terminal) }),
       describeOlder: ({ entryCount }) =>
         settings.tuiMode === "fullscreen"
           ? "Earlier messages appear as you scroll up."
@@ -168,6 +173,11 @@ export class App {
       conversation: [...title, this.#transcript],
       below: [this.#status.activity, this.#dialogs.slot, this.#status.status],
     };
+    this.#first = new FirstEntries({
+      transcript: this.#transcript,
+      isReady: () => this.#status.state !== undefined,
+      requestRender,
+    });
     this.#older = new OlderEntries({
       transcript: this.#transcript,
       scroll: layOut(this.#tui, parts, settings),
@@ -239,6 +249,7 @@ export class App {
   stop(): void {
     this.#unsubscribe();
     this.#status.stop();
+    this.#first.stop();
     this.#tui.stop({
       preserveScreen: this.#settings.tuiMode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
     });
@@ -247,6 +258,7 @@ export class App {
 
   /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */
   #leave(): void {
+    this.#first.stop();
     void this.#options.terminal.drainInput().finally(() => this.stop());
   }
 
@@ -300,6 +312,7 @@ export class App {
     if (this.#options.themes.update()) this.#tui.invalidate();
     this.#attention.update(view.live);
     this.#transcript.update(view);
+    this.#first.update();
     this.#older.update();
     this.#status.update();
     this.#questions.update(view.live.approvals);

@@ -32,14 +32,29 @@ export interface Looks {
   close: () => void;
 }
 
+/** Most users have no packages, and then their code is not loaded. */
+async function findPackageThemes({
+  agentDir,
+  cwd,
+  settingsManager,
+  options,
+}: LooksOptions): Promise<readonly string[]> {
+  const scopes = ["global", "project"] as const;
+  const hasPackages = scopes.some((scope) => (settingsManager.getGiven(scope, "packages") ?? []).length > 0);
+  if (!hasPackages || options.noThemes) return [];
+  const { listPackagePaths } = await import("@tau/harness/packages");
+  return (await listPackagePaths({ agentDir, cwd, settings: settingsManager })).themes;
+}
+
 export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Promise<Looks> {
   const { options, io, agentDir, cwd, settingsManager, onChange } = parts;
-  const read = () =>
+  const read = async () =>
     loadThemes({
       agentDir,
       cwd,
       isProjectTrusted: settingsManager.isProjectTrusted,
       listed: settingsManager.get().themes,
+      ofPackages: await findPackageThemes(parts),
       named: options.themes.map((path) => resolve(io.cwd, path)),
       onlyNamed: options.noThemes,
       builtIn: ui.builtInThemes.map(({ name }) => name),

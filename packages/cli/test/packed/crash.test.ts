@@ -60,3 +60,12 @@ test("with --verbose or TAU_DEBUG an error has a stack, with the lines of the so
   const { err } = await runPacked(workspace, ["--wrong"], { env: { TAU_DEBUG: "1" } });
   expect(err.trimEnd().split("\n")).toHaveLength(1);
 });
+
+test("the stack of an error in a command has the lines of the sources too", async () => {
+  const workspace = await createModelWorkspace([]);
+  const { err } = await runPacked(workspace, ["sessions", "show", "nothing"], { env: { TAU_DEBUG: "1" } });
+  const [, line] = /packages\/cli\/src\/commands\/sessions-show\.ts:(\d+)/.exec(err) ?? [];
+  const source = readFileSync(join(root, "packages/cli/src/commands/sessions-show.ts"), "utf8");
+  expect(source.split("\n")[Number(line) - 1]).toContain("await ");
+  expect(err).not.toContain(".cjs");
+});

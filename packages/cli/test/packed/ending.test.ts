@@ -25,23 +25,24 @@ async function converse(pty: Pty): Promise<void> {
 
 const notice = "This was typed when the program ended the last time";
 
-test.each(["SIGTERM", "SIGHUP", "SIGINT"] as const)(
-  "%s leaves the terminal as it was, says how to go on, and keeps what was typed",
-  async (signal) => {
-    const workspace = await createModelWorkspace([textReply("Hi there.")]);
-    const pty = await openPty(workspace);
-    await converse(pty);
-    pty.type("half a thought");
-    await pty.sees("half a thought");
-    process.kill(pty.pid(), signal);
-    expect(await pty.ended()).toEqual({ code: 130, ...asBefore });
-    expectRestored(pty);
-    expect(pty.output()).toMatch(/To continue this session: tau --session [\w-]+/);
-    const next = await openPty(workspace);
-    await next.sees(notice);
-    expect(await next.screen()).toContain("half a thought");
-  },
-);
+test.each([
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+  ["SIGINT", 130],
+] as const)("%s leaves the terminal as it was, says how to go on, and keeps what was typed", async (signal, code) => {
+  const workspace = await createModelWorkspace([textReply("Hi there.")]);
+  const pty = await openPty(workspace);
+  await converse(pty);
+  pty.type("half a thought");
+  await pty.sees("half a thought");
+  process.kill(pty.pid(), signal);
+  expect(await pty.ended()).toEqual({ code, ...asBefore });
+  expectRestored(pty);
+  expect(pty.output()).toMatch(/To continue this session: tau --session [\w-]+/);
+  const next = await openPty(workspace);
+  await next.sees(notice);
+  expect(await next.screen()).toContain("half a thought");
+});
 
 test("a signal while an answer arrives ends it too, and the session can be continued", async () => {
   const workspace = await createModelWorkspace([{ kind: "raw", chunks: [], ending: "hang" }]);
@@ -52,7 +53,7 @@ test("a signal while an answer arrives ends it too, and the session can be conti
   pty.type("half a thought");
   await pty.sees("half a thought");
   process.kill(pty.pid(), "SIGTERM");
-  expect(await pty.ended()).toEqual({ code: 130, ...asBefore });
+  expect(await pty.ended()).toEqual({ code: 143, ...asBefore });
   expectRestored(pty);
   expect(pty.output()).toContain("To continue this session: tau --session ");
   expect(listDrafts(workspace)).toHaveLength(1);

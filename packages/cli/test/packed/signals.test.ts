@@ -1,7 +1,10 @@
 /** How the packed program ends: signals, closed pipes, crashes, full disks. */
+import { execFileSync } from "node:child_process";
+import { openSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
+import { Socket } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { toolReply, createModelWorkspace, textReply, temporaryDirectory } from "../kit.ts";
 import { endWith, processesWith, runPacked, sleeping, start, type Started } from "./kit.ts";
@@ -22,21 +25,37 @@ async function listLockHolders(agentDir: string): Promise<number[]> {
   return texts.map((text) => (JSON.parse(text) as { pid: number }).pid);
 }
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "%s ends the run, its commands and its lock, and the session can be continued",
-  async (signal) => {
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)(
+  "%s ends the run, its commands and its lock with the exit code %i, and the session can be continued",
+  async (signal, exitCode) => {
     const command = sleeping();
     const workspace = await createModelWorkspace([toolReply("bash", { command }), textReply("Here again.")]);
     const run = await start(workspace, ["--mode", "json", "Wait."]);
     await waitForCommand(run, command);
     expect(await listLockHolders(workspace.agentDir)).toEqual([run.child.pid]);
     const { code } = await endWith(run, signal);
-    expect(code).toBe(exitCodes.interrupted);
+    expect(code).toBe(exitCode);
     expect(isRunning(command)).toBe(false);
     expect(await listLockHolders(workspace.agentDir)).toEqual([0]);
     expect(await runPacked(workspace, ["-c", "-p", "Still there?"])).toMatchObject({ code: 0, out: "Here again.\n" });
   },
 );
+
+test("a program that a thread holds is ended by the signal that it was sent", async () => {
+  const directory = await temporaryDirectory();
+  const pipe = join(directory, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const writer = new Socket({ fd: openSync(pipe, "r+"), readable: false, writable: true });
+  onTestFinished(() => void writer.destroy());
+  const run = await start({ directory, agentDir: join(directory, "agent") }, ["sessions", "import", pipe]);
+  // More than the pipe holds: once it is written, the program is reading, and waits for an end that never comes.
+  await new Promise((resolve) => void writer.write("x".repeat(300_000), resolve));
+  expect(await endWith(run, "SIGTERM")).toMatchObject({ code: null, signal: "SIGTERM", err: "" });
+});
 
 test("SIGINT while the model answers ends the run with one line", async () => {
   const workspace = await createModelWorkspace([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);

@@ -2,8 +2,10 @@
  * What a session is doing. Runs, and everything else that must not happen during one, go through one lane. From the moment
  * a prompt is taken until its run is over the session is busy, and further prompts are queued.
  */
+import type { AgentMessage } from "@tau/agent";
 import { type Clock, emptyUsage, type ImageContent, type TextContent, type Usage, type UserMessage } from "@tau/ai";
 import { getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
+import type { RunEnd } from "@tau/protocol";
 import { createBudget, type Budget } from "../budget/budget.ts";
 import { addUsage } from "../budget/usage.ts";
 import { HarnessError } from "../errors.ts";
@@ -18,12 +20,14 @@ import type { LiveSession } from "./live-sessions.ts";
 export type Content = (TextContent | ImageContent)[];
 
 /** What became of a prompt: the run that it began, or its id in the queue. */
-export type PromptOutcome = ({ kind: "ran" } & RunOutcome) | { kind: "queued"; id: string };
+export type PromptOutcome = ({ kind: "ran" } & RunOutcome) | { kind: "queued"; id: string } | { kind: "handled" };
 
 /** A prompt that was taken: a run began with it, or it is queued. `isWritten` is false when the log refused the prompt. */
 export type Submission =
   | { disposition: "started"; isWritten: boolean; outcome: Promise<RunOutcome> }
-  | { disposition: "queued"; id: string };
+  | { disposition: "queued"; id: string }
+  /** An extension dealt with it. */
+  | { disposition: "handled" };
 
 /** At most one of these at a time. Work that is no run may be under way while a prompt waits for it (`starting`). */
 type State =
@@ -44,6 +48,10 @@ export interface ActivityParts {
   clock: Clock;
   /** Throws when the session cannot run. */
   mustBeUsable: () => void;
+  /** Called before a run with what it begins with; returns what it begins with instead. */
+  beforeRun: (prompts: readonly AgentMessage[]) => Promise<readonly AgentMessage[]>;
+  /** Called when nothing follows a run any more. */
+  onSettled: (end: RunEnd) => Promise<void>;
   /** Called when a run is over, before anything else happens. */
   afterRun: () => Promise<void>;
   notice: (code: string, message: string) => void;
@@ -102,6 +110,11 @@ export class Activity {
     }, true);
     const isWritten = await Promise.race([written, outcome.then(() => false)]);
     return { disposition: "started", isWritten, outcome };
+  }
+
+  /** Begins a run with messages that are no prompts of the user. Not while one is in progress. */
+  async begin(messages: readonly AgentMessage[]): Promise<void> {
+    await this.#whileBusy(() => this.#runUntilQuiet(messages), true);
   }
 
   /** Does work that is no run. `signal` aborts when the work is to end, and when it takes too long. */
@@ -189,18 +202,21 @@ export class Activity {
   }
 
   /** A run, and another one as long as messages are queued and the last run was not stopped. */
-  async #runUntilQuiet(first: readonly UserMessage[], onWritten = () => {}): Promise<RunOutcome> {
+  async #runUntilQuiet(first: readonly AgentMessage[], onWritten = () => {}): Promise<RunOutcome> {
     const { host, choices } = this.#parts;
     host.sent.addChangedFiles(choices.takeResources());
     let outcome = await this.#runOnce(first, onWritten);
     for (;;) {
       const queued = continuesAfter(outcome.end, outcome.isSteered) ? this.#takeQueued() : [];
-      if (queued.length === 0) return outcome;
+      if (queued.length === 0) {
+        await this.#parts.onSettled(outcome.end);
+        return outcome;
+      }
       outcome = await this.#runOnce(queued);
     }
   }
 
-  async #runOnce(prompts: readonly UserMessage[], onWritten = () => {}): Promise<RunOutcome> {
+  async #runOnce(prompts: readonly AgentMessage[], onWritten = () => {}): Promise<RunOutcome> {
     const { host, choices, inbox, parent, clock, lifetime, abortSignal, mustBeUsable, afterRun } = this.#parts;
     mustBeUsable();
     await choices.remember();
@@ -219,7 +235,7 @@ export class Activity {
     if (this.#state.kind === "starting" && this.#state.aborted) run.abort(this.#state.aborted);
     this.#state = { kind: "running", run };
     try {
-      const outcome = await run.start(prompts, onWritten);
+      const outcome = await run.start(await this.#parts.beforeRun(prompts), onWritten);
       await this.#tellParent(outcome);
       return outcome;
     } finally {

@@ -11,6 +11,10 @@ import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Budget } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
 import { HarnessError } from "../errors.ts";
+import type { ExtensionEvent, InputSource } from "../extensions/events.ts";
+import type { ExtensionSlot, SessionStart } from "../extensions/session/extension-slot.ts";
+import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
+import type { ExtensionHost, ExtensionSurface } from "../extensions/session/surface.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Tracer } from "../observe/trace.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
@@ -67,6 +71,7 @@ export interface AgentSessionParts {
   model: ModelChoice;
   tools: ToolSources;
   policy: PolicyParts;
+  extensions: ExtensionSlot;
   expandPort: ExpandPort;
   /** Asks a model, with keys and headers. */
   request: StreamFn;
@@ -84,7 +89,7 @@ export interface AgentSessionParts {
   /** Writes what a tool says into the debug log. */
   logTool: ((tool: string, level: ToolLogLevel, message: string) => void) | undefined;
   /** Opens another session with the same parts. */
-  reopen: (sessionManager: SessionManager) => Promise<AgentSession>;
+  reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
   /** Ends what was made for this session, and releases the log. */
   close: () => Promise<void>;
 }
@@ -105,7 +110,15 @@ export interface SubmitOptions extends PromptContent {
   queue?: "steer" | "followUp";
   /** Abort the current turn, so that a steering message is sent at once. */
   interrupt?: boolean;
+  /** Who sends it, for extensions. Default `rpc`. */
+  source?: InputSource;
 }
+
+/** Why a session begins, as extensions are told. */
+export type StartReason = SessionStart["reason"];
+
+/** Why a session ends, as extensions are told. */
+export type SessionEnd = Omit<ExtensionEvent<"session_shutdown">, "type">;
 
 /** How many of the last entries are read to list those that were said. */
 const maxListedRows = 200;
@@ -170,10 +183,17 @@ export class AgentSession {
       inbox: this.#inbox,
       lifetime: this.#lifetime.signal,
       mustBeUsable: () => this.#mustBeUsable(),
-      afterRun: () => this.#tree.navigatePlanned(signal),
+      beforeRun: (prompts) => this.#beforeRun(prompts),
+      onSettled: async ({ kind }) => {
+        await this.extensions?.emit({ type: "agent_settled", aborted: kind === "aborted" });
+      },
+      afterRun: async () => {
+        this.#choices.setRunPrompt(undefined);
+        await this.#tree.navigatePlanned(signal);
+      },
       notice: (code, message) => this.#notices.add(code, message),
     });
-    this.#bash = new UserBash({ getTool: () => adaptTool(tools.getBuiltIn("bash")), clock });
+    this.#bash = new UserBash({ getTool: () => adaptTool(tools.getBuiltIn("bash")), cwd: parts.cwd, clock });
     this.#live = this.#createLive();
     this.#cleanUps.push(session.onAppend((entry) => this.#onAppend(entry)));
     this.#cleanUps.push(services.resources.subscribe(() => this.#onResources()));
@@ -195,6 +215,7 @@ export class AgentSession {
     }
     await this.#load();
     this.#host.sent.restore(await session.getPrefix());
+    if (this.extensions) await this.#bindExtensions(this.extensions);
     this.#cleanUps.push(services.settings.subscribe((change) => this.#onSettings(change)));
     const { problems: inVain, dropped } = this.#choices.outfit;
     for (const message of inVain) this.#notices.add("resources", message);
@@ -202,6 +223,18 @@ export class AgentSession {
       if (layer !== policyLayer) this.#notices.add("tool_dropped", `The tool ${name} is left out: ${reason}`);
     }
     await this.#choices.loadTools();
+  }
+
+  /** Late, because most sessions have none. */
+  async #bindExtensions(extensions: SessionExtensions): Promise<void> {
+    const { createSessionMirror } = await import("../extensions/session/session-mirror.ts");
+    const { createExtensionPort } = await import("./extension-port.ts");
+    const reader = await createSessionMirror(this.sessionManager);
+    this.#cleanUps.push(() => reader.close());
+    const own = { choices: this.#choices, activity: this.#activity, host: this.#host, clock: this.#parts.clock };
+    extensions.bind(createExtensionPort({ session: this, extensions, reader, ...own }));
+    // Their tools can be called from now on.
+    this.#choices.refit();
   }
 
   /** The session itself, for the form `const { session } = await createAgentSession()`. */
@@ -240,6 +273,31 @@ export class AgentSession {
 
   get resourceLoader(): ResourceLoader {
     return this.#parts.services.resources;
+  }
+
+  /** Undefined without extensions. */
+  get extensions(): SessionExtensions | undefined {
+    return this.#parts.extensions.current;
+  }
+
+  /** What extensions show and ask goes to this surface. Resolves with how to detach it. */
+  attachSurface(surface: ExtensionSurface): Promise<() => void> {
+    return this.#parts.extensions.attach(surface);
+  }
+
+  /** What judges calls, for isolated extensions. */
+  get judgeParts(): JudgeParts {
+    return this.#judging;
+  }
+
+  /** What the host does for extensions that leave this session for another. */
+  setExtensionHost(host: ExtensionHost): void {
+    this.#parts.extensions.setHost(host);
+  }
+
+  /** All built-in tools, shown or not. */
+  get knownTools(): readonly AgentTool[] {
+    return Object.values(this.#parts.tools.builtIn).map(adaptTool);
   }
 
   /** Undefined as long as no model can be used. */
@@ -350,7 +408,14 @@ export class AgentSession {
   }
 
   /** The same as these three, but resolves as soon as the message is in the log. */
-  async submit(text: string, { queue, interrupt = false, ...content }: SubmitOptions = {}): Promise<Submission> {
+  async submit(text: string, options: SubmitOptions = {}): Promise<Submission> {
+    const { queue, interrupt = false, source = "rpc", ...given } = options;
+    const { extensions } = this;
+    const input = { source, ...(queue && { streamingBehavior: queue }) };
+    // At once without extensions: the session is busy as soon as this was called.
+    const offered = extensions ? await offerInput(extensions, text, given, input) : { text, content: given };
+    if (!offered) return { disposition: "handled" };
+    const { text: typed, content } = offered;
     this.#mustBeUsable();
     if (this.isStreaming && queue === undefined) {
       throw new HarnessError(
@@ -358,7 +423,7 @@ export class AgentSession {
         "A run is already in progress. Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.",
       );
     }
-    const submission = await this.#activity.submit(() => this.#getContent(text, content), queue ?? "followUp");
+    const submission = await this.#activity.submit(() => this.#getContent(typed, content), queue ?? "followUp");
     // It is queued first: otherwise only the abort would happen.
     if (interrupt && submission.disposition === "queued" && this.#inbox.has(submission.id)) {
       const end = { kind: "aborted", by: "person", reason: "steered" } as const;
@@ -411,24 +476,29 @@ export class AgentSession {
   /** A new session that continues from an entry of this one, with the same parts and a file of its own. */
   async branch(fromEntryId: string): Promise<AgentSession> {
     this.#mustBeOpen();
-    return await this.openOther(await this.#tree.branchOff(fromEntryId));
+    return await this.openOther(await this.#tree.branchOff(fromEntryId), "fork");
   }
 
   /**
    * Another session with the same parts and overrides. Its model is the one that its own log names, else the one that
-   * this session began with. This session stays open.
+   * this session began with. This session stays open. `reason` is what extensions of the other one are told.
    */
-  async openOther(sessionManager: SessionManager): Promise<AgentSession> {
+  async openOther(sessionManager: SessionManager, reason: StartReason = "resume"): Promise<AgentSession> {
     this.#mustBeOpen();
-    const other = await this.#parts.reopen(sessionManager);
+    const { sessionFile } = this;
+    const previous = sessionFile === undefined ? {} : { previousSessionFile: sessionFile };
+    const other = await this.#parts.reopen(sessionManager, { reason, ...previous });
     other.override(this.#choices.overrides);
     return other;
   }
 
-  /** Moves the leaf to an entry of this session, or with null before the first. Throws `busy` during a run. */
-  async navigate(entryId: string | null, options: NavigateOptions = {}): Promise<void> {
+  /**
+   * Moves the leaf to an entry of this session, or with null before the first. False when an extension cancelled it.
+   * Throws `busy` during a run.
+   */
+  async navigate(entryId: string | null, options: NavigateOptions = {}): Promise<boolean> {
     this.#mustBeOpen();
-    await this.#activity.exclusive("Navigating", (signal) => this.#tree.navigate(entryId, options, signal));
+    return await this.#activity.exclusive("Navigating", (signal) => this.#tree.navigate(entryId, options, signal));
   }
 
   /** Replaces the older part of the conversation by a summary. Throws `busy` during a run. */
@@ -442,19 +512,25 @@ export class AgentSession {
   }
 
   /** Takes effect with the next request. Takes a model, or what `ModelRegistry.resolve` understands. */
-  async setModel(model: Model | string): Promise<void> {
+  async setModel(model: Model | string, source: ExtensionEvent<"model_select">["source"] = "set"): Promise<void> {
     this.#mustBeOpen();
+    const { model: previousModel } = this;
     this.#choices.setModel(model);
     const notice = this.model && formatUnlisted(this.model);
     if (notice !== undefined) this.#notices.add("model", notice);
     await this.#choices.remember();
+    if (this.model) await this.extensions?.emit({ type: "model_select", model: this.model, previousModel, source });
   }
 
   /** Takes effect with the next request. A level that the model does not have becomes the nearest one. */
   async setThinkingLevel(level: ThinkingLevel | "none"): Promise<void> {
     this.#mustBeOpen();
+    const { thinkingLevel: previousLevel } = this;
     this.#choices.setThinkingLevel(level);
     await this.#choices.remember();
+    const { thinkingLevel: chosen } = this;
+    if (chosen !== previousLevel)
+      await this.extensions?.emit({ type: "thinking_level_select", level: chosen, previousLevel });
   }
 
   /** Takes effect with the next request. Names stand for built-in tools. */
@@ -485,7 +561,11 @@ export class AgentSession {
    */
   async executeBash(command: string, options: BashOptions = {}): Promise<BashResult> {
     this.#mustBeOpen();
-    const message = await this.#bash.run(command, options);
+    const { excludeFromContext = false } = options;
+    const event = { type: "user_bash", command, excludeFromContext, cwd: this.cwd } as const;
+    // At once without extensions: the next command may be one that aborts it.
+    const replaced = this.extensions ? await this.extensions.emit(event) : undefined;
+    const message = await this.#bash.run(command, options, replaced);
     await this.#remember(message).catch((error: unknown) => {
       const reason = `The command was run, but could not be written into the session: ${getErrorMessage(error)}`;
       if (!this.readOnly) throw new HarnessError("write_failed", reason, { cause: error });
@@ -499,12 +579,16 @@ export class AgentSession {
     this.#bash.abort();
   }
 
-  /** Reads settings and resources again. Answers with what changed. Resources count from the next prompt on. */
+  /**
+   * Reads settings and resources again, and loads extensions again. Answers with what changed. Resources count from the
+   * next prompt on.
+   */
   async reload(): Promise<readonly string[]> {
     const { settings, resources } = this.#parts.services;
     const before = resources.resources;
     await settings.reload();
     await resources.reload();
+    await this.#parts.extensions.reload((extensions) => this.#bindExtensions(extensions));
     this.#lifecycles.forgetFailures();
     this.#choices.refit();
     await this.#choices.loadTools();
@@ -519,13 +603,13 @@ export class AgentSession {
     return { ...totals, sessionId, cacheHitRate: getCacheHitRate(totals), contextUse };
   }
 
-  /** Ends what is in progress, cancels the queue, and releases the log. */
-  dispose(): Promise<void> {
-    this.#disposed ??= this.#dispose();
+  /** Ends what is in progress, cancels the queue, and releases the log. `why` is told to extensions. */
+  dispose(why: SessionEnd = { reason: "quit" }): Promise<void> {
+    this.#disposed ??= this.#dispose(why);
     return this.#disposed;
   }
 
-  async #dispose(): Promise<void> {
+  async #dispose(why: SessionEnd): Promise<void> {
     const closed = new RunAborted({ kind: "aborted", by: "person", reason: "closed" }, "The session was closed.");
     this.#lifetime.abort(closed);
     this.#bash.abort();
@@ -534,6 +618,7 @@ export class AgentSession {
     // Each step happens, also when another fails: a full disk must not leave processes behind.
     const steps = [
       async () => void (this.readOnly || (await this.#inbox.refuse("the session was closed"))),
+      async () => this.extensions?.close(why, "The session was closed."),
       () => this.#lifecycles.unloadOthers([]),
       async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
       async () => this.#parts.sessions.remove(this.#live),
@@ -575,7 +660,11 @@ export class AgentSession {
     const { sessionManager: session, clock, ids, keep, trace, request } = this.#parts;
     const { grants } = this.#parts.policy;
     const judge = createJudge(this.#judging);
+    const { extensions } = this.#parts;
     return {
+      get extensions() {
+        return extensions.current;
+      },
       session,
       transcript: this.#transcript,
       inbox: this.#inbox,
@@ -603,6 +692,7 @@ export class AgentSession {
   #createTree(): TreeMoves {
     const { sessionManager: session, request, budget } = this.#parts;
     return new TreeMoves({
+      getExtensions: () => this.extensions,
       session,
       request,
       budget,
@@ -656,6 +746,13 @@ export class AgentSession {
     };
   }
 
+  async #beforeRun(prompts: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
+    const { extensions } = this;
+    if (!extensions) return prompts;
+    const { beforeRun } = await import("./before-run.ts");
+    return await beforeRun(prompts, { extensions, choices: this.#choices, clock: this.#parts.clock });
+  }
+
   async #getContent(text: string, options: PromptContent) {
     const { content, notices } = await getContent(text, options, this.#parts.expandPort);
     for (const notice of notices) this.#notices.add("prompt", notice);
@@ -694,6 +791,7 @@ export class AgentSession {
 
   #onAppend(entry: SessionEntry): void {
     this.#publisher.fact({ type: "entry_appended", entry });
+    if (entry.type === "session_info") void this.extensions?.emit({ type: "session_info_changed", name: entry.name });
     if (entry.type === "model_change" || entry.type === "thinking_level_change") this.#tellModel();
   }
 
@@ -749,9 +847,29 @@ export class AgentSession {
 const lostTrust =
   "Files of this project changed after you trusted it, so from the next prompt on only its context files and the settings that need no trust count. Look at the changes, then: tau trust";
 
-const settle = async (submission: Submission): Promise<PromptOutcome> =>
-  submission.disposition === "queued"
-    ? { kind: "queued", id: submission.id }
-    : { kind: "ran", ...(await submission.outcome) };
+async function settle(submission: Submission): Promise<PromptOutcome> {
+  switch (submission.disposition) {
+    case "queued":
+      return { kind: "queued", id: submission.id };
+    case "handled":
+      return { kind: "handled" };
+    case "started":
+      return { kind: "ran", ...(await submission.outcome) };
+  }
+}
 
 const getWords = (block: { type: string; text?: string }) => (block.type === "text" ? (block.text ?? "") : "[image]");
+
+/** A command of an extension is looked for first, then handlers may change the text. Undefined: it was dealt with. */
+async function offerInput(
+  extensions: SessionExtensions,
+  text: string,
+  content: PromptContent,
+  options: Pick<ExtensionEvent<"input">, "source" | "streamingBehavior">,
+): Promise<{ text: string; content: PromptContent } | undefined> {
+  await extensions.start();
+  const expands = content.expandPromptTemplates !== false;
+  if (expands && (await extensions.runCommand(text))) return undefined;
+  const changed = await extensions.transformInput(text, content.images, options);
+  return changed && { text: changed.text, content: { ...content, ...(changed.images && { images: changed.images }) } };
+}

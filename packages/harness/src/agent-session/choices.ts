@@ -8,7 +8,7 @@ import type { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import { harnessToolNames } from "../pipeline/harness-tools.ts";
 import { createNameMatcher, resolveDefaultTools } from "../pipeline/tool-patterns.ts";
 import type { TouchesParts } from "../pipeline/touches.ts";
-import { formatDate } from "../prompt/system-prompt.ts";
+import { formatDate, type SystemPrompt } from "../prompt/system-prompt.ts";
 import { listChangedFiles, type Resources } from "../resources/resources.ts";
 import type { SessionContext } from "../session/context.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
@@ -51,6 +51,8 @@ export interface ToolSources extends Pick<
   base: readonly (GivenTool | string)[] | undefined;
   /** The default tools, by how files are edited. */
   defaults: Readonly<Record<Settings["tools"]["edit"], readonly GivenTool[]>>;
+  /** The tools of extensions: those that are shown without being asked for, and those of `names`. */
+  getExtensionTools: (names: readonly string[]) => readonly GivenTool[];
   /** Finds built-in tools by name, and throws for an unknown one. */
   getBuiltIn: (name: string) => GivenTool;
   /** All built-in tools, by name. */
@@ -92,6 +94,8 @@ export class Choices {
   #resources: Resources;
   #outfit: Outfit;
   #overrides: SessionOverrides = {};
+  /** What extensions made of the prompt, for one run. */
+  #runPrompt: SystemPrompt | undefined;
   /** What the log says already, so that only changes are written. */
   #logged: { model: SessionContext["model"]; thinkingLevel: string | undefined } = {
     model: null,
@@ -128,7 +132,18 @@ export class Choices {
   /** Throws while there is no model. */
   current(): CurrentChoices {
     const { systemPrompt, tools } = this.#outfit;
-    return { model: this.mustHaveModel(), thinkingLevel: this.thinkingLevel, systemPrompt, tools };
+    const prompt = this.#runPrompt ?? systemPrompt;
+    return { model: this.mustHaveModel(), thinkingLevel: this.thinkingLevel, systemPrompt: prompt, tools };
+  }
+
+  /** The system prompt of the run in progress, else of the next one. */
+  get promptText(): string {
+    return (this.#runPrompt ?? this.#outfit.systemPrompt).text;
+  }
+
+  /** Replaces the prompt until it is called again; undefined: the prompt of the session. */
+  setRunPrompt(text: string | undefined): void {
+    this.#runPrompt = text === undefined ? undefined : { sections: [{ name: "extensions", text }], text };
   }
 
   mustHaveModel(): Model {
@@ -177,7 +192,8 @@ export class Choices {
   /** Shows exactly these tools. Built-in tools that the session was not given are added. */
   setActiveTools(names: readonly string[]): void {
     const { tools, dropped } = this.#outfit;
-    const known = new Set([...tools, ...dropped, ...this.#parts.tools.custom].map(({ name }) => name));
+    const { custom, getExtensionTools } = this.#parts.tools;
+    const known = new Set([...tools, ...dropped, ...custom, ...getExtensionTools(names)].map(({ name }) => name));
     const added = names.filter((name) => !known.has(name)).map((name) => this.#parts.tools.getBuiltIn(name));
     this.#tools = [...this.#getBase(), ...added];
     this.#activeNames = names;
@@ -196,7 +212,12 @@ export class Choices {
     if (signal.aborted) return;
     if (await lifecycles.load(this.#outfit.tools)) this.#outfit = this.#build(this.#outfit);
     await lifecycles.unloadOthers(
-      [...this.#getBase().filter(isGiven), ...tools.custom, ...(tools.binding?.tools ?? [])].filter(isTool),
+      [
+        ...this.#getBase().filter(isGiven),
+        ...tools.custom,
+        ...tools.getExtensionTools(this.#activeNames ?? []),
+        ...(tools.binding?.tools ?? []),
+      ].filter(isTool),
     );
   }
 
@@ -269,7 +290,7 @@ export class Choices {
       {
         base: base.filter(isGiven),
         requested: base.filter((tool) => typeof tool === "string"),
-        custom: tools.custom,
+        custom: [...tools.custom, ...tools.getExtensionTools(this.#activeNames ?? tools.allowed ?? allowed ?? [])],
         binding: tools.binding,
         scopes: tools.scopes,
         allowed: this.#activeNames ?? tools.allowed ?? allowed,

@@ -27,8 +27,13 @@ import { createBudget } from "../budget/budget.ts";
 import { standaloneSessions } from "./live-sessions.ts";
 import type { NamedAgent } from "../resources/named-agent.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { type ExtensionsParams, hasExtensions } from "../extensions/has-extensions.ts";
+import type { ExtensionProblem } from "../extensions/extension.ts";
+import { ExtensionSlot, type SessionStart } from "../extensions/session/extension-slot.ts";
+import type { OpenExtensionsParts } from "../extensions/open-extensions.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
+import { withProviderHooks } from "../request/provider-hooks.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
 import { describeSandbox, isSandboxMissing } from "../sandbox/describe-sandbox.ts";
 import type { SandboxState } from "../sandbox/state.ts";
@@ -52,6 +57,22 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const resources = await openResources(params, place, { settings, log: sessionManager });
     const services = { ...base, resources };
     const grants = new Grants();
+    const getPolicy = () => getSessionPolicy(settings, params.policyProfile);
+    const reportExtension = ({ extension, message }: ExtensionProblem) =>
+      session.notify("extension", `${extension}: ${message}`);
+    const extensions = new ExtensionSlot((start) =>
+      loadExtensions(params.extensions, {
+        ...place,
+        settings,
+        registry,
+        start,
+        judging: { getPolicy, getJudgeParts: () => session.judgeParts, getPathRules: () => rules },
+        report: reportExtension,
+        log: (extension, level, message) => params.debugLog?.log("extension", { extension, level, message }),
+        addResources: async (paths) => resources.addPaths?.(paths),
+      }),
+    );
+    await extensions.open(params.extensions?.start ?? { reason: "startup" });
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
     const keys = createUsedKeys({
       auth,
@@ -59,7 +80,6 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       provider: model.model?.provider,
       listGiven: () => secrets.listGiven(),
     });
-    const getPolicy = () => getSessionPolicy(settings, params.policyProfile);
     const secrets = createSecretBroker({
       policy: () => getPolicy().secretBroker,
       isOwnKey: (name, value) => keys.createIsSecret()(name, value),
@@ -88,6 +108,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
+    const isMissing = sandbox !== undefined && isSandboxMissing(cwd);
     const report = new PolicyReport({
       cwd,
       agentDir,
@@ -95,7 +116,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       getProfile: () => params.policyProfile ?? settings.get().policy.profile,
       mode: sandboxSettings.mode,
       trySandbox: sandbox && (() => sandbox.getState()),
-      isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd),
+      isSandboxMissing: isMissing,
     });
     const saveResult = createResultSaver({ directory: results.get, ids });
     let isTold = false;
@@ -118,11 +139,12 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         base: params.tools?.flatMap((tool) => (typeof tool === "string" ? builtInTools(tools, tool) : tool)),
         defaults: { text: tools.defaults, hashline: tools.hashlineDefaults },
         custom: params.customTools ?? [],
+        getExtensionTools: (names) => extensions.current?.getTools(names) ?? [],
         getBuiltIn,
         builtIn: tools.byName,
         createCallContext,
         sandbox,
-        commands: describeSandbox(sandboxSettings, cwd),
+        commands: describeSandbox(sandboxSettings, isMissing),
         binding: params.binding,
         allowed: params.allowedTools,
         excluded: params.excludedTools ?? [],
@@ -159,6 +181,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         files: files.free,
         report,
       },
+      extensions,
       expandPort: createExpandPort({
         loader: resources,
         cwd,
@@ -168,14 +191,17 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         offersSkills: () => settings.get().enableSkillCommands,
       }),
       request: withRunOptions(
-        params.streamFn ??
-          createRequests({
-            auth,
-            registry,
-            clock,
-            streamFn: streamSimple,
-            ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
-          }),
+        withProviderHooks(
+          params.streamFn ??
+            createRequests({
+              auth,
+              registry,
+              clock,
+              streamFn: streamSimple,
+              ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
+            }),
+          () => extensions.current,
+        ),
         { settings: () => settings.get(), sessionId: sessionManager.id, clock },
       ),
       keep: (text) => saveResult(keys.redact(text)),
@@ -198,7 +224,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       clock,
       ids,
       logTool: params.debugLog && ((tool, level, message) => params.debugLog?.log("tool", { tool, level, message })),
-      reopen: (other) => createAgentSession(sameWith(params, other)),
+      reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
       close: () => owned.close().finally(() => sessionManager.close()),
     });
     services.authNotices.report = ({ message }) => session.notify("auth", message);
@@ -225,6 +251,13 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
   }
 }
 
+/** Late: most sessions have no extensions, and their code is not loaded then. */
+async function loadExtensions(params: ExtensionsParams = {}, parts: OpenExtensionsParts) {
+  if (!hasExtensions(params, parts)) return undefined;
+  const { openExtensions } = await import("../extensions/open-extensions.ts");
+  return await openExtensions(params, parts);
+}
+
 /** Skills that appear later may be read without a question too. */
 function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
   for (const path of resources.skills.map(getReadablePath)) {
@@ -246,10 +279,12 @@ function listNamedTools(settings: SettingsManager, agent: NamedAgent | undefined
 
 /** A branch has its own log, which names its agent, and nothing of its own besides. */
 function sameWith(
-  { sessionId: _id, agentName: _agent, abortSignal, ...params }: AgentSessionParams,
+  { sessionId: _id, agentName: _agent, abortSignal, extensions, ...params }: AgentSessionParams,
   sessionManager: SessionManager,
+  start: SessionStart,
 ) {
-  return { ...params, sessionManager, ...(abortSignal && { abortSignal }) };
+  const own = extensions && { extensions: { ...extensions, start } };
+  return { ...params, sessionManager, ...own, ...(abortSignal && { abortSignal }) };
 }
 
 /** What each delta adds is in the message that they end in. */

@@ -1,6 +1,6 @@
 /** Moving the leaf of a session to another entry, with a summary of the branch that is left where one is wanted. */
 import type { StreamFn } from "@tau/agent";
-import type { Model } from "@tau/ai";
+import type { Model, Usage } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
 import { summariseBranch } from "../compaction/branch-summary.ts";
 import { HarnessError } from "../errors.ts";
@@ -13,6 +13,10 @@ export interface NavigateOptions {
   summarise?: boolean;
   /** What the summary should pay attention to. */
   instructions?: string;
+  /** `instructions` take the place of the default ones. Default false. */
+  replaceInstructions?: boolean;
+  /** A summary that is there already: no model is asked. */
+  summary?: { summary: string; details?: unknown; usage?: Usage };
   /** Attached to the summary, or without one to the entry. */
   label?: string;
 }
@@ -32,10 +36,11 @@ export interface NavigateParts {
 export async function navigate(
   parts: NavigateParts,
   entryId: string | null,
-  { summarise = false, instructions, label }: NavigateOptions,
+  { summarise = false, summary: given, label, ...wishes }: NavigateOptions,
 ): Promise<void> {
   const { session } = parts;
-  const summary = summarise ? await summariseLeft(parts, entryId, instructions) : undefined;
+  const made = given && { summary: given.summary, extras: { details: given.details, usage: given.usage } };
+  const summary = summarise ? (made ?? (await summariseLeft(parts, entryId, wishes))) : undefined;
   let labelled = entryId;
   if (summary === undefined) await session.navigate(entryId);
   else labelled = await session.branchWithSummary(entryId, summary.summary, summary.extras);
@@ -45,7 +50,7 @@ export async function navigate(
 async function summariseLeft(
   { session, getModel, request, budget, touches, settings, notice, signal }: NavigateParts,
   entryId: string | null,
-  instructions: string | undefined,
+  { instructions, replaceInstructions = false }: Pick<NavigateOptions, "instructions" | "replaceInstructions">,
 ) {
   const result = await summariseBranch({
     oldBranch: await session.getBranch(),
@@ -56,6 +61,7 @@ async function summariseLeft(
     settings: settings().compaction,
     touches,
     instructions,
+    replaceInstructions,
   });
   if (result.kind === "nothing") return undefined;
   budget.charge(result.usage);

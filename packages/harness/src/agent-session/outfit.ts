@@ -6,12 +6,14 @@ import type { DroppedTool, PipelineInput } from "../pipeline/layer.ts";
 import { buildPipeline } from "../pipeline/pipeline.ts";
 import { keepOrder } from "../pipeline/stable-order.ts";
 import { createNameMatcher } from "../pipeline/tool-patterns.ts";
-import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
+import { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "../prompt/system-prompt.ts";
 import type { Resources } from "../resources/resources.ts";
 
 export interface Outfit {
   readonly tools: readonly AgentTool[];
   readonly systemPrompt: SystemPrompt;
+  /** What the prompt was made of. */
+  readonly promptInput: SystemPromptInput;
   readonly dropped: readonly DroppedTool[];
   /** What a named agent sets in vain, in whole sentences. */
   readonly problems: readonly string[];
@@ -45,7 +47,7 @@ export function buildOutfit(input: OutfitInput, before?: Outfit): Outfit {
   const append = [...input.appendSystemPrompt, resources.appendSystemPrompt?.content].filter(
     (text) => text !== undefined,
   );
-  const systemPrompt = buildSystemPrompt({
+  const promptInput: SystemPromptInput = {
     tools,
     cwd,
     date,
@@ -54,9 +56,9 @@ export function buildOutfit(input: OutfitInput, before?: Outfit): Outfit {
     ...(custom !== undefined && { custom }),
     append,
     ...(input.commands !== undefined && tools.some(runsCommands) && { commands: input.commands }),
-  });
+  };
   const problems = choiceProblems(tools, chosen?.tools ?? []).map(({ message }) => message);
-  return { tools, systemPrompt, dropped, problems };
+  return { tools, systemPrompt: buildSystemPrompt(promptInput), promptInput, dropped, problems };
 }
 
 const runsCommands = (tool: AgentTool & Pick<DescribedTool, "shows">): boolean => tool.shows === "command";

@@ -5,6 +5,7 @@ import type { LifecycleEvent } from "@tau/protocol";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { DebugLog } from "../observe/debug-log.ts";
+import type { ExtensionsParams } from "../extensions/has-extensions.ts";
 import type { ChannelBinding, GivenTool } from "../pipeline/layer.ts";
 import type { Audit, Decide } from "../policy/policy.ts";
 import type { ResourceLoader, ResourceLoaderOptions } from "../resources/resource-loader.ts";
@@ -57,6 +58,9 @@ export interface AgentSessionParams {
 
   /** How commands are walled in, over the settings. A trusted project can make it stricter. */
   sandbox?: Partial<SandboxSettings>;
+
+  /** Which extensions the session has. Default: none. */
+  extensions?: ExtensionsParams;
 
   /** What a channel lends to the session. */
   binding?: ChannelBinding;

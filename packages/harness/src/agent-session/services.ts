@@ -77,6 +77,7 @@ export async function openResources(
       cwd,
       agentDir,
       lists: () => settings.get(),
+      packagePaths: () => findPackagePaths({ cwd, agentDir, settings }),
       isProjectTrusted: () => settings.checkProjectTrust(),
       watch,
       clock,
@@ -87,6 +88,14 @@ export async function openResources(
     if (!(error instanceof HarnessError) || log.getEntryCount() === 0) throw error;
     throw new HarnessError(error.code, `The session ${log.id} cannot be opened. ${error.message}`, { cause: error });
   }
+}
+
+/** Most users have no packages, and then their code is not loaded. */
+async function findPackagePaths(place: { cwd: string; agentDir: string; settings: SettingsManager }) {
+  const scopes = ["global", "project"] as const;
+  const hasPackages = scopes.some((scope) => (place.settings.getGiven(scope, "packages") ?? []).length > 0);
+  if (!hasPackages) return { skills: [], prompts: [] };
+  return await (await import("../packages/package-paths.ts")).listPackagePaths(place);
 }
 
 /** A session keeps its agent, so that resuming it never gives it other tools. `wanted` is null for none. */

@@ -1,5 +1,7 @@
 /** Moves in the tree of a session: to another entry, now or when a run is over, and to a session of its own. */
+import { withoutUndefined } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
+import type { ExtensionHooks } from "../extensions/runner.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { navigate, type NavigateOptions, type NavigateParts } from "./navigate.ts";
 import type { Publisher } from "./publisher.ts";
@@ -7,6 +9,7 @@ import type { Publisher } from "./publisher.ts";
 export interface TreeMovesParts extends Omit<NavigateParts, "session" | "signal"> {
   session: SessionManager;
   publisher: Publisher;
+  getExtensions: () => ExtensionHooks | undefined;
   /** The leaf is another entry: what was read of the log no longer counts. */
   afterMove: () => Promise<void>;
 }
@@ -40,10 +43,55 @@ export class TreeMoves {
     return await this.branchOff(answer?.parentId ?? "");
   }
 
-  /** `entryId` null: before the first entry. Not during a run. */
-  async navigate(entryId: string | null, options: NavigateOptions, signal: AbortSignal): Promise<void> {
-    await navigate({ ...this.#parts, signal }, entryId, options);
-    await this.#parts.afterMove();
+  /** `entryId` null: before the first entry. Not during a run. False when an extension cancelled it. */
+  async navigate(entryId: string | null, options: NavigateOptions, signal: AbortSignal): Promise<boolean> {
+    const { session, afterMove } = this.#parts;
+    const extensions = this.#parts.getExtensions();
+    const oldLeafId = session.getLeafId();
+    const decided = await this.#askExtensions(entryId, options, signal);
+    if (decided === "cancelled") return false;
+    await navigate({ ...this.#parts, signal }, entryId, decided);
+    await afterMove();
+    if (extensions?.has("session_tree")) {
+      const newLeafId = session.getLeafId();
+      const leaf = newLeafId === null ? undefined : await session.getEntry(newLeafId);
+      const summary = leaf?.type === "branch_summary" ? { summaryEntry: leaf } : {};
+      const fromExtension = decided.summary !== undefined;
+      await extensions.emit({ type: "session_tree", newLeafId, oldLeafId, fromExtension, ...summary });
+    }
+    return true;
+  }
+
+  /** Handlers may cancel the move, write the summary themselves, or change how it is written. */
+  async #askExtensions(
+    targetId: string | null,
+    options: NavigateOptions,
+    signal: AbortSignal,
+  ): Promise<NavigateOptions | "cancelled"> {
+    const { session } = this.#parts;
+    const extensions = this.#parts.getExtensions();
+    if (!extensions?.has("session_before_tree")) return options;
+    const oldBranch = await session.getBranch();
+    const newIds = new Set((targetId === null ? [] : await session.getBranch(targetId)).map(({ id }) => id));
+    const common = oldBranch.findLastIndex(({ id }) => newIds.has(id));
+    const answer = await extensions.emit({
+      type: "session_before_tree",
+      preparation: {
+        targetId: targetId ?? "",
+        oldLeafId: session.getLeafId(),
+        commonAncestorId: oldBranch[common]?.id ?? null,
+        entriesToSummarize: oldBranch.slice(common + 1),
+        userWantsSummary: options.summarise ?? false,
+        ...withoutUndefined({ customInstructions: options.instructions, label: options.label }),
+      },
+      signal,
+    });
+    if (answer?.cancel) return "cancelled";
+    const { summary, customInstructions, replaceInstructions, label } = answer ?? {};
+    return {
+      ...options,
+      ...withoutUndefined({ summary, instructions: customInstructions, replaceInstructions, label }),
+    };
   }
 
   /** Goes there when the run is over. Throws `unknown_entry`. */

@@ -5,6 +5,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { BashExecutionMessage } from "@tau/protocol";
 import type { BashDetails } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
+import type { BashOperations, ExtensionResult } from "../extensions/events.ts";
 import { getText } from "../run/translate.ts";
 
 export interface BashResult {
@@ -25,6 +26,7 @@ export interface BashOptions {
 export interface UserBashParts {
   /** The same tool that the model has. */
   getTool: () => AgentTool;
+  cwd: string;
   clock: Clock;
 }
 
@@ -41,12 +43,23 @@ export class UserBash {
     this.#running?.abort();
   }
 
-  /** Resolves also when the command fails: it then has an output and an exit code. Rejects if it could not be started. */
-  async run(command: string, { excludeFromContext = false, onOutput }: BashOptions): Promise<BashExecutionMessage> {
+  /**
+   * Resolves also when the command fails: it then has an output and an exit code. Rejects if it could not be started.
+   * `instead` is what an extension does with it.
+   */
+  async run(
+    command: string,
+    { excludeFromContext = false, onOutput }: BashOptions,
+    instead?: ExtensionResult<"user_bash">,
+  ): Promise<BashExecutionMessage> {
     if (this.#running) throw new HarnessError("busy", "A command is already running. Wait for it, or abort it.");
     const { signal } = (this.#running = new AbortController());
     try {
-      const result = await runTool(this.#parts.getTool(), command, signal, onOutput);
+      const result =
+        instead?.result ??
+        (instead?.operations
+          ? await runWith(instead.operations, command, { cwd: this.#parts.cwd, signal, onOutput })
+          : await runTool(this.#parts.getTool(), command, signal, onOutput));
       return {
         role: "bashExecution",
         command,
@@ -58,6 +71,32 @@ export class UserBash {
       this.#running = undefined;
     }
   }
+}
+
+/** The end of a long output is kept. */
+const maxOutputLength = 50_000;
+
+/** Runs a command where an extension wants it to run. */
+async function runWith(
+  operations: BashOperations,
+  command: string,
+  { cwd, signal, onOutput }: { cwd: string; signal: AbortSignal; onOutput: ((text: string) => void) | undefined },
+): Promise<BashResult> {
+  let output = "";
+  const decoder = new TextDecoder();
+  const onData = (data: Buffer) => {
+    const text = decoder.decode(data, { stream: true });
+    output += text;
+    onOutput?.(text);
+  };
+  const { exitCode } = await operations.exec(command, cwd, { onData, signal });
+  const truncated = output.length > maxOutputLength;
+  return {
+    output: output.slice(-maxOutputLength),
+    exitCode: exitCode ?? undefined,
+    cancelled: signal.aborted,
+    truncated,
+  };
 }
 
 async function runTool(

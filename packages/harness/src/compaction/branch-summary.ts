@@ -64,6 +64,8 @@ export interface BranchSummaryRequest extends Summariser {
   touches?: GetTouches;
   /** The user's instructions for the summary. */
   instructions?: string | undefined;
+  /** They take the place of the default ones. Default false. */
+  replaceInstructions?: boolean;
 }
 
 /** `details` is stored with the summary. */
@@ -81,8 +83,9 @@ export async function summariseBranch(request: BranchSummaryRequest): Promise<Br
   });
   if (estimateAll(messages) === 0) return { kind: "nothing" };
   const maxTokens = summaryTokens(settings, request.model);
-  const { instructions } = request;
-  const result = await summarise(request, { kind: "branch", messages, instructions, settings, maxTokens });
+  const { instructions, replaceInstructions } = request;
+  const task = { kind: "branch", messages, instructions, replaceInstructions, settings, maxTokens } as const;
+  const result = await summarise(request, task);
   if (result.kind !== "summary") return result;
   const fileList = filesText(files, maxTokens);
   const summary = fileList === "" ? result.summary : `${result.summary}\n\n${fileList}`;

@@ -1,3 +1,4 @@
+import type { FileOperations } from "./files.ts";
 import type { AgentMessage, StreamFn } from "@tau/agent";
 import {
   type AssistantMessage,
@@ -249,6 +250,17 @@ describe("a session stays as it was", () => {
     }
   });
 
+  test("when it is aborted while it is planned, and no model is asked", async () => {
+    const abort = new AbortController();
+    const target = createSession(...turns(12_000, 1));
+    const before = [...target.branch];
+    const fake = createModel();
+    setImmediate(() => abort.abort());
+    expect(await compactSession(target, fake, { signal: abort.signal })).toMatchObject({ kind: "aborted" });
+    expect(fake.requests).toEqual([]);
+    expect(target.branch).toEqual(before);
+  });
+
   test("when it is aborted at any moment before it is appended", async () => {
     const written: boolean[] = [];
     for (let moments = 0; moments < 20; moments++) {
@@ -432,7 +444,8 @@ describe("a summary", () => {
       expect(outcome).not.toHaveProperty("failure");
       const { summary, details } = (outcome as { compaction: NewCompaction }).compaction;
       sizes.push(summary.length);
-      expect(details.readFiles.length + details.modifiedFiles.length).toBeLessThanOrEqual(400);
+      const { readFiles, modifiedFiles } = details as FileOperations;
+      expect(readFiles.length + modifiedFiles.length).toBeLessThanOrEqual(400);
       expect(session.tokens()).toBeLessThan(6_000);
     }
     expect(Math.max(...sizes)).toBeLessThan(12_000);

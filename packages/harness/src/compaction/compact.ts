@@ -1,11 +1,12 @@
 /** Compacts a branch: plans, summarises, and appends once. */
 import type { AgentMessage } from "@tau/agent";
 import { emptyUsage, type Failure, type Usage } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import { addUsage } from "../budget/usage.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import type { Summariser } from "./ask.ts";
 import { extractSummary } from "./extract.ts";
-import { type FileOperations, filesText, type GetTouches } from "./files.ts";
+import { filesText, type GetTouches } from "./files.ts";
 import { type CompactionPlan, type CompactionReason, type NothingToCompact, planCompaction } from "./plan.ts";
 import {
   type CompactionSettings,
@@ -22,9 +23,14 @@ export interface NewCompaction {
   /** Null if nothing is kept: the entry then names itself. */
   firstKeptEntryId: string | null;
   tokensBefore: number;
-  details: FileOperations;
+  /** Which files were touched, or what an extension says of it. */
+  details: unknown;
   usage: Usage;
 }
+
+export type InterceptedCompaction =
+  | { kind: "cancelled" }
+  | { kind: "made"; compaction: Omit<NewCompaction, "details"> & { details?: unknown } };
 
 export interface CompactRequest extends Summariser {
   /** From the root to the leaf. It must not change until the compaction is appended. */
@@ -39,6 +45,11 @@ export interface CompactRequest extends Summariser {
   touches?: GetTouches;
   /** What to do if the model cannot summarise: give up (default), or extract parts of the conversation. */
   fallback?: "none" | "extract";
+  /** Asked before a model is: may cancel the compaction, or make it instead. */
+  intercept?: (
+    plan: CompactionPlan,
+    settings: ResolvedCompactionSettings,
+  ) => Promise<InterceptedCompaction | undefined>;
   /** Appends the compaction to the branch and returns its id. Called at most once. */
   append: (compaction: NewCompaction) => Promise<string>;
 }
@@ -62,9 +73,22 @@ export type CompactionOutcome =
 
 export async function compact(request: CompactRequest): Promise<CompactionOutcome> {
   const settings = resolveCompactionSettings(request.settings ?? {}, request.model);
-  const planned = planCompaction(request.branch, settings, request.reason, request.touches);
+  const planning = await untilAborted(
+    planCompaction(request.branch, settings, request.reason, request.touches),
+    request.signal,
+  );
+  if (planning.kind === "aborted") return { kind: "aborted", usage: emptyUsage() };
+  const planned = planning.value;
   if (planned.kind === "nothing") return { ...planned, usage: emptyUsage() };
   const { plan } = planned;
+  const intercepted = await request.intercept?.(plan, settings);
+  if (intercepted?.kind === "cancelled" || request.signal?.aborted) return { kind: "aborted", usage: emptyUsage() };
+  if (intercepted) {
+    const made: NewCompaction = { details: plan.files, ...intercepted.compaction };
+    const entryId = await request.append(made);
+    const tokensAfter = plan.keptTokens + estimateTokens(toMessage(made.summary));
+    return { kind: "compacted", entryId, compaction: made, tokensAfter, usage: made.usage };
+  }
   const { pinned = [] } = request;
   const maxLength = getMaxLength(plan, pinned);
   if (maxLength < minSummaryLength) return { kind: "nothing", reason: "cannot_shrink", usage: emptyUsage() };

@@ -41,19 +41,23 @@ export interface SummaryPrompt {
   piece: string;
   /** The user's instructions for this summary. */
   instructions: string | undefined;
+  /** They take the place of the headings. Default false. */
+  replaceInstructions?: boolean | undefined;
   /** The limit for the summary. */
   maxTokens: number;
 }
 
-export function summaryPrompt({ kind, summary, piece, instructions, maxTokens }: SummaryPrompt): string {
+export function summaryPrompt(prompt: SummaryPrompt): string {
+  const { kind, summary, piece, instructions, replaceInstructions = false, maxTokens } = prompt;
+  const isReplaced = replaceInstructions && instructions !== undefined;
   return [
     ...(summary === undefined ? [] : [enclose("summary", {}, summary)]),
     enclose("conversation", {}, piece),
     introductions[kind],
     ...(summary === undefined ? [] : [update]),
-    sections,
+    isReplaced ? instructions : sections,
     // A word has more than one token, and a summary that reaches its limit loses its end.
     `Write at most ${Math.floor(maxTokens / 2)} words.`,
-    ...(instructions === undefined ? [] : [`The person adds: ${instructions}`]),
+    ...(instructions === undefined || isReplaced ? [] : [`The person adds: ${instructions}`]),
   ].join("\n\n");
 }

@@ -1,6 +1,7 @@
 /** Summarises messages with a model, in as many requests as its window requires. */
 import type { AgentMessage } from "@tau/agent";
 import { emptyUsage, type Failure, type Usage } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import { addUsage } from "../budget/usage.ts";
 import { ask, type Summariser } from "./ask.ts";
 import { type SummaryKind, summaryPrompt, summarySystemPrompt } from "./prompts.ts";
@@ -15,6 +16,8 @@ export interface SummaryTask {
   previousSummary?: string | undefined;
   /** The user's instructions for the summary. */
   instructions?: string | undefined;
+  /** They take the place of the default ones. */
+  replaceInstructions?: boolean | undefined;
   settings: ResolvedCompactionSettings;
   /** The limit for the summary. The rest of what a model writes is cut off. */
   maxTokens: number;
@@ -35,11 +38,13 @@ const minPieceTokens = 64;
  * too long, the pieces become half as large.
  */
 export async function summarise(summariser: Summariser, task: SummaryTask): Promise<SummaryResult> {
-  const { kind, maxTokens, settings } = task;
+  const { kind, maxTokens, settings, replaceInstructions } = task;
   const isSplit = isTooLong(task.previousSummary, settings);
   const { instructions, pieceTokens } = measure(task);
   const maxOutputLength = Math.min(defaultMaxOutput, Math.floor((pieceTokens * charactersPerToken) / 8));
-  let texts = serialise(task.messages, maxOutputLength);
+  const serialising = await untilAborted(serialise(task.messages, maxOutputLength), summariser.signal);
+  if (serialising.kind === "aborted") return { kind: "aborted", usage: emptyUsage() };
+  let texts = serialising.value;
   // A summary that fills the window is read in pieces like the conversation.
   if (isSplit) texts.unshift(`[summary of what came before]\n${task.previousSummary}`);
   let summary = isSplit ? undefined : task.previousSummary;
@@ -47,7 +52,7 @@ export async function summarise(summariser: Summariser, task: SummaryTask): Prom
   let size = pieceTokens;
   while (texts.length > 0) {
     const { piece, rest } = takePiece(texts, size * charactersPerToken);
-    const prompt = summaryPrompt({ kind, summary, piece, instructions, maxTokens });
+    const prompt = summaryPrompt({ kind, summary, piece, instructions, replaceInstructions, maxTokens });
     const answer = await ask(summariser, { systemPrompt: summarySystemPrompt, prompt, maxTokens });
     usage = addUsage(usage, answer.usage);
     if (answer.kind === "aborted") return { kind: "aborted", usage };

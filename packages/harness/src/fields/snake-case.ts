@@ -14,7 +14,7 @@ const toSnakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter)
 
 /** `value` with those of `names` in camelCase that it has in snake_case. A name that it has in both forms stays as it is. */
 export function renameSnakeCase(value: unknown, names: readonly string[]): unknown {
-  if (!isRecord(value)) return value;
+  if (!isRecord(value) || !Object.keys(value).some((name) => name.includes("_"))) return value;
   const known = new Map(names.map((name) => [toSnakeCase(name), name]));
   const rename = (name: string) => {
     const camelCase = known.get(name);

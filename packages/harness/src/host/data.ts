@@ -1,8 +1,7 @@
 /** What commands answer with. Pure, but for what is read from the log. */
-import { dirname, relative } from "node:path";
 import { type Model } from "@tau/ai";
 import { withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
-import type { ModelData, SessionSummaryData, SlashCommandData, StateData, StatsData, ToolData } from "@tau/protocol";
+import type { ModelData, SessionSummaryData, StateData, StatsData, ToolData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";
 import type { SessionEntry } from "../session/entry.ts";
@@ -53,24 +52,6 @@ export async function toStatsData(session: AgentSession): Promise<StatsData> {
     cacheHitRate,
     ...(contextUse && { contextUsage: contextUse }),
   };
-}
-
-/** The templates and skills that can be called with a slash. */
-export function listSlashCommands({ resourceLoader, settings, cwd }: AgentSession): SlashCommandData[] {
-  const { promptTemplates, skills } = resourceLoader.resources;
-  const getSourceInfo = (path: string): SlashCommandData["sourceInfo"] => {
-    const isInProject = !relative(cwd, dirname(path)).startsWith("..");
-    return { path, source: "local", scope: isInProject ? "project" : "user", origin: "top-level" };
-  };
-  const templates = promptTemplates.map(({ name, description, filePath }): SlashCommandData => {
-    return { name, description, source: "prompt", sourceInfo: getSourceInfo(filePath) };
-  });
-  if (!settings.enableSkillCommands) return templates;
-  const skillCommands = skills.map(({ name, description, filePath, baseDir }): SlashCommandData => {
-    const sourceInfo = { ...getSourceInfo(filePath), baseDir };
-    return { name: `skill:${name}`, description, source: "skill", sourceInfo };
-  });
-  return [...templates, ...skillCommands];
 }
 
 /** The tools that the model is shown, then those that a layer left out. */

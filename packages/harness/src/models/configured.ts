@@ -41,7 +41,8 @@ export class ConfiguredModels {
     const base = this.#base.list(provider);
     const config = this.#configs.get(provider);
     if (!config) return [...base];
-    const models = new Map(base.map((model) => [model.id, override(model, config)]));
+    const others = config.replacesModels ? [] : base;
+    const models = new Map(others.map((model) => [model.id, override(model, config)]));
     for (const entry of config.models ?? []) {
       const result = this.#build(provider, entry, config);
       if (result.kind === "built") models.set(entry.id, result.model);

@@ -33,6 +33,7 @@ import { isLocalProvider, LocalModels, type LocalServerAddress, localProviders }
 import { isLiteral, getUnresolvedHeaders } from "./overlay.ts";
 import { type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
 import { type ModelScope, scopeModels } from "./scope.ts";
+import { parseProvider } from "./models-file.ts";
 import type { ProviderConfig } from "./schema.ts";
 
 /** Whether a provider can be used. `written` is its key in `models.json`, as written. It is called often: keep it fast. */
@@ -82,6 +83,8 @@ export class ModelRegistry {
   readonly #local: LocalModels;
   readonly #base: BaseModels;
   #configured: ConfiguredModels;
+  /** Of extensions, by name. They count instead of those of the file. */
+  readonly #registered = new Map<string, ProviderConfig>();
   readonly #listeners = new Listeners<void>((error) => {
     this.#backgroundProblem = `A listener for model changes failed: ${getErrorMessage(error)}`;
   });
@@ -244,6 +247,22 @@ export class ModelRegistry {
     return this.#listeners.add(listener);
   }
 
+  /**
+   * Adds a provider as `models.json` would, until `unregisterProvider`. Its models take the place of those that it has
+   * otherwise. Throws `invalid_input` for a wrong description.
+   */
+  registerProvider(name: string, description: unknown): void {
+    this.#registered.set(name, parseProvider(name, description));
+    this.#reconfigure();
+    this.#listeners.emit();
+  }
+
+  unregisterProvider(name: string): void {
+    if (!this.#registered.delete(name)) return;
+    this.#reconfigure();
+    this.#listeners.emit();
+  }
+
   /** Reads `models.json` again, now. */
   async refresh(): Promise<void> {
     if (!(await this.#source?.load())) return;
@@ -273,7 +292,8 @@ export class ModelRegistry {
   }
 
   get #configs(): ReadonlyMap<string, ProviderConfig> {
-    return this.#source?.file.providers ?? new Map();
+    const written = this.#source?.file.providers ?? new Map();
+    return this.#registered.size === 0 ? written : new Map([...written, ...this.#registered]);
   }
 
   get #preference(): ResolvePreference {

@@ -1,5 +1,6 @@
 /** Parses `models.json`, which describes providers and models in pi's format, with comments and trailing commas. */
 import type { FieldProblem, Path } from "../fields/field.ts";
+import { HarnessError } from "../errors.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
 import { parseJsonDocument } from "../json/document.ts";
@@ -36,4 +37,17 @@ export async function parseModels(text: string, file: string): Promise<ParsedMod
     .map((problem) => describe(problem.path, formatFieldProblem(problem, { showValues: false })))
     .sort((a, b) => a.line! - b.line! || a.column! - b.column!);
   return { kind: "read", providers, problems, describe };
+}
+
+/** One provider as a program describes it. Throws `invalid_input` for the first mistake. */
+export function parseProvider(name: string, value: unknown): ProviderConfig {
+  const problems: FieldProblem[] = [];
+  const report = (problem: FieldProblem) => void problems.push(problem);
+  const config = modelsFile.read({ providers: { [name]: value } }, { path: [], report })?.providers?.get(name);
+  const wrong = problems.find(({ kind }) => kind !== "unknown_field");
+  if (wrong || !config) {
+    const reason = wrong ? formatFieldProblem(wrong, { showValues: false }) : "It is not an object.";
+    throw new HarnessError("invalid_input", `The provider ${JSON.stringify(name)} cannot be used. ${reason}`);
+  }
+  return { ...config, ...(config.models && { replacesModels: true }) };
 }

@@ -58,6 +58,8 @@ export interface ProviderConfig {
   authHeader?: boolean;
   models?: ModelEntry[];
   modelOverrides?: Map<string, ModelOverride>;
+  /** Its models take the place of all that the provider has otherwise. Default false. */
+  replacesModels?: boolean;
   /** Where it is in the file. */
   path: Path;
 }

@@ -13,6 +13,8 @@ export interface SystemPromptInput {
   cwd: string;
   /** See `formatDate`. */
   date: string;
+  /** Sentences about how to use the tools. Default: those of the tools. */
+  guidelines?: readonly string[];
   /** Where commands run, for a model that can run some. */
   commands?: string;
   contextFiles?: readonly TextFile[];
@@ -39,7 +41,7 @@ export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
   const { tools, custom, append = [], skills = [], contextFiles = [], cwd, date, commands } = input;
   const sandbox = commands === undefined ? "" : `${commands}\n`;
   const sections = [
-    ...(custom === undefined ? defaultSections(tools) : [{ name: "custom", text: custom }]),
+    ...(custom === undefined ? defaultSections(tools, input.guidelines) : [{ name: "custom", text: custom }]),
     ...append.map((text, index) => ({ name: index === 0 ? "append" : `append ${index + 1}`, text })),
     { name: "skills", text: skillsText(skills, tools) },
     ...contextSections(contextFiles),
@@ -63,9 +65,12 @@ const generalRules = [
   "Be brief. Write in the user's language. Name files by path, and by line where it helps: src/main.ts:42.",
 ];
 
-function defaultSections(tools: SystemPromptInput["tools"]): PromptSection[] {
+function defaultSections(
+  tools: SystemPromptInput["tools"],
+  guidelines: readonly string[] = listGuidelines(tools),
+): PromptSection[] {
   const lines = tools.map(formatToolLine);
-  const rules = [...listGuidelines(tools), ...generalRules];
+  const rules = [...guidelines, ...generalRules];
   return [
     { name: "identity", text: identity },
     { name: "tools", text: lines.length === 0 ? "" : `Your tools:\n${lines.join("\n")}` },

@@ -48,6 +48,7 @@ export function firstChangedMessage(
   before: readonly AgentMessage[],
   after: readonly AgentMessage[],
 ): number | undefined {
-  const index = before.slice(0, after.length).findIndex((message, position) => message !== after[position]);
-  return index < 0 ? undefined : index;
+  const length = Math.min(before.length, after.length);
+  for (let index = 0; index < length; index++) if (before[index] !== after[index]) return index;
+  return undefined;
 }

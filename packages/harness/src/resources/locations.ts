@@ -1,6 +1,7 @@
 /** Where the resources of a session are, in the order in which they have precedence. */
 import { join, relative } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { joinName } from "../join-name.ts";
 import { orUndefined, readWhole } from "../durable-file.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import type { NamedAgent } from "./named-agent.ts";
@@ -46,7 +47,7 @@ export async function locateResources(
   );
   const directories = realPaths.includes(ownPath!) ? [] : candidates;
   const projectSkills = includeProject && discoverSkills ? await projectSkillDirectories(fs, { cwd, home }) : [];
-  const below = (name: string, parents: readonly string[]) => parents.map((directory) => join(directory, name));
+  const below = (name: string, parents: readonly string[]) => parents.map((directory) => joinName(directory, name));
   return {
     user: {
       systemFiles: below(systemFileName, [agentDir]),

@@ -17,6 +17,8 @@ export interface ResourceLoader {
   readonly problems: readonly ResourceProblem[];
   /** Reads everything again. A file that became unreadable keeps its last content. Resolves to what changed. */
   reload(): Promise<readonly ResourceName[]>;
+  /** Adds skills and prompt templates of extensions, and loads them. Without it, extensions cannot add any. */
+  addPaths?(paths: { skillPaths: readonly string[]; promptPaths: readonly string[] }): Promise<void>;
   /** Calls `listener` after a load that changed resources or problems. Returns a function that ends that. */
   subscribe(listener: (changed: readonly ResourceName[]) => void): () => void;
 }
@@ -43,6 +45,8 @@ export interface ResourceLoaderOptions {
   agentName?: string;
   /** The lists `skills` and `prompts` of the settings; called for each load. Default: empty. */
   lists?: () => { skills: readonly string[]; prompts: readonly string[] };
+  /** The skills and prompt templates of installed packages; called for each load. All others have precedence. Default: none. */
+  packagePaths?: () => Promise<{ skills: readonly string[]; prompts: readonly string[] }>;
   /** More skills: files or directories. They have precedence, and no list leaves them out. */
   skillPaths?: readonly string[];
   /** Whether other skills than those of `skillPaths` and `lists` are loaded. Default true. */
@@ -110,6 +114,11 @@ export async function createResourceLoader(options: ResourceLoaderOptions): Prom
     },
     // One at a time, or an older reading could come last.
     reload: () => queue.add(reloadNow),
+    async addPaths({ skillPaths, promptPaths }) {
+      resolved.skillPaths = [...new Set([...resolved.skillPaths, ...skillPaths])];
+      resolved.promptPaths = [...new Set([...resolved.promptPaths, ...promptPaths])];
+      await queue.add(reloadNow);
+    },
     subscribe(listener) {
       const remove = listeners.add(listener);
       if (resolved.watch && !watch) startWatch();
@@ -132,6 +141,7 @@ function resolveOptions(options: ResourceLoaderOptions) {
     discoverPrompts: true,
     isProjectTrusted: () => false,
     lists: () => ({ skills: [], prompts: [] }),
+    packagePaths: () => Promise.resolve({ skills: [], prompts: [] }),
     home: homedir(),
     watch: false,
     fileSystem: nodeFileSystem,

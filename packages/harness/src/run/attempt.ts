@@ -6,6 +6,8 @@ import {
   type AgentLoopConfig,
   type AgentLoopTurnUpdate,
   type AgentMessage,
+  type BeforeToolCallContext,
+  type BeforeToolCallResult,
   runAgentLoop,
   runAgentLoopContinue,
   type StreamFn,
@@ -13,16 +15,25 @@ import {
 } from "@tau/agent";
 import type { AssistantMessage } from "@tau/ai";
 import { type Budget, countedUsage, type Reservation } from "../budget/budget.ts";
+import type { ExtensionHooks } from "../extensions/runner.ts";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
 import { failedStream } from "../request/request.ts";
 import { messagesToSend } from "../request/select-messages.ts";
 import { convertToLlm } from "../session/message.ts";
+import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";
 import { findSpentLimit, isContextFull, reserveRequest } from "./context-size.ts";
 import type { StopRequest } from "./next-step.ts";
 import { afterAnswer, type Recovery } from "./recovery.ts";
 import type { Recorder } from "./recorder.ts";
 import type { RunHost } from "./run-host.ts";
 import type { RunSpans } from "./run-spans.ts";
+
+/** The system prompt as handlers of `context_with_system` see it. */
+interface SystemMessage {
+  role: "system";
+  content: string;
+  timestamp: number;
+}
 
 /** What a run shares with its attempts. */
 export interface AttemptContext {
@@ -43,6 +54,8 @@ export interface AttemptOutcome {
   /** Why the engine stopped before it was done. */
   request: StopRequest | undefined;
   recovery: Recovery;
+  /** What extensions added after the last turn. */
+  added: AppliedBoundary | undefined;
 }
 
 export class Attempt {
@@ -56,6 +69,11 @@ export class Attempt {
   /** The messages of the request that is being prepared. */
   #sending: readonly AgentMessage[] = [];
   #reservation: Reservation | undefined;
+  /** The entries of the results of this turn. */
+  #resultEntryIds: string[] = [];
+  #added: AppliedBoundary | undefined;
+  /** The system prompt of the request that is being prepared, if extensions changed it. */
+  #prompt: string | undefined;
 
   constructor(context: AttemptContext, recovery: Recovery) {
     this.#context = context;
@@ -67,7 +85,11 @@ export class Attempt {
     const { systemPrompt, tools } = host.current();
     const context = { systemPrompt: systemPrompt.text, messages: [...host.transcript.messages], tools: [...tools] };
     const config = this.#createConfig();
-    const emit = (event: AgentEvent) => recorder.record(event, (recorded) => this.#observe(recorded));
+    const emit = (event: AgentEvent) => {
+      const recorded = recorder.record(event, (known) => this.#observe(known));
+      if (event.type !== "turn_end" || !host.extensions?.has("turn_end")) return recorded;
+      return Promise.resolve(recorded).then(() => this.#tellTurnEnd(event));
+    };
     const ask: StreamFn = (...request) => this.#ask(...request);
     try {
       await spans.within(async () => {
@@ -79,11 +101,17 @@ export class Attempt {
       this.#reservation?.settle(undefined);
     }
     const request = this.#request ?? this.#context.getRequest();
-    return { answer: this.#answer, answerEntryId: this.#answerEntryId, request, recovery: this.#recovery };
+    return {
+      answer: this.#answer,
+      answerEntryId: this.#answerEntryId,
+      request,
+      recovery: this.#recovery,
+      added: this.#added,
+    };
   }
 
   #createConfig(): AgentLoopConfig {
-    const { inbox, judge, clock, current, settings } = this.#context.host;
+    const { inbox, clock, current, settings, extensions } = this.#context.host;
     const { model, thinkingLevel } = current();
     return {
       model,
@@ -91,23 +119,93 @@ export class Attempt {
       clock,
       convertToLlm,
       transformContext: (messages) => this.#select(messages),
-      getSteeringMessages: () => inbox.take("steer"),
-      getFollowUpMessages: () => inbox.take("followUp"),
+      getSteeringMessages: () => [...inbox.take("steer"), ...(extensions?.take("steer") ?? [])],
+      getFollowUpMessages: () => [...inbox.take("followUp"), ...(extensions?.take("followUp") ?? [])],
       shouldStopAfterTurn: () => this.#shouldStop(),
       prepareNextTurn: (turn) => this.#prepareTurn(turn),
       toolExecution: settings().tools.execution,
-      beforeToolCall: judge,
-      afterToolCall: (call) => this.#bound(call),
+      beforeToolCall: (call, abort) => this.#guard(call, abort),
+      afterToolCall: (call) => this.#review(call),
     };
   }
 
   /** The messages that are sent: bounded, pruned, without images where the settings say so. */
-  #select(messages: readonly AgentMessage[]): AgentMessage[] {
-    const { settings, current } = this.#context.host;
+  async #select(messages: readonly AgentMessage[]): Promise<AgentMessage[]> {
+    const { settings, current, extensions } = this.#context.host;
     const { pruning, images } = settings();
-    const sending = messagesToSend(messages, current().model, { pruning, blockImages: images.blockImages });
+    let sending = messagesToSend(messages, current().model, { pruning, blockImages: images.blockImages });
+    if (extensions?.has("context")) {
+      // Handlers may change the list and the messages in place, which are those of the transcript.
+      const changed = await extensions.emit({ type: "context", messages: structuredClone(sending) });
+      sending = changed?.messages ?? sending;
+    }
+    if (extensions?.has("context_with_system")) sending = await this.#showPrompt(extensions, sending);
     this.#sending = sending;
     return sending;
+  }
+
+  /** Handlers see the system prompt as the first message, and what they leave of it is sent. */
+  async #showPrompt(extensions: ExtensionHooks, sending: AgentMessage[]): Promise<AgentMessage[]> {
+    const { clock, current } = this.#context.host;
+    const system: SystemMessage = { role: "system", content: current().systemPrompt.text, timestamp: clock.now() };
+    const messages = [system, ...structuredClone(sending)] as AgentMessage[];
+    const changed = await extensions.emit({ type: "context_with_system", messages });
+    if (!changed?.messages) return sending;
+    const isSystem = (message: AgentMessage) => (message.role as string) === "system";
+    const prompts = changed.messages.filter(isSystem) as unknown as SystemMessage[];
+    this.#prompt = prompts.map(({ content }) => content).join("\n\n");
+    return changed.messages.filter((message) => !isSystem(message));
+  }
+
+  /** Extensions may change the arguments or block the call; then the policy judges what is left to do. */
+  async #guard(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {
+    const { extensions, judge } = this.#context.host;
+    if (extensions?.has("tool_call")) {
+      const { id: toolCallId, name: toolName } = call.toolCall;
+      const input = call.args as Record<string, unknown>;
+      const verdict = await extensions.emit({ type: "tool_call", toolCallId, toolName, input });
+      if (verdict?.block) return verdict;
+      const denied = await extensions.judgeChanged(call, signal);
+      if (denied?.block) return denied;
+    }
+    return await judge(call, signal);
+  }
+
+  /** Extensions may change the result, which is then bounded. */
+  async #review(call: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
+    const { extensions } = this.#context.host;
+    if (!extensions?.has("tool_result")) return await this.#bound(call);
+    const { toolCall, args, result, isError } = call;
+    const changed = await extensions.emit({
+      type: "tool_result",
+      toolCallId: toolCall.id,
+      toolName: toolCall.name,
+      input: args as Record<string, unknown>,
+      content: result.content,
+      details: result.details,
+      isError,
+    });
+    if (!changed) return await this.#bound(call);
+    const { content = result.content, details = result.details } = changed;
+    const bounded = await this.#bound({ ...call, result: { ...result, content, details } });
+    return { content, details, ...(changed.isError !== undefined && { isError: changed.isError }), ...bounded };
+  }
+
+  /** Extensions may add entries, and ask for one more request. */
+  async #tellTurnEnd({ message, toolResults }: AgentEvent & { type: "turn_end" }): Promise<void> {
+    const { host, recorder, signal } = this.#context;
+    const hasFailed = message.role === "assistant" && message.stopReason === "error";
+    const result = await host.extensions?.emit({
+      type: "turn_end",
+      turnIndex: recorder.turnIndex,
+      message,
+      toolResults,
+      messageEntryId: this.#answerEntryId,
+      toolResultEntryIds: this.#resultEntryIds,
+      ...describeBoundary(host, signal.aborted ? "aborted" : hasFailed ? "error" : "completed"),
+    });
+    this.#resultEntryIds = [];
+    this.#added = result && (await applyBoundary(host, result));
   }
 
   /** Reserves what the request may cost, and reports when its prefix differs from the last one's. */
@@ -123,7 +221,13 @@ export class Attempt {
     await host.sent.update(host, { model, messages: this.#sending });
     spans.startRequest(model);
     const { maxTokens } = grant;
-    return await host.ask(model, context, { ...options, ...(maxTokens !== undefined && { maxTokens }) });
+    const systemPrompt = this.#prompt ?? context.systemPrompt;
+    this.#prompt = undefined;
+    return await host.ask(
+      model,
+      { ...context, ...(systemPrompt !== undefined && { systemPrompt }) },
+      { ...options, ...(maxTokens !== undefined && { maxTokens }) },
+    );
   }
 
   #observe(event: AgentEvent): void {
@@ -131,6 +235,7 @@ export class Attempt {
     switch (event.type) {
       case "message_end":
         if (event.message.role === "assistant") this.#takeAnswer(event.message);
+        if (event.message.role === "toolResult") this.#resultEntryIds.push(this.#context.recorder.lastEntryId);
         break;
       case "tool_execution_start":
         spans.startCall(event.toolCallId, event.toolName, host);
@@ -194,12 +299,16 @@ export class Attempt {
 
   /** Model, prompt and tools may have changed since the last turn. */
   #prepareTurn({ context }: TurnContext): AgentLoopTurnUpdate {
-    const { model, thinkingLevel, systemPrompt, tools } = this.#context.host.current();
-    const isSame = context.systemPrompt === systemPrompt.text && isSameList(context.tools ?? [], tools);
+    const { host } = this.#context;
+    const { model, thinkingLevel, systemPrompt, tools } = host.current();
+    const isSame = !this.#added && context.systemPrompt === systemPrompt.text && isSameList(context.tools ?? [], tools);
+    // What extensions added is in the transcript, and the engine has a copy of what was there before.
+    const messages = this.#added ? [...host.transcript.messages] : context.messages;
+    this.#added = undefined;
     return {
       model,
       thinkingLevel,
-      ...(!isSame && { context: { ...context, systemPrompt: systemPrompt.text, tools: [...tools] } }),
+      ...(!isSame && { context: { ...context, messages, systemPrompt: systemPrompt.text, tools: [...tools] } }),
     };
   }
 

@@ -1,13 +1,18 @@
 /** Compaction of an open session: plan, summary, one entry, and the transcript that is left. */
+import { emptyUsage } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import type { CompactionResult } from "@tau/protocol";
-import { compact, type CompactionOutcome } from "../compaction/compact.ts";
-import { type CompactionReason, maxConsecutive } from "../compaction/plan.ts";
+import { compact, type CompactionOutcome, type InterceptedCompaction } from "../compaction/compact.ts";
+import { type CompactionPlan, type CompactionReason, maxConsecutive } from "../compaction/plan.ts";
+import type { ResolvedCompactionSettings } from "../compaction/settings.ts";
+import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { SessionEntry } from "../session/entry.ts";
 import type { RunHost } from "./run-host.ts";
 
 /** The part of a run's host that it needs. */
 type CompactingHost = Pick<
   RunHost,
-  "session" | "transcript" | "publisher" | "ask" | "settings" | "current" | "touches" | "sent"
+  "session" | "transcript" | "publisher" | "ask" | "settings" | "current" | "touches" | "sent" | "extensions"
 >;
 
 export interface CompactSessionRequest {
@@ -35,9 +40,22 @@ async function compactBranch(
   host: CompactingHost,
   { reason, signal, instructions }: CompactSessionRequest,
 ): Promise<CompactionOutcome> {
-  const { session, transcript } = host;
+  const { session, transcript, extensions } = host;
+  // A branch of a million entries takes seconds to read.
+  const reading = await untilAborted(session.getRecentBranch(maxConsecutive), signal);
+  if (reading.kind === "aborted") return { kind: "aborted", usage: emptyUsage() };
+  const branch = reading.value;
+  const isIntercepted = extensions?.has("session_before_compact");
+  let fromExtension = false;
   const outcome = await compact({
-    branch: await session.getRecentBranch(maxConsecutive),
+    branch,
+    ...(isIntercepted && {
+      intercept: async (plan, settings) => {
+        const made = await askExtensions(extensions!, { plan, settings, branch, reason, signal, instructions });
+        fromExtension = made?.kind === "made";
+        return made;
+      },
+    }),
     settings: host.settings().compaction,
     reason,
     instructions,
@@ -60,7 +78,60 @@ async function compactBranch(
     const message = `The conversation could not be compacted: ${outcome.failure.message}`;
     host.publisher.fact({ type: "notice", code: "compaction_failed", message });
   }
+  if (extensions) await tellExtensions(host, outcome, { reason, fromExtension });
   return outcome;
+}
+
+interface Interception extends CompactSessionRequest {
+  plan: CompactionPlan;
+  settings: ResolvedCompactionSettings;
+  branch: readonly SessionEntry[];
+}
+
+/** A handler may cancel the compaction, or write the summary itself. */
+async function askExtensions(
+  extensions: ExtensionHooks,
+  { plan, settings, branch, reason, signal, instructions }: Interception,
+): Promise<InterceptedCompaction | undefined> {
+  const { enabled, reserveTokens, keepRecentTokens } = settings;
+  const answer = await extensions.emit({
+    type: "session_before_compact",
+    preparation: {
+      firstKeptEntryId: plan.firstKeptEntryId,
+      messagesToSummarize: plan.messages,
+      turnPrefixMessages: plan.turnPrefix,
+      isSplitTurn: plan.turnPrefix.length > 0,
+      tokensBefore: plan.tokensBefore,
+      previousSummary: plan.previousSummary,
+      fileOps: { read: plan.files.readFiles, modified: plan.files.modifiedFiles },
+      settings: { enabled, reserveTokens, keepRecentTokens },
+    },
+    branchEntries: [...branch],
+    ...(instructions !== undefined && { customInstructions: instructions }),
+    reason,
+    willRetry: reason === "overflow",
+    signal,
+  });
+  if (answer?.cancel) return { kind: "cancelled" };
+  const made = answer?.compaction;
+  return made && { kind: "made", compaction: { ...made, usage: made.usage ?? emptyUsage() } };
+}
+
+async function tellExtensions(
+  { extensions, session }: CompactingHost,
+  outcome: CompactionOutcome,
+  { reason, fromExtension }: { reason: CompactionReason; fromExtension: boolean },
+): Promise<void> {
+  const facts = { reason, fromExtension, willRetry: reason === "overflow" };
+  if (outcome.kind === "compacted") {
+    const entry = await session.getEntry(outcome.entryId);
+    if (entry?.type === "compaction")
+      await extensions?.emit({ type: "session_compact", compactionEntry: entry, ...facts });
+    return;
+  }
+  const failure = outcome.kind === "failed" ? { errorMessage: outcome.failure.message } : {};
+  const aborted = outcome.kind === "aborted";
+  await extensions?.emit({ type: "session_compact_failed", aborted, ...failure, ...facts });
 }
 
 function toResult(outcome: CompactionOutcome): CompactionResult {

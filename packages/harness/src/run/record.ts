@@ -15,6 +15,10 @@ export function appendEvent(
   if (event.type === "tool_execution_start") return session.appendCallStarted(event.toolCallId, event.toolName);
   if (event.type !== "message_end") return undefined;
   const { message } = event;
+  if (message.role === "custom") {
+    const { role: _role, timestamp: _timestamp, ...fields } = message;
+    return session.append({ type: "custom_message", ...fields });
+  }
   const queueId = getQueueId(message);
   return session.append({
     type: "message",

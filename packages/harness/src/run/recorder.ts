@@ -4,6 +4,8 @@ import { isRetryable, type Message } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type RunEnd, toTermination } from "@tau/protocol";
 import { modelName } from "../request/prefix.ts";
+import type { ExtensionHooks } from "../extensions/runner.ts";
+import { toExtensionEvent } from "./extension-events.ts";
 import { appendEvent } from "./record.ts";
 import type { RunHost } from "./run-host.ts";
 import {
@@ -18,7 +20,7 @@ import {
 
 type RecorderHost = Pick<
   RunHost,
-  "session" | "transcript" | "inbox" | "publisher" | "clock" | "ids" | "current" | "resumedFrom"
+  "session" | "transcript" | "inbox" | "publisher" | "clock" | "ids" | "current" | "resumedFrom" | "extensions"
 >;
 
 export class Recorder {
@@ -58,6 +60,12 @@ export class Recorder {
     return this.#lastEntryId;
   }
 
+  /** Of the current turn, or of the one that has just ended; the first is 0. */
+  get turnIndex(): number {
+    const { turns, turn } = this.#translation;
+    return turn === "due" ? turns : Math.max(0, turns - 1);
+  }
+
   /** Tokens that were spent on something other than an answer, such as a summary. */
   addTokens(tokens: number): void {
     this.#totalTokens += tokens;
@@ -84,6 +92,29 @@ export class Recorder {
    * into the log is waited for. Rejects when it cannot be written, so that the engine does nothing more.
    */
   record(event: AgentEvent, observe: (event: AgentEvent) => void = () => {}): void | Promise<void> {
+    const { extensions } = this.#host;
+    return extensions?.has(event.type)
+      ? this.#recordForExtensions(extensions, event, observe)
+      : this.#record(event, observe);
+  }
+
+  /** Extensions may replace a message before it is in the log; of everything else they hear afterwards, and are waited for. */
+  async #recordForExtensions(
+    extensions: ExtensionHooks,
+    event: AgentEvent,
+    observe: (event: AgentEvent) => void,
+  ): Promise<void> {
+    if (event.type === "message_end") {
+      const changed = await extensions.emit({ type: "message_end", message: event.message });
+      // The engine goes on with the same object.
+      if (changed?.message) Object.assign(event.message, changed.message);
+    }
+    await this.#record(event, observe);
+    const told = toExtensionEvent(event, { turnIndex: this.turnIndex, now: this.#host.clock.now() });
+    if (told) await extensions.emit(told);
+  }
+
+  #record(event: AgentEvent, observe: (event: AgentEvent) => void): void | Promise<void> {
     const { session, inbox } = this.#host;
     const appended = appendEvent(session, event, (message) => inbox.getId(message));
     return appended ? this.#takeWritten(event, appended, observe) : this.#take(event, observe);

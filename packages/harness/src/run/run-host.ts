@@ -1,6 +1,8 @@
 /** What a run needs of its session. */
 import type { AgentLoopConfig, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
 import type { Clock, Ids, Model } from "@tau/ai";
+import type { CustomMessage } from "@tau/protocol";
+import type { ExtensionHooks } from "../extensions/runner.ts";
 import type { GetTouches } from "../compaction/files.ts";
 import type { Tracer } from "../observe/trace.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
@@ -19,7 +21,18 @@ export interface CurrentChoices {
   tools: readonly AgentTool[];
 }
 
+/** What extensions do in runs. */
+export interface RunExtensions extends ExtensionHooks {
+  /** Messages that extensions have for the model, to be sent before the next request or when it would stop. */
+  take(kind: "steer" | "followUp"): CustomMessage[];
+  readonly isQueueEmpty: boolean;
+  /** Judges a call for isolated extensions that changed its arguments. Undefined lets it go on. */
+  judgeChanged: NonNullable<AgentLoopConfig["beforeToolCall"]>;
+}
+
 export interface RunHost {
+  /** Undefined without extensions. */
+  readonly extensions: RunExtensions | undefined;
   readonly session: Session;
   readonly transcript: Transcript;
   readonly inbox: Inbox;

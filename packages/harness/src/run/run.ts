@@ -9,6 +9,7 @@ import { formatLimit, type RunEnd, type TerminationReason, toTermination } from 
 import { isFailed } from "../agent-session/transcript.ts";
 import type { Budget } from "../budget/budget.ts";
 import { HarnessError } from "../errors.ts";
+import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";
 import { Attempt, type AttemptContext, type AttemptOutcome } from "./attempt.ts";
 import { compactSession } from "./compacting.ts";
 import { findSpentLimit, getCompactionStep, isContextFull } from "./context-size.ts";
@@ -77,12 +78,15 @@ export class Run {
   async start(prompts: readonly AgentMessage[], onWritten: () => void): Promise<RunOutcome> {
     const { recorder, spans, host } = this.#context;
     const cancelTimers = this.#setTimers();
+    const lastPrompt = prompts.findLast(({ role }) => role === "user");
     const stopListening = host.session.onAppend((entry) => {
-      if (entry.type === "message" && entry.message === prompts.at(-1)) onWritten();
+      // What extensions add follows the prompts of the user.
+      if (entry.type === "message" && entry.message === lastPrompt) onWritten();
     });
     let end: RunEnd;
     try {
       recorder.begin();
+      if (host.extensions?.has("agent_start")) await host.extensions.emit({ type: "agent_start" });
       end = await this.#loop(prompts);
       // What could not be written was not said: the model must not be told of it later.
       if (recorder.logFailure !== undefined) await host.transcript.load(host.session);
@@ -95,6 +99,9 @@ export class Run {
     } finally {
       cancelTimers();
       stopListening();
+    }
+    if (host.extensions?.has("agent_end")) {
+      await host.extensions.emit({ type: "agent_end", messages: [...recorder.messages] });
     }
     recorder.finish(end);
     const { terminationReason, detail } = toTermination(end);
@@ -126,11 +133,25 @@ export class Run {
       if (step.kind === "retry") step = await this.#retry(step, last);
       if (step.kind === "stop") {
         recorder.endTurn(step.end);
-        return step.end;
+        const added = await this.#beforeSettle(step.end);
+        if (!added?.continues) return step.end;
+        prompts = [];
+        continue;
       }
       if (mayRepeat) recorder.repeatTurn();
       prompts = this.#takeQueued();
     }
+  }
+
+  /** Extensions may add entries before the run is over, and ask for one more request unless it was stopped. */
+  async #beforeSettle(end: RunEnd): Promise<AppliedBoundary | undefined> {
+    const { host } = this.#context;
+    if (!host.extensions?.has("agent_before_settle")) return undefined;
+    const outcome = end.kind === "aborted" ? "aborted" : end.kind === "failed" ? "error" : "completed";
+    const boundary = describeBoundary(host, outcome);
+    const result = await host.extensions.emit({ type: "agent_before_settle", ...boundary });
+    const added = result && (await applyBoundary(host, result));
+    return added && { ...added, continues: added.continues && (end.kind === "done" || end.kind === "length") };
   }
 
   /** Before the first attempt: a spent budget or a full context is dealt with first. */
@@ -140,14 +161,20 @@ export class Run {
     const { host, budget } = this.#context;
     const limit = findSpentLimit(host, budget);
     const request: StopRequest | undefined = limit === undefined ? this.#request : { kind: "spent", limit };
-    const last: AttemptOutcome = { answer: undefined, answerEntryId: "", request, recovery: noRecovery };
+    const last: AttemptOutcome = {
+      answer: undefined,
+      answerEntryId: "",
+      request,
+      recovery: noRecovery,
+      added: undefined,
+    };
     if (request !== undefined || !isContextFull(host)) return { prompts, last };
     // The prompts are in the log before anything else happens.
     await this.#writeUnanswered(prompts);
     return { prompts: [], last: { ...last, recovery: await this.#compact("threshold", noRecovery) } };
   }
 
-  #getFacts({ answer, request, recovery }: AttemptOutcome): RunFacts {
+  #getFacts({ answer, request, recovery, added }: AttemptOutcome): RunFacts {
     const { host, recorder } = this.#context;
     const { transcript, inbox, settings, current } = host;
     const { last } = transcript;
@@ -159,8 +186,8 @@ export class Run {
       answer: counted,
       hasOverflowed: counted !== undefined && isContextOverflow(counted, current().model.contextWindow),
       request,
-      hasQueued: !inbox.isEmpty,
-      hasUnseenResults: last !== undefined && last.role !== "assistant",
+      hasQueued: !inbox.isEmpty || host.extensions?.isQueueEmpty === false,
+      hasUnseenResults: added?.continues === true || asksForAnswer(transcript.messages),
       isFull: isContextFull(host),
       tokens: transcript.tokens,
       logFailure: recorder.logFailure,
@@ -208,10 +235,10 @@ export class Run {
 
   /** The prompts of the next attempt: none while the model has not seen the last results, else what was queued. */
   #takeQueued(): AgentMessage[] {
-    const { transcript, inbox } = this.#context.host;
+    const { transcript, inbox, extensions } = this.#context.host;
     if (transcript.last !== undefined && transcript.last.role !== "assistant") return [];
-    const steering = inbox.take("steer");
-    return steering.length > 0 ? steering : inbox.take("followUp");
+    const steering = [...inbox.take("steer"), ...(extensions?.take("steer") ?? [])];
+    return steering.length > 0 ? steering : [...inbox.take("followUp"), ...(extensions?.take("followUp") ?? [])];
   }
 
   /** An accepted prompt goes into the log, also when no request can be made for it. */
@@ -236,6 +263,12 @@ export class Run {
     }
     return () => cancels.forEach((cancel) => cancel());
   }
+}
+
+/** Whether the model has not seen the last messages. What extensions add does not ask for an answer by itself. */
+function asksForAnswer(messages: readonly AgentMessage[]): boolean {
+  const last = messages.findLast(({ role }) => role !== "custom");
+  return last !== undefined && last.role !== "assistant";
 }
 
 /** Whether an error says that the session could not be written. */

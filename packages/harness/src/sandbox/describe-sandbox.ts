@@ -2,10 +2,13 @@
 import { findProgram } from "./programs.ts";
 import type { SandboxSettings } from "./settings.ts";
 
-/** Undefined where nobody has to know: the sandbox is off, and commands can do what the user can. */
-export function describeSandbox({ mode, network }: SandboxSettings, cwd: string): string | undefined {
+/**
+ * Undefined where nobody has to know: the sandbox is off, and commands can do what the user can. `isMissing` is the answer
+ * of `isSandboxMissing`. Pure.
+ */
+export function describeSandbox({ mode, network }: SandboxSettings, isMissing: boolean): string | undefined {
   if (mode === "off") return undefined;
-  if (isSandboxMissing(cwd))
+  if (isMissing)
     return mode === "required" ? "Commands cannot be run: the sandbox is missing." : "Commands run without a sandbox.";
   return `Commands run in a sandbox${describeNetwork(network)}.`;
 }

@@ -1,5 +1,4 @@
 /** The environment of commands inside the sandbox. Pure. */
-import { getCacheVariables } from "./package-caches.ts";
 
 /** They lead to programs of the user's desktop that cannot be reached inside. */
 const withoutMeaning = new Set([
@@ -14,7 +13,10 @@ const withoutMeaning = new Set([
   "DOCKER_HOST",
 ]);
 
-export function toSandboxEnvironment(env: Readonly<Record<string, string>>, cache: string): Record<string, string> {
+type Environment = Readonly<Record<string, string>>;
+
+/** `caches`: where package managers keep their caches. */
+export function toSandboxEnvironment(env: Environment, caches: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(([name]) => !withoutMeaning.has(name));
-  return { ...Object.fromEntries(kept), ...getCacheVariables(cache) };
+  return { ...Object.fromEntries(kept), ...caches };
 }

@@ -8,7 +8,7 @@ import { findHidden, findSystemFacts, type SandboxPlace, type SystemFacts, toPro
 import type { HiddenPaths } from "./hidden-paths.ts";
 import { findRealPath, lookAtPath } from "./look.ts";
 import { type Mount, planMounts } from "./mounts.ts";
-import { getCacheDirectory } from "./package-caches.ts";
+import { getCacheDirectory, getCacheVariables } from "./package-caches.ts";
 import { ProtectedFiles, type ProtectedPaths } from "./protected-files.ts";
 import { createSetAside } from "./set-aside.ts";
 import type { SandboxSettings } from "./settings.ts";
@@ -38,6 +38,8 @@ const checkEveryMs = 1_000;
 export class SandboxGround {
   readonly place: SandboxPlace;
   readonly system: SystemFacts;
+  /** Variables that lead package managers to the cache of the workspace. */
+  readonly cacheVariables: Readonly<Record<string, string>>;
   readonly #options: GroundOptions;
   readonly #temporary: TemporaryDirectory;
   /** Of the workspace and of each other directory that commands may change. */
@@ -65,6 +67,7 @@ export class SandboxGround {
       temporary: this.#temporary.path,
       cache: real(cache),
     };
+    this.cacheVariables = getCacheVariables(this.place.cache);
     this.system = findSystemFacts(settings, options.temporaryDirectories);
     const aside = join(agentDir, "set-aside", workspace.replaceAll(/[^\w.-]+/g, "-").replace(/^-/, ""));
     const setAside = createSetAside(aside, ids);

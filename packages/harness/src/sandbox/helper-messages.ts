@@ -21,7 +21,7 @@ const numberBytes = 4;
 const replyBytes = 5 * numberBytes;
 
 function encode(type: string, numbers: readonly number[], texts: readonly string[]): Buffer {
-  const tail = Buffer.from(texts.map((text) => `${text}\0`).join(""));
+  const tail = Buffer.from(texts.length === 0 ? "" : `${texts.join("\0")}\0`);
   const head = [numberBytes * (numbers.length + 1) + tail.length, type.charCodeAt(0), ...numbers];
   const bytes = Buffer.alloc(head.length * numberBytes);
   for (const [index, number] of head.entries()) bytes.writeUInt32LE(number, index * numberBytes);

@@ -8,10 +8,10 @@ import { unlessUnseen } from "./look.ts";
 /** The path of a program; undefined when there is none. One in the workspace does not count: a command may have put it there. */
 export function findProgram(name: string, workspace: string): string | undefined {
   const directories = (process.env["PATH"] ?? "/usr/bin:/bin").split(delimiter);
-  const candidates = directories
-    .filter((directory) => isAbsolute(directory) && !isWithin(workspace, directory))
-    .map((directory) => join(directory, name));
-  return candidates.find(isExecutable);
+  const directory = directories.find(
+    (each) => isAbsolute(each) && !isWithin(workspace, each) && isExecutable(`${each}/${name}`),
+  );
+  return directory === undefined ? undefined : join(directory, name);
 }
 
 /** The first process of a session's sandbox comes in a package of its own, which need not be there. */

@@ -41,9 +41,21 @@ export const protectedHomeNames: readonly string[] = atHome;
 /** By their first names, folded as in `foldNames`. */
 type Index = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-const anywhereIndex = toIndex([...anywhere, ...inGit.map((name) => `.git/${name}`)]);
-const rootIndex = toIndex(atRoot);
-const homeIndex = toIndex([...atRoot, ...atHome]);
+interface Indexes {
+  readonly anywhere: Index;
+  readonly atRoot: Index;
+  readonly atHome: Index;
+}
+
+let indexes: Indexes | undefined;
+
+/** Built when a path is first checked: folding names takes a millisecond, and many runs write no file. */
+const getIndexes = (): Indexes =>
+  (indexes ??= {
+    anywhere: toIndex([...anywhere, ...inGit.map((name) => `.git/${name}`)]),
+    atRoot: toIndex(atRoot),
+    atHome: toIndex([...atRoot, ...atHome]),
+  });
 
 function toIndex(paths: readonly string[]): Index {
   const index = new Map<string, (readonly string[])[]>();
@@ -65,14 +77,15 @@ export interface ProtectedRoots {
  * spellings that some file system treats as the same name. A `.git` that is a file, as in a worktree, is one as well.
  */
 export function isProtectedPath(realPath: string, { roots, home }: ProtectedRoots): boolean {
+  const listed = getIndexes();
   return roots.some((root) => {
     if (!isWithin(root, realPath) || root === realPath) return false;
     const names = foldNames(relative(root, realPath));
-    if (isListed(rootIndex, names)) return true;
-    if (isWithin(home, realPath) && isListed(homeIndex, foldNames(relative(home, realPath)))) return true;
+    if (isListed(listed.atRoot, names)) return true;
+    if (isWithin(home, realPath) && isListed(listed.atHome, foldNames(relative(home, realPath)))) return true;
     return names.some((name, index) => {
       const rest = names.slice(index);
-      return (name === ".git" && rest.length === 1) || isListed(anywhereIndex, rest);
+      return (name === ".git" && rest.length === 1) || isListed(listed.anywhere, rest);
     });
   });
 }

@@ -111,7 +111,7 @@ class LazySandbox implements SessionSandbox {
       const createRequest = async (sockets: InnerSockets | undefined) => {
         network?.finish();
         network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
-        return { ...request, env: { ...toSandboxEnvironment(request.env, ground.place.cache), ...network?.env } };
+        return { ...request, env: { ...toSandboxEnvironment(request.env, ground.cacheVariables), ...network?.env } };
       };
       const way = await (apart ?? shared).enter(createRequest, mounts);
       const finish = async (end?: CommandEnd) => {

@@ -25,7 +25,12 @@ export const isFinishedAnswer = (message: AgentMessage | undefined): message is 
 
 /** The messages of a transcript as a model is sent them. Messages with unknown roles are left out. */
 export function convertToLlm(messages: AgentMessage[]): Message[] {
-  return messages.flatMap((message) => toLlm(message) ?? []);
+  const converted: Message[] = [];
+  for (const message of messages) {
+    const sent = toLlm(message);
+    if (sent) converted.push(sent);
+  }
+  return converted;
 }
 
 function toLlm(message: AgentMessage): Message | undefined {

@@ -11,10 +11,18 @@ import { editText } from "../json/edit.ts";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
 import { type CheckOptions, checkSettings } from "./check.ts";
 import { getScope, type LocatedSettings, locateSettings, type SettingsLayerName, settingsLayers } from "./locate.ts";
-import { mergeInputs, resolveRestrictions, resolveSettings, type SettingsLayer, toFrozen } from "./resolve.ts";
+import {
+  mergeInputs,
+  resolveGivenSetting,
+  resolveRestrictions,
+  resolveSettings,
+  type SettingsLayer,
+  toFrozen,
+} from "./resolve.ts";
 import type { Restrictions, Settings, SettingsInput } from "./schema.ts";
 import { createMemorySource } from "./source.ts";
 import {
+  type FileContent,
   type FileState,
   mayBeIncomplete,
   mayLoosen,
@@ -56,6 +64,8 @@ const maxSaveMs = 500;
 
 type States = Readonly<Record<SettingsLayerName, FileState>>;
 
+const noFiles: States = { global: noFile, pi: noFile, project: noFile };
+
 interface ReadOptions {
   isPatient: boolean;
   /** Default: as it is now. */
@@ -84,10 +94,10 @@ export class SettingsManager {
   #watch: FileWatch | undefined;
   #cancelSecondRead: () => void = () => {};
 
-  private constructor(parts: Parts, isProjectTrusted: boolean, global: FileState = noFile) {
+  private constructor(parts: Parts, isProjectTrusted: boolean, states: States) {
     this.#parts = parts;
     this.#isProjectTrusted = isProjectTrusted;
-    this.#states = { global, pi: noFile, project: noFile };
+    this.#states = states;
     const layers = this.#getLayers();
     this.#settings = resolveSettings(layers);
     this.#restrictions = resolveRestrictions(layers);
@@ -105,9 +115,12 @@ export class SettingsManager {
     const { projectTrusted = false, watch = true } = options;
     const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
     const { sources, files } = locateSettings(cwd, agentDir, { fileSystem, clock, ids });
-    const manager = new SettingsManager({ sources, files: watch ? files : [], clock }, projectTrusted);
-    await manager.reload();
-    return manager;
+    const contents = await readSources(sources);
+    const states = { ...noFiles };
+    for (const layer of settingsLayers) {
+      states[layer] = updateLayer(noFile, contents[layer], { layer, sources, isProjectTrusted: projectTrusted });
+    }
+    return new SettingsManager({ sources, files: watch ? files : [], clock }, projectTrusted, states);
   }
 
   /** Settings without files. Throws `HarnessError` `invalid_input` for settings that are not valid. */
@@ -121,7 +134,7 @@ export class SettingsManager {
       project: createMemorySource(location),
     };
     const parts = { sources, files: [], clock: options.clock ?? systemClock };
-    return new SettingsManager(parts, true, { ...noFile, values, exists: true });
+    return new SettingsManager(parts, true, { ...noFiles, global: { ...noFile, values, exists: true } });
   }
 
   /** The settings that count, with all defaults. Frozen; a new object whenever a setting changes. */
@@ -168,6 +181,15 @@ export class SettingsManager {
     return toFrozen(mergeInputs(this.#states.pi.values, this.#states.project.values) as SettingsInput);
   }
 
+  /**
+   * One setting of the user alone, or of the project alone, with absolute paths and without its default: for lists of which
+   * both count. Frozen.
+   */
+  getGiven<Name extends keyof Settings>(scope: SettingsScope, name: Name): Settings[Name] | undefined {
+    const layers = this.#getLayers().filter(({ isProject }) => isProject === (scope === "project"));
+    return resolveGivenSetting(layers, name);
+  }
+
   /** What the project makes stricter, if it is trusted. Frozen. */
   getRestrictions(): Restrictions {
     return this.#restrictions;
@@ -212,7 +234,7 @@ export class SettingsManager {
     around: (write: () => Promise<void>) => Promise<void> = (write) => write(),
   ): Promise<void> {
     const source = this.#parts.sources[scope];
-    checkOrThrow(changes, { trusted: this.#isTrusted(scope), isProject: scope === "project" });
+    checkOrThrow(changes, { trusted: isTrusted(scope, this.#isProjectTrusted), isProject: scope === "project" });
     await this.#queue.add(async () => {
       await around(() =>
         source.rewrite(async (text) => {
@@ -269,16 +291,14 @@ export class SettingsManager {
     const { sources, clock } = this.#parts;
     const states = { ...this.#states };
     let isComplete = true;
-    const contents = await Promise.all(settingsLayers.map((layer) => readSource(sources[layer])));
+    const contents = await readSources(sources);
     // Not before: what was read has to be what the user trusted.
     if (this.#checkTrust) this.#isProjectTrusted = await this.#checkTrust();
-    for (const [index, layer] of settingsLayers.entries()) {
-      const before = states[layer];
-      const content = contents[index]!;
-      const { file } = sources[layer];
-      const scope = getScope(layer);
+    const isProjectTrusted = this.#isProjectTrusted;
+    for (const layer of settingsLayers) {
+      const [before, content] = [states[layer], contents[layer]];
       if (isPatient && mayBeIncomplete(before, content)) isComplete = false;
-      else states[layer] = updateState(before, content, { scope, file, trusted: this.#isTrusted(scope) });
+      else states[layer] = updateLayer(before, content, { layer, sources, isProjectTrusted });
     }
     if (!isComplete && this.#watch) {
       const again = () => void this.#queue.add(() => this.#read({ isPatient: false }));
@@ -320,11 +340,31 @@ export class SettingsManager {
       isProject: getScope(layer) === "project",
     }));
   }
-
-  #isTrusted(scope: SettingsScope): boolean {
-    return scope === "global" || this.#isProjectTrusted;
-  }
 }
+
+type Sources = LocatedSettings["sources"];
+
+async function readSources(sources: Sources): Promise<Record<SettingsLayerName, FileContent>> {
+  const [global, pi, project] = await Promise.all([
+    readSource(sources.global),
+    readSource(sources.pi),
+    readSource(sources.project),
+  ]);
+  return { global, pi, project };
+}
+
+/** What is known about the file of one layer after it was read. Pure. */
+function updateLayer(
+  before: FileState,
+  content: FileContent,
+  { layer, sources, isProjectTrusted }: { layer: SettingsLayerName; sources: Sources; isProjectTrusted: boolean },
+): FileState {
+  const scope = getScope(layer);
+  const { file } = sources[layer];
+  return updateState(before, content, { scope, file, trusted: isTrusted(scope, isProjectTrusted) });
+}
+
+const isTrusted = (scope: SettingsScope, isProjectTrusted: boolean): boolean => scope === "global" || isProjectTrusted;
 
 /** A copy of valid settings. */
 function checkOrThrow(settings: SettingsInput, options: CheckOptions): SettingsInput {

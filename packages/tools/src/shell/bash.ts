@@ -209,12 +209,10 @@ async function start({ jobs, clock, kind, signal }: Start, work: StartWork): Pro
     }),
   );
   if (!signal) return await starting;
-  const hasStarted = new AbortController();
-  const aborted = new Promise<"aborted">((resolve) =>
-    signal.addEventListener("abort", () => resolve("aborted"), { once: true, signal: hasStarted.signal }),
-  );
-  const first = await Promise.race([starting, aborted]);
-  hasStarted.abort();
+  let onAbort!: () => void;
+  const aborted = new Promise<"aborted">((resolve) => (onAbort = () => resolve("aborted")));
+  signal.addEventListener("abort", onAbort);
+  const first = await Promise.race([starting, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
   if (first !== "aborted") return first;
   const isOver = new AbortController();
   const ended = starting.then((late) => late.end(abortGraceMs));

@@ -1,7 +1,7 @@
 /** Runs one command, from start to end, with its output. */
 import { constants } from "node:os";
 import { type Clock } from "@tau/ai";
-import { sleep } from "@tau/ai/internal";
+import { sleep, untilTimeout } from "@tau/ai/internal";
 import { systemCode } from "../errors.ts";
 import type { CommandSandbox, SandboxRefusal } from "../platform/command-sandbox.ts";
 import type { ExitStatus, Spawn, SpawnRequest } from "../platform/spawn.ts";
@@ -113,13 +113,9 @@ async function finish(process: Contained, output: Output, reading: Promise<unkno
 
 async function drain(process: Contained, output: Output, reading: Promise<unknown>, clock: Clock): Promise<void> {
   const deadline = clock.monotonic() + drainMs;
-  const isRead = reading.then(() => true);
   for (let seen = -1; ;) {
-    const wait = new AbortController();
-    const idle = sleep(clock, idleMs[process.containment], wait.signal).then(() => false);
-    const isDone = await Promise.race([isRead, idle]);
-    wait.abort();
-    if (isDone) return;
+    const { kind } = await untilTimeout(reading, idleMs[process.containment], clock);
+    if (kind === "done") return;
     // Timers run before I/O: after a stall, output may have arrived that was not read yet.
     for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve));
     const isSilent = output.arrivals === seen && !output.isBusy;
@@ -152,5 +148,6 @@ export function describeStatus(status: ExitStatus, cwd: string): string | undefi
 }
 
 export function getSignal(code: number): string | undefined {
+  if (code <= 128) return undefined;
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 }

@@ -28,13 +28,24 @@ export interface Load {
 
 /** Fields that are undefined get their defaults, like fields that are missing. */
 export function resolveLimits(limits: { [Name in keyof Limits]?: Limits[Name] | undefined } = {}): Limits {
-  const processes = Math.max(1_024, 64 * availableParallelism());
+  defaults ??= getDefaults();
+  return {
+    processes: limits.processes ?? defaults.processes,
+    memoryBytes: limits.memoryBytes ?? defaults.memoryBytes,
+    openFiles: limits.openFiles ?? defaults.openFiles,
+  };
+}
+
+/** Those of this machine, asked for with the first command. */
+let defaults: Limits | undefined;
+
+function getDefaults(): Limits {
   // A container may have less than the machine; without one, the figure is zero or beyond any machine.
   const total = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   return {
-    processes: limits.processes ?? processes,
-    memoryBytes: limits.memoryBytes ?? Math.floor(total * 0.75),
-    openFiles: limits.openFiles ?? 65_536,
+    processes: Math.max(1_024, 64 * availableParallelism()),
+    memoryBytes: Math.floor(total * 0.75),
+    openFiles: 65_536,
   };
 }
 

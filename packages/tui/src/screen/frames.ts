@@ -1,52 +1,72 @@
 /** When frames are drawn: soon after they are asked for, and never more often than people can see. */
 
-/** In milliseconds, for what follows a key, and for single changes. */
+/** In milliseconds, from the start of a frame: for what follows a key, and for single changes. */
 const minInterval = 16;
-/** For changes that keep coming, such as text that arrives: nobody reads faster. */
-const calmInterval = 33;
+/** From the end of a frame, for changes that keep coming, such as text that arrives: nobody reads faster. */
+const calmInterval = 66;
+/** Frames that take long are drawn less often, so that drawing does not hold up what is drawn. */
+const restPerDrawnMs = 3;
+const maxCalmInterval = 200;
+/** After a key the user waits for what it does, which may take more than one frame. */
+const keyMs = 100;
+/** When more frames than this follow each other closely, they are no single changes. */
+const maxSingleFrames = 10;
 
 export class Frames {
   readonly #draw: () => void;
   #scheduled: NodeJS.Timeout | NodeJS.Immediate | undefined;
-  #lastAt = -Infinity;
-  /** Whether the user does something, and waits for what it does. */
-  #isUrgent = false;
-  /** Whether the last frame was asked for soon after the one before it. */
+  /** The last frame. */
+  #last = { startedAt: -Infinity, endedAt: -Infinity };
+  #keyAt = -Infinity;
+  /** Whether the last frame was asked for right after the one before it. */
   #wasSoon = false;
+  /** How many frames in a row were asked for shortly after the one before them. */
+  #streak = 0;
 
   constructor(draw: () => void) {
     this.#draw = draw;
   }
 
   request(): void {
-    if (this.#scheduled !== undefined) return;
-    const elapsedMs = performance.now() - this.#lastAt;
-    const isSoon = elapsedMs < minInterval;
-    const isCalm = isSoon && this.#wasSoon && !this.#isUrgent;
-    this.#wasSoon = isSoon;
-    const waitMs = (isCalm ? calmInterval : minInterval) - elapsedMs;
-    // All changes of this turn of the event loop belong to one frame.
-    this.#scheduled = waitMs > 0 ? setTimeout(() => this.drawNow(), waitMs) : setImmediate(() => this.drawNow());
+    if (this.#scheduled === undefined) this.#schedule(this.#getWaitMs(performance.now()));
   }
 
-  /** The next frame shows what a key did. */
+  /** The next frames show what a key did. */
   hurry(): void {
-    this.#isUrgent = true;
+    this.#keyAt = performance.now();
     if (this.#scheduled === undefined) return;
     this.cancel();
-    this.request();
+    this.#schedule(minInterval - (this.#keyAt - this.#last.startedAt));
   }
 
   drawNow(): void {
     this.cancel();
-    this.#isUrgent = false;
-    this.#lastAt = performance.now();
+    const startedAt = performance.now();
+    // What asks for a frame while this one is drawn counts from its start.
+    this.#last = { startedAt, endedAt: startedAt };
     this.#draw();
+    this.#last.endedAt = performance.now();
   }
 
   cancel(): void {
     clearTimeout(this.#scheduled as NodeJS.Timeout | undefined);
     clearImmediate(this.#scheduled as NodeJS.Immediate | undefined);
     this.#scheduled = undefined;
+  }
+
+  #schedule(waitMs: number): void {
+    // All changes of this turn of the event loop belong to one frame.
+    this.#scheduled = waitMs > 0 ? setTimeout(() => this.drawNow(), waitMs) : setImmediate(() => this.drawNow());
+  }
+
+  #getWaitMs(now: number): number {
+    const { startedAt, endedAt } = this.#last;
+    const restMs = now - endedAt;
+    const calmMs = Math.min(maxCalmInterval, Math.max(calmInterval, restPerDrawnMs * (endedAt - startedAt)));
+    const isSoon = restMs < minInterval;
+    const isSingle = this.#streak < maxSingleFrames && !(isSoon && this.#wasSoon);
+    this.#wasSoon = isSoon;
+    this.#streak = restMs < calmMs ? this.#streak + 1 : 0;
+    return isSingle || now - this.#keyAt < keyMs ? minInterval - (now - startedAt) : calmMs - restMs;
   }
 }

@@ -29,7 +29,7 @@ export function toLine(text: string, columns: number): Line {
     return { text: shown, width: shown.length, cursor: undefined };
   }
   writer.begin(columns);
-  for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) if (part !== "") writer.add(part);
+  for (const part of splitEscapes(text.includes("\t") ? expandTabs(text) : text)) writer.add(part);
   return writer.end();
 }
 
@@ -58,14 +58,18 @@ class LineWriter {
   }
 
   add(part: string): void {
-    // Between two sequences.
-    if (part === "") return;
-    if (part.charCodeAt(0) !== 0x1b) this.#addText(plain.test(part) ? part : part.replaceAll(unwanted, ""));
-    else if (isStyle(part) || isLink(part)) this.#wanted.add(part);
-    else if (part === CURSOR_MARKER)
+    if (part.charCodeAt(0) !== 0x1b) {
+      this.#addText(part);
+      this.#up = "";
+    } else this.#addEscape(part);
+  }
+
+  #addEscape(escape: string): void {
+    if (isStyle(escape) || isLink(escape)) this.#wanted.add(escape);
+    else if (escape === CURSOR_MARKER)
       this.#cursor = Math.min(this.#width + this.#blanks, Math.max(0, this.#columns - 1));
-    else if (image.test(part)) this.#addImage(part);
-    this.#up = cursorUp.test(part) ? part : "";
+    else if (image.test(escape)) this.#addImage(escape);
+    this.#up = escape.endsWith("A") && cursorUp.test(escape) ? escape : "";
   }
 
   end(): Line {
@@ -77,11 +81,11 @@ class LineWriter {
     this.#text += this.#up + sequence;
   }
 
-  #addText(text: string): void {
-    const { text: fitting, width } = this.#cut(text);
-    if (this.#wanted.showsOnBlanks || this.#wanted.hasLink) return this.#write(fitting, width);
-    const body = fitting.trimEnd();
-    const blanks = fitting.length - body.length;
+  #addText(part: string): void {
+    const { text, width } = this.#fit(part);
+    if (this.#wanted.showsOnBlanks || this.#wanted.hasLink) return this.#write(text, width);
+    const body = text.trimEnd();
+    const blanks = text.length - body.length;
     if (body !== "") this.#write(body, width - blanks);
     this.#blanks += blanks;
   }
@@ -100,21 +104,24 @@ class LineWriter {
     this.#blanks = 0;
   }
 
-  #cut(text: string): { text: string; width: number } {
+  /** As much of the text as there is room for. */
+  #fit(text: string): { text: string; width: number } {
     const room = this.#columns - this.#width - this.#blanks;
-    if (plain.test(text))
-      return text.length <= room
-        ? { text, width: text.length }
-        : { text: text.slice(0, Math.max(0, room)), width: Math.max(0, room) };
-    let result = "";
-    let width = 0;
-    for (const cell of toCells(text)) {
-      if (width + cell.width > room) break;
-      result += cell.text;
-      width += cell.width;
-    }
-    return { text: result, width };
+    if (!plain.test(text)) return cut(text.replaceAll(unwanted, ""), room);
+    if (text.length <= room) return { text, width: text.length };
+    return { text: text.slice(0, Math.max(0, room)), width: Math.max(0, room) };
   }
+}
+
+function cut(text: string, room: number): { text: string; width: number } {
+  let result = "";
+  let width = 0;
+  for (const cell of toCells(text)) {
+    if (width + cell.width > room) break;
+    result += cell.text;
+    width += cell.width;
+  }
+  return { text: result, width };
 }
 
 /** One for all lines: there are thousands, and each is written at once. */

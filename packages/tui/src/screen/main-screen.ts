@@ -54,7 +54,8 @@ export class MainScreen {
       open.slice(hidden).map(({ text }) => text),
       size,
     );
-    const lines = this.#lines.toLines([...passing.map(({ text }) => text), ...visible], size.columns);
+    const texts = [...passing.map(({ text }) => text), ...visible];
+    const lines = this.#lines.toLines(texts, size.columns, visible.length);
     const cursor = findCursor(lines);
     const before = this.#painted;
     const isShorter = this.redrawsIfShorter && lines.length < before.rows.length;

@@ -1,6 +1,6 @@
 /** Splits text into what a terminal draws: grapheme clusters with their widths in columns, and escape sequences. */
 import { eastAsianWidth } from "get-east-asian-width";
-import { getEscapeAt, stripTerminalSequences } from "./escape.ts";
+import { getEscapeAt, isStyleParameter, stripTerminalSequences } from "./escape.ts";
 
 export interface Cell {
   readonly text: string;
@@ -52,9 +52,6 @@ function measureStyledAscii(text: string): number | undefined {
   }
   return width;
 }
-
-/** Digits, colons and semicolons. */
-const isStyleParameter = (code: number) => code >= 0x30 && code <= 0x3b;
 
 export function toCells(text: string): Cell[] {
   const cells: Cell[] = [];

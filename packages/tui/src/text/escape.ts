@@ -11,14 +11,41 @@ const anyEscape = new RegExp(escapeSource, "g");
 /** The escape sequence that begins at `index`; undefined if there is none, or only the beginning of one. */
 export function getEscapeAt(text: string, index: number): string | undefined {
   if (text.charCodeAt(index) !== 0x1b) return undefined;
+  const styleEnd = findStyleEnd(text, index);
+  if (styleEnd !== -1) return text.slice(index, styleEnd);
   escapeHere.lastIndex = index;
   return escapeHere.exec(text)?.[0];
 }
 
-const escapeBetween = new RegExp(`(${escapeSource})`);
+/** Where the style ends that begins at `index`, or -1. Most sequences are styles, so that these are found without an expression. */
+function findStyleEnd(text: string, index: number): number {
+  if (text.charCodeAt(index + 1) !== 0x5b) return -1;
+  let end = index + 2;
+  while (isStyleParameter(text.charCodeAt(end))) end++;
+  return text.charCodeAt(end) === 0x6d ? end + 1 : -1;
+}
 
-/** The text and the escape sequences in it, in order. Some parts may be empty. */
-export const splitEscapes = (text: string): string[] => text.split(escapeBetween);
+/** Digits, colons and semicolons. */
+export const isStyleParameter = (code: number): boolean => code >= 0x30 && code <= 0x3b;
+
+/** The text and the escape sequences in it, in order. What only looks like the beginning of a sequence is text. */
+export function splitEscapes(text: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  for (let index = text.indexOf("\x1b"); index !== -1; index = text.indexOf("\x1b", index)) {
+    const escape = getEscapeAt(text, index);
+    if (escape === undefined) {
+      index++;
+      continue;
+    }
+    if (index > start) parts.push(text.slice(start, index));
+    parts.push(escape);
+    index += escape.length;
+    start = index;
+  }
+  if (start < text.length) parts.push(text.slice(start));
+  return parts;
+}
 
 /** The text without escape sequences. */
 export const stripTerminalSequences = (text: string): string =>

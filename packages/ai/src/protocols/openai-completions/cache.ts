@@ -18,7 +18,10 @@ export function encodeCacheFields({ compat }: CompletionsModel, options: OpenAIC
   };
 }
 
-/** Adds Anthropic's markers at the end of the system prompt, the tools and the history. Changes them in place. */
+/**
+ * Adds Anthropic's markers at the end of the system prompt, the tools and the history. Changes them in place, except for
+ * the messages of the history: they are used by later requests too, so the marked one is a copy.
+ */
 export function markCacheable(
   { compat }: CompletionsModel,
   options: OpenAICompletionsOptions,
@@ -28,20 +31,25 @@ export function markCacheable(
   if (compat.cacheControlFormat !== "anthropic" || retention === "none") return;
   const keepsHour = retention === "long" && compat.supportsLongCacheRetention;
   const marker = { cache_control: { type: "ephemeral", ...(keepsHour && { ttl: "1h" }) } };
-  if (request.system) markText(request.system, marker);
+  if (request.system) Object.assign(request.system, markText(request.system, marker));
   const lastTool = request.tools.at(-1);
   if (lastTool) Object.assign(lastTool, marker);
-  request.history.findLast((message) => markText(message, marker));
+  for (let index = request.history.length - 1; index >= 0; index--) {
+    const marked = markText(request.history[index]!, marker);
+    if (!marked) continue;
+    request.history[index] = marked;
+    return;
+  }
 }
 
-/** Marks the last text of a message. Returns false if the message has no text. */
-function markText(message: Wire, marker: Wire): boolean {
+/** A copy of a message with its last text marked; undefined if the message has no text. */
+function markText(message: Wire, marker: Wire): Wire | undefined {
   const content = message["content"];
   if (typeof content === "string" && content !== "") {
-    message["content"] = [{ type: "text", text: content, ...marker }];
-    return true;
+    return { ...message, content: [{ type: "text", text: content, ...marker }] };
   }
-  const part = Array.isArray(content) ? (content as Wire[]).findLast(({ type }) => type === "text") : undefined;
-  if (part) Object.assign(part, marker);
-  return part !== undefined;
+  if (!Array.isArray(content)) return undefined;
+  const parts = content as Wire[];
+  const last = parts.findLastIndex(({ type }) => type === "text");
+  return last < 0 ? undefined : { ...message, content: parts.with(last, { ...parts[last], ...marker }) };
 }

@@ -1,4 +1,12 @@
-import { commonImageTypes, handOff, type HandoffRules, isWrittenBy, toPlainId } from "../../handoff.ts";
+import {
+  commonImageTypes,
+  handOff,
+  type HandoffRules,
+  isWrittenBy,
+  type PreparedUser,
+  toPlainId,
+} from "../../handoff.ts";
+import { oncePer } from "../../internal/once.ts";
 import type {
   AssistantMessage,
   ImageContent,
@@ -14,29 +22,45 @@ import { parseDetails, reasoningFields } from "./reasoning.ts";
 /** A JSON object of the request: a message or a part of one. */
 export type Wire = Record<string, unknown>;
 
-/** The history in OpenAI's format. `thinks`: whether thinking is on for this request. */
+/**
+ * The history in OpenAI's format. `thinks`: whether thinking is on for this request. Each message is encoded once, so
+ * callers must not change what they get.
+ */
 export function encodeHistory(model: CompletionsModel, messages: readonly Message[], thinks: boolean): Wire[] {
   const prepared = handOff(messages, model, rules[model.compat.toolCallIdFormat]);
+  const encoders = getEncoders(model);
+  const encodeAnswer = thinks ? encoders.thinkingAnswer : encoders.answer;
   const encoded: Wire[] = [];
   // `tool` messages can only hold text, so images follow in a user message after all results of the turn.
   let images: Wire[] = [];
   const pushImages = () => {
-    if (images.length > 0) pushUser(model, encoded, images);
+    if (images.length > 0) pushUser(model, encoded, { role: "user", content: images });
     images = [];
   };
   for (const message of prepared) {
     if (message.role === "toolResult") {
-      encoded.push(encodeResult(model, message));
-      images.push(...encodeResultImages(message));
+      const result = encoders.result(message);
+      encoded.push(result.message);
+      images.push(...result.images);
       continue;
     }
     pushImages();
-    if (message.role === "user") pushUser(model, encoded, encodeContent(message.content, encodeImage));
-    else encoded.push(...encodeAssistant(model, message, thinks));
+    if (message.role === "user") pushUser(model, encoded, encoders.user(message));
+    else encoded.push(...encodeAnswer(message));
   }
   pushImages();
   return encoded;
 }
+
+const getEncoders = oncePer((model: CompletionsModel) => ({
+  user: oncePer(({ content }: PreparedUser): Wire => ({ role: "user", content: encodeContent(content, encodeImage) })),
+  answer: oncePer((message: AssistantMessage) => encodeAssistant(model, message, false)),
+  thinkingAnswer: oncePer((message: AssistantMessage) => encodeAssistant(model, message, true)),
+  result: oncePer((message: ToolResultMessage) => ({
+    message: encodeResult(model, message),
+    images: encodeResultImages(message),
+  })),
+}));
 
 /** The Responses API stores ids as `call_id|item_id`. */
 const getCallId = (id: string) => id.split("|", 1)[0]!;
@@ -54,11 +78,11 @@ const rules: Record<ResolvedCompat["toolCallIdFormat"], HandoffRules> = {
   any: createRules(getCallId),
 };
 
-function pushUser(model: CompletionsModel, encoded: Wire[], content: string | Wire[]): void {
+function pushUser(model: CompletionsModel, encoded: Wire[], message: Wire): void {
   if (model.compat.requiresAssistantAfterToolResult && encoded.at(-1)?.["role"] === "tool") {
     encoded.push({ role: "assistant", content: "I have read the results." });
   }
-  encoded.push({ role: "user", content });
+  encoded.push(message);
 }
 
 function encodeResultImages({ content, toolName, toolCallId }: ToolResultMessage): Wire[] {

@@ -112,7 +112,9 @@ const leaveOut = (found: Entries, filter: PathFilter): Entries => ({
 
 /** Of what is not the user's own, all files count: what they do was looked at, and may not change unnoticed. */
 function toSource(entry: Entry, place: Place): ExtensionSource | ExtensionProblem {
-  const root = place.package?.root ?? (entry.isSingleFile ? undefined : entry.baseDir);
+  const directory = place.package?.root ?? (entry.isSingleFile ? undefined : entry.baseDir);
+  // A package that is one file has no directory of its own.
+  const root = directory === entry.path ? undefined : directory;
   const name = place.package ? nameOfPackage(entry, place.package) : entry.name;
   const source = {
     id: place.package?.id ?? entry.path,

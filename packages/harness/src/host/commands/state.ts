@@ -2,7 +2,8 @@
 import { optional, nonEmptyText, text, wholeNumber } from "../../fields/kinds.ts";
 import { complete } from "../../completion/complete.ts";
 import { FileCompletion } from "../../completion/file-completion.ts";
-import { getLastAnswer, listForkMessages, listSlashCommands, toStateData, toStatsData } from "../data.ts";
+import { listSlashCommands } from "../../agent-session/slash-commands.ts";
+import { getLastAnswer, listForkMessages, toStateData, toStatsData } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
 import { command, type SomeCommands } from "./command.ts";
 

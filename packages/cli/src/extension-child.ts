@@ -1,0 +1,5 @@
+/** The program of the process in which one isolated extension runs. */
+import { loadTypeboxModule, runExtensionChild } from "@tau/harness/extensions/isolated";
+import { loadPiModule } from "@tau/pi";
+
+runExtensionChild({ loadShared: (name) => loadTypeboxModule(name) ?? loadPiModule(name) });

@@ -1,0 +1,40 @@
+/** What extensions add to a run before it begins: messages, and a system prompt for this run. */
+import type { AgentMessage } from "@tau/agent";
+import type { Clock } from "@tau/ai";
+import { toCustomMessage } from "../extensions/session/message-queue.ts";
+import { renderPrompt, toPromptOptions } from "../extensions/session/prompt-options.ts";
+import { describePrompts, type SessionExtensions } from "../extensions/session/session-extensions.ts";
+import type { Choices } from "./choices.ts";
+
+export interface BeforeRunParts {
+  extensions: SessionExtensions;
+  choices: Choices;
+  clock: Clock;
+}
+
+/** Returns what the run begins with: the prompts, then what extensions have to add. */
+export async function beforeRun(
+  prompts: readonly AgentMessage[],
+  { extensions, choices, clock }: BeforeRunParts,
+): Promise<readonly AgentMessage[]> {
+  const waiting = extensions.queue.take("nextTurn");
+  if (!extensions.has("before_agent_start")) return [...prompts, ...waiting];
+  const { promptInput } = choices.outfit;
+  const options = toPromptOptions(promptInput);
+  const before = choices.promptText;
+  const custom = prompts.find((message) => message.role === "custom");
+  const trigger = custom
+    ? ({ messageType: "custom", message: custom } as const)
+    : ({ messageType: "user", ...describePrompts(prompts) } as const);
+  const result = await extensions.emit({
+    type: "before_agent_start",
+    ...trigger,
+    systemPrompt: before,
+    systemPromptOptions: options,
+  });
+  // Handlers replace the prompt, or change what it is made of.
+  const prompt = result?.systemPrompt ?? renderPrompt(options, promptInput);
+  choices.setRunPrompt(prompt === before ? undefined : prompt);
+  const added = (result?.messages ?? []).map((draft) => toCustomMessage(draft, clock.now()));
+  return [...prompts, ...waiting, ...added];
+}

@@ -1,0 +1,221 @@
+/** What a session lets its extensions do. */
+import { type AgentTool, type AgentToolResult, type AgentToolUpdateCallback } from "@tau/agent";
+import { createAssistantMessage, getErrorMessage } from "@tau/ai/internal";
+import { type Clock, validateToolArguments } from "@tau/ai";
+import { HarnessError } from "../errors.ts";
+import type { SourceInfo, ToolDefinition, ToolInfo } from "../extensions/api.ts";
+import type { ToolCallOutcome } from "../extensions/context.ts";
+import { execProgram } from "../extensions/exec.ts";
+import { toCustomMessage } from "../extensions/session/message-queue.ts";
+import { toPromptOptions } from "../extensions/session/prompt-options.ts";
+import { replaceSession } from "../extensions/session/replace-session.ts";
+import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
+import type { ExtensionSessionPort } from "../extensions/session-port.ts";
+import type { SessionReader } from "../extensions/session-reader.ts";
+import type { RunHost } from "../run/run-host.ts";
+import type { Activity } from "./activity.ts";
+import type { AgentSession } from "./agent-session.ts";
+import type { Choices } from "./choices.ts";
+import { listSlashCommands } from "./slash-commands.ts";
+import { getContextUse } from "./stats.ts";
+
+export interface ExtensionPortParts {
+  session: AgentSession;
+  extensions: SessionExtensions;
+  reader: SessionReader;
+  choices: Choices;
+  activity: Activity;
+  host: RunHost;
+  clock: Clock;
+}
+
+export function createExtensionPort(parts: ExtensionPortParts): ExtensionSessionPort {
+  const { session, extensions, reader, choices, activity, host, clock } = parts;
+  const { waits } = extensions;
+  const { sessionManager, modelRegistry } = session;
+  return {
+    cwd: session.cwd,
+    ui: extensions.ui,
+    reader,
+    modelRegistry,
+    get mode() {
+      return extensions.surface?.mode ?? "print";
+    },
+
+    getModel: () => session.model,
+    async setModel(model) {
+      const isUsable = modelRegistry.getAvailable().some(({ provider }) => provider === model.provider);
+      if (isUsable) await session.setModel(model);
+      return isUsable;
+    },
+    getScopedModels() {
+      const patterns = session.settings.enabledModels;
+      return patterns ? modelRegistry.scope(patterns).models : [];
+    },
+    getThinkingLevel: () => session.thinkingLevel,
+    setThinkingLevel: (level) => void session.setThinkingLevel(level),
+
+    isIdle: () => !session.isStreaming,
+    isProjectTrusted: () => session.settingsManager.isProjectTrusted,
+    getSignal: () => activity.run?.signal,
+    abort: () => void session.abort(),
+    hasPendingMessages: () => !host.inbox.isEmpty || !extensions.isQueueEmpty,
+    shutdown: () => extensions.surface?.shutdown?.(),
+    getContextUsage() {
+      const use = session.model && getContextUse(host.transcript.tokens, session.model.contextWindow);
+      return use && { tokens: use.tokens, contextWindow: use.contextWindow, percent: use.percent };
+    },
+    async compact(instructions) {
+      const outcome = await session.compact(instructions);
+      if (outcome.kind === "compacted") return outcome.compaction;
+      if (outcome.kind === "failed") throw new HarnessError("run_failed", outcome.failure.message);
+      throw new HarnessError("run_failed", outcome.kind === "aborted" ? "The compaction was aborted." : outcome.reason);
+    },
+    getSystemPrompt: () => choices.promptText,
+    getSystemPromptOptions: () => toPromptOptions(choices.outfit.promptInput),
+    getSettings: () => session.settings,
+
+    async sendMessage(message, { triggerTurn = false, deliverAs = "steer" }) {
+      if (deliverAs === "nextTurn") return extensions.queue.add("nextTurn", message);
+      if (session.isStreaming) return extensions.queue.add(deliverAs, message);
+      const custom = toCustomMessage(message, clock.now());
+      if (triggerTurn) return void activity.begin([custom]).catch(reportRun);
+      await activity.later(async () => {
+        await sessionManager.append({ type: "custom_message", ...message });
+        host.transcript.add(custom);
+      });
+    },
+    async sendUserMessage(content, { deliverAs, expandPromptTemplates = false }) {
+      const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+      const images = blocks.filter((block) => block.type === "image");
+      const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+      const submission = await session.submit(text, {
+        ...(images.length > 0 && { images }),
+        ...(deliverAs && { queue: deliverAs }),
+        expandPromptTemplates,
+        source: "extension",
+      });
+      if (submission.disposition === "started") submission.outcome.catch(reportRun);
+    },
+    appendEntry: async (customType, data) => void (await sessionManager.appendCustomEntry(customType, data)),
+    setSessionName: async (name) => void (await sessionManager.appendSessionInfo(name)),
+    setLabel: async (entryId, label) => void (await sessionManager.appendLabelChange(entryId, label)),
+
+    exec: (command, args, options) => waits.during(() => execProgram(command, args, { cwd: session.cwd, ...options })),
+    getActiveTools: () => session.tools.map(({ name }) => name),
+    getAllTools: () => listAllTools(session, extensions),
+    setActiveTools(names) {
+      const known = new Set(
+        listAllTools(session, extensions).flatMap((tool) => (isReachable(tool) ? [tool.name] : [])),
+      );
+      session.setActiveTools(names.filter((name) => known.has(name)));
+    },
+    refreshTools: () => choices.refit(),
+    getCallableTools: () => session.tools,
+    executeTool: (callerId, name, args, options) =>
+      waits.during(() => executeNested(parts, { callerId, name, args, ...options })),
+    getCommands: () => listSlashCommands(session),
+
+    registerProvider: (name, config) => extensions.providers.register(name, config),
+    unregisterProvider: (name) => extensions.providers.unregister(name),
+
+    waitForIdle: () => session.waitForIdle(),
+    reload: async () => void (await session.reload()),
+    replace: {
+      newSession: ({ withSession, ...options } = {}) =>
+        replaceSession(extensions, (target) => target.newSession(options), withSession),
+      fork: (entryId, { position = "before", withSession } = {}) =>
+        replaceSession(extensions, (target) => target.fork(entryId, position), withSession),
+      switchSession: (path, { withSession } = {}) =>
+        replaceSession(extensions, (target) => target.switchSession(path), withSession),
+    },
+    async navigateTree(targetId, { summarize, customInstructions, replaceInstructions, label } = {}) {
+      const moved = await session.navigate(targetId, {
+        ...(summarize !== undefined && { summarise: summarize }),
+        ...(customInstructions !== undefined && { instructions: customInstructions }),
+        ...(replaceInstructions !== undefined && { replaceInstructions }),
+        ...(label !== undefined && { label }),
+      });
+      return { cancelled: !moved };
+    },
+  };
+
+  function reportRun(error: unknown): void {
+    session.notify("run_failed", getErrorMessage(error));
+  }
+}
+
+const isReachable = ({ exposure }: ToolInfo): boolean => exposure === "direct" || exposure === "model-only";
+
+/** Those of the session and those of extensions, shown or not. */
+function listAllTools(session: AgentSession, extensions: SessionExtensions): ToolInfo[] {
+  const own = extensions.registrations.tools;
+  const builtIn: SourceInfo = { path: "", source: "builtin", scope: "user", origin: "top-level" };
+  const others = [...session.tools, ...session.knownTools].filter(({ name }) => !own.has(name));
+  const unique = [...new Map(others.map((tool) => [tool.name, tool])).values()];
+  return [
+    ...unique.map((tool) => describeTool({ ...tool, exposure: "direct" } as ToolDefinition, builtIn)),
+    ...[...own.values()].map(({ definition, extension }) => describeTool(definition, extension.source.info)),
+  ];
+}
+
+function describeTool(tool: ToolDefinition, sourceInfo: SourceInfo): ToolInfo {
+  const { name, description, parameters, promptGuidelines, namespace, annotations, exposure = "direct" } = tool;
+  return {
+    name,
+    description,
+    parameters,
+    exposure,
+    sourceInfo,
+    ...(promptGuidelines && { promptGuidelines }),
+    ...(namespace && { namespace }),
+    ...(annotations && { annotations }),
+  };
+}
+
+interface NestedCall {
+  callerId: string;
+  name: string;
+  args: unknown;
+  signal?: AbortSignal;
+  onUpdate?: AgentToolUpdateCallback;
+}
+
+let nestedCalls = 0;
+
+/** A call that a tool makes: validated, offered to extensions and judged like a call of the model. */
+async function executeNested(
+  { session, extensions, host, clock }: ExtensionPortParts,
+  { callerId, name, args, signal = new AbortController().signal, onUpdate }: NestedCall,
+): Promise<ToolCallOutcome> {
+  const id = `${callerId}/${++nestedCalls}`;
+  const call = { toolCallId: id, toolName: name, parentToolCallId: callerId };
+  const fail = (text: string): ToolCallOutcome => ({ result: { content: [{ type: "text", text }] }, isError: true });
+  const tool = session.tools.find((candidate) => candidate.name === name);
+  if (!tool || !session.model) return fail(`There is no tool ${JSON.stringify(name)}.`);
+  await extensions.emit({ type: "tool_execution_start", ...call, args });
+  const outcome = await run(tool).catch((error: unknown) => fail(getErrorMessage(error)));
+  await extensions.emit({ type: "tool_execution_end", ...call, ...outcome });
+  return outcome;
+
+  async function run(called: AgentTool): Promise<ToolCallOutcome> {
+    const toolCall = { type: "toolCall" as const, id, name, arguments: args as Record<string, unknown> };
+    const prepared = called.prepareArguments ? called.prepareArguments(args) : toolCall.arguments;
+    const input = validateToolArguments(called, { ...toolCall, arguments: prepared });
+    const blocked = await extensions.emit({ type: "tool_call", ...call, input });
+    if (blocked?.block) return fail(blocked.reason ?? "An extension blocked the call.");
+    const assistantMessage = createAssistantMessage(session.model!, clock.now());
+    const context = { systemPrompt: session.systemPrompt, messages: [], tools: [...session.tools] };
+    try {
+      const verdict = await host.judge({ assistantMessage, toolCall, args: input, context }, signal);
+      if (verdict?.block) return fail(verdict.reason ?? "The call was denied.");
+      const result: AgentToolResult = await called.execute(id, input, signal, onUpdate);
+      const isError = result.isError === true;
+      const { content, details } = result;
+      const changed = await extensions.emit({ type: "tool_result", ...call, input, content, details, isError });
+      return { result: { ...result, ...changed }, isError: changed?.isError ?? isError };
+    } finally {
+      host.endCall(id);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** Which extensions a session may have, and whether there is any. Cheap: it is asked at every start. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { ExtensionFactory } from "./api.ts";
+import type { ExtensionEvent } from "./events.ts";
+import type { LoadSharedModule } from "./load/loaded-module.ts";
+
+/** An extension that the embedding program passes as a function. */
+export type InlineExtension = ExtensionFactory | { name: string; factory: ExtensionFactory };
+
+export interface ExtensionsParams {
+  /** Files or directories that the user named. */
+  paths?: readonly string[];
+  /** Whether those of the user, of a trusted project and of installed packages are found. Default false. */
+  discovers?: boolean;
+  factories?: readonly InlineExtension[];
+  /** The values of their flags on the command line. */
+  flags?: ReadonlyMap<string, boolean | string>;
+  /** Modules that extensions import by a name of ours. Default: none. */
+  loadShared?: LoadSharedModule;
+  /** What the process of an isolated extension runs: a JavaScript file, and what it reads besides. Without it, none runs. */
+  child?: { path: string; readable: readonly string[] };
+  /** Why the session begins, as extensions are told. Default: the program started. */
+  start?: Omit<ExtensionEvent<"session_start">, "type">;
+}
+
+export interface ExtensionPlace {
+  cwd: string;
+  agentDir: string;
+  settings: SettingsManager;
+}
+
+export function hasExtensions(
+  { paths = [], factories = [], discovers = false }: ExtensionsParams,
+  { cwd, agentDir, settings }: ExtensionPlace,
+): boolean {
+  const { extensions, packages, contextSources } = settings.get();
+  if (paths.length > 0 || factories.length > 0 || contextSources.length > 0) return true;
+  if (!discovers) return false;
+  if (extensions.length > 0 || packages.length > 0) return true;
+  return [agentDir, join(cwd, ".tau"), join(cwd, ".pi")].some((parent) => existsSync(join(parent, "extensions")));
+}

@@ -1,0 +1,128 @@
+/** Runs what the host asks of the extension, and answers. */
+import { getErrorMessage, isRecord } from "@tau/ai/internal";
+import type { ToolContext } from "@tau/tools";
+import { createFacilities } from "../../../pipeline/tool-facilities.ts";
+import { createCommandContext, createContext, createToolContext, type Lifetime } from "../../create-context.ts";
+import type { ExtensionEvent } from "../../events.ts";
+import type { Registrations } from "../../extension.ts";
+import type { ExtensionSessionPort } from "../../session-port.ts";
+import { getChangeableFields, hasSignal } from "../changeable-fields.ts";
+import type { ChildCall, HostMessage } from "../messages.ts";
+import type { HostLink } from "./link.ts";
+
+export interface CallParts {
+  link: HostLink;
+  registrations: Registrations;
+  session: ExtensionSessionPort;
+  lifetime: Lifetime;
+}
+
+interface Answer {
+  value?: unknown;
+  changed?: Record<string, unknown>;
+}
+
+export class CallAnswerer {
+  readonly #parts: CallParts;
+  readonly #open = new Map<number, AbortController>();
+  readonly #facilities = new Map<string, ReturnType<typeof createFacilities>>();
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+  }
+
+  async answer({ id, call }: Extract<HostMessage, { type: "call" }>): Promise<void> {
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    try {
+      const answer = await this.#run(id, call, controller.signal);
+      this.#parts.link.send({ type: "answer", id, ...answer });
+    } catch (error) {
+      this.#parts.link.send({ type: "answer", id, error: { message: getErrorMessage(error) } });
+    } finally {
+      this.#open.delete(id);
+    }
+  }
+
+  abort(id: number): void {
+    this.#open.get(id)?.abort();
+  }
+
+  /** Of events that nobody waits for. */
+  notify(event: ExtensionEvent): void {
+    const { registrations, session, lifetime } = this.#parts;
+    for (const handler of registrations.handlers.get(event.type) ?? []) {
+      const work = async () => await handler(event, createContext(session, lifetime));
+      work().catch((error: unknown) => this.#tell(`Its handler of ${event.type} failed: ${getErrorMessage(error)}`));
+    }
+  }
+
+  #tell(message: string): void {
+    this.#parts.link.send({ type: "problem", message });
+  }
+
+  async #run(id: number, call: ChildCall, signal: AbortSignal): Promise<Answer> {
+    const { link, registrations, session, lifetime } = this.#parts;
+    switch (call.kind) {
+      case "event":
+        return await this.#handle(call, signal);
+      case "tool": {
+        const { name, toolCallId, params } = call;
+        const tool = registrations.tools.get(name);
+        if (!tool) throw new Error(`There is no tool ${name} any more.`);
+        const onUpdate = (update: unknown) => link.send({ type: "update", id, update: update as never });
+        const context = createToolContext(session, lifetime, { id: toolCallId, signal });
+        // A tool of the other form finds what it needs in the same context.
+        const facilities = { ...this.#getFacilities(name), toolCallId };
+        const whole = Object.defineProperties(context, Object.getOwnPropertyDescriptors(facilities));
+        return { value: await tool.execute(toolCallId, params, signal, onUpdate, whole) };
+      }
+      case "lifecycle": {
+        const { name, phase, toolCallId, value } = call;
+        const tool = registrations.tools.get(name);
+        const context: ToolContext = { ...this.#getFacilities(name), signal, toolCallId };
+        if (phase === "onLoad" || phase === "onUnload") await tool?.[phase]?.(context);
+        else await tool?.[phase]?.(value, context);
+        return {};
+      }
+      case "command": {
+        const command = registrations.commands.get(call.name);
+        await command?.handler(call.args, createCommandContext(session, lifetime));
+        return {};
+      }
+      case "completions":
+        return { value: await registrations.commands.get(call.name)?.getArgumentCompletions?.(call.prefix) };
+      case "shortcut": {
+        await registrations.shortcuts.get(call.key)?.handler(createContext(session, lifetime));
+        return {};
+      }
+    }
+  }
+
+  async #handle({ name, index, event }: ChildCall & { kind: "event" }, signal: AbortSignal): Promise<Answer> {
+    const { registrations, session, lifetime } = this.#parts;
+    const handler = registrations.handlers.get(name)?.[index];
+    if (!handler) return {};
+    const fields = getChangeableFields(name);
+    const given = (hasSignal(name) ? { ...event, signal } : event) as unknown as Record<string, unknown>;
+    const before = fields.map((field) => JSON.stringify(given[field]));
+    const value = await handler(given as unknown as ExtensionEvent, createContext(session, lifetime));
+    if (name === "user_bash" && isRecord(value) && value["operations"])
+      throw new Error("Running commands with operations of its own needs trust.");
+    const changed = fields.filter((field, position) => JSON.stringify(given[field]) !== before[position]);
+    if (changed.length === 0) return { value };
+    return { value, changed: Object.fromEntries(changed.map((field) => [field, given[field]])) };
+  }
+
+  /** Configuration and log of one tool. */
+  #getFacilities(name: string) {
+    const known = this.#facilities.get(name);
+    if (known) return known;
+    const { link } = this.#parts;
+    // Whether it may log is the host's decision, and a tool does not wait for it.
+    const log = (level: string, text: string) => void link.call("log", [level, text]).catch(() => undefined);
+    const facilities = createFacilities(log);
+    this.#facilities.set(name, facilities);
+    return facilities;
+  }
+}

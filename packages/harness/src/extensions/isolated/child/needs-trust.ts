@@ -1,0 +1,30 @@
+/** What works only in an extension that the user trusts, because it cannot leave its process or would take keys along. */
+
+export interface NeedsTrust {
+  /** Sentences for the user, each once. */
+  readonly sentences: readonly string[];
+  /** Notes that something is left out. */
+  note(what: string): void;
+  /** The error of a call that cannot be left out silently. */
+  refuse(what: string): Error;
+}
+
+/** `tell` is called with each sentence that is new. */
+export function createNeedsTrust(name: string, tell: (sentence: string) => void): NeedsTrust {
+  const sentences = new Set<string>();
+  const add = (what: string): string => {
+    const sentence = `This needs trust: ${what}. Without it, ${name} runs in a process of its own, where that is not possible.`;
+    if (!sentences.has(sentence)) {
+      sentences.add(sentence);
+      tell(sentence);
+    }
+    return sentence;
+  };
+  return {
+    get sentences() {
+      return [...sentences];
+    },
+    note: (what) => void add(what),
+    refuse: (what) => new Error(add(what)),
+  };
+}

@@ -1,0 +1,128 @@
+/** The session as an extension in a process of its own sees it: everything is asked of the host. */
+import type { AgentTool } from "@tau/agent";
+import type { ExecResult } from "../../api.ts";
+import type { ExtensionSessionPort } from "../../session-port.ts";
+import type { SessionReader } from "../../session-reader.ts";
+import { createChildUi } from "./ui.ts";
+import type { HostLink } from "./link.ts";
+import type { NeedsTrust } from "./needs-trust.ts";
+import type { RunSignals } from "./run-signals.ts";
+
+export interface SessionPortParts {
+  link: HostLink;
+  needsTrust: NeedsTrust;
+  signals: RunSignals;
+}
+
+export function createChildSession({ link, needsTrust, signals }: SessionPortParts): ExtensionSessionPort {
+  const read = (method: string, ...args: unknown[]) => link.read(method, args) as never;
+  const act = (method: string, ...args: unknown[]) => link.callSync(method, args) as never;
+  const call = (method: string, ...args: unknown[]) => link.call(method, args) as Promise<never>;
+  const ui = createChildUi(link, needsTrust);
+  return {
+    get cwd() {
+      return read("cwd") as string;
+    },
+    get mode() {
+      return read("mode") as ExtensionSessionPort["mode"];
+    },
+    ui,
+    reader: createChildReader(read),
+    modelRegistry: createChildModels(read, needsTrust),
+
+    getModel: () => read("getModel"),
+    setModel: (model) => call("setModel", { provider: model.provider, id: model.id }),
+    getScopedModels: () => read("getScopedModels"),
+    getThinkingLevel: () => read("getThinkingLevel"),
+    setThinkingLevel: (level) => act("setThinkingLevel", level),
+
+    isIdle: () => read("isIdle"),
+    isProjectTrusted: () => read("isProjectTrusted"),
+    getSignal: () => signals.get(read("getRun")),
+    abort: () => act("abort"),
+    hasPendingMessages: () => read("hasPendingMessages"),
+    shutdown: () => act("shutdown"),
+    getContextUsage: () => read("getContextUsage"),
+    compact: (instructions) => call("compact", instructions),
+    getSystemPrompt: () => read("getSystemPrompt"),
+    getSystemPromptOptions: () => read("getSystemPromptOptions"),
+    getSettings: () => read("getSettings"),
+
+    sendMessage: (message, options) => call("sendMessage", message, options),
+    sendUserMessage: (content, options) => call("sendUserMessage", content, options),
+    appendEntry: (customType, data) => call("appendEntry", customType, data),
+    setSessionName: (name) => call("setSessionName", name),
+    setLabel: (entryId, label) => call("setLabel", entryId, label),
+
+    exec: (command, args, { signal, ...options }) =>
+      link.call("exec", [command, args, options], { signal }) as Promise<ExecResult>,
+    getActiveTools: () => read("getActiveTools"),
+    getAllTools: () => read("getAllTools"),
+    setActiveTools: (names) => act("setActiveTools", names),
+    // The host notices it with the registration.
+    refreshTools: () => {},
+    getCallableTools: () =>
+      (read("getCallableTools") as Omit<AgentTool, "execute">[]).map((tool) => ({
+        ...tool,
+        execute: () => Promise.reject(needsTrust.refuse("calling a tool without `ctx.executeTool`")),
+      })),
+    executeTool: (callerId, name, args, { signal, onUpdate }) =>
+      link.call("executeTool", [callerId, name, args], { signal, onProgress: onUpdate }) as Promise<never>,
+    getCommands: () => read("getCommands"),
+
+    // Both are part of what is registered.
+    registerProvider: () => {},
+    unregisterProvider: () => {},
+
+    waitForIdle: () => call("waitForIdle"),
+    reload: () => call("reload"),
+    replace: {
+      newSession: ({ setup, withSession, ...options } = {}) =>
+        setup || withSession ? refuseFunctions(needsTrust) : call("newSession", options),
+      fork: (entryId, { withSession, ...options } = {}) =>
+        withSession ? refuseFunctions(needsTrust) : call("fork", entryId, options),
+      switchSession: (path, { withSession } = {}) =>
+        withSession ? refuseFunctions(needsTrust) : call("switchSession", path),
+    },
+    navigateTree: (targetId, options) => call("navigateTree", targetId, options),
+  };
+}
+
+/** The process ends with its session, so nothing of it can go on in the next one. */
+const refuseFunctions = (needsTrust: NeedsTrust): Promise<never> =>
+  Promise.reject(needsTrust.refuse("going on in another session with `setup` or `withSession`"));
+
+type Read = (method: string, ...args: unknown[]) => never;
+
+const createChildReader = (read: Read): SessionReader => ({
+  getCwd: () => read("reader.getCwd"),
+  getSessionDir: () => read("reader.getSessionDir"),
+  getSessionId: () => read("reader.getSessionId"),
+  getSessionFile: () => read("reader.getSessionFile"),
+  getSessionName: () => read("reader.getSessionName"),
+  getLeafId: () => read("reader.getLeafId"),
+  getLeafEntry: () => read("reader.getLeafEntry"),
+  getEntry: (id) => read("reader.getEntry", id),
+  getLabel: (id) => read("reader.getLabel", id),
+  getBranch: (fromId) => read("reader.getBranch", fromId),
+  getHeader: () => read("reader.getHeader"),
+  getEntries: () => read("reader.getEntries"),
+  getTree: () => read("reader.getTree"),
+  isPersisted: () => read("reader.isPersisted"),
+  buildSessionContext: () => read("reader.buildSessionContext"),
+});
+
+/** Models without their keys and headers. */
+function createChildModels(read: Read, needsTrust: NeedsTrust): ExtensionSessionPort["modelRegistry"] {
+  const models = {
+    getAll: () => read("models.getAll"),
+    getAvailable: () => read("models.getAvailable"),
+    find: (provider: string, id: string) => read("models.find", provider, id),
+    displayName: (provider: string) => read("models.displayName", provider),
+    refresh: async () => {},
+    getApiKey: () => Promise.reject(needsTrust.refuse("reading API keys")),
+    getApiKeyAndHeaders: () => Promise.reject(needsTrust.refuse("reading API keys")),
+    requestHeaders: () => Promise.reject(needsTrust.refuse("reading API keys")),
+  };
+  return models as unknown as ExtensionSessionPort["modelRegistry"];
+}

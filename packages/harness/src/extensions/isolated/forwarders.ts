@@ -1,0 +1,132 @@
+/** Turns what an extension registered in its process into registrations here, whose functions call that process. */
+import type { ToolContext } from "@tau/tools";
+import type { CommandDefinition, ShortcutDefinition, ToolDefinition } from "../api.ts";
+import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
+import type { AnyHandler, Registrations } from "../extension.ts";
+import { applyChanges, getChangeableFields, toCrossingEvent } from "./changeable-fields.ts";
+import type { Manifest } from "./manifest.ts";
+import { isToolUpdate, isValidChange, parseCompletions, parseResult, parseToolResult } from "./parse-results.ts";
+import { streamedEvents } from "./stream-batch.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+/** It decides for the user whom to trust, so it is not asked of an extension that is not trusted. */
+const notForwarded: ReadonlySet<ExtensionEventName> = new Set(["project_trust"]);
+
+export interface ForwardParts {
+  supervisor: Pick<Supervisor, "call" | "stream">;
+  isKnownProvider: (name: string) => boolean;
+  report: (message: string) => void;
+  onInputChanged: (toolCallId: string) => void;
+}
+
+/** Replaces all of `registrations`. */
+export function fillRegistrations(registrations: Registrations, manifest: Manifest, parts: ForwardParts): void {
+  const { handlers, tools, commands, shortcuts, flags, providers, mcpServers } = registrations;
+  for (const map of [handlers, tools, commands, shortcuts, flags, providers, mcpServers]) map.clear();
+  for (const [name, count] of manifest.handlers) {
+    if (notForwarded.has(name)) continue;
+    // Streamed events reach all handlers at once.
+    const length = streamedEvents.has(name) ? 1 : count;
+    handlers.set(
+      name,
+      Array.from({ length }, (_unused, index) => createHandler(name, index, parts)),
+    );
+  }
+  for (const item of manifest.tools) tools.set(item.tool.name, createTool(item, parts));
+  for (const item of manifest.commands) commands.set(item.name, createCommand(item, parts));
+  for (const item of manifest.shortcuts) shortcuts.set(item.key, createShortcut(item, parts));
+  for (const { name, flag } of manifest.flags) flags.set(name, flag);
+  for (const { name, provider } of manifest.providers) {
+    const problem = findProviderProblem(name, provider, parts);
+    if (problem === undefined) providers.set(name, provider);
+    else parts.report(problem);
+  }
+  for (const { name, config } of manifest.mcpServers) mcpServers.set(name, config);
+}
+
+function createHandler(name: ExtensionEventName, index: number, parts: ForwardParts): AnyHandler {
+  const { supervisor, onInputChanged } = parts;
+  if (streamedEvents.has(name)) return (event) => supervisor.stream(event);
+  return async (event) => {
+    const { signal } = event as { signal?: AbortSignal };
+    const call = { kind: "event", name, index, event: toCrossingEvent(event) } as const;
+    const { value, changed } = await supervisor.call(call, { signal });
+    const result = parseResult(name, value);
+    if (changed) {
+      checkChanges(event, changed);
+      applyChanges(event, changed);
+      if (event.type === "tool_call") onInputChanged(event.toolCallId);
+    }
+    return result;
+  };
+}
+
+function checkChanges(event: ExtensionEvent, changed: Record<string, unknown>): void {
+  const record = event as unknown as Record<string, unknown>;
+  for (const field of getChangeableFields(event.type)) {
+    if (!Object.hasOwn(changed, field) || isValidChange(event.type, field, record[field], changed[field])) continue;
+    throw new Error(`It changed ${field} of ${event.type} into something that it cannot be.`);
+  }
+}
+
+function createTool({ tool, phases }: Manifest["tools"][number], { supervisor }: ForwardParts): ToolDefinition {
+  const { name } = tool;
+  const lifecycle = Object.fromEntries(
+    phases.map((phase) => {
+      const forward = async (value: unknown, { signal, toolCallId }: ToolContext) =>
+        void (await supervisor.call({ kind: "lifecycle", name, phase, toolCallId, value }, { signal }));
+      const hasValue = phase === "beforeInvoke" || phase === "afterInvoke";
+      return [phase, hasValue ? forward : (context: ToolContext) => forward(undefined, context)];
+    }),
+  );
+  return {
+    ...tool,
+    ...lifecycle,
+    async execute(toolCallId, params: unknown, signal, onUpdate) {
+      const forward = onUpdate && ((update: never) => void (isToolUpdate(update) && onUpdate(update)));
+      const { value } = await supervisor.call(
+        { kind: "tool", name, toolCallId, params },
+        { signal, onUpdate: forward as never },
+      );
+      return parseToolResult(value);
+    },
+  };
+}
+
+function createCommand(
+  { name, description, completes }: Manifest["commands"][number],
+  { supervisor }: ForwardParts,
+): CommandDefinition {
+  return {
+    ...(description !== undefined && { description }),
+    ...(completes && {
+      getArgumentCompletions: async (prefix: string) =>
+        parseCompletions((await supervisor.call({ kind: "completions", name, prefix })).value),
+    }),
+    handler: async (args) => void (await supervisor.call({ kind: "command", name, args })),
+  };
+}
+
+const createShortcut = (
+  { key, description }: Manifest["shortcuts"][number],
+  { supervisor }: ForwardParts,
+): ShortcutDefinition => ({
+  ...(description !== undefined && { description }),
+  handler: async () => void (await supervisor.call({ kind: "shortcut", key })),
+});
+
+/** Names of variables and commands would be filled in by the host, with what the extension may not have. */
+const isReference = (value: string): boolean => /^!|\$|^[A-Z][A-Z0-9_]*$/.test(value);
+
+function findProviderProblem(
+  name: string,
+  { apiKey, headers = {} }: Manifest["providers"][number]["provider"],
+  { isKnownProvider }: ForwardParts,
+): string | undefined {
+  if (isKnownProvider(name))
+    return `It changes the provider ${name}, which needs trust: the keys of the provider would go to another address.`;
+  const values = [apiKey, ...Object.values(headers)];
+  if (values.some((value) => typeof value === "string" && isReference(value)))
+    return `Its provider ${name} takes its key from a variable or a command, which needs trust.`;
+  return undefined;
+}

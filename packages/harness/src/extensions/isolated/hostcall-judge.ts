@@ -1,0 +1,28 @@
+/** Hostcalls of isolated extensions before the one judge of the session. */
+import { createGuardedFiles } from "@tau/tools";
+import { Grants } from "../../policy/grants.ts";
+import { createPathGuard } from "../../policy/guard.ts";
+import { createJudge, type JudgeParts } from "../../policy/judge.ts";
+import type { PathRules } from "../../policy/paths.ts";
+import type { HostcallJudge } from "./ports.ts";
+
+/** `parts` are those of the session. What a person allows the extension for a session counts for nobody else. */
+export function createHostcallJudge(
+  parts: Omit<JudgeParts, "subject" | "grants">,
+  { extension, pathRules }: { extension: string; pathRules: PathRules },
+): HostcallJudge {
+  const grants = new Grants();
+  const judge = createJudge({ ...parts, grants, subject: { kind: "extension", name: extension } });
+  const createFiles = createGuardedFiles();
+  return {
+    async judge({ id, method, args, access, summary }, signal) {
+      const name = `${extension}: ${method}`;
+      const tool = { name, access: () => access, summarise: () => summary };
+      const call = { toolCall: { id, name }, args, context: { tools: [tool] } };
+      const result = await judge(call as unknown as Parameters<typeof judge>[0], signal);
+      return result?.block ? (result.reason ?? "It is not allowed.") : undefined;
+    },
+    createFiles: (id) => createFiles(createPathGuard(pathRules, grants.forCall(id))),
+    endCall: (id) => grants.endCall(id),
+  };
+}

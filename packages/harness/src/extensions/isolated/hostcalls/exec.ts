@@ -1,0 +1,111 @@
+/** Commands, variables, other tools, and the log. */
+import type { ExecOptions } from "../../api.ts";
+import {
+  type Hostcall,
+  HostcallFault,
+  type Hostcalls,
+  takeRecord,
+  takeText,
+  takeTexts,
+  wholeCapability,
+} from "./hostcall.ts";
+
+/** As a shell would have to be told it, for the policy to read. */
+export const quoteCommand = (command: string, args: readonly string[]): string =>
+  [command, ...args]
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(" ");
+
+const exec: Hostcall = {
+  access: ([command, args]) => [
+    {
+      capability: "exec",
+      target: {
+        kind: "command",
+        command: quoteCommand(takeText(command, "The command"), takeTexts(args, "The arguments")),
+      },
+    },
+  ],
+  async run([command, args, given], { session, signal, quota, spend }) {
+    const { timeout, cwd } = given === undefined ? {} : takeRecord(given, "The options");
+    const options: ExecOptions = {
+      signal,
+      ...(typeof timeout === "number" && { timeout }),
+      ...(typeof cwd === "string" && { cwd }),
+    };
+    spend(quota.beginProcess());
+    try {
+      return await session.exec(takeText(command, "The command"), takeTexts(args, "The arguments"), options);
+    } finally {
+      quota.endProcess();
+    }
+  },
+};
+
+const env: Hostcall = {
+  access: ([name]) => [{ capability: "env", target: { kind: "name", name: takeText(name, "The name") } }],
+  isEarly: true,
+  run: ([name], { ports }) => ports.env[takeText(name, "The name")],
+};
+
+const executeTool: Hostcall = {
+  access: ([, name]) => [{ capability: "tool", target: { kind: "name", name: takeText(name, "The name") } }],
+  run: ([callerId, name, args], { session, signal, onProgress }) =>
+    session.executeTool(takeText(callerId, "The id"), takeText(name, "The name"), args, {
+      signal,
+      onUpdate: onProgress,
+    }),
+};
+
+const levels = ["debug", "info", "warn", "error"] as const;
+const maxLogLength = 10_000;
+
+const log: Hostcall = {
+  access: (_args, extension) => wholeCapability("log", extension),
+  isEarly: true,
+  run([level, message], { ports }) {
+    const known = levels.find((candidate) => candidate === level);
+    if (!known) throw new HostcallFault("invalid_request", "There is no such level.");
+    ports.log(known, takeText(message, "The message").slice(0, maxLogLength));
+  },
+};
+
+const busCalls: Hostcalls = {
+  "bus.on": {
+    access: (_args, extension) => wholeCapability("events", extension),
+    isEarly: true,
+    run: ([channel], { ports, connection }) => connection.listen(takeText(channel, "The channel"), ports.events),
+  },
+  "bus.emit": {
+    access: (_args, extension) => wholeCapability("events", extension),
+    run: ([channel, data], { ports }) => ports.events.emit(takeText(channel, "The channel"), data),
+  },
+};
+
+const getRun: Hostcall = {
+  access: () => [],
+  isRead: true,
+  run(_args, { session, connection }) {
+    const signal = session.getSignal();
+    return signal && connection.nameRun(signal);
+  },
+};
+
+/** What the process refuses by itself, so that it is written down. */
+const refused: Hostcall = {
+  access: ([what, detail]) => {
+    const name = takeText(detail, "The detail").slice(0, maxLogLength);
+    return [
+      what === "network"
+        ? { capability: "http", target: { kind: "host", host: name } }
+        : { capability: "exec", target: { kind: "command", command: name } },
+    ];
+  },
+  isEarly: true,
+  refuses: ([what]) =>
+    what === "network"
+      ? "An isolated extension has no network but fetch."
+      : "An isolated extension starts no processes.",
+};
+
+export const actCalls: Hostcalls = { exec, env, executeTool, log, getRun, refused, ...busCalls };

@@ -1,0 +1,7 @@
+/** Extensions in processes of their own: what loads them here, and what runs in such a process. */
+export { loadTypeboxModule } from "../load/shared-modules.ts";
+export { type ChildParts, runExtensionChild } from "./child/run-extension-child.ts";
+export { createHostcallJudge } from "./hostcall-judge.ts";
+export { type HostNetwork, systemNetwork } from "./hostcalls/http.ts";
+export { loadIsolated } from "./load-isolated.ts";
+export type { HostcallJudge, IsolatedPorts, JudgedHostcall } from "./ports.ts";

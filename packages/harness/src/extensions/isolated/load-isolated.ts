@@ -1,0 +1,72 @@
+/** Loads an extension that the user has not vouched for: its code runs in a process of its own, behind the sandbox. */
+import { getErrorMessage } from "@tau/ai/internal";
+import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
+import { fillRegistrations } from "./forwarders.ts";
+import { readManifest, writeManifest } from "./manifest-cache.ts";
+import type { Manifest } from "./manifest.ts";
+import type { IsolatedPorts } from "./ports.ts";
+import { Supervisor } from "./supervisor.ts";
+
+/**
+ * Rejects with a sentence when the extension cannot be loaded, also where there is no sandbox. What it registers is remembered
+ * by its content, so that its process is started only when it is first called.
+ */
+export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts): Promise<Extension> {
+  const registrations = createRegistrations();
+  const reported = new Set<string>();
+  const report = (message: string) => {
+    if (reported.has(message)) return;
+    reported.add(message);
+    ports.report({ extension: source.name, message });
+  };
+  const fill = (manifest: Manifest) => {
+    const onInputChanged = (toolCallId: string) => ports.onInputChanged(toolCallId, source.name);
+    const { isKnownProvider } = ports;
+    fillRegistrations(registrations, manifest, { supervisor, isKnownProvider, report, onInputChanged });
+    for (const sentence of manifest.needsTrust) report(sentence);
+  };
+  const { agentDir } = ports;
+  const cache = { agentDir, digest: source.digest };
+  const remembered = await readManifest(cache);
+  let told = remembered && JSON.stringify(remembered);
+  const onManifest = (manifest: Manifest) => {
+    const text = JSON.stringify(manifest);
+    if (text === told) return;
+    told = text;
+    fill(manifest);
+    ports.getSession()?.refreshTools();
+  };
+  const onKilled = () => {
+    const { handlers, tools, commands, shortcuts } = registrations;
+    for (const map of [handlers, tools, commands, shortcuts]) map.clear();
+    ports.getSession()?.refreshTools();
+  };
+  const supervisor = new Supervisor(
+    { source, ports: { ...ports, report: ({ message }) => report(message) }, onManifest, onKilled },
+    remembered,
+  );
+  if (remembered) fill(remembered);
+  else await learn(supervisor, cache, report);
+  return { ...registrations, source, state: "acknowledged", host: "isolated", close: () => supervisor.close() };
+}
+
+async function learn(
+  supervisor: Supervisor,
+  cache: { agentDir: string; digest: string },
+  report: (message: string) => void,
+): Promise<void> {
+  try {
+    await writeManifest(await supervisor.learn(), cache);
+  } catch (error) {
+    // What cannot be remembered is learned again the next time.
+    if (
+      await supervisor.learn().then(
+        () => true,
+        () => false,
+      )
+    )
+      return report(`What it registers could not be remembered: ${getErrorMessage(error)}`);
+    await supervisor.close();
+    throw error;
+  }
+}

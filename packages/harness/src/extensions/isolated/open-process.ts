@@ -1,0 +1,186 @@
+/** Starts one process of an extension and waits until the extension is loaded in it. */
+import { dirname } from "node:path";
+import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import { evaluateFor } from "../../policy/extension-policy.ts";
+import type { ExtensionSource } from "../extension.ts";
+import { Connection } from "./connection.ts";
+import type { HostcallServer } from "./hostcalls/server.ts";
+import type { Manifest } from "./manifest.ts";
+import { parseManifest } from "./parse-manifest.ts";
+import type { IsolatedPorts } from "./ports.ts";
+import { ProcessLink } from "./process-link.ts";
+import { findRoomFacts } from "./room-facts.ts";
+import { temporaryDirectory } from "./room.ts";
+import { findWall, startProcess, type StartedProcess } from "./start-process.ts";
+
+export interface OpenProcess {
+  readonly link: ProcessLink;
+  readonly manifest: Manifest;
+  /** Resolves with a sentence when it has ended. */
+  readonly ended: Promise<string>;
+  end(reason: string): Promise<void>;
+}
+
+export interface OpenOptions {
+  source: ExtensionSource;
+  ports: IsolatedPorts;
+  server: HostcallServer;
+  /** Also when it registers something later. */
+  onManifest: (manifest: Manifest) => void;
+  /** Bytes that it has written to files since the last call. */
+  onWritten: (bytes: number) => void;
+  report: (message: string) => void;
+}
+
+const maxStartMs = 30_000;
+const countWrittenEveryMs = 1_000;
+
+/** Rejects with a sentence, also where there is no sandbox. */
+export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
+  const { source, ports, server, onManifest, report } = options;
+  const wall = await findWall(ports.cwd);
+  if ("reason" in wall)
+    throw new Error(`It is not trusted and needs the sandbox, which does not work here. ${wall.reason}`);
+  const policy = ports.getPolicy();
+  const mayRead = evaluateFor("read", source.name, policy).decision === "allow";
+  const { agentDir, home, cwd, program } = ports;
+  const readable = [program.path, ...program.readable];
+  const facts = findRoomFacts({ source, program: readable, cwd, home, agentDir, mayRead });
+  const started = startProcess({
+    wall,
+    facts,
+    env: ports.env,
+    program: program.path,
+    maxMemoryMb: policy.maxMemoryMb,
+  });
+  const output = keepOutput(started);
+
+  let settleLoaded: (manifest: Manifest) => void;
+  let failLoaded: (error: Error) => void;
+  const loaded = new Promise<Manifest>((resolve, reject) => {
+    settleLoaded = resolve;
+    failLoaded = reject;
+  });
+  // It may fail before anybody waits.
+  loaded.catch(() => undefined);
+  const onMessage = (message: Record<string, unknown>) => {
+    switch (message["type"]) {
+      case "ready":
+        return void limitThenInit();
+      case "failed":
+        return failLoaded(new Error(toSentence(message["message"])));
+      case "loaded":
+      case "registered": {
+        const manifest = parseManifest(message["manifest"]);
+        if (!manifest) return;
+        onManifest(manifest);
+        return settleLoaded(manifest);
+      }
+      case "problem":
+        return report(toSentence(message["message"]));
+    }
+  };
+  let brokenBecause: string | undefined;
+  const connection = new Connection();
+  const link = new ProcessLink({
+    channel: started.channel,
+    sync: started.sync,
+    clock: ports.clock,
+    hostcalls: { handle: (method, args, context) => server.handle(method, args, context, connection) },
+    onMessage,
+    onBroken: (reason) => {
+      brokenBecause = reason;
+      started.end();
+    },
+  });
+  connection.attach(link);
+
+  let isLimited = false;
+  async function limitThenInit(): Promise<void> {
+    // Only once: the process says it before it has any foreign code.
+    if (isLimited) return;
+    isLimited = true;
+    try {
+      await started.limitMemory();
+      const visible = [
+        ...facts.program,
+        ...facts.extension,
+        ...(facts.workspace === undefined ? [] : [facts.workspace]),
+      ];
+      const { path, name, info } = source;
+      const root = info.baseDir ?? dirname(path);
+      const init = { path, name, root, visible, temporary: temporaryDirectory };
+      link.send({ type: "init", init });
+    } catch (error) {
+      failLoaded(new Error(`Its memory could not be limited: ${getErrorMessage(error)}`));
+    }
+  }
+
+  const stopCounting = countWritten(started, link, options);
+  const ended = started.exit.then((exit) => {
+    stopCounting();
+    connection.close();
+    const reason = brokenBecause ?? [exit, ...output()].join(" ");
+    link.end(reason);
+    failLoaded(new Error(reason));
+    return reason;
+  });
+  const end = async (reason: string): Promise<void> => {
+    link.end(reason, { endsCommands: true });
+    started.end();
+    await ended;
+  };
+  try {
+    const outcome = await untilTimeout(loaded, maxStartMs, ports.clock);
+    if (outcome.kind === "done") return { link, manifest: outcome.value, ended, end };
+    throw new Error(`It did not load within ${maxStartMs / 1_000} seconds.`);
+  } catch (error) {
+    await end(getErrorMessage(error));
+    throw error;
+  }
+}
+
+const maxSentenceLength = 2_000;
+const toSentence = (value: unknown): string => String(value).slice(0, maxSentenceLength);
+
+/** The last line that it printed: what Node says when it crashes, or what the extension said. */
+function keepOutput({ output }: StartedProcess): () => string[] {
+  let last = "";
+  for (const stream of output) {
+    stream.on("data", (piece: Buffer) => {
+      last = (last + piece.toString("utf8")).slice(-maxSentenceLength);
+    });
+    stream.on("error", () => undefined);
+  }
+  return () => {
+    const lines = last.split("\n").filter((line) => /error|fatal|bwrap/i.test(line));
+    const line = lines[0]?.trim();
+    return line === undefined ? [] : [line];
+  };
+}
+
+/** What it wrote and did not send to us, it wrote to files. */
+function countWritten(
+  started: StartedProcess,
+  link: ProcessLink,
+  { ports: { clock }, onWritten }: OpenOptions,
+): () => void {
+  let counted = 0;
+  let cancel: () => void;
+  let isOver = false;
+  const count = async () => {
+    const written = (await started.countWritten().catch(() => undefined)) ?? counted;
+    const toFiles = Math.max(counted, written - link.receivedBytes);
+    if (toFiles > counted) onWritten(toFiles - counted);
+    counted = toFiles;
+    if (!isOver) later();
+  };
+  const later = () => {
+    cancel = clock.setTimer(countWrittenEveryMs, () => void count());
+  };
+  later();
+  return () => {
+    isOver = true;
+    cancel();
+  };
+}

@@ -1,0 +1,96 @@
+/** Reads what the process of an extension says about itself. Nothing of it is taken for granted. Pure. */
+import { asRecord, isRecord } from "@tau/ai/internal";
+import { capabilities, type Capability } from "../../policy/policy.ts";
+import type { FlagDefinition } from "../api.ts";
+import { extensionEventNames } from "../events.ts";
+import { type Manifest, providerDataKeys, type ProviderData, type ToolData, toolDataKeys } from "./manifest.ts";
+import { lifecyclePhases } from "./messages.ts";
+
+const maxItems = 500;
+const maxNameLength = 200;
+const maxTextLength = 100_000;
+const maxHandlers = 100;
+
+/** Leaves out what is not valid. Undefined if the whole is none. */
+export function parseManifest(value: unknown): Manifest | undefined {
+  if (!isRecord(value)) return undefined;
+  const declared = value["capabilities"];
+  return {
+    handlers: parseHandlers(value["handlers"]),
+    tools: list(value["tools"], parseTool),
+    commands: list(value["commands"], (item) => {
+      const name = parseName(item["name"]);
+      return name && { name, ...parseDescription(item), completes: item["completes"] === true };
+    }),
+    shortcuts: list(value["shortcuts"], (item) => {
+      const key = parseName(item["key"]);
+      return key && { key, ...parseDescription(item) };
+    }),
+    flags: list(value["flags"], (item) => {
+      const name = parseName(item["name"]);
+      const flag = parseFlag(asRecord(item["flag"]));
+      return name && flag && { name, flag };
+    }),
+    providers: list(value["providers"], (item) => {
+      const name = parseName(item["name"]);
+      return name && { name, provider: pick(asRecord(item["provider"]), providerDataKeys) as ProviderData };
+    }),
+    mcpServers: list(value["mcpServers"], (item) => {
+      const name = parseName(item["name"]);
+      return name && { name, config: asRecord(item["config"]) };
+    }),
+    needsTrust: texts(value["needsTrust"]),
+    ...(Array.isArray(declared) && { capabilities: declared.filter(isCapability) }),
+  };
+}
+
+const isCapability = (value: unknown): value is Capability => (capabilities as readonly unknown[]).includes(value);
+
+function list<T>(value: unknown, parse: (item: Record<string, unknown>) => T | "" | undefined): T[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, maxItems).flatMap((item: unknown) => {
+    const parsed = isRecord(item) ? parse(item) : undefined;
+    return parsed ? [parsed] : [];
+  });
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value.length <= maxTextLength;
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.slice(0, maxItems).filter(isText) : []);
+
+/** Names are shown, so they have no characters that a terminal would obey. */
+const parseName = (value: unknown): string | undefined =>
+  isText(value) && value !== "" && value.length <= maxNameLength && !/\p{Cc}/u.test(value) ? value : undefined;
+
+const parseDescription = ({ description }: Record<string, unknown>) => (isText(description) ? { description } : {});
+
+function parseHandlers(value: unknown): Manifest["handlers"] {
+  if (!Array.isArray(value)) return [];
+  return extensionEventNames.flatMap((name) => {
+    const entry: unknown = value.find((item) => Array.isArray(item) && item[0] === name);
+    const count = Array.isArray(entry) ? Number(entry[1]) : 0;
+    return Number.isInteger(count) && count > 0 && count <= maxHandlers ? [[name, count] as const] : [];
+  });
+}
+
+function parseTool(item: Record<string, unknown>): Manifest["tools"][number] | undefined {
+  const data = pick(asRecord(item["tool"]), toolDataKeys);
+  const name = parseName(data["name"]);
+  const { description, parameters, label = name } = data;
+  if (!name || !isText(description) || !isRecord(parameters) || !isText(label)) return undefined;
+  const phases = texts(item["phases"]);
+  return {
+    tool: { ...data, name, description, label } as ToolData,
+    phases: lifecyclePhases.filter((phase) => phases.includes(phase)),
+  };
+}
+
+function parseFlag(flag: Record<string, unknown>): FlagDefinition | undefined {
+  const { type, default: preset } = flag;
+  if (type !== "boolean" && type !== "string") return undefined;
+  const hasDefault = typeof preset === type;
+  return { ...parseDescription(flag), type, ...(hasDefault && { default: preset }) } as FlagDefinition;
+}
+
+function pick(record: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(keys.flatMap((key) => (Object.hasOwn(record, key) ? [[key, record[key]] as const] : [])));
+}

@@ -1,0 +1,244 @@
+/** The host's side of the connections to the process of one extension. It believes nothing that comes over them. */
+import type { Duplex } from "node:stream";
+import type { AgentToolUpdate } from "@tau/agent";
+import type { Clock } from "@tau/ai";
+import { getErrorMessage, isRecord } from "@tau/ai/internal";
+import type { ExtensionEvent } from "../events.ts";
+import { encodeFrame, encodeText, FrameReader } from "./frames.ts";
+import type { ChildCall, HostcallFailure, HostMessage, SyncReply } from "./messages.ts";
+import { StreamBatch } from "./stream-batch.ts";
+import { Throttle } from "./throttle.ts";
+
+/** What the extension may ask of the host. */
+export interface HostcallHandler {
+  /** Never rejects. */
+  handle(method: string, args: readonly unknown[], options: HostcallContext): Promise<SyncReply>;
+}
+
+export interface HostcallContext {
+  signal: AbortSignal;
+  onProgress: (update: AgentToolUpdate) => void;
+}
+
+export interface LinkParts {
+  channel: Duplex;
+  sync: Duplex;
+  clock: Clock;
+  hostcalls: HostcallHandler;
+  /** Everything that is no answer: `ready`, `loaded`, `failed`, `registered`, `problem`. */
+  onMessage: (message: Record<string, unknown>) => void;
+  /** The connection cannot go on, for this reason. Called once. */
+  onBroken: (reason: string) => void;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  onUpdate?: ((update: AgentToolUpdate) => void) | undefined;
+}
+
+export interface CallAnswer {
+  value?: unknown;
+  changed?: Record<string, unknown>;
+}
+
+interface OpenCall {
+  kind: ChildCall["kind"];
+  resolve: (answer: CallAnswer) => void;
+  reject: (error: Error) => void;
+  onUpdate: CallOptions["onUpdate"];
+}
+
+/** Messages that nobody asked for: more are read later, so that the extension waits and not we. */
+const unasked = { perSecond: 1_000, burst: 2_000 };
+const reads = { perSecond: 5_000, burst: 10_000 };
+/** What may wait to be read by the extension. */
+const maxUnreadBytes = 64 * 1024 * 1024;
+const maxOpenHostcalls = 1_000;
+const pingEveryMs = 5_000;
+export const maxSilenceMs = 10_000;
+
+export class ProcessLink {
+  readonly #parts: LinkParts;
+  readonly #batch: StreamBatch;
+  readonly #calls = new Map<number, OpenCall>();
+  readonly #hostcalls = new Map<number, AbortController>();
+  readonly #throttles: { unasked: Throttle; reads: Throttle };
+  #lastId = 0;
+  #receivedBytes = 0;
+  #openReads = 0;
+  /** When the process was last known to work, and the timer that asks it. */
+  #alive: { atMs: number; cancel: () => void };
+  #isOver = false;
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+    const { channel, sync, clock } = parts;
+    this.#batch = new StreamBatch(clock, (json) => this.#write(encodeText(json)));
+    this.#throttles = { unasked: new Throttle(clock, unasked), reads: new Throttle(clock, reads) };
+    this.#listen(channel, (message) => this.#receive(message));
+    this.#listen(sync, (message) => void this.#answerRead(message));
+    this.#alive = { atMs: clock.monotonic(), cancel: () => {} };
+    this.#pingLater();
+  }
+
+  /** Bytes that came from the process. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  /** Rejects when the extension's code does, and when the process ends. */
+  call(call: ChildCall, { signal, onUpdate }: CallOptions = {}): Promise<CallAnswer> {
+    this.#batch.flush();
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      if (this.#isOver) return reject(new Error("Its process has ended."));
+      const abort = () => this.send({ type: "abort", id });
+      const done = () => signal?.removeEventListener("abort", abort);
+      this.#calls.set(id, {
+        kind: call.kind,
+        onUpdate,
+        resolve: signal ? (answer) => (done(), resolve(answer)) : resolve,
+        reject: signal ? (error) => (done(), reject(error)) : reject,
+      });
+      this.send({ type: "call", id, call });
+      if (signal?.aborted) abort();
+      else signal?.addEventListener("abort", abort, { once: true });
+    });
+  }
+
+  /** For events whose handlers answer nothing. */
+  stream(event: ExtensionEvent): void {
+    if (!this.#isOver) this.#batch.push(event);
+  }
+
+  send(message: HostMessage): void {
+    this.#write(encodeFrame(message));
+  }
+
+  /** Fails all open calls. `endsCommands`: a command may be what ends the session, and has then done its work. */
+  end(reason: string, { endsCommands = false } = {}): void {
+    if (this.#isOver) return;
+    this.#batch.flush();
+    this.#isOver = true;
+    this.#alive.cancel();
+    for (const throttle of Object.values(this.#throttles)) throttle.close();
+    for (const controller of this.#hostcalls.values()) controller.abort();
+    for (const { kind, resolve, reject } of this.#calls.values()) {
+      if (endsCommands && kind === "command") resolve({});
+      else reject(new Error(reason));
+    }
+    this.#calls.clear();
+    this.#parts.channel.destroy();
+    this.#parts.sync.destroy();
+  }
+
+  #write(frame: Buffer): void {
+    if (this.#isOver) return;
+    const { channel } = this.#parts;
+    channel.write(frame);
+    if (channel.writableLength > maxUnreadBytes) this.#break("It does not read what it is sent.");
+  }
+
+  #listen(stream: Duplex, receive: (message: unknown) => void): void {
+    const reader = new FrameReader();
+    stream.on("data", (piece: Buffer) => {
+      this.#receivedBytes += piece.length;
+      this.#alive.atMs = this.#parts.clock.monotonic();
+      try {
+        for (const message of reader.push(piece)) if (!this.#isOver) receive(message);
+      } catch (error) {
+        this.#break(getErrorMessage(error));
+      }
+    });
+    stream.on("error", () => undefined);
+  }
+
+  #break(reason: string): void {
+    if (this.#isOver) return;
+    this.end(reason);
+    this.#parts.onBroken(reason);
+  }
+
+  /** Ids that are not known, and messages that are not valid, cost their sender nothing but the message. */
+  #receive(message: unknown): void {
+    if (!isRecord(message)) return;
+    const { type, id } = message;
+    const call = typeof id === "number" ? this.#calls.get(id) : undefined;
+    if (type === "answer" && call) {
+      this.#calls.delete(id as number);
+      return settle(call, message);
+    }
+    if (type === "pong") return;
+    this.#throttles.unasked.count(this.#parts.channel);
+    if (type === "update") return void (call && isUpdate(message["update"]) && call.onUpdate?.(message["update"]));
+    if (type === "cancel") return this.#hostcalls.get(id as number)?.abort();
+    if (type === "hostcall") return void this.#answerHostcall(message);
+    if (type !== "answer") this.#parts.onMessage(message);
+  }
+
+  async #answerHostcall({ id, method, args }: Record<string, unknown>): Promise<void> {
+    if (typeof id !== "number" || this.#hostcalls.has(id)) return;
+    if (typeof method !== "string" || !Array.isArray(args)) return this.#reply(id, { error: notValid });
+    if (this.#hostcalls.size >= maxOpenHostcalls)
+      return this.#reply(id, { error: { code: "denied", message: "Too many calls are open at a time." } });
+    const controller = new AbortController();
+    this.#hostcalls.set(id, controller);
+    const onProgress = (update: AgentToolUpdate) => this.send({ type: "progress", id, update });
+    const reply = await this.#parts.hostcalls.handle(method, args, { signal: controller.signal, onProgress });
+    this.#hostcalls.delete(id);
+    this.#reply(id, reply);
+  }
+
+  #reply(id: number, reply: SyncReply): void {
+    this.#batch.flush();
+    this.#write(encodeReply({ type: "reply", id, ...reply }, (error) => ({ type: "reply", id, error })));
+  }
+
+  async #answerRead(request: unknown): Promise<void> {
+    const { method, args } = isRecord(request) ? request : {};
+    this.#openReads++;
+    const signal = new AbortController().signal;
+    const reply: SyncReply =
+      typeof method === "string" && Array.isArray(args)
+        ? await this.#parts.hostcalls.handle(method, args, { signal, onProgress: () => {} })
+        : { error: notValid };
+    this.#openReads--;
+    this.#alive.atMs = this.#parts.clock.monotonic();
+    this.#throttles.reads.delay(() => {
+      if (!this.#isOver) this.#parts.sync.write(encodeReply(reply, (error) => ({ error })));
+    });
+  }
+
+  /** A process that is in an endless loop says nothing at all. One that waits for an answer of ours cannot. */
+  #pingLater(): void {
+    const { clock } = this.#parts;
+    this.#alive.cancel = clock.setTimer(pingEveryMs, () => {
+      const silentMs = clock.monotonic() - this.#alive.atMs;
+      if (this.#openReads === 0 && silentMs > maxSilenceMs)
+        return this.#break(`It did not answer for ${maxSilenceMs / 1_000} seconds.`);
+      this.send({ type: "ping" });
+      this.#pingLater();
+    });
+  }
+}
+
+const notValid: HostcallFailure = { code: "invalid_request", message: "The call is not valid." };
+
+/** A result that cannot be passed on is a failure of the call, not of the connection. */
+function encodeReply(reply: object, toFailure: (error: HostcallFailure) => object): Buffer {
+  try {
+    return encodeFrame(reply);
+  } catch (error) {
+    return encodeFrame(toFailure({ code: "io", message: getErrorMessage(error) }));
+  }
+}
+
+function settle({ resolve, reject }: OpenCall, { value, changed, error }: Record<string, unknown>): void {
+  if (error !== undefined) {
+    const message = isRecord(error) && typeof error["message"] === "string" ? error["message"] : "It failed.";
+    return reject(new Error(message));
+  }
+  resolve({ value, ...(isRecord(changed) && { changed }) });
+}
+
+const isUpdate = (value: unknown): value is AgentToolUpdate => isRecord(value) && Array.isArray(value["content"]);

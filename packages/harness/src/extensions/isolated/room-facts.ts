@@ -1,0 +1,47 @@
+/** Gathers what the process of an isolated extension sees. */
+import { dirname } from "node:path";
+import { isWithin } from "@tau/tools/platform";
+import { findHiddenPaths } from "../../sandbox/hidden-paths.ts";
+import { findSystemFacts } from "../../sandbox/facts.ts";
+import { findRealPath } from "../../sandbox/look.ts";
+import { defaultSandboxSettings } from "../../sandbox/settings.ts";
+import type { ExtensionSource } from "../extension.ts";
+import type { RoomFacts } from "./room.ts";
+
+/** Programs and libraries; of `/etc` only what says how to find them, the time zone, and which servers are trusted. */
+const systemPaths = [
+  ..."/usr /bin /sbin /lib /lib32 /lib64 /nix/store /gnu/store".split(" "),
+  ...["ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl"].map((name) => `/etc/${name}`),
+];
+
+export interface RoomOptions {
+  source: ExtensionSource;
+  /** Our own code for the process, and what it reads. */
+  program: readonly string[];
+  cwd: string;
+  home: string;
+  agentDir: string;
+  mayRead: boolean;
+}
+
+export function findRoomFacts({ source, program, mayRead, ...place }: RoomOptions): RoomFacts {
+  const real = (path: string): string => findRealPath(path) ?? path;
+  const [workspace, home, agentDir] = [real(place.cwd), real(place.home), real(place.agentDir)];
+  const existing = (paths: readonly string[]) => paths.filter((path) => findRealPath(path) !== undefined);
+  return {
+    system: existing(systemPaths),
+    program: [real(process.execPath), ...program.map(real)],
+    extension: [getOwnCode(source, [home, agentDir])],
+    ...(mayRead && { workspace }),
+    hidden: mayRead ? findHiddenPaths({ home, agentDir, replaced: [], workspace }).paths : [],
+    machineWide: findSystemFacts(defaultSandboxSettings, []).machineWide,
+    isRoot: process.getuid?.() === 0,
+  };
+}
+
+/** Its directory, unless that is one in which everything of the user is; then the file alone. */
+export function getOwnCode({ path, info }: ExtensionSource, [home, agentDir]: readonly [string, string]): string {
+  const base = findRealPath(info.baseDir ?? dirname(path));
+  const isTooMuch = base === undefined || isWithin(base, home) || isWithin(base, agentDir) || !isWithin(base, path);
+  return isTooMuch ? path : base;
+}

@@ -1,0 +1,135 @@
+/** Starts the process of an isolated extension behind its wall, and limits its memory before any foreign code runs. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { promisify } from "node:util";
+import { execFile } from "node:child_process";
+import { getErrorMessage } from "@tau/ai/internal";
+import { findObstacle, findPrograms, tryBwrap } from "../../sandbox/probe.ts";
+import { findProgram } from "../../sandbox/programs.ts";
+import { defaultSandboxSettings } from "../../sandbox/settings.ts";
+import { createSystemCallFilter } from "../../sandbox/system-calls.ts";
+import { type RoomFacts, toNodeOptions, toRoomArguments, toRoomEnvironment } from "./room.ts";
+
+export interface WallPrograms {
+  readonly bwrap: string;
+  readonly prlimit: string;
+}
+
+/** Why extensions cannot be walled in here, in whole sentences. */
+export interface NoWall {
+  readonly reason: string;
+}
+
+export async function findWall(workspace: string): Promise<WallPrograms | NoWall> {
+  const obstacle = findObstacle(workspace, process.platform, process.arch);
+  const programs = obstacle ?? findPrograms(workspace);
+  if ("kind" in programs) return { reason: programs.reason };
+  const prlimit = findProgram("prlimit", workspace);
+  if (prlimit === undefined)
+    return { reason: "The program prlimit is not installed; it is in the package util-linux." };
+  const state = await tryBwrap(programs, defaultSandboxSettings);
+  if (state.kind === "unavailable") return { reason: state.reason };
+  return { bwrap: programs.bwrap, prlimit };
+}
+
+export interface StartOptions {
+  wall: WallPrograms;
+  facts: RoomFacts;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The JavaScript file that the process runs. */
+  program: string;
+  maxMemoryMb: number;
+}
+
+export interface StartedProcess {
+  readonly channel: Duplex;
+  readonly sync: Duplex;
+  /** Both what it printed and what Node printed when it crashed. */
+  readonly output: readonly Readable[];
+  /** Resolves with a sentence that says how it ended. */
+  readonly exit: Promise<string>;
+  /** Must be called when the process is ready, and before it gets foreign code. Rejects if it cannot be limited. */
+  limitMemory(): Promise<void>;
+  /** Bytes that it has written to anywhere, also to us. Undefined where that is not known. */
+  countWritten(): Promise<number | undefined>;
+  end(): void;
+}
+
+const descriptors = { arguments: 5, filter: 6, info: 7 };
+
+export function startProcess({ wall, facts, env, program, maxMemoryMb }: StartOptions): StartedProcess {
+  const flags = process.allowedNodeEnvironmentFlags;
+  const args = toRoomArguments(facts, descriptors);
+  const node = facts.program[0] ?? process.execPath;
+  const inside = [node, ...toNodeOptions(flags, maxMemoryMb), program];
+  const child = spawn(wall.bwrap, ["--args", String(descriptors.arguments), "--", ...inside], {
+    cwd: "/",
+    env: toRoomEnvironment(env),
+    stdio: ["ignore", ...Array.from({ length: 7 }, () => "pipe" as const)],
+  });
+  const [, stdout, stderr, channel, sync, argumentsPipe, filterPipe, infoPipe] = child.stdio as unknown as [
+    null,
+    Readable,
+    Readable,
+    Duplex,
+    Duplex,
+    Writable,
+    Writable,
+    Readable,
+  ];
+  // A process that has ended is noticed by its end, not by its pipes.
+  for (const stream of [channel, sync, argumentsPipe, filterPipe, infoPipe]) stream?.on("error", () => undefined);
+  argumentsPipe?.end(args.map((text) => `${text}\0`).join(""));
+  filterPipe?.end(createSystemCallFilter(process.arch));
+  const pid = infoPipe ? readPid(infoPipe) : Promise.reject(new Error("No pipes could be made."));
+  pid.catch(() => undefined);
+  return {
+    channel,
+    sync,
+    output: [stdout, stderr],
+    exit: describeExit(child),
+    async limitMemory() {
+      const base = await readDataBytes(await pid);
+      const limit = base + threadBytes + maxMemoryMb * 1024 * 1024;
+      const limits = [`--data=${limit}:${limit}`, "--core=0:0"];
+      await promisify(execFile)(wall.prlimit, ["--pid", String(await pid), ...limits]);
+    },
+    countWritten: async () => await readWritten(await pid),
+    end: () => child.kill("SIGKILL"),
+  };
+}
+
+/** Node starts threads for files and name lookups later on; their stacks count as data. */
+const threadBytes = 64 * 1024 * 1024;
+
+/** bubblewrap says which process it started, as we see it. */
+async function readPid(pipe: Readable): Promise<number> {
+  const pieces: Buffer[] = [];
+  for await (const piece of pipe) pieces.push(piece as Buffer);
+  const match = /"child-pid"\s*:\s*(\d+)/.exec(Buffer.concat(pieces).toString());
+  if (!match) throw new Error("bubblewrap did not start the process.");
+  return Number(match[1]);
+}
+
+/** What Node has reserved by itself differs by hundreds of megabytes between its versions. */
+async function readDataBytes(pid: number): Promise<number> {
+  const match = /^VmData:\s*(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"));
+  if (!match) throw new Error("How much memory the process has is not known.");
+  return Number(match[1]) * 1024;
+}
+
+/** It may just have ended. */
+async function readWritten(pid: number): Promise<number | undefined> {
+  const text = await readFile(`/proc/${pid}/io`, "utf8").catch(() => "");
+  const match = /^wchar: (\d+)$/m.exec(text);
+  return match ? Number(match[1]) : undefined;
+}
+
+const describeExit = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    child.once("error", (error) => resolve(`It could not be started: ${getErrorMessage(error)}`));
+    child.once("exit", (code, signal) =>
+      resolve(signal ? `It was ended by ${signal}.` : `It ended with code ${code}.`),
+    );
+  });

@@ -1,0 +1,178 @@
+/** The process of one isolated extension: started with the first call, started again after a crash, turned off by rules. */
+import { getErrorMessage } from "@tau/ai/internal";
+import { writeExtensionTrust } from "../../policy/extension-trust.ts";
+import type { ExtensionEvent } from "../events.ts";
+import type { ExtensionSource } from "../extension.ts";
+import { HostcallServer } from "./hostcalls/server.ts";
+import { type KillReason, KillRules } from "./kill-rules.ts";
+import type { Manifest } from "./manifest.ts";
+import type { ChildCall, CrossingEvent } from "./messages.ts";
+import { openProcess, type OpenProcess } from "./open-process.ts";
+import type { IsolatedPorts } from "./ports.ts";
+import type { CallAnswer, CallOptions } from "./process-link.ts";
+import { QuotaMeter } from "./quota.ts";
+
+export interface SupervisorParts {
+  source: ExtensionSource;
+  ports: IsolatedPorts;
+  onManifest: (manifest: Manifest) => void;
+  /** It was turned off, and will not run again. */
+  onKilled: () => void;
+}
+
+type State =
+  | { kind: "idle" }
+  | { kind: "starting"; started: Promise<OpenProcess> }
+  | { kind: "running"; process: OpenProcess }
+  | { kind: "over"; reason: string };
+
+export class Supervisor {
+  readonly #parts: SupervisorParts;
+  readonly #rules: KillRules;
+  readonly #server: HostcallServer;
+  readonly #quota: QuotaMeter;
+  #state: State = { kind: "idle" };
+  /** What it declared, as far as that is known. */
+  #manifest: Manifest | undefined;
+  /** After a crash, the extension is told again that the session has started. */
+  #sessionStart: CrossingEvent | undefined;
+
+  constructor(parts: SupervisorParts, manifest: Manifest | undefined) {
+    this.#parts = parts;
+    this.#manifest = manifest;
+    const { ports, source } = parts;
+    const now = () => ports.clock.monotonic();
+    this.#rules = new KillRules(now);
+    this.#quota = new QuotaMeter(() => ports.getPolicy().quota, now);
+    this.#server = new HostcallServer({
+      ports,
+      extension: source.name,
+      quota: this.#quota,
+      rules: this.#rules,
+      getDeclared: () => this.#manifest?.capabilities,
+      kill: (reason) => void this.#kill(reason),
+    });
+  }
+
+  /** What it registers, from its process. Rejects with a sentence when it cannot be loaded. */
+  async learn(): Promise<Manifest> {
+    return (await this.#getProcess()).manifest;
+  }
+
+  /** Rejects with a sentence. */
+  call(call: ChildCall, options?: CallOptions): Promise<CallAnswer> {
+    if (call.kind === "event" && call.name === "session_start") this.#sessionStart = call.event;
+    const state = this.#state;
+    // Without a detour over a promise: most calls find the process running.
+    return state.kind === "running"
+      ? state.process.link.call(call, options)
+      : this.#getProcess().then(({ link }) => link.call(call, options));
+  }
+
+  /** Events of before the first call are not sent later: nobody waits for them. */
+  stream(event: ExtensionEvent): void {
+    const state = this.#state;
+    if (state.kind === "running") state.process.link.stream(event);
+    else if (state.kind === "idle") this.#getProcess().catch((error: unknown) => this.#report(getErrorMessage(error)));
+  }
+
+  async close(): Promise<void> {
+    await this.#end("The session has ended.");
+  }
+
+  async #getProcess(): Promise<OpenProcess> {
+    const state = this.#state;
+    if (state.kind === "running") return state.process;
+    if (state.kind === "starting") return await state.started;
+    if (state.kind === "over") throw new Error(state.reason);
+    const started = this.#start();
+    this.#state = { kind: "starting", started };
+    return await started;
+  }
+
+  async #start(): Promise<OpenProcess> {
+    const { ports, source, onManifest } = this.#parts;
+    try {
+      const process = await openProcess({
+        source,
+        ports,
+        server: this.#server,
+        onManifest: (manifest) => {
+          this.#manifest = manifest;
+          onManifest(manifest);
+        },
+        onWritten: (bytes) => this.#countWritten(bytes),
+        report: (message) => this.#report(message),
+      });
+      // It may have been closed meanwhile.
+      if (this.#state.kind === "over") {
+        await process.end(this.#state.reason);
+        throw new Error(this.#state.reason);
+      }
+      this.#state = { kind: "running", process };
+      void process.ended.then((reason) => this.#noteEnd(process, reason));
+      this.#repeatStart(process);
+      return process;
+    } catch (error) {
+      if (this.#state.kind === "starting") this.#state = { kind: "idle" };
+      const kills = this.#rules.noteCrash();
+      if (kills) await this.#kill(kills);
+      throw error;
+    }
+  }
+
+  #repeatStart({ link, manifest }: OpenProcess): void {
+    if (!this.#sessionStart) return;
+    const event = { ...this.#sessionStart, reason: "reload" };
+    const count = new Map(manifest.handlers).get("session_start") ?? 0;
+    for (let index = 0; index < count; index++) {
+      link
+        .call({ kind: "event", name: "session_start", index, event })
+        .catch((error: unknown) => this.#report(`Its handler of session_start failed: ${getErrorMessage(error)}`));
+    }
+  }
+
+  /** The process ended by itself, or had to be ended for what it did. */
+  #noteEnd(process: OpenProcess, reason: string): void {
+    if (this.#state.kind !== "running" || this.#state.process !== process) return;
+    this.#state = { kind: "idle" };
+    this.#report(`Its process ended. ${reason}`);
+    const kills = this.#rules.noteCrash();
+    if (kills) void this.#kill(kills);
+  }
+
+  #countWritten(bytes: number): void {
+    const breach = this.#quota.countWritten(bytes);
+    if (!breach) return;
+    const kills = this.#rules.noteBreach(breach.message);
+    if (kills) void this.#kill(kills);
+  }
+
+  async #kill({ rule, message }: KillReason): Promise<void> {
+    if (this.#state.kind === "over") return;
+    const { source, ports, onKilled } = this.#parts;
+    const { agentDir, ids, clock } = ports;
+    const ended = this.#end(`The extension was turned off: ${message}`);
+    onKilled();
+    this.#report(`It was turned off: ${message} "tau extensions revive ${source.name}" turns it on again.`);
+    try {
+      const change = { to: "killed", operator: rule, reason: message } as const;
+      await writeExtensionTrust({ id: source.id, digest: source.digest }, change, { agentDir, ids, clock });
+    } catch (error) {
+      this.#report(`That it is turned off could not be written down: ${getErrorMessage(error)}`);
+    }
+    await ended;
+  }
+
+  async #end(reason: string): Promise<void> {
+    const state = this.#state;
+    if (state.kind === "over") return;
+    this.#state = { kind: "over", reason };
+    if (state.kind === "running") await state.process.end(reason);
+    if (state.kind === "starting") await state.started.catch(() => undefined);
+  }
+
+  #report(message: string): void {
+    this.#parts.ports.report({ extension: this.#parts.source.name, message });
+  }
+}

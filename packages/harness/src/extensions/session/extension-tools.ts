@@ -1,0 +1,29 @@
+/** Tools of extensions as tools of a session. */
+import { oncePer } from "@tau/ai/internal";
+import type { GivenTool, PipelineTool } from "../../pipeline/layer.ts";
+import type { ToolDefinition } from "../api.ts";
+import type { ExtensionToolContext } from "../context.ts";
+
+/** The context of one call. */
+export type CreateToolContext = (call: { id: string; signal: AbortSignal | undefined }) => ExtensionToolContext;
+
+/** Whether a model can be shown the tool. */
+export const isShown = ({ exposure = "direct" }: ToolDefinition): boolean =>
+  exposure === "direct" || exposure === "model-only";
+
+/** Whether it is shown before anybody asks for it. */
+export const isActiveByDefault = (tool: ToolDefinition): boolean => isShown(tool) && tool.defaultActive !== false;
+
+/** The same definition always gives the same tool, so that the pipeline knows it again. */
+export function createToolAdapter(createContext: CreateToolContext): (tool: ToolDefinition) => GivenTool {
+  return oncePer((tool: ToolDefinition): PipelineTool => {
+    const { annotations, readOnly = annotations?.readOnlyHint ?? false } = tool;
+    return {
+      ...tool,
+      label: tool.label ?? tool.name,
+      readOnly,
+      execute: (toolCallId, params, signal, onUpdate) =>
+        tool.execute(toolCallId, params, signal, onUpdate, createContext({ id: toolCallId, signal })),
+    };
+  });
+}

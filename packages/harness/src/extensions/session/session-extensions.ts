@@ -1,0 +1,273 @@
+/**
+ * The extensions of one session: what they registered, as the session uses it, and the hooks that the session calls. They
+ * are loaded before the session exists, because they may bring its model; `bind` connects them with it.
+ */
+import type { AgentMessage, BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
+import type { Clock, ImageContent } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { CustomMessage, SlashCommandData } from "@tau/protocol";
+import type { GivenTool } from "../../pipeline/layer.ts";
+import type { RunExtensions } from "../../run/run-host.ts";
+import type { EventBus } from "../api.ts";
+import type { CombinedResult } from "../combine-results.ts";
+import type { ReplacedSessionContext } from "../context.ts";
+import { createCommandContext, createContext, createReplacedContext, createToolContext } from "../create-context.ts";
+import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
+import type { Extension, ExtensionProblem } from "../extension.ts";
+import type { Lifetime } from "../create-context.ts";
+import { normaliseKey, resolveConflicts, type ResolvedRegistrations } from "../load/conflicts.ts";
+import type { ProviderPort } from "../providers.ts";
+import { ExtensionRunner } from "../runner.ts";
+import type { ExtensionSessionPort } from "../session-port.ts";
+import type { Waits } from "../waits.ts";
+import type { ChangedInputs } from "./changed-inputs.ts";
+import { createToolAdapter, isActiveByDefault, isShown } from "./extension-tools.ts";
+import { MessageQueue } from "./message-queue.ts";
+import { createSessionUi, type SessionUi } from "./session-ui.ts";
+import type { ExtensionHost, ExtensionSurface } from "./surface.ts";
+
+/** Extensions whose factories have run, without a session yet. */
+export interface LoadedExtensions {
+  readonly extensions: readonly Extension[];
+  readonly problems: readonly ExtensionProblem[];
+  readonly lifetime: Lifetime;
+  readonly waits: Waits;
+  readonly providers: ProviderPort;
+  readonly changed: ChangedInputs;
+  readonly events: EventBus & { clear(): void };
+  /** From now on the APIs of the extensions work. */
+  bind(session: ExtensionSessionPort): void;
+}
+
+export interface SessionExtensionsParts {
+  loaded: LoadedExtensions;
+  clock: Clock;
+  report: (problem: ExtensionProblem) => void;
+  /** Why the session begins. */
+  start: Omit<ExtensionEvent<"session_start">, "type">;
+  /** Adds paths of skills, prompts and themes that extensions named. */
+  addResources: (paths: CombinedResult<"resources_discover">) => Promise<void>;
+}
+
+export class SessionExtensions implements RunExtensions {
+  readonly #parts: SessionExtensionsParts;
+  readonly #ui: SessionUi;
+  readonly queue: MessageQueue;
+  #bound: { port: ExtensionSessionPort; runner: ExtensionRunner; adapt: (tool: never) => GivenTool } | undefined;
+  #surface: ExtensionSurface | undefined;
+  #started: Promise<void> | undefined;
+  #host: ExtensionHost | undefined;
+
+  constructor(parts: SessionExtensionsParts) {
+    this.#parts = parts;
+    this.queue = new MessageQueue(parts.clock);
+    this.#ui = createSessionUi({
+      waits: parts.loaded.waits,
+      emit: (event) => void (this.has(event.type) && this.emit(event)),
+    });
+  }
+
+  get list(): readonly Extension[] {
+    return this.#parts.loaded.extensions;
+  }
+
+  /** What was wrong when they were loaded. */
+  get problems(): readonly ExtensionProblem[] {
+    return this.#parts.loaded.problems;
+  }
+
+  /** Why the session begins. */
+  get startReason(): ExtensionEvent<"session_start">["reason"] {
+    return this.#parts.start.reason;
+  }
+
+  get ui(): SessionUi["ui"] {
+    return this.#ui.ui;
+  }
+
+  get waits(): Waits {
+    return this.#parts.loaded.waits;
+  }
+
+  get providers(): ProviderPort {
+    return this.#parts.loaded.providers;
+  }
+
+  get surface(): ExtensionSurface | undefined {
+    return this.#surface;
+  }
+
+  get host(): ExtensionHost | undefined {
+    return this.#host;
+  }
+
+  setHost(host: ExtensionHost): void {
+    this.#host = host;
+  }
+
+  /**
+   * From now on dialogs and widgets go to this surface. Starts the extensions if they were not started. Resolves with how
+   * to detach it.
+   */
+  async attach(surface: ExtensionSurface): Promise<() => void> {
+    const detach = this.#ui.attach(surface.ui);
+    this.#surface = surface;
+    await this.start();
+    return () => {
+      detach();
+      if (this.#surface === surface) this.#surface = undefined;
+    };
+  }
+
+  bind(port: ExtensionSessionPort): void {
+    const { loaded, clock, report } = this.#parts;
+    const { extensions, lifetime, waits } = loaded;
+    const runner = new ExtensionRunner({ extensions, session: port, clock, report, lifetime, waits });
+    const adapt = createToolAdapter((call) => createToolContext(port, lifetime, call));
+    this.#bound = { port, runner, adapt };
+    loaded.bind(port);
+    for (const problem of loaded.problems) report(problem);
+  }
+
+  get isStarted(): boolean {
+    return this.#started !== undefined;
+  }
+
+  /** Tells the extensions that the session begins, once: when a surface shows it, or before the first prompt. */
+  start(): Promise<void> {
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  async #start(): Promise<void> {
+    await this.emit({ type: "session_start", ...this.#parts.start });
+    if (!this.has("resources_discover")) return;
+    const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
+    const found = await this.emit({ type: "resources_discover", cwd: this.#bound!.port.cwd, reason });
+    if (found) await this.#parts.addResources(found);
+  }
+
+  has(name: ExtensionEventName): boolean {
+    return this.#bound?.runner.has(name) ?? false;
+  }
+
+  async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
+    return await this.#bound?.runner.emit(event);
+  }
+
+  judgeChanged(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {
+    return this.#parts.loaded.changed.judge(call, signal);
+  }
+
+  take(kind: "steer" | "followUp"): CustomMessage[] {
+    return this.queue.take(kind);
+  }
+
+  get isQueueEmpty(): boolean {
+    return this.queue.isEmpty;
+  }
+
+  /** The tools that the session can show. Some are shown only if `names` has them. */
+  getTools(names: readonly string[] = []): GivenTool[] {
+    const bound = this.#bound;
+    if (!bound) return [];
+    return [...this.registrations.tools.values()]
+      .filter(
+        ({ definition }) => isActiveByDefault(definition) || (isShown(definition) && names.includes(definition.name)),
+      )
+      .map(({ definition }) => bound.adapt(definition as never));
+  }
+
+  /** What counts of all that is registered now. */
+  get registrations(): ResolvedRegistrations {
+    return resolveConflicts(this.list, this.#surface?.builtIns ?? noBuiltIns);
+  }
+
+  /** For lists of commands. */
+  describeCommands(): SlashCommandData[] {
+    return [...this.registrations.commands].map(
+      ([
+        name,
+        {
+          definition: { description },
+          extension: { source },
+        },
+      ]) => ({
+        name,
+        ...(description !== undefined && { description }),
+        source: "extension",
+        sourceInfo: { ...source.info, scope: source.info.scope === "project" ? "project" : "user" },
+      }),
+    );
+  }
+
+  /** Runs the command that a text begins with. False if it begins with none. Its failure is told to the user. */
+  async runCommand(text: string): Promise<boolean> {
+    const [, name = "", args = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+    const command = name === "" ? undefined : this.registrations.commands.get(name);
+    if (!this.#bound || !command) return false;
+    const context = createCommandContext(this.#bound.port, this.#parts.loaded.lifetime);
+    await this.#run(command.extension, `Its command /${name}`, () => command.definition.handler(args, context));
+    return true;
+  }
+
+  /** Runs what is registered for a key. False if nothing is. */
+  async runShortcut(key: string): Promise<boolean> {
+    const shortcut = this.registrations.shortcuts.get(normaliseKey(key));
+    if (!this.#bound || !shortcut) return false;
+    const context = createContext(this.#bound.port, this.#parts.loaded.lifetime);
+    await this.#run(shortcut.extension, `Its shortcut ${key}`, () => shortcut.definition.handler(context));
+    return true;
+  }
+
+  /** What handlers of `input` make of a text. Undefined: an extension has dealt with it. */
+  async transformInput(
+    text: string,
+    images: ImageContent[] | undefined,
+    options: Pick<ExtensionEvent<"input">, "source" | "streamingBehavior">,
+  ): Promise<{ text: string; images?: ImageContent[] } | undefined> {
+    const unchanged = { text, ...(images && { images }) };
+    if (!this.has("input")) return unchanged;
+    const result = await this.emit({ type: "input", ...unchanged, ...options });
+    if (result?.action === "handled") return undefined;
+    return result?.action === "transform"
+      ? { text: result.text, ...(result.images && { images: result.images }) }
+      : unchanged;
+  }
+
+  /** For `withSession`. */
+  createReplacedContext(): ReplacedSessionContext | undefined {
+    return this.#bound && createReplacedContext(this.#bound.port, this.#parts.loaded.lifetime);
+  }
+
+  async close(event: Omit<ExtensionEvent<"session_shutdown">, "type">, why: string): Promise<void> {
+    if (this.has("session_shutdown")) await this.emit({ type: "session_shutdown", ...event });
+    this.#parts.loaded.events.clear();
+    await this.#bound?.runner.close(why);
+    this.#parts.loaded.providers.close();
+  }
+
+  async #run({ source }: Extension, what: string, work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#parts.report({ extension: source.name, message: `${what} failed: ${getErrorMessage(error)}` });
+    }
+  }
+}
+
+const noBuiltIns = { commands: [], keys: new Map<string, string>() };
+
+/** The text and the images of prompts, as `before_agent_start` shows them. */
+export function describePrompts(prompts: readonly AgentMessage[]): { prompt: string; images?: ImageContent[] } {
+  const blocks = prompts.flatMap((message) =>
+    message.role !== "user"
+      ? []
+      : typeof message.content === "string"
+        ? [{ type: "text" as const, text: message.content }]
+        : message.content,
+  );
+  const images = blocks.filter((block) => block.type === "image");
+  const prompt = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  return { prompt, ...(images.length > 0 && { images }) };
+}

@@ -1,0 +1,57 @@
+/** The interface that extensions of a session see: that of the surface, with what the session has to know of dialogs. */
+import type { ExtensionEvent } from "../events.ts";
+import { type ExtensionUi, noUi } from "../ui.ts";
+import type { Waits } from "../waits.ts";
+
+type PromptKind = ExtensionEvent<"ui_prompt_start">["kind"];
+
+export interface SessionUiParts {
+  waits: Waits;
+  /** Told when a dialog opens and closes. */
+  emit: (event: ExtensionEvent<"ui_prompt_start" | "ui_prompt_end">) => void;
+}
+
+/** Passes everything on to the interface that `attach` was called with last; without one, to `noUi`. */
+export interface SessionUi {
+  readonly ui: ExtensionUi;
+  /** Returns how to detach it. */
+  attach(ui: ExtensionUi): () => void;
+}
+
+export function createSessionUi({ waits, emit }: SessionUiParts): SessionUi {
+  let current: ExtensionUi = noUi;
+  const ask = <T>(kind: PromptKind, title: string | undefined, dialog: () => Promise<T>): Promise<T> => {
+    const facts = { reason: "ui_prompt", kind, ...(title !== undefined && { title }) } as const;
+    return waits.during(async () => {
+      emit({ type: "ui_prompt_start", ...facts });
+      try {
+        return await dialog();
+      } finally {
+        emit({ type: "ui_prompt_end", ...facts });
+      }
+    });
+  };
+  const dialogs: Pick<ExtensionUi, "select" | "confirm" | "input" | "editor" | "custom"> = {
+    select: (title, ...rest) => ask("select", title, () => current.select(title, ...rest)),
+    confirm: (title, ...rest) => ask("confirm", title, () => current.confirm(title, ...rest)),
+    input: (title, ...rest) => ask("input", title, () => current.input(title, ...rest)),
+    editor: (title, ...rest) => ask("editor", title, () => current.editor(title, ...rest)),
+    custom: (factory, options) => ask("custom", undefined, () => current.custom(factory, options)),
+  };
+  const ui = new Proxy(noUi, {
+    get: (_target, name) => {
+      if (Object.hasOwn(dialogs, name)) return dialogs[name as keyof typeof dialogs];
+      const value: unknown = Reflect.get(current, name);
+      return typeof value === "function" ? value.bind(current) : value;
+    },
+  });
+  return {
+    ui,
+    attach(attached) {
+      current = attached;
+      return () => {
+        if (current === attached) current = noUi;
+      };
+    },
+  };
+}

@@ -1,0 +1,411 @@
+/** Extensions in real sessions: what they are told and in which order, and what their answers do. */
+import { call, text } from "@tau/ai/testing";
+import { Type } from "typebox";
+import { expect, onTestFinished, test } from "vitest";
+import type { ExtensionAPI, ExtensionContext, ExtensionFactory } from "../../src/extensions/index.ts";
+import { extensionEventNames } from "../../src/extensions/index.ts";
+import { createTestSession, type TestSessionParams } from "../../src/testing/index.ts";
+import type { TestTurn } from "../../src/testing/script.ts";
+
+async function open(turns: readonly TestTurn[], factory: ExtensionFactory, params: TestSessionParams = {}) {
+  const opened = await createTestSession(turns, { ...params, extensions: { factories: [factory] } });
+  onTestFinished(() => opened.dispose());
+  return opened;
+}
+
+const listen = (tau: ExtensionAPI, seen: string[]) => {
+  for (const name of extensionEventNames) {
+    tau.on(name as "agent_start", (event) => void seen.push(event.type));
+  }
+};
+
+test("a run with a call tells its events in this order", async () => {
+  const seen: string[] = [];
+  const { prompt, session } = await open([[call("ls", {})], [text("Done.")]], (tau) => listen(tau, seen));
+  await prompt("look");
+  await session.dispose();
+  const told = seen.filter((name) => name !== "message_update");
+  expect(told).toEqual([
+    "session_start",
+    "resources_discover",
+    "input",
+    "before_agent_start",
+    "agent_start",
+    "turn_start",
+    "message_start",
+    "message_end",
+    "context",
+    "context_with_system",
+    "message_start",
+    "message_end",
+    "tool_execution_start",
+    "tool_call",
+    "tool_result",
+    "tool_execution_end",
+    "message_start",
+    "message_end",
+    "turn_end",
+    "turn_start",
+    "context",
+    "context_with_system",
+    "message_start",
+    "message_end",
+    "turn_end",
+    "agent_before_settle",
+    "agent_end",
+    "agent_settled",
+    "session_shutdown",
+  ]);
+  expect(seen).toContain("message_update");
+});
+
+test("a tool of an extension is called, reports its progress and sees its session", async () => {
+  const contexts: ExtensionContext[] = [];
+  const { prompt, transcript, model } = await open([[call("greet", { name: "Ada" })], [text("Hi.")]], (tau) => {
+    tau.registerTool({
+      name: "greet",
+      label: "Greet",
+      description: "Greets somebody.",
+      parameters: Type.Object({ name: Type.String() }),
+      async execute(_id, { name }, _signal, onUpdate, context) {
+        contexts.push(context);
+        onUpdate?.({ content: [{ type: "text", text: "greeting" }] });
+        return { content: [{ type: "text", text: `Hello ${name}` }], details: { name } };
+      },
+    });
+  });
+  await prompt("greet Ada");
+  expect(model.asked[0]?.context.tools?.map(({ name }) => name)).toContain("greet");
+  expect(transcript().join("\n")).toContain("Hello Ada");
+  expect(contexts[0]?.sessionManager.getBranch().map(({ type }) => type)).toContain("message");
+  expect(contexts[0]?.mode).toBe("print");
+});
+
+test("a tool that answers with isError has failed", async () => {
+  const { prompt, events } = await open([[call("fail", {})], [text("Sorry.")]], (tau) => {
+    const execute = async () => ({ content: [{ type: "text" as const, text: "no" }], isError: true });
+    tau.registerTool({ name: "fail", label: "Fail", description: "", parameters: Type.Object({}), execute });
+  });
+  await prompt("try");
+  expect(events.find(({ type }) => type === "tool_execution_end")).toMatchObject({ success: false, output: "no" });
+});
+
+test("handlers change arguments before the policy judges them, block calls, and change results", async () => {
+  const turns = [[call("read", { path: "a.txt" })], [call("read", { path: "secret.txt" })], [text("Done.")]];
+  const files = { "a.txt": "A", "b.txt": "B", "secret.txt": "S" };
+  const factory: ExtensionFactory = (tau) => {
+    tau.on("tool_call", ({ input }) => {
+      if (input["path"] === "a.txt") input["path"] = "b.txt";
+      if (input["path"] === "secret.txt") return { block: true, reason: "Not this file." };
+      return undefined;
+    });
+    tau.on("tool_result", ({ content }) => ({ content: [...content, { type: "text", text: "(seen)" }] }));
+  };
+  const { prompt, session } = await open(turns, factory, { files });
+  await prompt("read");
+  const results = session.messages.filter((message) => message.role === "toolResult");
+  expect(results[0]?.content.map((block) => (block.type === "text" ? block.text : ""))).toEqual([
+    expect.stringContaining("B"),
+    "(seen)",
+  ]);
+  expect(results[1]).toMatchObject({ isError: true, content: [{ type: "text", text: "Not this file." }] });
+});
+
+test("a handler of tool_call that throws denies the call", async () => {
+  const { prompt, session } = await open([[call("ls", {})], [text("Done.")]], (tau) => {
+    tau.on("tool_call", () => {
+      throw new Error("broken guard");
+    });
+  });
+  await prompt("look");
+  const result = session.messages.find((message) => message.role === "toolResult");
+  expect(result).toMatchObject({ isError: true });
+  expect(JSON.stringify(result)).toContain("broken guard");
+});
+
+test("the context, the prompt and messages can be changed for a run, and the log keeps what was said", async () => {
+  const { prompt, model, session } = await open([[text("One.")], [text("Two.")]], (tau) => {
+    tau.on("context", ({ messages }) => ({
+      messages: [...messages, { role: "user", content: "only now", timestamp: 0 }],
+    }));
+    tau.on("before_agent_start", ({ systemPrompt, ...event }) =>
+      event.messageType === "user" && event.prompt === "first"
+        ? {
+            systemPrompt: `${systemPrompt}\nSay it in verse.`,
+            message: { customType: "note", content: "a note", display: true },
+          }
+        : undefined,
+    );
+  });
+  await prompt("first");
+  await prompt("second");
+  expect(model.asked[0]?.context.systemPrompt).toContain("Say it in verse.");
+  expect(model.asked[1]?.context.systemPrompt).not.toContain("Say it in verse.");
+  expect(JSON.stringify(model.asked[0]?.context.messages)).toContain("only now");
+  expect(JSON.stringify(session.messages)).not.toContain("only now");
+  expect(session.messages.map(({ role }) => role)).toEqual(["user", "custom", "assistant", "user", "assistant"]);
+  const entries = await session.sessionManager.getEntries();
+  expect(entries.filter(({ type }) => type === "custom_message")).toHaveLength(1);
+});
+
+test("commands of extensions and handled input never reach the model", async () => {
+  const calls: string[] = [];
+  const { session } = await open([], (tau) => {
+    tau.registerCommand("hello", { description: "Says hello", handler: (args) => void calls.push(`hello ${args}`) });
+    tau.on("input", ({ text: typed }) => (typed === "ping" ? { action: "handled" } : { action: "continue" }));
+  });
+  expect(await session.submit("/hello big world")).toEqual({ disposition: "handled" });
+  expect(await session.submit("ping")).toEqual({ disposition: "handled" });
+  expect(calls).toEqual(["hello big world"]);
+  expect(session.extensions?.describeCommands()).toMatchObject([{ name: "hello", source: "extension" }]);
+  expect(session.messages).toEqual([]);
+});
+
+test("a command that fails is told to the user", async () => {
+  const { session } = await open([], (tau) => {
+    tau.registerCommand("oops", {
+      handler: () => {
+        throw new Error("no luck");
+      },
+    });
+  });
+  await session.submit("/oops");
+  expect(session.notices.at(-1)?.message).toContain("Its command /oops failed: no luck");
+});
+
+test("messages of extensions start a run, steer one, or wait for the next prompt", async () => {
+  let api: ExtensionAPI | undefined;
+  const note = (content: string) => ({ customType: "note", content, display: true });
+  const factory: ExtensionFactory = (tau) => {
+    api = tau;
+    tau.on("tool_execution_start", () => tau.sendMessage(note("steered"), { deliverAs: "steer" }));
+  };
+  const { prompt, session, until, model } = await open(
+    [[call("ls", {})], [text("Done.")], [text("Answered.")]],
+    factory,
+  );
+  await prompt("look");
+  expect(JSON.stringify(model.asked[1]?.context.messages)).toContain("steered");
+  api?.sendMessage(note("for later"), { deliverAs: "nextTurn" });
+  expect(session.isStreaming).toBe(false);
+  api?.sendMessage(note("answer this"), { triggerTurn: true });
+  await until("agent_end");
+  await until("agent_end");
+  await session.waitForIdle();
+  const sent = JSON.stringify(model.asked[2]?.context.messages);
+  expect(sent).toContain("answer this");
+  expect(sent).toContain("for later");
+});
+
+test("at the end of a turn entries are added and one more request is made", async () => {
+  let isAsked = false;
+  const { prompt, model, session } = await open([[text("One.")], [text("Two.")]], (tau) => {
+    tau.on("turn_end", () => {
+      if (isAsked) return undefined;
+      isAsked = true;
+      return {
+        entries: [{ type: "custom_message", customType: "more", content: "go on", display: true }],
+        continue: true,
+      };
+    });
+  });
+  await prompt("begin");
+  expect(model.asked).toHaveLength(2);
+  expect(JSON.stringify(model.asked[1]?.context.messages)).toContain("go on");
+  expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "custom", "assistant"]);
+});
+
+test("entries without a wish to continue do not continue the run", async () => {
+  const { prompt, model } = await open([[text("One.")]], (tau) => {
+    tau.on("agent_before_settle", () => ({
+      entries: [{ type: "custom_message", customType: "note", content: "noted", display: true }],
+    }));
+  });
+  await prompt("begin");
+  expect(model.asked).toHaveLength(1);
+});
+
+test("a message is replaced before it is in the log", async () => {
+  const { prompt, session } = await open([[text("secret")]], (tau) => {
+    tau.on("message_end", ({ message }) =>
+      message.role === "assistant"
+        ? { message: { ...message, content: [{ type: "text", text: "public" }] } }
+        : undefined,
+    );
+  });
+  await prompt("say it");
+  const [entry] = (await session.sessionManager.getEntries()).filter(
+    (each) => each.type === "message" && each.message.role === "assistant",
+  );
+  expect(JSON.stringify(entry)).toContain("public");
+  expect(JSON.stringify(entry)).not.toContain("secret");
+});
+
+test("an extension makes the summary of a compaction, or cancels it", async () => {
+  const outcomes: string[] = [];
+  let cancels = false;
+  const long = "word ".repeat(3_000);
+  const factory: ExtensionFactory = (tau) => {
+    tau.on("session_before_compact", ({ preparation: { firstKeptEntryId, tokensBefore } }) =>
+      cancels ? { cancel: true } : { compaction: { summary: "in short", firstKeptEntryId, tokensBefore } },
+    );
+    tau.on("session_compact", ({ fromExtension }) => void outcomes.push(`compacted ${fromExtension}`));
+    tau.on("session_compact_failed", ({ aborted }) => void outcomes.push(`failed ${aborted}`));
+  };
+  const { prompt, session } = await open([[text(long)], [text(long)]], factory);
+  await prompt("one");
+  await prompt("two");
+  expect(await session.compact()).toMatchObject({ kind: "compacted", compaction: { summary: "in short" } });
+  cancels = true;
+  expect(await session.compact()).toMatchObject({ kind: expect.stringMatching(/aborted|nothing/) });
+  expect(outcomes[0]).toBe("compacted true");
+});
+
+test("navigation is cancelled, and told when it happened", async () => {
+  let cancels = true;
+  const moves: (string | null)[] = [];
+  const { prompt, session } = await open([[text("One.")]], (tau) => {
+    tau.on("session_before_tree", () => (cancels ? { cancel: true } : undefined));
+    tau.on("session_tree", ({ newLeafId }) => void moves.push(newLeafId));
+  });
+  await prompt("begin");
+  const [first] = await session.sessionManager.getBranch();
+  expect(await session.navigate(first!.id)).toBe(false);
+  cancels = false;
+  expect(await session.navigate(first!.id)).toBe(true);
+  expect(moves).toEqual([first!.id]);
+});
+
+test("a provider of an extension can be chosen, and its own stream function is used", async () => {
+  const { session } = await open([], (tau) => {
+    tau.registerProvider("mine", {
+      baseUrl: "http://127.0.0.1:1",
+      apiKey: "key",
+      api: "openai-completions",
+      models: [
+        {
+          id: "small",
+          name: "Small",
+          reasoning: false,
+          input: ["text"],
+          cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+          contextWindow: 8_000,
+          maxTokens: 1_000,
+        },
+      ],
+    });
+  });
+  expect(session.modelRegistry.find("mine", "small")).toMatchObject({ provider: "mine", contextWindow: 8_000 });
+});
+
+test("a command of the user is run elsewhere", async () => {
+  const { session } = await open([], (tau) => {
+    tau.on("user_bash", ({ command }) =>
+      command === "date"
+        ? { result: { output: "yesterday", exitCode: 0, cancelled: false, truncated: false } }
+        : {
+            operations: {
+              async exec(line, _cwd, { onData }) {
+                onData(Buffer.from(`ran ${line}`));
+                return { exitCode: 3 };
+              },
+            },
+          },
+    );
+  });
+  expect(await session.executeBash("date")).toMatchObject({ output: "yesterday", exitCode: 0 });
+  expect(await session.executeBash("ls")).toMatchObject({ output: "ran ls", exitCode: 3 });
+});
+
+test("a tool calls another tool as the model would, and the policy judges it", async () => {
+  const outcomes: unknown[] = [];
+  const { prompt } = await open(
+    [[call("both", {})], [text("Done.")]],
+    (tau) => {
+      tau.registerTool({
+        name: "both",
+        label: "Both",
+        description: "",
+        parameters: Type.Object({}),
+        async execute(_id, _params, _signal, _onUpdate, context) {
+          outcomes.push(await context.executeTool("ls", {}));
+          outcomes.push(await context.executeTool("read", { path: "/etc/shadow" }));
+          outcomes.push(await context.executeTool("nothing", {}));
+          return { content: [{ type: "text", text: "ok" }] };
+        },
+      });
+    },
+    { files: { "x.txt": "" } },
+  );
+  await prompt("both");
+  expect(outcomes).toMatchObject([{ isError: false }, { isError: true }, { isError: true }]);
+  expect(JSON.stringify(outcomes[0])).toContain("x.txt");
+});
+
+test("what goes wrong while extensions load is told to the user, and the session works", async () => {
+  const { prompt, session } = await open([[text("Hi.")]], (tau) => {
+    tau.on("no_such_event" as "agent_start", () => {});
+    tau.registerMcpServer("docs", {});
+  });
+  await prompt("hi");
+  const told = session.notices.map(({ message }) => message).join("\n");
+  expect(told).toContain("no_such_event");
+  expect(told).toContain("MCP");
+});
+
+test("extensions in files are loaded, with their own modules and those that are shared", async () => {
+  const files = {
+    "ext/hello.ts": [
+      'import { Type } from "@sinclair/typebox";',
+      'import { greeting } from "./greeting";',
+      "export default function (tau: any) {",
+      '  tau.registerTool({ name: "hello", label: "Hello", description: "Says hello.", parameters: Type.Object({}),',
+      '    execute: async () => ({ content: [{ type: "text", text: greeting }] }) });',
+      "}",
+    ].join("\n"),
+    "ext/greeting.ts": "export const greeting: string = 'Hello from a file';",
+  };
+  const { prompt, transcript } = await createTestSession([[call("hello", {})], [text("Done.")]], {
+    files,
+    extensions: { paths: ["ext/hello.ts"] },
+  });
+  await prompt("go");
+  expect(transcript().join("\n")).toContain("Hello from a file");
+});
+
+test("the system prompt is the first message for handlers of context_with_system, and can be replaced", async () => {
+  const { prompt, model, session } = await open([[text("Yes.")]], (tau) => {
+    tau.on("context_with_system", ({ messages }) => ({
+      messages: messages.map((message) =>
+        (message.role as string) === "system" ? ({ ...message, content: "Another prompt." } as never) : message,
+      ),
+    }));
+  });
+  await prompt("hello");
+  expect(model.asked[0]?.context.systemPrompt).toBe("Another prompt.");
+  expect(model.asked[0]?.context.messages).toHaveLength(1);
+  expect(session.systemPrompt).not.toBe("Another prompt.");
+});
+
+test("what the setting contextSources names is sent last, with each prompt or turn, and is not in the log", async () => {
+  const opened = await createTestSession([[call("bash", { command: "echo more >> notes.txt" })], [text("Done.")]], {
+    files: { "notes.txt": "first note\n", "status.txt": "green" },
+    settings: {
+      sandbox: { mode: "off" },
+      contextSources: [
+        { name: "notes", file: "notes.txt", each: "turn" },
+        { name: "status", command: "cat status.txt; echo status.txt >> asked.txt", maxBytes: 3 },
+        { name: "missing", file: "nothing.txt" },
+      ],
+    },
+  });
+  onTestFinished(() => opened.dispose());
+  await opened.prompt("go");
+  const last = (index: number) => JSON.stringify(opened.model.asked[index]?.context.messages.at(-1));
+  expect(last(0)).toContain("first note");
+  expect(last(0)).toContain("gre\\n(cut)");
+  expect(last(0)).toContain("not available");
+  expect(last(0)).not.toContain("more");
+  expect(last(1)).toContain("more");
+  expect(JSON.stringify(await opened.session.sessionManager.getEntries())).not.toContain("first note");
+});
