@@ -17,7 +17,7 @@ export interface CompiledModule {
 }
 
 /** Belongs to the key of cached files: what is compiled in another way must not be found. */
-export const compilerVersion = "1";
+export const compilerVersion = "2";
 
 const typeScript = new Set([".ts", ".tsx", ".mts", ".cts"]);
 const jsx = new Set([".tsx", ".jsx"]);
