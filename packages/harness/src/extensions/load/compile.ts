@@ -17,7 +17,7 @@ export interface CompiledModule {
 }
 
 /** Belongs to the key of cached files: what is compiled in another way must not be found. */
-export const compilerVersion = "1";
+export const compilerVersion = "2";
 
 const typeScript = new Set([".ts", ".tsx", ".mts", ".cts"]);
 const jsx = new Set([".tsx", ".jsx"]);
@@ -59,7 +59,7 @@ async function transformSource(path: string, source: string): Promise<string> {
     const { code } = transform(source, options);
     refuseNamespaces(path, source, code);
     const ownCode = useOwnLoader(commonJs.has(extension) ? code.replace(/^"use strict";/, "") : code);
-    return /\bimport\s*\.\s*meta\b/.test(ownCode) ? replaceImportMeta(ownCode) : ownCode;
+    return replaceImportMeta(ownCode);
   } catch (error) {
     if (error instanceof CompileError) throw error;
     throw new CompileError(formatTransformError(path, error), { cause: error });
@@ -84,11 +84,13 @@ function refuseNamespaces(path: string, source: string, code: string): void {
  * stay as they are.
  */
 function replaceImportMeta(code: string): string {
-  for (let rest = code; ;) {
+  let rest = code;
+  while (/\bimport\s*\.\s*meta\b/.test(rest)) {
     const index = findMeta(rest);
     if (index === undefined) return rest;
     rest = rest.slice(0, index).replace(/import\s*\.\s*$/, () => "importMeta$") + rest.slice(index + "meta".length);
   }
+  return rest;
 }
 
 /** Where the word `meta` is that V8 refuses first; undefined if it refuses nothing or something else. */

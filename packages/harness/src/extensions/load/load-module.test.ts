@@ -108,6 +108,34 @@ describe("forms of modules", () => {
     expect(await run("a.ts")).toBe(42);
   });
 
+  test.each([
+    "await (Promise.resolve(2))",
+    "await [2][0]",
+    "await `2`",
+    "await +2",
+    "(await import('./two.ts')).two",
+    "await /2/.source",
+    "(() => { for (const x of []) await(x); function await() {} return 2; })()",
+  ])("waiting is told from calls of a function of that name: %s", async (expression) => {
+    write({
+      "a.ts": `const two = ${expression};\nexport default async () => Number(await two);`,
+      "two.ts": "export const two = 2;",
+    });
+    expect(await run("a.ts")).toBe(2);
+  });
+
+  test("modules that wait may import each other, and one that fails is named", async () => {
+    write({
+      "a.ts":
+        "import { b } from './b.ts';\nexport const a = await (Promise.resolve(1));\nexport default () => a + b();",
+      "b.ts": "import { a } from './a.ts';\nawait Promise.resolve();\nexport const b = () => a + 1;",
+      "c.ts": "import './d.ts';\nexport default () => {};",
+      "d.ts": "import './c.ts';\nawait Promise.resolve();\nthrow new Error('broken');",
+    });
+    expect(await run("a.ts")).toBe(3);
+    expect(await fail("c.ts")).toBe(`${directory}/d.ts:3: broken`);
+  });
+
   test("a module may have a require of its own", async () => {
     write({
       "data.json": '{"x": 1}',

@@ -36,41 +36,40 @@ export function createModuleFunction(
   code: string,
   known?: { isAsync: boolean; cachedData: Buffer },
 ): ModuleFunction {
-  const plain = known?.isAsync ? undefined : compile(path, code, { isAsync: false, cachedData: known?.cachedData });
-  if (plain?.kind === "done") return plain;
-  // Only code that waits at its top level is valid as the body of an async function and of no other.
-  const waiting = /\bawait\b/.test(code)
-    ? compile(path, code, { isAsync: true, cachedData: known?.cachedData })
-    : undefined;
-  if (waiting?.kind === "done") return waiting;
-  const { error } = (waiting ?? plain)!;
-  throw new CompileError(describeSyntaxError(path, error), { cause: error });
-}
-
-type Compiled = ({ kind: "done" } & ModuleFunction) | { kind: "failed"; error: SyntaxError };
-
-/** The code is the body of an inner function, so that it may declare a name of the parameters again. */
-function compile(
-  path: string,
-  code: string,
-  { isAsync, cachedData }: { isAsync: boolean; cachedData: Buffer | undefined },
-): Compiled {
+  const isAsync = known?.isAsync ?? waitsAtTopLevel(code);
   // In brackets, because V8 then expects the call and does not parse the body twice.
   const start = `return (${isAsync ? "async " : ""}function () {`;
   try {
+    // The code is the body of an inner function, so that it may declare a name of the parameters again.
     const body = compileFunction(`${start}${code}\n}).call(this)`, parameters, {
       filename: path,
       columnOffset: -start.length,
-      ...(cachedData ? { cachedData } : { produceCachedData: true }),
+      ...(known ? { cachedData: known.cachedData } : { produceCachedData: true }),
     });
     const run: ModuleFunction["run"] = (scope) =>
       body.apply(
         scope["exports"],
         parameters.map((name) => (name in scope ? scope[name] : (globalThis as Record<string, unknown>)[name])),
       ) as unknown;
-    return { kind: "done", run, isAsync, cachedData: body.cachedData };
+    return { run, isAsync, cachedData: body.cachedData };
   } catch (error) {
-    if (error instanceof SyntaxError) return { kind: "failed", error };
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new CompileError(describeSyntaxError(path, error), { cause: error });
+  }
+}
+
+/**
+ * In an ordinary function `await (x)` calls a function of that name. In a static block it is a mistake, and so is every other
+ * form of waiting, while functions inside may wait. Code that is invalid there for another reason is taken to wait: then it
+ * is only run earlier than needed, or refused for that reason.
+ */
+function waitsAtTopLevel(code: string): boolean {
+  if (!/\bawait\b/.test(code)) return false;
+  try {
+    compileFunction(`class Module { static {\n${code}\n} }`);
+    return false;
+  } catch (error) {
+    if (error instanceof SyntaxError) return true;
     throw error;
   }
 }

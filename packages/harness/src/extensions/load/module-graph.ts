@@ -22,7 +22,7 @@ interface Unit {
   /** What the names that it imports stand for. */
   readonly links: Map<string, Link>;
   /** The result of running it; an error is thrown again for every later import. */
-  state: { kind: "new" } | { kind: "started" } | { kind: "failed"; error: unknown };
+  state: { kind: "new" } | { kind: "started"; done?: Promise<unknown> } | { kind: "failed"; error: unknown };
 }
 
 type Link =
@@ -56,8 +56,7 @@ export class ModuleGraph {
   async load(path: string): Promise<unknown> {
     const prepared: Unit[] = [];
     await this.#prepare(path, prepared);
-    // Imports come first: `prepared` has them before the files that import them.
-    for (const unit of prepared) if (unit.code.isAsync) await this.#run(unit);
+    await this.#settle(prepared);
     return this.#getExports(path);
   }
 
@@ -106,23 +105,33 @@ export class ModuleGraph {
   #getExports(path: string): unknown {
     if (this.#json.has(path)) return this.#json.get(path);
     const unit = this.#units.get(path)!;
-    if (unit.state.kind === "new") void this.#run(unit);
+    this.#start(unit);
     if (unit.state.kind === "failed") throw unit.state.error;
     return unit.module.exports;
   }
 
-  #run(unit: Unit): unknown {
-    if (unit.state.kind !== "new") return undefined;
+  /** Runs the files that wait at their top level, in the order in which they were prepared: imports come first. */
+  async #settle(prepared: readonly Unit[]): Promise<void> {
+    for (const unit of prepared) {
+      if (!unit.code.isAsync) continue;
+      this.#start(unit);
+      if (unit.state.kind === "started") await unit.state.done;
+      if (unit.state.kind === "failed") throw unit.state.error;
+    }
+  }
+
+  /** Does nothing for a file that has run or is running, as one of several that import each other. */
+  #start(unit: Unit): void {
+    if (unit.state.kind !== "new") return;
     unit.state = { kind: "started" };
-    const fail = (error: unknown) => {
+    const fail = (error: unknown): void => {
       unit.state = { kind: "failed", error };
-      throw error;
     };
     try {
       const result = unit.code.run(this.#createScope(unit));
-      return unit.code.isAsync ? (result as Promise<unknown>).catch(fail) : undefined;
+      if (unit.code.isAsync) unit.state.done = Promise.resolve(result).catch(fail);
     } catch (error) {
-      return fail(error);
+      fail(error);
     }
   }
 
@@ -181,7 +190,7 @@ export class ModuleGraph {
   async #import(unit: Unit, name: string): Promise<unknown> {
     const prepared: Unit[] = [];
     if (!unit.links.has(name)) unit.links.set(name, await this.#link(name, unit, prepared));
-    for (const other of prepared) if (other.code.isAsync) await this.#run(other);
+    await this.#settle(prepared);
     return toNamespace(this.#require(unit, name, "import"));
   }
 

@@ -40,7 +40,8 @@ export function resolveImport(name: string, importer: string, options: ResolveOp
   const path = toPath(name, importer);
   if (path === undefined) return resolvePackage(name, importer, options);
   const file = findFile(path);
-  return file === undefined ? missing(name, importer) : { kind: "file", path: file };
+  if (file === undefined) return missing(name, importer);
+  return { kind: extname(file) === ".node" ? "commonjs" : "file", path: file };
 }
 
 function toPath(name: string, importer: string): string | undefined {
