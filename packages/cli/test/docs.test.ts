@@ -73,11 +73,7 @@ test.each(guides)("every command line in the blocks of %s is accepted", (path) =
 });
 
 /** Commands of other programs, and how to write any command. */
-const notOurs = [
-  "tau login",
-  "tau <command>",
-  "tau [options] [@file ...] [message ...]",
-];
+const notOurs = ["tau login", "tau <command>", "tau [options] [@file ...] [message ...]"];
 
 test.each(guides)("every command and flag that the text of %s mentions exists", (path) => {
   const mentioned = [...read(path).matchAll(/`((?:\.\/)?tau [^`]*)`/g)].map(([, code]) => code!.replace(/\s+/g, " "));
