@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { systemClock } from "@tau/ai";
-import { type SettingsManager, watchFiles } from "@tau/harness/settings";
+import { hasPackages, type SettingsManager, watchFiles } from "@tau/harness/settings";
 import type { KeybindingsManager } from "@tau/tui";
 import type { SessionOptions } from "../args.ts";
 import type { Io } from "../command.ts";
@@ -39,9 +39,7 @@ async function findPackageThemes({
   settingsManager,
   options,
 }: LooksOptions): Promise<readonly string[]> {
-  const scopes = ["global", "project"] as const;
-  const hasPackages = scopes.some((scope) => (settingsManager.getGiven(scope, "packages") ?? []).length > 0);
-  if (!hasPackages || options.noThemes) return [];
+  if (options.noThemes || !hasPackages(settingsManager)) return [];
   const { listPackagePaths } = await import("@tau/harness/packages");
   return (await listPackagePaths({ agentDir, cwd, settings: settingsManager })).themes;
 }

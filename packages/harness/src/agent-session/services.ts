@@ -7,6 +7,7 @@ import { resolveKey } from "../auth/key-value.ts";
 import { chooseKeyChain } from "../auth/system-key-chain.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
+import { hasPackages } from "../packages/has-packages.ts";
 import { HarnessError } from "../errors.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { minSecretLength } from "../observe/secret-forms.ts";
@@ -92,9 +93,7 @@ export async function openResources(
 
 /** Most users have no packages, and then their code is not loaded. */
 async function findPackagePaths(place: { cwd: string; agentDir: string; settings: SettingsManager }) {
-  const scopes = ["global", "project"] as const;
-  const hasPackages = scopes.some((scope) => (place.settings.getGiven(scope, "packages") ?? []).length > 0);
-  if (!hasPackages) return { skills: [], prompts: [] };
+  if (!hasPackages(place.settings)) return { skills: [], prompts: [] };
   return await (await import("../packages/package-paths.ts")).listPackagePaths(place);
 }
 

@@ -1,6 +1,7 @@
 /** Which extensions a session may have, and whether there is any. Cheap: it is asked at every start. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { hasPackages } from "../packages/has-packages.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { ExtensionFactory } from "./api.ts";
 import type { ExtensionEvent } from "./events.ts";
@@ -35,9 +36,9 @@ export function hasExtensions(
   { paths = [], factories = [], discovers = false }: ExtensionsParams,
   { cwd, agentDir, settings }: ExtensionPlace,
 ): boolean {
-  const { extensions, packages, contextSources } = settings.get();
+  const { extensions, contextSources } = settings.get();
   if (paths.length > 0 || factories.length > 0 || contextSources.length > 0) return true;
   if (!discovers) return false;
-  if (extensions.length > 0 || packages.length > 0) return true;
+  if (extensions.length > 0 || hasPackages(settings)) return true;
   return [agentDir, join(cwd, ".tau"), join(cwd, ".pi")].some((parent) => existsSync(join(parent, "extensions")));
 }

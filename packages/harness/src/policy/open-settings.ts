@@ -47,7 +47,8 @@ async function listWaiting(settings: SettingsManager, options: OpenSettingsOptio
   const all = { includeProject: true, discoverSkills: true, discoverPrompts: true };
   const { project } = await locateResources(fs, { cwd, agentDir, home: homedir(), ...all }, undefined);
   const waiting = settings.problems.filter(({ kind }) => kind === "untrusted").map(({ key }) => `the setting ${key}`);
-  return [...waiting, ...(await listExisting(fs, cwd, project))];
+  const extensions = project.prompts.map((path) => join(dirname(path), "extensions"));
+  return [...waiting, ...(await listExisting(fs, cwd, { ...project, extensions }))];
 }
 
 /**
