@@ -65,7 +65,9 @@ class Channel {
   #items: string[] = [];
   #last: ExtensionEvent | undefined;
   /** Pieces of one block that follow each other. */
-  #deltas: { type: Delta["type"]; contentIndex: number; texts: string[]; message: MessageUpdate["message"] } | undefined;
+  #deltas:
+    | { type: Delta["type"]; contentIndex: number; texts: string[]; message: MessageUpdate["message"] }
+    | undefined;
   #knowsMessage = false;
 
   /** Whether something has to be sent. */
