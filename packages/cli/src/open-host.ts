@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { systemIds } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
@@ -161,7 +162,14 @@ function createExtensionsParams({ extensions, noExtensions }: SessionOptions, to
     paths: extensions.map(toPath),
     flags: new Map<string, string | boolean>(),
     loadShared: lendModule,
+    ...findChild(),
   } satisfies ExtensionsParams;
+}
+
+/** The program of isolated extensions is a file beside this one. It is not there when the sources run as they are. */
+function findChild(): Pick<ExtensionsParams, "child"> {
+  const path = join(dirname(fileURLToPath(import.meta.url)), "extension-child.cjs");
+  return existsSync(path) ? { child: { path, readable: [] } } : {};
 }
 
 /** Before anything is opened, if there is no extension that could have the options. */
