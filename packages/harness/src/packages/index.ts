@@ -7,6 +7,7 @@ export { listResources, type ResourceNames } from "./list-resources.ts";
 export { type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
 export { type Manifest, readManifest } from "./manifest.ts";
 export { type DetailedEntry, type PackageEntry, toDetailed, toEntry } from "./package-entry.ts";
+export { listPackagePaths, type PackagePaths } from "./package-paths.ts";
 export {
   type PackageProblem,
   type PackageResources,
