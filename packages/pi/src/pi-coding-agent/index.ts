@@ -8,6 +8,18 @@ export { BorderedLoader } from "./components/bordered-loader.ts";
 export { CustomEditor } from "./components/custom-editor.ts";
 export { renderDiff } from "./components/diff.ts";
 export { DynamicBorder } from "./components/dynamic-border.ts";
+export { ExtensionEditorComponent, ExtensionInputComponent } from "./components/extension-dialogs.ts";
+export { FooterComponent } from "./components/footer.ts";
+export {
+  ExtensionSelectorComponent,
+  ShowImagesSelectorComponent,
+  ThemeSelectorComponent,
+  ThinkingSelectorComponent,
+  UserMessageSelectorComponent,
+} from "./components/selectors.ts";
+export { SessionSelectorComponent } from "./components/session-selector.ts";
+export { BashExecutionComponent, ToolExecutionComponent } from "./components/tool-execution.ts";
+export { TreeSelectorComponent } from "./components/tree-selector.ts";
 export { appKey, appKeyHint, editorKey, keyHint, keyText, rawKeyHint } from "./components/key-hints.ts";
 export {
   AssistantMessageComponent,

@@ -41,16 +41,3 @@ export const OAuthSelectorComponent = notThere("OAuthSelectorComponent", dialog)
 export const SettingsSelectorComponent = notThere("SettingsSelectorComponent", dialog);
 export const ArminComponent = notThere("ArminComponent", "it is a picture of pi's.");
 export const convertToPng = notThere("convertToPng", "use resizeImage, which answers in a format that models take.");
-
-export const ExtensionEditorComponent = notThere("ExtensionEditorComponent", dialog);
-export const ExtensionInputComponent = notThere("ExtensionInputComponent", dialog);
-export const ExtensionSelectorComponent = notThere("ExtensionSelectorComponent", dialog);
-export const FooterComponent = notThere("FooterComponent", dialog);
-export const SessionSelectorComponent = notThere("SessionSelectorComponent", dialog);
-export const ShowImagesSelectorComponent = notThere("ShowImagesSelectorComponent", dialog);
-export const ThemeSelectorComponent = notThere("ThemeSelectorComponent", dialog);
-export const ThinkingSelectorComponent = notThere("ThinkingSelectorComponent", dialog);
-export const ToolExecutionComponent = notThere("ToolExecutionComponent", dialog);
-export const TreeSelectorComponent = notThere("TreeSelectorComponent", dialog);
-export const UserMessageSelectorComponent = notThere("UserMessageSelectorComponent", dialog);
-export const BashExecutionComponent = notThere("BashExecutionComponent", dialog);
