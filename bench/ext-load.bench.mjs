@@ -47,7 +47,7 @@ function measure(program, agentDir, prepare) {
   return Math.min(...times);
 }
 
-/** Bundled from our sources: the packages load this code late, as a chunk whose name is not known here. */
+/** Bundled from our sources as the packages are: they load this code late, as a chunk whose name is not known here. */
 async function buildProgram(directory) {
   const outdir = join(directory, "program");
   await build({
@@ -62,6 +62,8 @@ async function buildProgram(directory) {
     platform: "node",
     target: "node20",
     mainFields: ["module", "main"],
+    minifySyntax: true,
+    minifyWhitespace: true,
     conditions: ["@tau/source"],
     logLevel: "error",
   });

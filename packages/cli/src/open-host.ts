@@ -1,19 +1,27 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
-import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { systemIds } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findUnknownTools, openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
-import type { Settings, SettingsManager } from "@tau/harness/settings";
+import type { ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
+import type { Settings } from "@tau/harness/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
+import { takePiNotice } from "./pi-notice.ts";
+import { lendModule } from "./lend-module.ts";
+
+export interface OpenedHost {
+  host: Host;
+  sessionId: string;
+  /** The options, with those of extensions, which can change what the prompt is. */
+  options: SessionOptions;
+}
 
 export interface OpenHostChoices {
   /** Who answers the questions of the policy. Default: they are denied. */
@@ -26,11 +34,7 @@ export interface OpenHostChoices {
  * Throws `HarnessError` for usage errors. Throws as soon as the program's signal is aborted: a session with a million
  * entries takes long to open, and nothing has been written yet.
  */
-export async function openHost(
-  options: SessionOptions,
-  io: Io,
-  choices: OpenHostChoices = {},
-): Promise<{ host: Host; sessionId: string }> {
+export async function openHost(options: SessionOptions, io: Io, choices: OpenHostChoices = {}): Promise<OpenedHost> {
   const opening = await untilAborted(openSessionHost(options, io, choices), io.signal);
   if (opening.kind === "aborted") throw new Error("The program was interrupted while it opened the session.");
   return opening.value;
@@ -40,7 +44,7 @@ async function openSessionHost(
   options: SessionOptions,
   io: Io,
   { ask, asksTrust = true }: OpenHostChoices,
-): Promise<{ host: Host; sessionId: string }> {
+): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc" || ask === "surface";
@@ -50,6 +54,7 @@ async function openSessionHost(
       agentDir,
       watch,
       ...(options.approve !== undefined && { projectTrusted: options.approve }),
+      askExtensions: (settings) => askExtensions({ cwd: directory, agentDir, settings }),
       ...(asksTrust &&
         canAnswer(options, io) && {
           askTrust: async (waiting) =>
@@ -60,7 +65,15 @@ async function openSessionHost(
     return manager;
   };
   const toPath = (path: string) => resolve(io.cwd, path);
-  for (const path of [...options.skills, ...options.promptTemplates]) {
+  const extensions = createExtensionsParams(options, toPath);
+  const askExtensions = async (place: ExtensionPlace) => {
+    const { askProjectTrust } = await import("@tau/harness/extensions");
+    const shown = ask === "surface" ? "tui" : "print";
+    const mode = options.mode === "json" || options.mode === "rpc" ? options.mode : shown;
+    const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
+    return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
+  };
+  for (const path of [...options.skills, ...options.promptTemplates, ...options.extensions]) {
     if (!(await findStats(toPath(path)))) {
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
     }
@@ -76,6 +89,7 @@ async function openSessionHost(
     options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
   );
   const here = await openSettingsOf(io.cwd);
+  await checkUnknownFlags(options, extensions, { cwd: io.cwd, agentDir, settings: here });
   const sessionManager = await openSession(options, io, { ...here.get(), agentDir });
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await openSettingsOf(cwd);
@@ -114,6 +128,7 @@ async function openSessionHost(
     appendSystemPrompt,
     ...(ask && { ask }),
     abortSignal: io.signal,
+    extensions,
   };
   const host = createHost({
     params,
@@ -124,25 +139,55 @@ async function openSessionHost(
   const sessionId = await host.open(sessionManager);
   const { session } = host.get(sessionId);
   try {
+    const resolved = await resolveFlags(options, session, extensions.flags);
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
     if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
-    const notice = await findPiNotice(io, { agentDir, settings: settingsManager });
+    const notice = await takePiNotice(io, { agentDir, settings: settingsManager });
     if (notice !== undefined) session.notify("packages", notice);
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
-    return { host, sessionId };
+    return { host, sessionId, options: resolved };
   } catch (error) {
     await host.dispose();
     throw error;
   }
 }
 
-/** Once for users who come from pi; for all others it looks for one file. */
-async function findPiNotice(io: Io, { agentDir, settings }: { agentDir: string; settings: SettingsManager }) {
-  const home = io.env["HOME"] || homedir();
-  if (!existsSync(join(home, ".pi", "agent", "settings.json"))) return undefined;
-  const { getPackageEntries, takePiPackagesNotice } = await import("@tau/harness/packages");
-  return await takePiPackagesNotice({ home, agentDir, entries: getPackageEntries(settings).user, ids: systemIds });
+/** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
+function createExtensionsParams({ extensions, noExtensions }: SessionOptions, toPath: (path: string) => string) {
+  return {
+    discovers: !noExtensions,
+    paths: extensions.map(toPath),
+    flags: new Map<string, string | boolean>(),
+    loadShared: lendModule,
+  } satisfies ExtensionsParams;
+}
+
+/** Before anything is opened, if there is no extension that could have the options. */
+async function checkUnknownFlags(
+  options: SessionOptions,
+  params: ExtensionsParams,
+  place: ExtensionPlace,
+): Promise<void> {
+  const { unknownFlags, session, sessionId, resume } = options;
+  // A session may belong to another directory, which has extensions of its own.
+  if (!unknownFlags || session !== undefined || sessionId !== undefined || resume) return;
+  const { hasExtensions } = await import("@tau/harness/extensions");
+  if (hasExtensions(params, place)) return;
+  throw await (await import("./extension-flags.ts")).createUnknownFlagError(unknownFlags);
+}
+
+async function resolveFlags(
+  options: SessionOptions,
+  { extensions }: AgentSession,
+  values: Map<string, string | boolean>,
+): Promise<SessionOptions> {
+  if (!options.unknownFlags) return options;
+  const { resolveExtensionFlags } = await import("./extension-flags.ts");
+  const loaded = { extensions: extensions?.list ?? [], problems: extensions?.problems ?? [] };
+  const resolved = await resolveExtensionFlags(options, loaded);
+  for (const [name, value] of resolved.extensionFlags) values.set(name, value);
+  return resolved;
 }
 
 /** Whether a person can answer questions: the other modes are for programs. */

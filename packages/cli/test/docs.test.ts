@@ -54,6 +54,9 @@ function findMistake(line: string): string | undefined {
   const rest = args[0] === "-C" ? args.slice(2) : args;
   const command = commands.find(({ name }) => name === rest[0]);
   const parsed = command ? parseCommandArgs(parseUsages(command), rest.slice(1)) : parseSessionArgs(args);
+  // No extension is loaded here.
+  const unknown = "options" in parsed && "unknownFlags" in parsed.options ? parsed.options.unknownFlags : undefined;
+  if (unknown) return `${line}: there is no option ${unknown.names.join(" ")}`;
   return parsed.kind === "mistake" ? `${line}: ${parsed.message}` : undefined;
 }
 

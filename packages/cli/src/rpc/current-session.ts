@@ -1,5 +1,7 @@
 import { getErrorMessage } from "@tau/ai/internal";
+import type { AgentSession } from "@tau/harness";
 import type { Host, HostedSession } from "@tau/harness/host";
+import { leaveSession } from "../leave-session.ts";
 import type { RpcUi } from "./extension-ui.ts";
 import { questionRecord } from "./framing.ts";
 import { PiEvents, type PiRecord } from "./pi-events.ts";
@@ -21,7 +23,9 @@ export class CurrentSession {
   /** For the first session that has extensions. */
   #opening: Promise<RpcUi> | undefined;
   #ui: RpcUi | undefined;
-  /** Settles when the extensions have the interface of this client. */
+  /** The session whose extensions have the interface of this client. */
+  #attached: AgentSession | undefined;
+  /** Settles when they have it. */
   #attaching: Promise<void> | undefined;
   #hosted: HostedSession;
   #piEvents: PiEvents;
@@ -57,27 +61,29 @@ export class CurrentSession {
   /** The client is listening from now on. */
   begin(): void {
     this.sendNotices();
-    this.#attach();
+    this.attach();
   }
 
-  #attach(): void {
+  /** Lends the client's interface to the extensions of the session, once there are any. */
+  attach(): void {
     const { session } = this.#hosted;
-    const { extensions } = session;
-    if (!extensions) return;
+    if (!session.extensions || this.#attached === session) return;
+    this.#attached = session;
     this.#opening ??= openUi(this.#wire, this.#host);
-    const opening = this.#opening.then((opened) => {
-      this.#ui = opened;
-      const surface = {
-        mode: "rpc",
-        ui: opened.ui,
-        show: (sessionId: string) => this.switchTo(sessionId),
-        shutdown: () => void session.waitForIdle().then(this.#stop, this.#stop),
-      } as const;
-      // Not awaited: extensions may ask something when they start, and the answer is a line that has to be read.
-      extensions.attach(surface).catch((error: unknown) => this.#sendNotice("extension", getErrorMessage(error)));
-      this.#attaching = undefined;
-    });
-    this.#attaching = opening;
+    this.#attaching = this.#lend(session, this.#opening);
+  }
+
+  async #lend(session: AgentSession, opening: Promise<RpcUi>): Promise<void> {
+    this.#ui = await opening;
+    const surface = {
+      mode: "rpc",
+      ui: this.#ui.ui,
+      show: (sessionId: string) => this.switchTo(sessionId),
+      shutdown: () => void session.waitForIdle().then(this.#stop, this.#stop),
+    } as const;
+    // Not awaited: extensions may ask something when they start, and the answer is a line that has to be read.
+    session.attachSurface(surface).catch((error: unknown) => this.#sendNotice("extension", getErrorMessage(error)));
+    this.#attaching = undefined;
   }
 
   /** Sends the notices from before the client was listening. */
@@ -100,14 +106,14 @@ export class CurrentSession {
   async switchTo(sessionId: string): Promise<void> {
     if (sessionId === this.id) return;
     try {
-      await this.#host.close(this.id);
+      await leaveSession(this.#host, this.id, sessionId);
     } finally {
       this.settle();
       this.#unsubscribe();
       this.#hosted = this.#host.get(sessionId);
       [this.#piEvents, this.#unsubscribe] = this.#subscribe(this.#hosted);
       this.sendNotices();
-      this.#attach();
+      this.attach();
     }
   }
 

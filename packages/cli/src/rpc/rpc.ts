@@ -32,14 +32,12 @@ interface Client {
 
 /** Serves until standard input ends. Then the run is ended, the log is written, and the exit code is 0. */
 export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode> {
-  if (options.message !== "" || options.files.length > 0) {
-    const message = "RPC mode takes no prompt on the command line: send it as a command on standard input.";
-    throw new HarnessError("invalid_input", message);
-  }
+  // A word may be the value of an option of an extension.
+  if (!options.unknownFlags) mustHaveNoPrompt(options);
   const wire = new Wire(io);
   const isAttended = () => wire.isAttended;
   const timeoutMs = () => (wire.framing === "pi" ? piTimeoutMs : undefined);
-  const { host, sessionId } = await openHost(options, io, { ask: { isAttended, timeoutMs } });
+  const { host, sessionId, options: resolved } = await openHost(options, io, { ask: { isAttended, timeoutMs } });
   const stopping = new AbortController();
   const session = new CurrentSession({ host, sessionId, wire, stop: () => stopping.abort() });
   const client: Client = { host, session, wire };
@@ -47,6 +45,7 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
   const running = new Set<Promise<void>>();
   const waitForReader = createWaitForReader(io);
   try {
+    mustHaveNoPrompt(resolved);
     for await (const line of readLines(io.input() ?? Readable.from([]), signal)) {
       if (signal.aborted) break;
       const incoming = line.kind === "text" ? parseLine(line.text, wire.framing) : createTooLong(wire);
@@ -69,6 +68,12 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
   }
   // A client that closes the output ends the program like one that closes the input.
   return io.signal.aborted && io.signal.reason !== "SIGPIPE" ? exitCodes.interrupted : exitCodes.done;
+}
+
+function mustHaveNoPrompt({ message, files }: SessionOptions): void {
+  if (message === "" && files.length === 0) return;
+  const reason = "RPC mode takes no prompt on the command line: send it as a command on standard input.";
+  throw new HarnessError("invalid_input", reason);
 }
 
 const createTooLong = ({ framing }: Wire): Incoming =>
@@ -122,9 +127,11 @@ async function execute(client: Client, sender: Sender, fields: Readonly<Record<s
     const data: unknown = await host.execute(session.id, command, createOptions(wire, sender));
     if (sender.command === "abort") session.settle();
     // After `branch` the client stays in its session; every other new session becomes the current one.
-    if (hasSessionId(data)) {
+    if (hasSessionId(data) && !data.cancelled) {
       await (sender.command === "branch" ? host.close(data.sessionId) : session.switchTo(data.sessionId));
     }
+    // It may bring the first extensions.
+    if (sender.command === "reload") session.attach();
     wire.write(successRecord(sender, data));
   } catch (error) {
     wire.write(faultRecord(sender, toFault(error)));

@@ -563,7 +563,9 @@ export class AgentSession {
     this.#mustBeOpen();
     const { excludeFromContext = false } = options;
     const event = { type: "user_bash", command, excludeFromContext, cwd: this.cwd } as const;
-    const message = await this.#bash.run(command, options, await this.extensions?.emit(event));
+    // At once without extensions: the next command may be one that aborts it.
+    const replaced = this.extensions ? await this.extensions.emit(event) : undefined;
+    const message = await this.#bash.run(command, options, replaced);
     await this.#remember(message).catch((error: unknown) => {
       const reason = `The command was run, but could not be written into the session: ${getErrorMessage(error)}`;
       if (!this.readOnly) throw new HarnessError("write_failed", reason, { cause: error });

@@ -6,6 +6,7 @@ import { createTouches } from "../pipeline/touches.ts";
 import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { cutPoints, splitTurnStart } from "./cut.ts";
 import { type CompactionPlan, type CompactionReason, planCompaction } from "./plan.ts";
+import { serialise } from "./serialise.ts";
 import { type CompactionSettings, resolveCompactionSettings, shouldCompact, summaryTokens } from "./settings.ts";
 import { contextTokens, estimateTokens, imageTokens } from "./tokens.ts";
 import { toEntry } from "../../test/entries.ts";
@@ -307,4 +308,22 @@ describe("a plan", () => {
       modifiedFiles: ["old-changed", "b", "later-changed", "d e.ts", "f.ts"],
     });
   });
+});
+
+test("signals and timers are served while a long branch is planned and serialised", async () => {
+  const branch = getBranch(...Array.from({ length: 35_000 }, () => "u"));
+  const countTurns = async (work: () => Promise<unknown>): Promise<number> => {
+    let turns = 0;
+    let timer = setImmediate(function count() {
+      turns++;
+      timer = setImmediate(count);
+    });
+    await work();
+    clearImmediate(timer);
+    return turns;
+  };
+  // Three for each of three passes, and two between the steps that look at all messages.
+  expect(await countTurns(() => planCompaction(branch, settings, "manual"))).toBeGreaterThanOrEqual(10);
+  const messages = branch.flatMap((entry) => (entry.type === "message" ? entry.message : []));
+  expect(await countTurns(() => serialise(messages, 100))).toBeGreaterThanOrEqual(3);
 });

@@ -1,5 +1,4 @@
 /** Finds and loads the extensions of a session, before there is a session: they may bring its model. */
-import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
@@ -11,7 +10,7 @@ import { createLifetime } from "./create-context.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { findExtensions } from "./find-extensions.ts";
 import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-extensions.ts";
-import { type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
+import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
 import { loadTypeboxModule } from "./load/shared-modules.ts";
 import { startExtension } from "./load/start-extension.ts";
 import type { Judging } from "./open-isolated.ts";
@@ -68,7 +67,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
         [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
       ),
     loadShared: (name) => loadTypeboxModule(name) ?? loadShared(name),
-    cacheDirectory: join(agentDir, "cache", "extensions"),
+    cacheDirectory: getCacheDirectory(agentDir),
   };
   const problems: ExtensionProblem[] = [];
   const changed = new ChangedInputs(parts.judging);

@@ -99,10 +99,11 @@ export class HostedSession {
     throw new HarnessError("write_failed", `The prompt could not be written into the session: ${reason}`);
   }
 
-  /** Submits a prompt, and resolves when the run that it begins is over. */
-  async run(text: string, options: SubmitOptions): Promise<RunOutcome> {
+  /** Submits a prompt, and resolves when the run that it begins is over. Undefined: an extension dealt with the prompt. */
+  async run(text: string, options: SubmitOptions): Promise<RunOutcome | undefined> {
     const submission = await this.#inOrder(() => this.session.submit(text, options));
     if (submission.disposition === "started") return await submission.outcome;
+    if (submission.disposition === "handled") return undefined;
     throw new HarnessError("busy", "A run is already in progress. Wait for it, or abort it.");
   }
 

@@ -1,6 +1,9 @@
 /** pi's module `pi-coding-agent`. */
+export { AgentSession } from "./agent-session/agent-session.ts";
+export { createAgentSession } from "./agent-session/create-agent-session.ts";
 export { AuthStorage, readStoredCredential } from "./auth/auth-storage.ts";
 export { FileAuthStorageBackend, InMemoryAuthStorageBackend } from "./auth/backends.ts";
+export { copyToClipboard } from "./clipboard.ts";
 export { BorderedLoader } from "./components/bordered-loader.ts";
 export { CustomEditor } from "./components/custom-editor.ts";
 export { renderDiff } from "./components/diff.ts";
@@ -15,7 +18,15 @@ export {
   UserMessageComponent,
 } from "./components/messages.ts";
 export { truncateToVisualLines } from "./components/visual-lines.ts";
+export { discoverAndLoadExtensions, loadExtensionFromFactory, loadExtensions } from "./extensions/load.ts";
+export { ExtensionRunner } from "./extensions/runner.ts";
+export { createExtensionRuntime } from "./extensions/runtime.ts";
+export { wrapRegisteredTool, wrapRegisteredTools } from "./extensions/wrap.ts";
+export { detectSupportedImageMimeTypeFromFile, formatDimensionNote, resizeImage } from "./images.ts";
 export { ModelRegistry } from "./models/model-registry.ts";
+export { DefaultPackageManager } from "./packages/package-manager.ts";
+export { loadProjectContextFiles } from "./resources/context-files.ts";
+export { DefaultResourceLoader } from "./resources/resource-loader.ts";
 export { formatSkillsForPrompt } from "./skills/format-skills.ts";
 export { parseFrontmatter, stripFrontmatter } from "./skills/frontmatter.ts";
 export { loadSkills, loadSkillsFromDir } from "./skills/load-skills.ts";

@@ -71,6 +71,16 @@ export class SessionExtensions implements RunExtensions {
     return this.#parts.loaded.extensions;
   }
 
+  /** What was wrong when they were loaded. */
+  get problems(): readonly ExtensionProblem[] {
+    return this.#parts.loaded.problems;
+  }
+
+  /** Why the session begins. */
+  get startReason(): ExtensionEvent<"session_start">["reason"] {
+    return this.#parts.start.reason;
+  }
+
   get ui(): SessionUi["ui"] {
     return this.#ui.ui;
   }
@@ -139,6 +149,10 @@ export class SessionExtensions implements RunExtensions {
 
   has(name: ExtensionEventName): boolean {
     return this.#bound?.runner.has(name) ?? false;
+  }
+
+  listHandlers(name: ExtensionEventName): string[] {
+    return this.#bound?.runner.listHandlers(name) ?? [];
   }
 
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
