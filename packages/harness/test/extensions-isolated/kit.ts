@@ -9,7 +9,12 @@ import { onTestFinished } from "vitest";
 import type { ExtensionToolContext } from "../../src/extensions/context.ts";
 import { createEventBus } from "../../src/extensions/create-api.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "../../src/extensions/extension.ts";
-import { createHostcallJudge, type IsolatedPorts, loadIsolated, StreamBatch } from "../../src/extensions/isolated/index.ts";
+import {
+  createHostcallJudge,
+  type IsolatedPorts,
+  loadIsolated,
+  StreamBatch,
+} from "../../src/extensions/isolated/index.ts";
 import { findWall } from "../../src/extensions/isolated/start-process.ts";
 import type { ExtensionSessionPort } from "../../src/extensions/session-port.ts";
 import { noUi } from "../../src/extensions/ui.ts";
