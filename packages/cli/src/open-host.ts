@@ -1,6 +1,8 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
+import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { systemIds } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
@@ -13,8 +15,8 @@ import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
-import { takePiNotice } from "./pi-notice.ts";
 import { lendModule } from "./lend-module.ts";
+import { takePiNotice } from "./pi-notice.ts";
 
 export interface OpenedHost {
   host: Host;
@@ -160,7 +162,14 @@ function createExtensionsParams({ extensions, noExtensions }: SessionOptions, to
     paths: extensions.map(toPath),
     flags: new Map<string, string | boolean>(),
     loadShared: lendModule,
+    ...findChild(),
   } satisfies ExtensionsParams;
+}
+
+/** The program of isolated extensions is a file beside this one. It is not there when the sources run as they are. */
+function findChild(): Pick<ExtensionsParams, "child"> {
+  const path = join(dirname(fileURLToPath(import.meta.url)), "extension-child.cjs");
+  return existsSync(path) ? { child: { path, readable: [] } } : {};
 }
 
 /** Before anything is opened, if there is no extension that could have the options. */

@@ -3,8 +3,9 @@
  * must not be printed again.
  */
 import { isDeepStrictEqual } from "node:util";
+import type { AgentToolResult } from "@tau/agent";
 import type { AssistantMessage, ToolResultMessage } from "@tau/ai";
-import type { LiveView, LogView, SessionEntry, SessionMessage, View } from "@tau/protocol";
+import type { CustomEntry, CustomMessage, LiveView, LogView, SessionEntry, SessionMessage, View } from "@tau/protocol";
 import { type Component, Container, Spacer } from "@tau/tui";
 import { AssistantBlock } from "./blocks/assistant-message.ts";
 import { createNote } from "./blocks/note.ts";
@@ -12,6 +13,7 @@ import { OlderNote } from "./blocks/older-note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ToolCallBlock } from "./blocks/tool-call.ts";
 import { getShownText, UserMessageBlock } from "./blocks/user-message.ts";
+import { RenderedItem } from "./extensions/rendered-item.ts";
 import type { Look } from "./look.ts";
 
 /** How many entries of a session are drawn when it is opened. */
@@ -221,8 +223,9 @@ export class Transcript extends Container {
       case "branch_summary":
         return this.#addNote(`A summary of the branch that was left:\n${entry.summary}`);
       case "custom_message":
-        if (entry.display) this.#addNote(getShownText(entry.content));
-        return;
+        return this.#addCustom({ role: "custom", ...entry });
+      case "custom":
+        return this.#addCustomEntry(entry);
       case "model_change":
         return this.#addChange(`Model: ${entry.provider}/${entry.modelId}`);
       case "thinking_level_change":
@@ -245,8 +248,7 @@ export class Transcript extends Container {
       case "bashExecution":
         return this.#takeCommand(message.command).setResult(message);
       case "custom":
-        if (message.display) this.#addNote(getShownText(message.content));
-        return;
+        return this.#addCustom(message);
       case "branchSummary":
       case "compactionSummary":
         return this.#addNote(message.summary);
@@ -254,6 +256,30 @@ export class Transcript extends Container {
         // A log may come from a program that knows more.
         message satisfies never;
     }
+  }
+
+  /** A message of an extension, which may draw it. */
+  #addCustom(message: Pick<CustomMessage, "role" | "customType" | "content" | "display" | "details">): void {
+    if (!message.display) return;
+    const look = this.#look;
+    const note = createNote(getShownText(message.content), look);
+    const name = `The renderer of messages ${message.customType}`;
+    const find = () => look.renderers?.findMessage(message);
+    this.#addBlock(look.renderers ? new RenderedItem({ look, name, find, fallback: note }) : note);
+  }
+
+  /** State of an extension, which is shown only if the extension draws it. */
+  #addCustomEntry(entry: CustomEntry): void {
+    const look = this.#look;
+    const find = () => look.renderers?.findEntry(entry);
+    if (!find()) return;
+    const name = `The renderer of entries ${entry.customType}`;
+    this.#addBlock(new RenderedItem({ look, name, find, fallback: undefined }));
+  }
+
+  /** What a running tool has so far, for an extension that draws it. */
+  setPartial(toolCallId: string, partial: AgentToolResult): void {
+    this.#calls.get(toolCallId)?.setPartial(partial);
   }
 
   #addAnswer(message: AssistantMessage, liveId: string | undefined): void {
@@ -299,7 +325,7 @@ export class Transcript extends Container {
   #getCall(id: string, name: string): ToolCallBlock {
     const known = this.#calls.get(id);
     if (known) return known;
-    const block = new ToolCallBlock(name, this.#look, this.#options.now);
+    const block = new ToolCallBlock({ id, name }, this.#look, this.#options.now);
     this.#calls.set(id, block);
     this.#awaited.add(id);
     this.addChild(block);

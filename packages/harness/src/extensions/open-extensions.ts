@@ -92,8 +92,8 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   );
   const loaded = [...inProcess.extensions];
   problems.push(...found.problems, ...inProcess.problems);
-  for (const { source } of byState("acknowledged")) {
-    const outcome = await loadBehindWall(source, params, { ...parts, ports, changed });
+  const walled = byState("acknowledged").map(({ source }) => source);
+  for (const outcome of await loadBehindWall(walled, params, { ...parts, ports, changed })) {
     if ("source" in outcome) loaded.push(outcome);
     else problems.push(outcome);
   }
@@ -126,15 +126,19 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
 
 /** Late, because few extensions need it. */
 async function loadBehindWall(
-  source: ExtensionSource,
+  sources: readonly ExtensionSource[],
   { child }: ExtensionsParams,
   { changed, ...parts }: OpenExtensionsParts & { ports: InProcessPorts; changed: ChangedInputs },
-): Promise<Extension | ExtensionProblem> {
-  const advice = `To run it without a sandbox, trust it: tau extensions trust ${source.name}`;
-  if (!child)
-    return { extension: source.name, message: `It would run in a sandbox, which this program has not. ${advice}` };
+): Promise<(Extension | ExtensionProblem)[]> {
+  if (sources.length === 0) return [];
+  if (!child) {
+    return sources.map(({ name }) => ({
+      extension: name,
+      message: `It would run in a process of its own, which this program does not have. To run it here: tau extensions trust ${name}`,
+    }));
+  }
   const { openIsolated } = await import("./open-isolated.ts");
-  return await openIsolated(source, { ...parts, child, onInputChanged: (id, name) => changed.add(id, name) });
+  return await openIsolated(sources, { ...parts, child, onInputChanged: (id, name) => changed.add(id, name) });
 }
 
 const describePending = ({ name }: ExtensionSource): ExtensionProblem => ({

@@ -12,6 +12,7 @@ import { createHostcallJudge } from "./isolated/hostcall-judge.ts";
 import { systemNetwork } from "./isolated/hostcalls/http.ts";
 import { loadIsolated } from "./isolated/load-isolated.ts";
 import type { HostcallJudge, IsolatedPorts } from "./isolated/ports.ts";
+import { StreamBatch } from "./isolated/stream-batch.ts";
 import type { InProcessPorts } from "./load/load-in-process.ts";
 
 /** What judges the calls of isolated extensions. The functions are called once there is a session. */
@@ -32,9 +33,20 @@ export interface OpenIsolatedParts {
   onInputChanged: IsolatedPorts["onInputChanged"];
 }
 
+/** One after the other. What goes wrong with one is a problem, and the others are loaded. */
 export async function openIsolated(
+  sources: readonly ExtensionSource[],
+  parts: OpenIsolatedParts,
+): Promise<(Extension | ExtensionProblem)[]> {
+  const stream = new StreamBatch(parts.ports.clock);
+  const opened: (Extension | ExtensionProblem)[] = [];
+  for (const source of sources) opened.push(await open(source, { ...parts, stream }));
+  return opened;
+}
+
+async function open(
   source: ExtensionSource,
-  { child, ports, judging, registry, ...parts }: OpenIsolatedParts,
+  { child, ports, judging, registry, ...parts }: OpenIsolatedParts & { stream: StreamBatch },
 ): Promise<Extension | ExtensionProblem> {
   const { getPolicy, getJudgeParts, getPathRules } = judging;
   try {

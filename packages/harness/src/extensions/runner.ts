@@ -70,7 +70,9 @@ export class ExtensionRunner implements ExtensionHooks {
     let result: CombinedResult<Name> | undefined;
     for (const extension of this.extensions) {
       for (const handler of extension.handlers.get(event.type) ?? []) {
-        const answer = await this.#call(extension, handler, current as ExtensionEvent);
+        const called = this.#call(extension, handler, current as ExtensionEvent);
+        // Deltas come by the thousand, and most handlers answer at once.
+        const answer = isPromise(called) ? await called : called;
         const combined = combineResult(current, result, answer);
         current = combined.event;
         result = combined.result;
@@ -88,22 +90,32 @@ export class ExtensionRunner implements ExtensionHooks {
     }
   }
 
-  /** Undefined, and for a guard a rejection, if the handler failed. */
-  async #call(extension: Extension, handler: AnyHandler, event: ExtensionEvent): Promise<unknown> {
-    const { type } = event;
+  /** Its answer, or a promise of it. Undefined if the handler failed; a guard that failed throws. */
+  #call(extension: Extension, handler: AnyHandler, event: ExtensionEvent): unknown {
     try {
       const answer = handler(event, this.#context);
-      if (!isPromise(answer)) return answer;
-      return unlimitedEvents.has(type) ? await answer : await this.#limit(answer);
+      return isPromise(answer) ? this.#wait(extension, answer, event) : answer;
     } catch (error) {
-      const message = `Its handler of ${type} failed: ${getErrorMessage(error)}`;
-      this.#report(extension, message);
-      if (guardEvents.has(type))
-        throw new Error(`The extension ${extension.source.name} failed, so this is not done. ${message}`, {
-          cause: error,
-        });
-      return undefined;
+      return this.#fail(extension, event, error);
     }
+  }
+
+  async #wait(extension: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
+    try {
+      return unlimitedEvents.has(event.type) ? await answer : await this.#limit(answer);
+    } catch (error) {
+      return this.#fail(extension, event, error);
+    }
+  }
+
+  #fail(extension: Extension, { type }: ExtensionEvent, error: unknown): undefined {
+    const message = `Its handler of ${type} failed: ${getErrorMessage(error)}`;
+    this.#report(extension, message);
+    if (guardEvents.has(type))
+      throw new Error(`The extension ${extension.source.name} failed, so this is not done. ${message}`, {
+        cause: error,
+      });
+    return undefined;
   }
 
   async #limit(answer: Promise<unknown>): Promise<unknown> {

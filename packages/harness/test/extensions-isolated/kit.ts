@@ -9,7 +9,12 @@ import { onTestFinished } from "vitest";
 import type { ExtensionToolContext } from "../../src/extensions/context.ts";
 import { createEventBus } from "../../src/extensions/create-api.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "../../src/extensions/extension.ts";
-import { createHostcallJudge, type IsolatedPorts, loadIsolated } from "../../src/extensions/isolated/index.ts";
+import {
+  createHostcallJudge,
+  type IsolatedPorts,
+  loadIsolated,
+  StreamBatch,
+} from "../../src/extensions/isolated/index.ts";
 import { findWall } from "../../src/extensions/isolated/start-process.ts";
 import type { ExtensionSessionPort } from "../../src/extensions/session-port.ts";
 import { noUi } from "../../src/extensions/ui.ts";
@@ -160,6 +165,7 @@ export async function createPorts(options: HostOptions = {}) {
     report: (problem) => void problems.push(problem),
     onInputChanged: (toolCallId) => void changedCalls.push(toolCallId),
     network: { lookup: async () => [{ address: "127.0.0.1", family: 4 }], isOpen: () => true },
+    stream: new StreamBatch(systemClock),
     clock: systemClock,
     ids: systemIds,
     ...options.ports,

@@ -86,6 +86,7 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
     channel: started.channel,
     sync: started.sync,
     clock: ports.clock,
+    stream: ports.stream,
     hostcalls: { handle: (method, args, context) => server.handle(method, args, context, connection) },
     onMessage,
     onBroken: (reason) => {
