@@ -58,7 +58,8 @@ const parts = {
  */
 const chunkFiles = {
   tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|harness\/src\/(policy\/exec|sandbox))\//,
-  commands: /^packages\/(cli\/src\/commands|harness\/src\/export)\//,
+  commands: /^packages\/(cli\/src\/commands|harness\/src\/(export|packages))\//,
+  extensions: /^packages\/(harness\/src\/extensions|pi\/src)\//,
 };
 
 /** Returns the paths of all files that went into the program. */

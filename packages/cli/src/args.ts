@@ -1,5 +1,5 @@
 /** From what a person typed to what they want. Pure. */
-import { type Flag, flags, futureFlags } from "./flags.ts";
+import { type Flag, flags } from "./flags.ts";
 import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";
 
 /** What the flags say. Names are those of the flags, in camel case. */
@@ -53,6 +53,13 @@ export interface SessionOptions {
   useTheme?: string;
   tuiMode?: "regular" | "fullscreen";
   noThemes: boolean;
+  /** Files and directories. */
+  extensions: readonly string[];
+  noExtensions: boolean;
+  /** The options that extensions have registered, by name. */
+  extensionFlags: ReadonlyMap<string, string | true>;
+  /** Options that can only be those of extensions, with all arguments: they are parsed again when extensions are loaded. */
+  unknownFlags?: { names: readonly string[]; args: readonly string[] };
   /** Where to run, if not in the working directory. */
   directory?: string;
   /** The session to write as HTML. Then the only word is the file to write; without one, a name is made. */
@@ -71,10 +78,12 @@ export type Parsed =
   /** `unknown` is the flag that there is none of, for a suggestion. */
   | { kind: "mistake"; message: string; unknown?: string };
 
-const byName = new Map(flags.map((flag) => [flag.name, flag]));
-
-export function parseSessionArgs(args: readonly string[]): Parsed {
-  const tokens = readTokens(args, [...flags, ...futureFlags]);
+/** With `extensionFlags`, all flags are known. Without, a long one that is not may be that of an extension. */
+export function parseSessionArgs(args: readonly string[], extensionFlags?: readonly Flag[]): Parsed {
+  const known = [...flags, ...(extensionFlags ?? [])];
+  const byName = new Map(known.map((flag) => [flag.name, flag]));
+  const tokens = readTokens(args, known);
+  const unknown: string[] = [];
   const given = new Map<string, (string | true)[]>();
   const positionals: string[] = [];
   const taken = new Set<number>();
@@ -82,8 +91,10 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
     if (token.kind === "positional" && !taken.has(token.index)) positionals.push(token.value);
     if (token.kind !== "option") continue;
     const flag = byName.get(token.name);
-    const future = futureFlags.find(({ name }) => name === token.name);
-    if (future) return { kind: "mistake", message: `${token.rawName} is not there yet: ${future.summary}` };
+    if (!flag && !extensionFlags && /^--\w/.test(token.rawName)) {
+      unknown.push(token.rawName);
+      continue;
+    }
     if (!flag) return { kind: "mistake", message: `there is no option ${token.rawName}`, unknown: token.rawName };
     const value = getValue(flag, token, args, taken);
     const mistake = findValueProblem(flag, { ...token, value } as OptionToken);
@@ -92,7 +103,17 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
   }
   if (given.has("help")) return { kind: "help" };
   if (given.has("version")) return { kind: "version" };
-  return toOptions(given, positionals);
+  const parsed = toOptions(given, positionals);
+  if (parsed.kind !== "session") return parsed;
+  const values = (extensionFlags ?? []).flatMap(({ name }): [string, string | true][] => {
+    const value = given.get(name)?.at(-1);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const options = { ...parsed.options, extensionFlags: new Map(values) };
+  return {
+    kind: "session",
+    options: unknown.length === 0 ? options : { ...options, unknownFlags: { names: unknown, args } },
+  };
 }
 
 /** A flag whose value may be left out takes what follows, unless that is a flag. */
@@ -134,7 +155,7 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
   if (has("mode") && mode !== text("mode")) {
     return { kind: "mistake", message: `--mode ${text("mode")} and --output-format ${format} do not go together` };
   }
-  const options: Required<Record<keyof SessionOptions, unknown>> = {
+  const options: Required<Record<keyof Omit<SessionOptions, "extensionFlags" | "unknownFlags">, unknown>> = {
     print: has("print") || format !== undefined,
     mode,
     quiet: has("quiet"),
@@ -178,6 +199,8 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     useTheme: text("use-theme"),
     tuiMode: text("tui-mode"),
     noThemes: has("no-themes"),
+    extensions: all("extension"),
+    noExtensions: has("no-extensions"),
     directory: text("directory"),
     export: text("export"),
     words,

@@ -114,7 +114,14 @@ export const flagGroups: readonly FlagGroup[] = [
       },
       { name: "use-theme", value: "NAME", summary: "Use this theme in this run, or a pair such as light/dark" },
       { name: "no-themes", summary: "Load no themes but those of --theme" },
-      { name: "no-extensions", short: "ne", summary: "Load no extensions" },
+      {
+        name: "extension",
+        short: "e",
+        value: "PATH",
+        many: true,
+        summary: "Load an extension from a file or directory",
+      },
+      { name: "no-extensions", short: "ne", summary: "Load no extensions but those of --extension" },
     ],
   },
   {
@@ -127,8 +134,3 @@ export const flagGroups: readonly FlagGroup[] = [
 ];
 
 export const flags: readonly Flag[] = flagGroups.flatMap((group) => group.flags);
-
-/** Flags of pi for what tau cannot do yet. They are refused by name, and neither listed nor suggested. */
-export const futureFlags: readonly Flag[] = [
-  { name: "extension", short: "e", value: "PATH", summary: "loading an extension" },
-];

@@ -13,6 +13,7 @@ export function helpText(commands: readonly Command[]): string {
     ...formatRows(commands.map(({ name, summary }) => [name, summary])),
     ...flagGroups.flatMap(({ title, flags }) => ["", `${title}:`, ...formatFlags(flags)]),
     "",
+    "Extensions can add options: /extensions lists them.",
     "Standard input becomes part of the prompt: git diff | tau -p 'Review this.'",
     "Exit codes: 0 done, 1 failed, 2 usage, 3 denied by policy, 130 interrupted",
     "",

@@ -1,4 +1,5 @@
 import type { Host } from "@tau/harness/host";
+import { leaveSession } from "./leave-session.ts";
 import type { SessionClient } from "./interactive/session-client.ts";
 
 /** A session of a host in this process, as the interactive terminal sees it. */
@@ -9,5 +10,20 @@ export function createHostClient(host: Host, sessionId: string): SessionClient {
     subscribe: (onSnapshot, onEvent) =>
       host.subscribe(sessionId, (item) => (item.kind === "snapshot" ? onSnapshot(item.view) : onEvent(item.event))),
     to: (other) => createHostClient(host, other),
+    extensions: {
+      get loaded() {
+        return host.get(sessionId).session.extensions;
+      },
+      attach: (surface) => host.get(sessionId).session.attachSurface(surface),
+      onToolUpdate: (listener) =>
+        host.get(sessionId).session.subscribe((event) => {
+          if (event.type === "tool_execution_update") listener(event.toolCallId, event.partialResult);
+        }),
+      waitForIdle: () => host.get(sessionId).session.waitForIdle(),
+    },
+    async leaveFor(next) {
+      // The session of another directory is another host's, and this host keeps one to open others like it.
+      if (host.sessionIds.includes(next.sessionId)) await leaveSession(host, sessionId, next.sessionId);
+    },
   };
 }

@@ -9,7 +9,7 @@ import { openHost } from "./open-host.ts";
 
 interface OpenHost {
   host: Host;
-  /** One of its sessions. */
+  /** The first of its sessions. */
   sessionId: string;
   close: () => Promise<void>;
 }
@@ -38,7 +38,8 @@ export class Hosts {
     const known = this.#hosts.get(cwd);
     if (known) {
       const command = { type: "switch_session", sessionPath: path } as const;
-      const { sessionId } = await known.host.execute(known.sessionId, command);
+      const from = known.host.sessionIds.at(-1) ?? known.sessionId;
+      const { sessionId } = await known.host.execute(from, command);
       return createHostClient(known.host, sessionId);
     }
     return await this.#add(toOptionsElsewhere(this.#options, path), false);

@@ -75,7 +75,7 @@ async function runSession(args: readonly string[], io: Io): Promise<ExitCode | v
     case "version":
       return io.out(`${version}\n`);
     case "mistake":
-      throw new UsageError(`${parsed.message}.${await suggestFlag(parsed.unknown)}`);
+      throw await createMistake(parsed);
     case "session":
       await checkOptionWords(parsed.options);
       return await runMode(parsed.options, await enter(parsed.options.directory, io));
@@ -88,7 +88,11 @@ async function checkOptionWords({ print, mode, export: exported, words }: Sessio
 }
 
 async function runMode(options: SessionOptions, io: Io): Promise<ExitCode | void> {
-  const { listModels: search, message, files } = options;
+  const { listModels: search, message, files, unknownFlags } = options;
+  // These load no extensions.
+  if (unknownFlags && (search !== undefined || options.export !== undefined)) {
+    throw await (await import("./extension-flags.ts")).createUnknownFlagError(unknownFlags);
+  }
   if (search !== undefined) {
     const args = [...(search === true ? [] : [search]), ...(options.offline ? ["--offline"] : [])];
     return await runCommand("models", args, io);
@@ -105,17 +109,12 @@ async function runMode(options: SessionOptions, io: Io): Promise<ExitCode | void
   if (isInteractive && !hasPrompt && !options.resume) {
     throw new UsageError("This terminal can only print lines (TERM=dumb). Add a message, or set TERM to what it is.");
   }
-  if (!hasPrompt && !options.resume && !options.print) return io.out(helpText(commands));
+  if (!hasPrompt && !options.resume && !options.print && !unknownFlags) return io.out(helpText(commands));
   if (options.mode !== "text") return await (await import("./json.ts")).runJson(options, io);
   return await (await import("./print.ts")).runPrint(options, io);
 }
 
-async function suggestFlag(unknown: string | undefined): Promise<string> {
-  if (unknown === undefined) return "";
-  const { didYouMean } = await import("@tau/ai/internal");
-  const { flags } = await import("./flags.ts");
-  return didYouMean(
-    unknown,
-    flags.map(({ name }) => `--${name}`),
-  );
+async function createMistake({ message, unknown }: { message: string; unknown?: string }): Promise<UsageError> {
+  const { suggestFlag } = await import("./extension-flags.ts");
+  return new UsageError(`${message}.${await suggestFlag(unknown)}`);
 }

@@ -1,25 +1,51 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
+import { existsSync, realpathSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { systemIds } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findUnknownTools, openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
+import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
 import type { Settings } from "@tau/harness/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
+import { takePiNotice } from "./pi-notice.ts";
+import { lendModule } from "./lend-module.ts";
+
+export interface OpenedHost {
+  host: Host;
+  sessionId: string;
+  /** The options, with those of extensions, which can change what the prompt is. */
+  options: SessionOptions;
+}
+
+export interface OpenHostChoices {
+  /** Who answers the questions of the policy. Default: they are denied. */
+  ask?: AskChoice;
+  /** Whether a person is asked about a project, where there is one. Default: true. */
+  asksTrust?: boolean;
+}
 
 /**
- * `ask` says who answers the questions of the policy. Default: they are denied. `asksTrust`: whether a person is asked about
- * a project, where there is one; default true. Throws `HarnessError` for usage errors.
+ * Throws `HarnessError` for usage errors. Throws as soon as the program's signal is aborted: a session with a million
+ * entries takes long to open, and nothing has been written yet.
  */
-export async function openHost(
+export async function openHost(options: SessionOptions, io: Io, choices: OpenHostChoices = {}): Promise<OpenedHost> {
+  const opening = await untilAborted(openSessionHost(options, io, choices), io.signal);
+  if (opening.kind === "aborted") throw new Error("The program was interrupted while it opened the session.");
+  return opening.value;
+}
+
+async function openSessionHost(
   options: SessionOptions,
   io: Io,
-  { ask, asksTrust = true }: { ask?: AskChoice; asksTrust?: boolean } = {},
-): Promise<{ host: Host; sessionId: string }> {
+  { ask, asksTrust = true }: OpenHostChoices,
+): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc" || ask === "surface";
@@ -29,6 +55,7 @@ export async function openHost(
       agentDir,
       watch,
       ...(options.approve !== undefined && { projectTrusted: options.approve }),
+      askExtensions: (settings) => askExtensions({ cwd: directory, agentDir, settings }),
       ...(asksTrust &&
         canAnswer(options, io) && {
           askTrust: async (waiting) =>
@@ -39,7 +66,15 @@ export async function openHost(
     return manager;
   };
   const toPath = (path: string) => resolve(io.cwd, path);
-  for (const path of [...options.skills, ...options.promptTemplates]) {
+  const extensions = createExtensionsParams(options, toPath);
+  const askExtensions = async (place: ExtensionPlace) => {
+    const { askProjectTrust } = await import("@tau/harness/extensions");
+    const shown = ask === "surface" ? "tui" : "print";
+    const mode = options.mode === "json" || options.mode === "rpc" ? options.mode : shown;
+    const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
+    return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
+  };
+  for (const path of [...options.skills, ...options.promptTemplates, ...options.extensions]) {
     if (!(await findStats(toPath(path)))) {
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
     }
@@ -55,7 +90,8 @@ export async function openHost(
     options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
   );
   const here = await openSettingsOf(io.cwd);
-  const sessionManager = await openSession(options, io, here.get());
+  await checkUnknownFlags(options, extensions, { cwd: io.cwd, agentDir, settings: here });
+  const sessionManager = await openSession(options, io, { ...here.get(), agentDir });
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await openSettingsOf(cwd);
   if (settingsManager !== here) await here.close();
@@ -93,6 +129,7 @@ export async function openHost(
     appendSystemPrompt,
     ...(ask && { ask }),
     abortSignal: io.signal,
+    extensions,
   };
   const host = createHost({
     params,
@@ -103,15 +140,62 @@ export async function openHost(
   const sessionId = await host.open(sessionManager);
   const { session } = host.get(sessionId);
   try {
+    const resolved = await resolveFlags(options, session, extensions.flags);
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
     if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
+    const notice = await takePiNotice(io, { agentDir, settings: settingsManager });
+    if (notice !== undefined) session.notify("packages", notice);
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
-    return { host, sessionId };
+    return { host, sessionId, options: resolved };
   } catch (error) {
     await host.dispose();
     throw error;
   }
+}
+
+/** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
+function createExtensionsParams({ extensions, noExtensions }: SessionOptions, toPath: (path: string) => string) {
+  return {
+    discovers: !noExtensions,
+    paths: extensions.map(toPath),
+    flags: new Map<string, string | boolean>(),
+    loadShared: lendModule,
+    findChild,
+  } satisfies ExtensionsParams;
+}
+
+/** The program of isolated extensions is a file beside that of tau. It is not there where the sources run as they are. */
+function findChild(): ChildProgram | undefined {
+  const path = join(dirname(realpathSync(process.argv[1] ?? "")), "extension-child.cjs");
+  return existsSync(path) ? { path, readable: [] } : undefined;
+}
+
+/** Before anything is opened, if there is no extension that could have the options. */
+async function checkUnknownFlags(
+  options: SessionOptions,
+  params: ExtensionsParams,
+  place: ExtensionPlace,
+): Promise<void> {
+  const { unknownFlags, session, sessionId, resume } = options;
+  // A session may belong to another directory, which has extensions of its own.
+  if (!unknownFlags || session !== undefined || sessionId !== undefined || resume) return;
+  const { hasExtensions } = await import("@tau/harness/extensions");
+  if (hasExtensions(params, place)) return;
+  throw await (await import("./extension-flags.ts")).createUnknownFlagError(unknownFlags);
+}
+
+async function resolveFlags(
+  options: SessionOptions,
+  { extensions }: AgentSession,
+  values: Map<string, string | boolean>,
+): Promise<SessionOptions> {
+  if (!options.unknownFlags) return options;
+  const { resolveExtensionFlags } = await import("./extension-flags.ts");
+  const loaded = { extensions: extensions?.list ?? [], problems: extensions?.problems ?? [] };
+  const resolved = await resolveExtensionFlags(options, loaded);
+  for (const [name, value] of resolved.extensionFlags) values.set(name, value);
+  return resolved;
 }
 
 /** Whether a person can answer questions: the other modes are for programs. */
@@ -154,9 +238,12 @@ const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
 });
 
 /** The session that the flags choose; without such a flag, a new one. */
-async function openSession(options: SessionOptions, io: Io, { durability, sessionDir }: Settings) {
+async function openSession(
+  options: SessionOptions,
+  io: Io,
+  { agentDir, durability, sessionDir }: Settings & { agentDir: string },
+) {
   const { cwd } = io;
-  const agentDir = getAgentDir(io);
   const directory = getSessionDir(io, options.sessionDir, sessionDir);
   const lookup = { cwd, agentDir, directory };
   const storage = { agentDir, durability };

@@ -1,6 +1,6 @@
 /** Print and JSON mode: sends the prompt of the command line, then ends the program. */
 import { resolve } from "node:path";
-import { HarnessError, isSilent, type RunOutcome } from "@tau/harness";
+import { type AgentSession, HarnessError, isSilent, type RunOutcome } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
@@ -21,13 +21,14 @@ export async function runPrompts(
   show: (hosted: HostedSession) => Promise<ShowEnd> | ShowEnd,
 ): Promise<ExitCode> {
   const input = await readInput(io);
-  const { message, files } = options;
-  if (input === undefined && files.length === 0 && message === "") {
-    throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
-  }
+  // An option of an extension may change what the prompt is.
+  if (!options.unknownFlags) mustHavePrompt(options, input);
   const isAttended = canAnswer(options, io);
-  const { host, sessionId } = await openHost(options, io, { ask: { isAttended: () => isAttended } });
+  const opened = await openHost(options, io, { ask: { isAttended: () => isAttended } });
+  const { host, sessionId } = opened;
   try {
+    mustHavePrompt(opened.options, input);
+    const { message, files } = opened.options;
     const hosted = host.get(sessionId);
     const { model, modelProblem } = hosted.session;
     if (!model) {
@@ -36,6 +37,7 @@ export async function runPrompts(
       return exitCodes.failed;
     }
     const showEnd = await show(hosted);
+    if (hosted.session.extensions) await attachExtensions(hosted.session, options.mode);
     if (isAttended) (await import("./answer-approvals.ts")).answerApprovals(hosted, io);
     const denied: string[] = [];
     hosted.subscribe((item) => {
@@ -44,13 +46,39 @@ export async function runPrompts(
     // What the user names is where the user is, also if the session works elsewhere.
     const isElsewhere = hosted.session.cwd !== io.cwd;
     const paths = isElsewhere ? files.map((path) => (path.startsWith("~") ? path : resolve(io.cwd, path))) : files;
-    const outcome = await hosted.run(message, { files: paths, ...(input !== undefined && { input }) });
+    const before = hosted.session.messages.length;
+    const prompt = { files: paths, ...(input !== undefined && { input }), source: "interactive" } as const;
+    const outcome = (await hosted.run(message, prompt)) ?? (await waitForHandled(hosted.session, before));
     // If the reader of the output has closed it, as `head` does, that is no interruption to report.
     await showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied));
     return toExitCode(outcome, denied.length);
   } finally {
     await host.dispose();
   }
+}
+
+function mustHavePrompt({ message, files }: SessionOptions, input: string | undefined): void {
+  if (input !== undefined || files.length > 0 || message !== "") return;
+  throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
+}
+
+/** Starts the extensions: nobody can be asked, and nothing but the answer is shown. */
+async function attachExtensions(session: AgentSession, mode: SessionOptions["mode"]): Promise<void> {
+  const { noUi } = await import("@tau/harness/extensions");
+  await session.attachSurface({ mode: mode === "text" ? "print" : "json", ui: noUi });
+}
+
+/**
+ * After a prompt that an extension dealt with. It may have started a run, whose answer is that of the prompt then. `before`
+ * is how many messages there were.
+ */
+async function waitForHandled(session: AgentSession, before: number): Promise<RunOutcome> {
+  await session.waitForIdle();
+  const messages = session.messages.slice(before);
+  const answer = messages.findLast((message) => message.role === "assistant");
+  const end = { kind: "done" } as const;
+  const nothing = { detail: undefined, failure: undefined, isSteered: false };
+  return { end, terminationReason: "no_tool_calls", ...nothing, answer, messages };
 }
 
 /** `denied` is the number of denied tool calls. A run that a limit ended has failed. Pure. */

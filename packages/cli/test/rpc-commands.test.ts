@@ -46,8 +46,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
   initialize: {
     replies: [toolReply("read", { path: "/etc/hostname" }), textReply("Read.")],
     async check({ client, next }) {
-      expect(await client.call("initialize")).toEqual({ approvals: false });
-      expect(await client.call("initialize", { approvals: true })).toEqual({ approvals: true });
+      expect(await client.call("initialize")).toEqual({ approvals: false, ui: false });
+      expect(await client.call("initialize", { approvals: true })).toEqual({ approvals: true, ui: false });
       const asked = next("approval_requested");
       await client.prompt("Read it.");
       await asked;

@@ -26,6 +26,8 @@ export type HarnessErrorCode =
   /** A command was given parameters that it cannot use. */
   | "invalid_parameters"
   | "login_failed"
+  /** A package could not be fetched, or is not what the lock says. Nothing was changed. */
+  | "install_failed"
   /** Something of this machine cannot be used, such as its key chain. */
   | "unavailable"
   | "invalid_input"

@@ -3,6 +3,13 @@ type LoadModule = () => Promise<Record<string, unknown>>;
 
 const modules: Readonly<Record<string, LoadModule>> = {
   "pi-agent-core": () => import("./pi-agent-core.ts"),
+  "pi-ai": () => import("./pi-ai/index.ts"),
+  "pi-ai/compat": () => import("./pi-ai/compat.ts"),
+  "pi-ai/models": () => import("./pi-ai/models.ts"),
+  "pi-ai/oauth": () => import("./pi-ai/oauth.ts"),
+  "pi-ai/providers/all": () => import("./pi-ai/providers-all.ts"),
+  "pi-coding-agent": () => import("./pi-coding-agent/index.ts"),
+  "pi-tui": () => import("./pi-tui.ts"),
 };
 
 /** The names under which pi is published, now and before. */

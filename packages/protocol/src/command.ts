@@ -223,8 +223,11 @@ type None = Record<never, never>;
 type OtherSession = { sessionId: string; cancelled: boolean };
 
 export interface Commands {
-  /** What the client can do. With `approvals` it answers questions; without, what needs an answer is denied at once. */
-  initialize: { params: { approvals?: boolean }; data: { approvals: boolean } };
+  /**
+   * What the client can do. With `approvals` it answers questions of the policy; without, what needs an answer is denied at
+   * once. With `ui` it answers dialogs of extensions; without, they are cancelled at once.
+   */
+  initialize: { params: { approvals?: boolean; ui?: boolean }; data: { approvals: boolean; ui: boolean } };
   /** While a run is in progress, `streamingBehavior` says where to queue the prompt; without it the prompt is refused. */
   prompt: { params: Prompt & { streamingBehavior?: "steer" | "followUp" }; data: { disposition: Disposition } };
   /** With `interrupt`, the current turn is aborted first. */

@@ -98,3 +98,4 @@ export {
   windowSize,
 } from "./view.ts";
 export { ViewTracker } from "./view-tracker.ts";
+export type { UiAnswer, UiDialog, UiNote } from "./ui-request.ts";

@@ -1,10 +1,13 @@
 export { type AccessRequest, capabilities, type Capability, type Target } from "./access.ts";
 export { createTools, defaultToolNames, toolNames, type Tools, type ToolsOptions } from "./create-tools.ts";
-export type { ToolName } from "./definitions.ts";
+export { definitions, type ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
 export { createEditTool, type EditDetails } from "./files/edit.ts";
+export { applyChanges, countMatches, planEdits } from "./files/match.ts";
+export { listExisting, resolvePath } from "./files/path.ts";
 export type { SeenFiles } from "./files/seen-files.ts";
 export { createFileQueue, type EditorPorts, type FileQueue } from "./files/file-queue.ts";
+export { prepareImage } from "./files/image.ts";
 export { createLsTool, type LsDetails } from "./files/ls.ts";
 export { createReadTool, type ReadDetails } from "./files/read.ts";
 export { createWriteTool, type WriteDetails } from "./files/write.ts";

@@ -6,6 +6,7 @@ export { assertNever, getErrorMessage } from "../errors.ts";
 export { asRecord, isRecord, tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";
+export { StreamingJson } from "../protocols/streaming-json.ts";
 export { thinkingLevels } from "../thinking.ts";
 export { withoutUserinfo } from "../userinfo.ts";
 export { closeAfter } from "./close-after.ts";

@@ -21,19 +21,26 @@ export interface ActivityOptions {
   seconds: number;
   /** Counts up while something goes on. */
   frame: number;
+  /** What is drawn instead of ours. Empty: nothing. */
+  mark?: string;
   /** How the run is stopped. */
   interruptKey: string;
 }
 
 export function drawActivity(
   activity: string,
-  { theme, width, seconds, frame, interruptKey }: ActivityOptions,
+  { theme, width, seconds, frame, interruptKey, mark }: ActivityOptions,
 ): string {
-  const mark = theme.fg("accent", frames[frame % frames.length] as string);
+  const shown = mark ?? theme.fg("accent", frames[frame % frames.length] as string);
+  const start = shown === "" ? " " : ` ${shown} `;
   const end = `${seconds > 0 ? ` ${seconds} s` : ""} (${interruptKey} to stop)`;
   // However long the rest is, it has to be seen how this is stopped.
-  const start = truncateToWidth(toPlainLine(activity), Math.max(1, width - visibleWidth(end) - 3), "…");
-  return ` ${mark} ${theme.fg("muted", start + end)}`;
+  const text = truncateToWidth(
+    toPlainLine(activity),
+    Math.max(1, width - visibleWidth(end) - visibleWidth(start)),
+    "…",
+  );
+  return `${start}${theme.fg("muted", text + end)}`;
 }
 
 /** The messages that wait, oldest first. */

@@ -2,7 +2,7 @@
 import type { SessionEvent, View } from "@tau/protocol";
 import { ViewTracker } from "@tau/protocol";
 import {
-  Editor,
+  type AutocompleteProvider,
   getEditorTheme,
   getMarkdownTheme,
   type Keybinding,
@@ -16,8 +16,12 @@ import { ThemedText } from "./blocks/themed-text.ts";
 import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
 import { DialogStack } from "./dialog-stack.ts";
+import { FirstEntries } from "./first-entries.ts";
 import { createAskText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
+import { EditorSlot } from "./editor-slot.ts";
+import { createExtensionPlaces, type ExtensionPlaces } from "./extensions/extension-places.ts";
+import type { TerminalExtensions } from "./extensions/terminal-extensions.ts";
 import { Highlighter } from "./highlight/highlight.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import { findDraggedImage } from "./attached-images.ts";
@@ -35,6 +39,7 @@ import { missingCommands, slashCommands } from "./slash-commands.ts";
 import { StatusArea } from "./status-area.ts";
 import type { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
+import { countTail } from "./transcript-tail.ts";
 
 export interface AppOptions {
   client: SessionClient;
@@ -77,14 +82,18 @@ export interface AppEnd {
 }
 
 const doublePressMs = 500;
+const usualThinkingLabel = "Thinking …";
 
 export class App {
   readonly #options: AppOptions;
   readonly #tui: TUI;
   readonly #look: Look;
   readonly #transcript: Transcript;
+  readonly #first: FirstEntries;
   readonly #older: OlderEntries;
-  readonly #editor: Editor;
+  readonly #editor: EditorSlot;
+  readonly #completion: AutocompleteProvider;
+  readonly #places: ExtensionPlaces;
   readonly #dialogs: DialogStack;
   readonly #questions: OpenQuestions;
   readonly #outbox = new Outbox(() => this.#client);
@@ -93,6 +102,8 @@ export class App {
   readonly #status: StatusArea;
   readonly #shell: ShellCommands;
   #settings: TerminalSettings;
+  /** Created for the first session that has extensions. */
+  #extensions: TerminalExtensions | undefined;
   #end: (end: AppEnd) => void = () => {};
   #client: SessionClient;
   #unsubscribe: () => void = () => {};
@@ -117,23 +128,37 @@ export class App {
       outputPad: settings.outputPad,
       expandsTools: false,
       hidesThinking: settings.hideThinkingBlock,
+      thinkingLabel: usualThinkingLabel,
       images: toImages(settings),
+      getColumns: () => terminal.columns,
+      cwd: "",
       shows: new Map(),
     };
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
     this.#transcript = new Transcript({
       look: this.#look,
       now: options.now,
+      // What is scrolled out of the full screen can be drawn at any time.
+      ...(settings.tuiMode === "regular" && { countFirst: (entries) => countTail(entries, terminal) }),
       describeOlder: ({ entryCount }) =>
         settings.tuiMode === "fullscreen"
           ? "Earlier messages appear as you scroll up."
           : `Earlier messages are not shown here. /tree shows all ${entryCount} entries.`,
     });
     const { editorPaddingX: paddingX, autocompleteMaxVisible } = settings;
-    this.#editor = new Editor(this.#tui, getEditorTheme(theme), { paddingX, autocompleteMaxVisible });
-    this.#editor.onChange = () => options.keepDraft?.(() => this.draft);
-    this.#editor.onSubmit = (text) => void this.#guard(() => this.#submit(text));
-    this.#editor.setAutocompleteProvider(createCompletion(() => this.#client));
+    this.#editor = new EditorSlot({
+      tui: this.#tui,
+      theme: getEditorTheme(theme),
+      keybindings,
+      settings: { paddingX, autocompleteMaxVisible },
+      onChange: () => options.keepDraft?.(() => this.draft),
+      onSubmit: (text) => void this.#guard(() => this.#submit(text)),
+      act: (action) => void this.#act(action),
+      runShortcut: (data) => this.#extensions?.runShortcut(data) ?? false,
+      onFailed: (message) => this.#say(message, "error"),
+    });
+    this.#completion = createCompletion(() => this.#client);
+    this.#editor.setAutocompleteProvider(this.#completion);
     this.#dialogs = new DialogStack(this.#editor, (component) => this.#tui.setFocus(component));
     this.#questions = new OpenQuestions({
       dialogs: this.#dialogs,
@@ -164,10 +189,17 @@ export class App {
       describeKey: (id) => this.#describeKey(id),
       requestRender,
     });
+    this.#places = createExtensionPlaces(title, this.#status, theme);
+    const { header: top, footer, widgets } = this.#places;
     const parts = {
-      conversation: [...title, this.#transcript],
-      below: [this.#status.activity, this.#dialogs.slot, this.#status.status],
+      conversation: [top, this.#transcript],
+      below: [this.#status.activity, widgets.aboveEditor, this.#dialogs.slot, widgets.belowEditor, footer],
     };
+    this.#first = new FirstEntries({
+      transcript: this.#transcript,
+      isReady: () => this.#status.state !== undefined,
+      requestRender,
+    });
     this.#older = new OlderEntries({
       transcript: this.#transcript,
       scroll: layOut(this.#tui, parts, settings),
@@ -176,6 +208,7 @@ export class App {
       requestRender,
     });
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
+    this.#tui.addInputListener((data) => this.#extensions?.takeInput(data));
     this.#tui.addInputListener((data) => (this.#handleKey(data) ? { consume: true } : undefined));
   }
 
@@ -239,6 +272,7 @@ export class App {
   stop(): void {
     this.#unsubscribe();
     this.#status.stop();
+    this.#first.stop();
     this.#tui.stop({
       preserveScreen: this.#settings.tuiMode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
     });
@@ -247,15 +281,21 @@ export class App {
 
   /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */
   #leave(): void {
+    this.#first.stop();
     void this.#options.terminal.drainInput().finally(() => this.stop());
   }
 
   async #show(client: SessionClient): Promise<void> {
-    const isLeaving = this.#tracker.view.live.run !== undefined && client.sessionId !== this.#client.sessionId;
+    const before = this.#client;
+    const isOther = client.sessionId !== before.sessionId;
+    const isLeaving = isOther && this.#tracker.view.live.run !== undefined;
     // Nobody would see what it does, or answer its questions.
-    if (isLeaving) await this.#client.execute({ type: "abort" });
+    if (isLeaving) await before.execute({ type: "abort" });
     this.#unsubscribe();
+    // Its extensions can still show why it ends.
+    if (isOther) await this.#guard(async () => await before.leaveFor?.(client));
     this.#client = client;
+    await this.#useExtensions();
     this.#transcript.clear();
     this.#unsubscribe = client.subscribe(
       (view) => this.#takeSnapshot(view),
@@ -263,6 +303,49 @@ export class App {
     );
     if (isLeaving) this.#say("The run in the other session was stopped.");
     await this.#refresh();
+    await this.#extensions?.attach();
+  }
+
+  /** A reload may have brought the first extensions. */
+  async #attachFirst(): Promise<void> {
+    if (this.#extensions || !this.#client.extensions?.loaded) return;
+    const extensions = await this.#createExtensions();
+    this.#extensions = extensions;
+    extensions.use(this.#client.extensions);
+    await extensions.attach();
+  }
+
+  /** Late, because most sessions have none. */
+  async #useExtensions(): Promise<void> {
+    const { extensions } = this.#client;
+    if (extensions?.loaded && !this.#extensions) this.#extensions = await this.#createExtensions();
+    this.#extensions?.use(extensions);
+  }
+
+  async #createExtensions(): Promise<TerminalExtensions> {
+    const { TerminalExtensions } = await import("./extensions/terminal-extensions.ts");
+    const { terminal, keybindings, themes } = this.#options;
+    return new TerminalExtensions({
+      tui: this.#tui,
+      terminal,
+      keybindings,
+      look: this.#look,
+      themes,
+      editor: this.#editor,
+      status: this.#status,
+      stack: this.#dialogs,
+      places: this.#places,
+      completion: this.#completion,
+      say: (text, color) => this.#say(text, color),
+      redraw: () => void this.#redraw(),
+      onToolUpdate: (toolCallId, partial) => {
+        this.#transcript.setPartial(toolCallId, partial);
+        this.#tui.requestRender();
+      },
+      show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
+      leave: () => this.#leave(),
+      run: (work) => void this.#guard(work),
+    });
   }
 
   #takeSnapshot(view: View): void {
@@ -292,14 +375,25 @@ export class App {
       this.#status.refresh(this.#client),
     ]);
     this.#look.shows = new Map(tools.map(({ name, shows }) => [name, shows]));
+    this.#look.cwd = this.#status.state?.cwd ?? "";
+    this.#tui.requestRender();
+    if (this.#extensions) await this.#countProviders();
+  }
+
+  /** For footers of extensions. */
+  async #countProviders(): Promise<void> {
+    const { models } = await this.#client.execute({ type: "get_available_models" });
+    this.#places.footerData.setProviderCount(new Set(models.map(({ provider }) => provider)).size);
     this.#tui.requestRender();
   }
 
   /** Before each frame. */
   #update(view: View): void {
     if (this.#options.themes.update()) this.#tui.invalidate();
+    this.#extensions?.update();
     this.#attention.update(view.live);
     this.#transcript.update(view);
+    this.#first.update();
     this.#older.update();
     this.#status.update();
     this.#questions.update(view.live.approvals);
@@ -313,10 +407,14 @@ export class App {
 
   /** Whether the key was used. */
   #handleKey(data: string): boolean {
-    if (!this.#dialogs.isEmpty) return false;
+    // An overlay of an extension may have the keys.
+    if (!this.#dialogs.isEmpty || this.#tui.getFocusedComponent() !== this.#editor) return false;
     const { keybindings } = this.#options;
     const dragged = findDraggedImage(data);
     if (dragged !== undefined) return this.#attachDragged(dragged, data);
+    // An editor of an extension gets them first, and passes on those that it does not use.
+    if (this.#editor.handlesActions) return false;
+    if (this.#extensions?.runShortcut(data)) return true;
     const action = editorActions.find((id) => keybindings.matches(data, id));
     if (action === undefined) return false;
     return this.#act(action);
@@ -529,6 +627,7 @@ export class App {
     if (command) await command.run(this.#createInterface(), argument);
     else if (missingCommands.includes(name)) this.#say(`/${name} is not there yet. /help shows what is.`, "warning");
     await (command && this.#refresh());
+    await this.#attachFirst();
     return command !== undefined || missingCommands.includes(name);
   }
 
@@ -580,7 +679,10 @@ export class App {
       redraw: () => this.#tui.requestRender(),
       answer: (approval) => this.#questions.ask(approval),
       setEditorText: (text) => this.#editor.setText(text),
-      show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
+      // An extension may have kept the user where they are.
+      show: async (sessionId) => {
+        if (sessionId !== this.#client.sessionId) await this.#show(this.#client.to(sessionId));
+      },
       move: async (client) => await this.#show(client),
       run: (work) => void this.#guard(work),
       settle: async (work) => {

@@ -14,6 +14,9 @@ const look: Look = {
   outputPad: 0,
   expandsTools: false,
   hidesThinking: false,
+  thinkingLabel: "Thinking …",
+  getColumns: () => 80,
+  cwd: "/",
   images: { areShown: false, maxWidthCells: 10 },
   shows: new Map(),
 };

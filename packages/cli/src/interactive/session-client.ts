@@ -1,6 +1,8 @@
 /** What the terminal needs of a session. It may be in this process or on another machine. */
 import type { Command, CommandData, CommandName, SessionEvent, View } from "@tau/protocol";
 
+import type { ExtensionClient } from "./extensions/extension-client.ts";
+
 export interface ExecuteOptions {
   /** Gets the output of `bash` as it comes. */
   onOutput?: (text: string) => void;
@@ -13,4 +15,8 @@ export interface SessionClient {
   subscribe(onSnapshot: (view: View) => void, onEvent: (event: SessionEvent) => void): () => void;
   /** The same for another session of the same host, which is open already. */
   to(sessionId: string): SessionClient;
+  /** Undefined for a session that is not in this process. */
+  readonly extensions?: ExtensionClient;
+  /** Closes the session, because another one is shown instead. */
+  leaveFor?(next: SessionClient): Promise<void>;
 }

@@ -90,7 +90,8 @@ async function fork(ui: Interface): Promise<void> {
   }));
   const entryId = await ui.choose("Fork before which message?", items.toReversed());
   if (entryId === undefined) return;
-  const { sessionId, text } = await ui.client.execute({ type: "fork", entryId });
+  const { sessionId, text, cancelled } = await ui.client.execute({ type: "fork", entryId });
+  if (cancelled) return;
   await ui.show(sessionId);
   ui.setEditorText(text);
 }

@@ -2,6 +2,7 @@
 import type { StateData, StatsData, View } from "@tau/protocol";
 import type { Keybinding, Theme } from "@tau/tui";
 import { drawActivity, drawQueue, getActivity } from "./activity-line.ts";
+import { toStyledLine } from "./extensions/safe-text.ts";
 import { LiveLines } from "./live-lines.ts";
 import type { SessionClient } from "./session-client.ts";
 import { drawStatus } from "./status-line.ts";
@@ -22,17 +23,44 @@ export interface StatusAreaOptions {
 
 const spinnerMs = 100;
 
+/** How an extension wants to show that something is going on. */
+export interface Working {
+  /** Default: what is going on. */
+  message?: string;
+  isHidden?: boolean;
+  /** Drawn as they are, in turn. None: nothing moves. Default: ours. */
+  frames?: readonly string[];
+  /** How long each frame is shown. */
+  intervalMs?: number;
+}
+
 export class StatusArea {
   /** Above the editor. */
   readonly activity = new LiveLines((width) => this.#drawActivity(width));
   /** Below it. */
   readonly status = new LiveLines((width) => this.#drawStatus(width));
   readonly #options: StatusAreaOptions;
+  #working: Working = {};
   #known: { state: StateData; stats: StatsData; branch: string | undefined } | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
 
   constructor(options: StatusAreaOptions) {
     this.#options = options;
+  }
+
+  /** Replaces how work is shown; an empty object restores what is usual. */
+  setWorking(working: Working): void {
+    this.#working = working;
+    this.#options.requestRender();
+  }
+
+  get working(): Working {
+    return this.#working;
+  }
+
+  /** The branch of the repository, as of the last `refresh`. */
+  get branch(): string | undefined {
+    return this.#known?.branch;
   }
 
   /** As of the last `refresh`. */
@@ -69,6 +97,12 @@ export class StatusArea {
     this.#busy = undefined;
   }
 
+  /** Whether the model works, and nothing else has to be told. */
+  get #isRunning(): boolean {
+    const { run, compaction, retry, approvals } = this.#options.getView().live;
+    return run !== undefined && !compaction && !retry && approvals.length === 0;
+  }
+
   #getActivity(): string | undefined {
     const command = this.#options.getShellCommand();
     return command === undefined ? getActivity(this.#options.getView().live) : `Running ${command}`;
@@ -80,13 +114,16 @@ export class StatusArea {
     const queue = drawQueue(getView().live, theme, describeKey("app.message.dequeue"));
     // The row of the activity stays: if the lines below the conversation became fewer, lines that are in the scrollback
     // already would be drawn on the screen again.
-    if (activity === undefined || !this.#busy) return ["", "", ...queue];
+    const { isHidden = false, message, frames, intervalMs = spinnerMs } = this.#working;
+    if (activity === undefined || !this.#busy || isHidden) return ["", "", ...queue];
     const elapsed = now() - this.#busy.since;
-    const line = drawActivity(activity, {
+    const step = Math.floor(elapsed / Math.max(1, intervalMs));
+    const line = drawActivity(this.#isRunning ? (message ?? activity) : activity, {
       theme,
       width,
       seconds: Math.floor(elapsed / 1_000),
       frame: Math.floor(elapsed / spinnerMs),
+      ...(frames && { mark: frames.length === 0 ? "" : toStyledLine(frames[step % frames.length] ?? "") }),
       interruptKey: describeKey("app.interrupt"),
     });
     return ["", line, ...queue];

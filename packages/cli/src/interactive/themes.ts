@@ -52,6 +52,7 @@ export class Themes {
   #files: readonly ThemeFile[];
   #setting: string;
   #preview: string | undefined;
+  #override: Theme | undefined;
   #terminal: { colors: TerminalColors; scheme?: ThemeAppearance } = { colors: {} };
   #isOutdated = false;
 
@@ -80,6 +81,25 @@ export class Themes {
   get activeFile(): string | undefined {
     const { name } = this.#choose(this.#setting);
     return this.#files.find(({ definition }) => definition.name === name)?.path;
+  }
+
+  /** Also `system`, which is made from the terminal's colors. */
+  list(): { name: string; path: string | undefined }[] {
+    return this.names.map((name) => ({
+      name,
+      path: this.#files.find(({ definition }) => definition.name === name)?.path,
+    }));
+  }
+
+  /** A theme that is not shown. Undefined if there is none of that name. */
+  load(name: string): Theme | undefined {
+    return this.names.includes(name) ? this.#create(name) : undefined;
+  }
+
+  /** Draws with a theme of an extension, whatever the setting is; undefined ends that. */
+  override(theme: Theme | undefined): void {
+    this.#override = theme;
+    this.#isOutdated = true;
   }
 
   setSetting(setting: string): void {
@@ -115,14 +135,14 @@ export class Themes {
   update(): boolean {
     if (!this.#isOutdated) return false;
     this.#isOutdated = false;
-    this.theme.become(this.#create());
+    this.theme.become(this.#override ?? this.#create());
     return true;
   }
 
-  #create(): Theme {
+  #create(setting = this.#preview ?? this.#setting): Theme {
     const { colors } = this.#terminal;
     const { mode } = this.#options;
-    const { name } = this.#choose(this.#preview ?? this.#setting);
+    const { name } = this.#choose(setting);
     const path = this.#files.find(({ definition }) => definition.name === name)?.path;
     const definition = this.#known().find((one) => one.name === name) ?? createSystemTheme(colors, mode);
     const { foreground, background } = colors;

@@ -1,26 +1,89 @@
 import { getErrorMessage } from "@tau/ai/internal";
+import type { AgentSession } from "@tau/harness";
 import type { Host, HostedSession } from "@tau/harness/host";
+import { leaveSession } from "../leave-session.ts";
+import type { RpcUi } from "./extension-ui.ts";
 import { questionRecord } from "./framing.ts";
 import { PiEvents, type PiRecord } from "./pi-events.ts";
 import type { Wire } from "./wire.ts";
+
+export interface CurrentSessionParts {
+  host: Host;
+  sessionId: string;
+  wire: Wire;
+  /** Ends the program, because an extension wants that. */
+  stop: () => void;
+}
 
 /** The session of an RPC client, which can be switched. Its events and questions are written to the wire. */
 export class CurrentSession {
   readonly #host: Host;
   readonly #wire: Wire;
+  readonly #stop: () => void;
+  /** For the first session that has extensions. */
+  #opening: Promise<RpcUi> | undefined;
+  #ui: RpcUi | undefined;
+  /** The session whose extensions have the interface of this client. */
+  #attached: AgentSession | undefined;
+  /** Settles when they have it. */
+  #attaching: Promise<void> | undefined;
   #hosted: HostedSession;
   #piEvents: PiEvents;
   #unsubscribe: () => void;
 
-  constructor(host: Host, sessionId: string, wire: Wire) {
+  constructor({ host, sessionId, wire, stop }: CurrentSessionParts) {
     this.#host = host;
     this.#wire = wire;
+    this.#stop = stop;
     this.#hosted = host.get(sessionId);
     [this.#piEvents, this.#unsubscribe] = this.#subscribe(this.#hosted);
   }
 
   get id(): string {
     return this.#hosted.session.sessionId;
+  }
+
+  /** The interface of the extensions; undefined without any. */
+  get ui(): RpcUi | undefined {
+    return this.#ui;
+  }
+
+  /** What a command waits for, so that extensions ask this client and nobody else. Undefined if there is nothing. */
+  get attaching(): Promise<void> | undefined {
+    return this.#attaching;
+  }
+
+  /** Resolves when an extension has asked something. Undefined without extensions. */
+  whenAsked(): Promise<void> | undefined {
+    return this.#opening?.then((ui) => ui.whenAsked());
+  }
+
+  /** The client is listening from now on. */
+  begin(): void {
+    this.sendNotices();
+    this.attach();
+  }
+
+  /** Lends the client's interface to the extensions of the session, once there are any. */
+  attach(): void {
+    const { session } = this.#hosted;
+    if (!session.extensions || this.#attached === session) return;
+    this.#attached = session;
+    this.#opening ??= openUi(this.#wire, this.#host);
+    this.#attaching = this.#lend(session, this.#opening);
+  }
+
+  async #lend(session: AgentSession, opening: Promise<RpcUi>): Promise<void> {
+    this.#ui = await opening;
+    const surface = {
+      mode: "rpc",
+      ui: this.#ui.ui,
+      show: (sessionId: string) => this.switchTo(sessionId),
+      shutdown: () => void session.waitForIdle().then(this.#stop, this.#stop),
+    } as const;
+    // Not awaited: extensions may ask something when they start, and the answer is a line that has to be read.
+    session.attachSurface(surface).catch((error: unknown) => this.#sendNotice("extension", getErrorMessage(error)));
+    this.#attaching = undefined;
   }
 
   /** Sends the notices from before the client was listening. */
@@ -43,18 +106,20 @@ export class CurrentSession {
   async switchTo(sessionId: string): Promise<void> {
     if (sessionId === this.id) return;
     try {
-      await this.#host.close(this.id);
+      await leaveSession(this.#host, this.id, sessionId);
     } finally {
       this.settle();
       this.#unsubscribe();
       this.#hosted = this.#host.get(sessionId);
       [this.#piEvents, this.#unsubscribe] = this.#subscribe(this.#hosted);
       this.sendNotices();
+      this.attach();
     }
   }
 
   /** Ends the run and closes all sessions, because the client has disconnected. */
   async end(): Promise<void> {
+    this.#ui?.close();
     await this.#host.dispose("gateway_disconnected");
     this.settle();
     this.#unsubscribe();
@@ -89,4 +154,13 @@ export class CurrentSession {
     };
     return [piEvents, unsubscribe];
   }
+}
+
+/** Late, because most sessions have no extensions. */
+async function openUi(wire: Wire, { ids: createId }: Host): Promise<RpcUi> {
+  const [{ createRpcUi }, { noUi }] = await Promise.all([
+    import("./extension-ui.ts"),
+    import("@tau/harness/extensions"),
+  ]);
+  return createRpcUi({ wire, createId, noUi });
 }

@@ -1,6 +1,14 @@
 /** The two framings of commands and responses: pi's lines, and JSON-RPC 2.0. Pure. */
 import { isRecord } from "@tau/ai/internal";
-import { type Approval, type ApprovalAnswer, type ApprovalChoice, approvalChoices } from "@tau/protocol";
+import {
+  type Approval,
+  type ApprovalAnswer,
+  type ApprovalChoice,
+  approvalChoices,
+  type UiAnswer,
+  type UiDialog,
+  type UiNote,
+} from "@tau/protocol";
 
 export type Framing = "pi" | "json-rpc";
 
@@ -18,6 +26,8 @@ export type Incoming =
   | { kind: "command"; sender: Sender; fields: Readonly<Record<string, unknown>> }
   /** The answer to an approval question. */
   | { kind: "reply"; approvalId: string; answer: ApprovalAnswer }
+  /** The answer to a dialog of an extension. In pi's framing approval questions are dialogs too. */
+  | { kind: "ui_reply"; id: string; answer: UiAnswer }
   /** A reply that answers no question. */
   | { kind: "stray_reply" }
   | Mistake;
@@ -65,9 +75,7 @@ export function createMistake(framing: Framing = "pi", message: string, kind: Fa
 
 function parsePi({ id, type, ...fields }: Record<string, unknown>): Incoming {
   if (type === "extension_ui_response") {
-    if (typeof id !== "string") return { kind: "stray_reply" };
-    const answer: ApprovalAnswer = { decision: fields["confirmed"] === true ? "allow" : "deny" };
-    return { kind: "reply", approvalId: id, answer };
+    return typeof id === "string" ? { kind: "ui_reply", id, answer: toUiAnswer(fields) } : { kind: "stray_reply" };
   }
   const command = typeof type === "string" ? type : "unknown";
   const isId = id === undefined || typeof id === "string" || typeof id === "number";
@@ -102,9 +110,20 @@ const refuse = (sender: Sender, message: string, kind: Fault["kind"] = "invalid_
 });
 
 const questionPrefix = "approve:";
+const dialogPrefix = "ui:";
+
+/** An answer that cannot be understood cancels. */
+function toUiAnswer(fields: unknown): UiAnswer {
+  const { value, confirmed, cancelled } = (fields ?? {}) as Record<string, unknown>;
+  if (cancelled === true) return { cancelled };
+  if (typeof value === "string") return { value };
+  return typeof confirmed === "boolean" ? { confirmed } : { cancelled: true };
+}
 
 /** An answer that cannot be understood denies. */
 function parseReply(id: unknown, result: unknown): Incoming {
+  if (typeof id === "string" && id.startsWith(dialogPrefix))
+    return { kind: "ui_reply", id: id.slice(dialogPrefix.length), answer: toUiAnswer(result) };
   if (typeof id !== "string" || !id.startsWith(questionPrefix)) return { kind: "stray_reply" };
   const { decision, choice, rule, message } = (result ?? {}) as Record<string, unknown>;
   const answer: ApprovalAnswer = {
@@ -145,3 +164,13 @@ export function questionRecord(framing: Framing, approval: Approval): object {
   const message = `${summary}\n${reason}`;
   return { type: "extension_ui_request", id, method: "confirm", title: `Allow ${toolName}?`, message, timeout };
 }
+
+/** A dialog of an extension, as a request that the client answers. */
+export const dialogRecord = (framing: Framing, id: string, dialog: UiDialog): object =>
+  framing === "pi"
+    ? { type: "extension_ui_request", id, ...dialog }
+    : { jsonrpc: "2.0", id: `${dialogPrefix}${id}`, method: "ui_request", params: { id, ...dialog } };
+
+/** What an extension shows. It is not answered, and has an id in pi's framing nevertheless. */
+export const noteRecord = (framing: Framing, id: string, note: UiNote): object =>
+  framing === "pi" ? { type: "extension_ui_request", id, ...note } : notification("ui_request", note);

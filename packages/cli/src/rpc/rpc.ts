@@ -32,31 +32,32 @@ interface Client {
 
 /** Serves until standard input ends. Then the run is ended, the log is written, and the exit code is 0. */
 export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode> {
-  if (options.message !== "" || options.files.length > 0) {
-    const message = "RPC mode takes no prompt on the command line: send it as a command on standard input.";
-    throw new HarnessError("invalid_input", message);
-  }
+  // A word may be the value of an option of an extension.
+  if (!options.unknownFlags) mustHaveNoPrompt(options);
   const wire = new Wire(io);
   const isAttended = () => wire.isAttended;
   const timeoutMs = () => (wire.framing === "pi" ? piTimeoutMs : undefined);
-  const { host, sessionId } = await openHost(options, io, { ask: { isAttended, timeoutMs } });
-  const client: Client = { host, session: new CurrentSession(host, sessionId, wire), wire };
+  const { host, sessionId, options: resolved } = await openHost(options, io, { ask: { isAttended, timeoutMs } });
+  const stopping = new AbortController();
+  const session = new CurrentSession({ host, sessionId, wire, stop: () => stopping.abort() });
+  const client: Client = { host, session, wire };
+  const signal = AbortSignal.any([io.signal, stopping.signal]);
   const running = new Set<Promise<void>>();
   const waitForReader = createWaitForReader(io);
   try {
-    for await (const line of readLines(io.input() ?? Readable.from([]), io.signal)) {
-      if (io.signal.aborted) break;
+    mustHaveNoPrompt(resolved);
+    for await (const line of readLines(io.input() ?? Readable.from([]), signal)) {
+      if (signal.aborted) break;
       const incoming = line.kind === "text" ? parseLine(line.text, wire.framing) : createTooLong(wire);
       if (wire.framing === undefined && incoming.kind === "command") {
         wire.framing = incoming.sender.framing;
-        client.session.sendNotices();
+        client.session.begin();
       }
       const work = handle(client, incoming);
-      if (!isLong(incoming)) await work;
-      else {
-        running.add(work);
-        void work.then(() => running.delete(work));
-      }
+      running.add(work);
+      void work.then(() => running.delete(work));
+      // If an extension asks something meanwhile, its answer is one of the next lines.
+      if (!isLong(incoming)) await Promise.race([work, session.whenAsked()].filter(Boolean));
       // Commands of a client that does not read the responses have to wait.
       await waitForReader();
     }
@@ -67,6 +68,12 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
   }
   // A client that closes the output ends the program like one that closes the input.
   return io.signal.aborted && io.signal.reason !== "SIGPIPE" ? exitCodes.interrupted : exitCodes.done;
+}
+
+function mustHaveNoPrompt({ message, files }: SessionOptions): void {
+  if (message === "" && files.length === 0) return;
+  const reason = "RPC mode takes no prompt on the command line: send it as a command on standard input.";
+  throw new HarnessError("invalid_input", reason);
 }
 
 const createTooLong = ({ framing }: Wire): Incoming =>
@@ -97,6 +104,13 @@ async function handle(client: Client, incoming: Incoming): Promise<void> {
     case "reply":
       client.host.get(client.session.id).session.approve(incoming.approvalId, incoming.answer);
       return;
+    case "ui_reply": {
+      const { id, answer } = incoming;
+      if (client.session.ui?.answer(id, answer)) return;
+      const decision = "confirmed" in answer && answer.confirmed ? "allow" : "deny";
+      client.host.get(client.session.id).session.approve(id, { decision });
+      return;
+    }
     case "mistake":
       return client.wire.write(faultRecord(incoming.sender, incoming.fault));
     case "command":
@@ -107,14 +121,17 @@ async function handle(client: Client, incoming: Incoming): Promise<void> {
 async function execute(client: Client, sender: Sender, fields: Readonly<Record<string, unknown>>): Promise<void> {
   const { host, session, wire } = client;
   try {
+    if (session.attaching) await session.attaching;
     // The host checks the name and the parameters.
     const command = { ...fields, type: sender.command } as Command;
     const data: unknown = await host.execute(session.id, command, createOptions(wire, sender));
     if (sender.command === "abort") session.settle();
     // After `branch` the client stays in its session; every other new session becomes the current one.
-    if (hasSessionId(data)) {
+    if (hasSessionId(data) && !data.cancelled) {
       await (sender.command === "branch" ? host.close(data.sessionId) : session.switchTo(data.sessionId));
     }
+    // It may bring the first extensions.
+    if (sender.command === "reload") session.attach();
     wire.write(successRecord(sender, data));
   } catch (error) {
     wire.write(faultRecord(sender, toFault(error)));
@@ -127,7 +144,7 @@ const hasSessionId = (data: unknown): data is { sessionId: string; cancelled: bo
 /** The output of `bash` is sent while the command runs. */
 function createOptions(wire: Wire, { id }: Sender): CommandOptions {
   return {
-    onInitialize: ({ approvals }) => void (wire.answers = approvals),
+    onInitialize: (abilities) => wire.setAbilities(abilities),
     onOutput(delta) {
       const update = { ...(id !== undefined && { id }), delta };
       wire.sendPi({ type: "bash_execution_update", ...update });

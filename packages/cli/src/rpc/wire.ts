@@ -8,7 +8,9 @@ export class Wire {
   /** The framing of the first command. No event is written before it. */
   framing: Framing | undefined;
   /** Whether a client that uses JSON-RPC has said that it answers questions. Those of pi's framing cannot say it. */
-  answers = false;
+  #answersApprovals = false;
+  /** The same for dialogs of extensions. */
+  #answersDialogs = false;
 
   constructor(io: Io) {
     this.#io = io;
@@ -16,7 +18,18 @@ export class Wire {
 
   /** Whether somebody answers questions. */
   get isAttended(): boolean {
-    return this.framing === "pi" || this.answers;
+    return this.framing === "pi" || this.#answersApprovals;
+  }
+
+  /** Whether somebody answers dialogs of extensions. */
+  get answersDialogs(): boolean {
+    return this.framing === "pi" || this.#answersDialogs;
+  }
+
+  /** What a client that uses JSON-RPC has said of itself. */
+  setAbilities({ approvals, ui }: { approvals: boolean; ui: boolean }): void {
+    this.#answersApprovals = approvals;
+    this.#answersDialogs = ui;
   }
 
   write(record: object | undefined): void {

@@ -12,7 +12,9 @@ import type { Budget } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
 import { HarnessError } from "../errors.ts";
 import type { ExtensionEvent, InputSource } from "../extensions/events.ts";
+import type { ExtensionSlot, SessionStart } from "../extensions/session/extension-slot.ts";
 import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
+import type { ExtensionHost, ExtensionSurface } from "../extensions/session/surface.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Tracer } from "../observe/trace.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
@@ -69,8 +71,7 @@ export interface AgentSessionParts {
   model: ModelChoice;
   tools: ToolSources;
   policy: PolicyParts;
-  /** Undefined without extensions. */
-  extensions: SessionExtensions | undefined;
+  extensions: ExtensionSlot;
   expandPort: ExpandPort;
   /** Asks a model, with keys and headers. */
   request: StreamFn;
@@ -88,7 +89,7 @@ export interface AgentSessionParts {
   /** Writes what a tool says into the debug log. */
   logTool: ((tool: string, level: ToolLogLevel, message: string) => void) | undefined;
   /** Opens another session with the same parts. */
-  reopen: (sessionManager: SessionManager) => Promise<AgentSession>;
+  reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
   /** Ends what was made for this session, and releases the log. */
   close: () => Promise<void>;
 }
@@ -112,6 +113,9 @@ export interface SubmitOptions extends PromptContent {
   /** Who sends it, for extensions. Default `rpc`. */
   source?: InputSource;
 }
+
+/** Why a session begins, as extensions are told. */
+export type StartReason = SessionStart["reason"];
 
 /** Why a session ends, as extensions are told. */
 export type SessionEnd = Omit<ExtensionEvent<"session_shutdown">, "type">;
@@ -181,7 +185,7 @@ export class AgentSession {
       mustBeUsable: () => this.#mustBeUsable(),
       beforeRun: (prompts) => this.#beforeRun(prompts),
       onSettled: async ({ kind }) => {
-        await parts.extensions?.emit({ type: "agent_settled", aborted: kind === "aborted" });
+        await this.extensions?.emit({ type: "agent_settled", aborted: kind === "aborted" });
       },
       afterRun: async () => {
         this.#choices.setRunPrompt(undefined);
@@ -273,7 +277,22 @@ export class AgentSession {
 
   /** Undefined without extensions. */
   get extensions(): SessionExtensions | undefined {
-    return this.#parts.extensions;
+    return this.#parts.extensions.current;
+  }
+
+  /** What extensions show and ask goes to this surface. Resolves with how to detach it. */
+  attachSurface(surface: ExtensionSurface): Promise<() => void> {
+    return this.#parts.extensions.attach(surface);
+  }
+
+  /** What judges calls, for isolated extensions. */
+  get judgeParts(): JudgeParts {
+    return this.#judging;
+  }
+
+  /** What the host does for extensions that leave this session for another. */
+  setExtensionHost(host: ExtensionHost): void {
+    this.#parts.extensions.setHost(host);
   }
 
   /** All built-in tools, shown or not. */
@@ -457,16 +476,18 @@ export class AgentSession {
   /** A new session that continues from an entry of this one, with the same parts and a file of its own. */
   async branch(fromEntryId: string): Promise<AgentSession> {
     this.#mustBeOpen();
-    return await this.openOther(await this.#tree.branchOff(fromEntryId));
+    return await this.openOther(await this.#tree.branchOff(fromEntryId), "fork");
   }
 
   /**
    * Another session with the same parts and overrides. Its model is the one that its own log names, else the one that
-   * this session began with. This session stays open.
+   * this session began with. This session stays open. `reason` is what extensions of the other one are told.
    */
-  async openOther(sessionManager: SessionManager): Promise<AgentSession> {
+  async openOther(sessionManager: SessionManager, reason: StartReason = "resume"): Promise<AgentSession> {
     this.#mustBeOpen();
-    const other = await this.#parts.reopen(sessionManager);
+    const { sessionFile } = this;
+    const previous = sessionFile === undefined ? {} : { previousSessionFile: sessionFile };
+    const other = await this.#parts.reopen(sessionManager, { reason, ...previous });
     other.override(this.#choices.overrides);
     return other;
   }
@@ -542,7 +563,9 @@ export class AgentSession {
     this.#mustBeOpen();
     const { excludeFromContext = false } = options;
     const event = { type: "user_bash", command, excludeFromContext, cwd: this.cwd } as const;
-    const message = await this.#bash.run(command, options, await this.extensions?.emit(event));
+    // At once without extensions: the next command may be one that aborts it.
+    const replaced = this.extensions ? await this.extensions.emit(event) : undefined;
+    const message = await this.#bash.run(command, options, replaced);
     await this.#remember(message).catch((error: unknown) => {
       const reason = `The command was run, but could not be written into the session: ${getErrorMessage(error)}`;
       if (!this.readOnly) throw new HarnessError("write_failed", reason, { cause: error });
@@ -556,12 +579,16 @@ export class AgentSession {
     this.#bash.abort();
   }
 
-  /** Reads settings and resources again. Answers with what changed. Resources count from the next prompt on. */
+  /**
+   * Reads settings and resources again, and loads extensions again. Answers with what changed. Resources count from the
+   * next prompt on.
+   */
   async reload(): Promise<readonly string[]> {
     const { settings, resources } = this.#parts.services;
     const before = resources.resources;
     await settings.reload();
     await resources.reload();
+    await this.#parts.extensions.reload((extensions) => this.#bindExtensions(extensions));
     this.#lifecycles.forgetFailures();
     this.#choices.refit();
     await this.#choices.loadTools();
@@ -633,8 +660,11 @@ export class AgentSession {
     const { sessionManager: session, clock, ids, keep, trace, request } = this.#parts;
     const { grants } = this.#parts.policy;
     const judge = createJudge(this.#judging);
+    const { extensions } = this.#parts;
     return {
-      extensions: this.#parts.extensions,
+      get extensions() {
+        return extensions.current;
+      },
       session,
       transcript: this.#transcript,
       inbox: this.#inbox,
@@ -662,7 +692,7 @@ export class AgentSession {
   #createTree(): TreeMoves {
     const { sessionManager: session, request, budget } = this.#parts;
     return new TreeMoves({
-      extensions: this.#parts.extensions,
+      getExtensions: () => this.extensions,
       session,
       request,
       budget,
@@ -717,10 +747,10 @@ export class AgentSession {
   }
 
   async #beforeRun(prompts: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
-    const { extensions, clock } = this.#parts;
+    const { extensions } = this;
     if (!extensions) return prompts;
     const { beforeRun } = await import("./before-run.ts");
-    return await beforeRun(prompts, { extensions, choices: this.#choices, clock });
+    return await beforeRun(prompts, { extensions, choices: this.#choices, clock: this.#parts.clock });
   }
 
   async #getContent(text: string, options: PromptContent) {

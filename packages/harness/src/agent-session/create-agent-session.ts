@@ -28,6 +28,8 @@ import { standaloneSessions } from "./live-sessions.ts";
 import type { NamedAgent } from "../resources/named-agent.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { type ExtensionsParams, hasExtensions } from "../extensions/has-extensions.ts";
+import type { ExtensionProblem } from "../extensions/extension.ts";
+import { ExtensionSlot, type SessionStart } from "../extensions/session/extension-slot.ts";
 import type { OpenExtensionsParts } from "../extensions/open-extensions.ts";
 import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
@@ -55,16 +57,22 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const resources = await openResources(params, place, { settings, log: sessionManager });
     const services = { ...base, resources };
     const grants = new Grants();
-    const loaded = await loadExtensions(params.extensions, { ...place, settings, registry, owned });
-    const extensions =
-      loaded &&
-      new loaded.SessionExtensions({
-        loaded,
-        clock,
-        start: params.extensions?.start ?? { reason: "startup" },
-        report: ({ extension, message }) => session.notify("extension", `${extension}: ${message}`),
+    const getPolicy = () => getSessionPolicy(settings, params.policyProfile);
+    const reportExtension = ({ extension, message }: ExtensionProblem) =>
+      session.notify("extension", `${extension}: ${message}`);
+    const extensions = new ExtensionSlot((start) =>
+      loadExtensions(params.extensions, {
+        ...place,
+        settings,
+        registry,
+        start,
+        judging: { getPolicy, getJudgeParts: () => session.judgeParts, getPathRules: () => rules },
+        report: reportExtension,
+        log: (extension, level, message) => params.debugLog?.log("extension", { extension, level, message }),
         addResources: async (paths) => resources.addPaths?.(paths),
-      });
+      }),
+    );
+    await extensions.open(params.extensions?.start ?? { reason: "startup" });
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
     const keys = createUsedKeys({
       auth,
@@ -72,7 +80,6 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       provider: model.model?.provider,
       listGiven: () => secrets.listGiven(),
     });
-    const getPolicy = () => getSessionPolicy(settings, params.policyProfile);
     const secrets = createSecretBroker({
       policy: () => getPolicy().secretBroker,
       isOwnKey: (name, value) => keys.createIsSecret()(name, value),
@@ -132,7 +139,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         base: params.tools?.flatMap((tool) => (typeof tool === "string" ? builtInTools(tools, tool) : tool)),
         defaults: { text: tools.defaults, hashline: tools.hashlineDefaults },
         custom: params.customTools ?? [],
-        getExtensionTools: (names) => extensions?.getTools(names) ?? [],
+        getExtensionTools: (names) => extensions.current?.getTools(names) ?? [],
         getBuiltIn,
         builtIn: tools.byName,
         createCallContext,
@@ -193,7 +200,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
               streamFn: streamSimple,
               ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
             }),
-          extensions,
+          () => extensions.current,
         ),
         { settings: () => settings.get(), sessionId: sessionManager.id, clock },
       ),
@@ -208,10 +215,6 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       abortSignal: params.abortSignal,
       problems: [
         ...describeProblems(services),
-        ...(loaded?.problems ?? []).map(({ extension, message }) => ({
-          code: "extension",
-          message: `${extension}: ${message}`,
-        })),
         ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
       ],
       trace: {
@@ -221,7 +224,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       clock,
       ids,
       logTool: params.debugLog && ((tool, level, message) => params.debugLog?.log("tool", { tool, level, message })),
-      reopen: (other) => createAgentSession(sameWith(params, other)),
+      reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
       close: () => owned.close().finally(() => sessionManager.close()),
     });
     services.authNotices.report = ({ message }) => session.notify("auth", message);
@@ -249,13 +252,10 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
 }
 
 /** Late: most sessions have no extensions, and their code is not loaded then. */
-async function loadExtensions(params: ExtensionsParams | undefined, parts: OpenExtensionsParts) {
-  if (!params || !hasExtensions(params, parts)) return undefined;
+async function loadExtensions(params: ExtensionsParams = {}, parts: OpenExtensionsParts) {
+  if (!hasExtensions(params, parts)) return undefined;
   const { openExtensions } = await import("../extensions/open-extensions.ts");
-  const loaded = await openExtensions(params, parts);
-  if (loaded.extensions.length === 0 && loaded.problems.length === 0) return undefined;
-  const { SessionExtensions } = await import("../extensions/session/session-extensions.ts");
-  return { ...loaded, SessionExtensions };
+  return await openExtensions(params, parts);
 }
 
 /** Skills that appear later may be read without a question too. */
@@ -279,10 +279,12 @@ function listNamedTools(settings: SettingsManager, agent: NamedAgent | undefined
 
 /** A branch has its own log, which names its agent, and nothing of its own besides. */
 function sameWith(
-  { sessionId: _id, agentName: _agent, abortSignal, ...params }: AgentSessionParams,
+  { sessionId: _id, agentName: _agent, abortSignal, extensions, ...params }: AgentSessionParams,
   sessionManager: SessionManager,
+  start: SessionStart,
 ) {
-  return { ...params, sessionManager, ...(abortSignal && { abortSignal }) };
+  const own = extensions && { extensions: { ...extensions, start } };
+  return { ...params, sessionManager, ...own, ...(abortSignal && { abortSignal }) };
 }
 
 /** What each delta adds is in the message that they end in. */

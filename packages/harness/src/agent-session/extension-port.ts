@@ -6,7 +6,6 @@ import { HarnessError } from "../errors.ts";
 import type { SourceInfo, ToolDefinition, ToolInfo } from "../extensions/api.ts";
 import type { ToolCallOutcome } from "../extensions/context.ts";
 import { execProgram } from "../extensions/exec.ts";
-import { listTools } from "../extensions/session/extension-tools.ts";
 import { toCustomMessage } from "../extensions/session/message-queue.ts";
 import { toPromptOptions } from "../extensions/session/prompt-options.ts";
 import { replaceSession } from "../extensions/session/replace-session.ts";
@@ -150,13 +149,13 @@ const isReachable = ({ exposure }: ToolInfo): boolean => exposure === "direct" |
 
 /** Those of the session and those of extensions, shown or not. */
 function listAllTools(session: AgentSession, extensions: SessionExtensions): ToolInfo[] {
-  const own = listTools(extensions.list);
+  const own = extensions.registrations.tools;
   const builtIn: SourceInfo = { path: "", source: "builtin", scope: "user", origin: "top-level" };
   const others = [...session.tools, ...session.knownTools].filter(({ name }) => !own.has(name));
   const unique = [...new Map(others.map((tool) => [tool.name, tool])).values()];
   return [
     ...unique.map((tool) => describeTool({ ...tool, exposure: "direct" } as ToolDefinition, builtIn)),
-    ...[...own.values()].map(({ tool, extension }) => describeTool(tool, extension.source.info)),
+    ...[...own.values()].map(({ definition, extension }) => describeTool(definition, extension.source.info)),
   ];
 }
 

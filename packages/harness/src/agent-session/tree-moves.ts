@@ -9,7 +9,7 @@ import type { Publisher } from "./publisher.ts";
 export interface TreeMovesParts extends Omit<NavigateParts, "session" | "signal"> {
   session: SessionManager;
   publisher: Publisher;
-  extensions: ExtensionHooks | undefined;
+  getExtensions: () => ExtensionHooks | undefined;
   /** The leaf is another entry: what was read of the log no longer counts. */
   afterMove: () => Promise<void>;
 }
@@ -45,7 +45,8 @@ export class TreeMoves {
 
   /** `entryId` null: before the first entry. Not during a run. False when an extension cancelled it. */
   async navigate(entryId: string | null, options: NavigateOptions, signal: AbortSignal): Promise<boolean> {
-    const { session, extensions, afterMove } = this.#parts;
+    const { session, afterMove } = this.#parts;
+    const extensions = this.#parts.getExtensions();
     const oldLeafId = session.getLeafId();
     const decided = await this.#askExtensions(entryId, options, signal);
     if (decided === "cancelled") return false;
@@ -67,7 +68,8 @@ export class TreeMoves {
     options: NavigateOptions,
     signal: AbortSignal,
   ): Promise<NavigateOptions | "cancelled"> {
-    const { session, extensions } = this.#parts;
+    const { session } = this.#parts;
+    const extensions = this.#parts.getExtensions();
     if (!extensions?.has("session_before_tree")) return options;
     const oldBranch = await session.getBranch();
     const newIds = new Set((targetId === null ? [] : await session.getBranch(targetId)).map(({ id }) => id));

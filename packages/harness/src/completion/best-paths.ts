@@ -23,10 +23,9 @@ export class BestPaths {
   }
 
   add(index: number, rank: number): void {
-    const entry = { index, rank };
     const heap = this.#heap;
-    if (heap.length < this.#maxPaths) this.#rise(entry);
-    else if (this.#compare(entry, heap[0]!) < 0) this.#sink(entry);
+    if (heap.length < this.#maxPaths) this.#rise({ index, rank });
+    else if (this.#isBetter(index, rank, heap[0]!)) this.#sink({ index, rank });
     if (heap.length === this.#maxPaths) this.#worstRank = heap[0]!.rank;
   }
 
@@ -61,6 +60,10 @@ export class BestPaths {
       hole = child;
     }
     heap[hole] = entry;
+  }
+
+  #isBetter(index: number, rank: number, other: RankedPath): boolean {
+    return rank < other.rank || (rank === other.rank && this.#compareBytes(index, other.index) < 0);
   }
 
   #compare(a: RankedPath, b: RankedPath): number {

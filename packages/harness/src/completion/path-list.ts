@@ -42,13 +42,15 @@ export function getKindBits(bytes: Uint8Array, start: number, end: number): numb
 
 /** A directory in the array of bytes, with the slash at its end. */
 interface DirectoryRange {
+  /** Counts from 1. 0 is the directory that is listed. */
+  number: number;
   start: number;
   length: number;
   kinds: number;
   depth: number;
 }
 
-const noDirectory: DirectoryRange = { start: 0, length: 0, kinds: 0, depth: 0 };
+const noDirectory: DirectoryRange = { number: 0, start: 0, length: 0, kinds: 0, depth: 0 };
 
 export class PathList {
   readonly #limits: Required<PathListLimits>;
@@ -77,6 +79,11 @@ export class PathList {
 
   get entries(): Entries {
     return this.#entries;
+  }
+
+  /** The largest number of a directory. */
+  get directoryCount(): number {
+    return this.#directories.size;
   }
 
   /** Whether a directory, with a slash at its end, is in the list. */
@@ -132,7 +139,7 @@ export class PathList {
       if (this.#canWrite(start, index, kinds)) {
         if (nameStart - start > directory.length) directory = this.#addDirectory(start, nameStart);
         this.#directory = directory;
-        if (nameStart < index) this.#addEntry(start, { end: index, nameStart, kinds, depth: directory.depth });
+        if (nameStart < index) this.#addEntry(start, { end: index, nameStart, kinds, directory });
         if (this.#count >= this.#limits.maxPaths) return false;
       }
       start = index + 1;
@@ -162,13 +169,14 @@ export class PathList {
     const nameStart = start + path.lastIndexOf("/", path.length - 2) + 1;
     const above = nameStart > start ? this.#addDirectory(start, nameStart) : noDirectory;
     const kinds = getKindBits(this.#bytes, start, end);
-    const directory = { start, length: end - start, kinds, depth: Math.min(above.depth + 1, maxDepth) };
+    const number = this.#directories.size + 1;
+    const directory = { number, start, length: end - start, kinds, depth: Math.min(above.depth + 1, maxDepth) };
     this.#directories.set(path, directory);
-    this.#addEntry(start, { end, nameStart, kinds, depth: above.depth });
+    this.#addEntry(start, { end, nameStart, kinds, directory: above });
     return directory;
   }
 
-  #addEntry(start: number, { end, nameStart, kinds, depth }: NewEntry): void {
+  #addEntry(start: number, { end, nameStart, kinds, directory }: NewEntry): void {
     const index = this.#count++;
     if (index === this.#entries.starts.length) this.#entries = growEntries(this.#entries);
     const entries = this.#entries;
@@ -176,7 +184,8 @@ export class PathList {
     entries.lengths[index] = end - start;
     entries.nameOffsets[index] = nameStart - start;
     entries.kinds[index] = kinds;
-    entries.depths[index] = depth;
+    entries.depths[index] = directory.depth;
+    entries.directories[index] = directory.number;
   }
 }
 
@@ -184,7 +193,8 @@ interface NewEntry {
   end: number;
   nameStart: number;
   kinds: number;
-  depth: number;
+  /** That it is in. */
+  directory: DirectoryRange;
 }
 
 /** One number of each for each path. */
@@ -196,6 +206,8 @@ export interface Entries {
   readonly kinds: Int32Array;
   /** How many directories are above it. */
   readonly depths: Uint8Array;
+  /** The number of the directory that it is in. */
+  readonly directories: Uint32Array;
 }
 
 const createEntries = (size: number): Entries => ({
@@ -204,6 +216,7 @@ const createEntries = (size: number): Entries => ({
   nameOffsets: new Uint16Array(size),
   kinds: new Int32Array(size),
   depths: new Uint8Array(size),
+  directories: new Uint32Array(size),
 });
 
 function growEntries(old: Entries): Entries {
@@ -213,5 +226,6 @@ function growEntries(old: Entries): Entries {
   larger.nameOffsets.set(old.nameOffsets);
   larger.kinds.set(old.kinds);
   larger.depths.set(old.depths);
+  larger.directories.set(old.directories);
   return larger;
 }

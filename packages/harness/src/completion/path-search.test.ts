@@ -81,7 +81,7 @@ describe("a search", () => {
           for (const { text, length, added } of steps) {
             for (const path of paths.slice(count, count + added)) list.append(Buffer.from(`${path}\0`));
             count += added;
-            for (const query of [text.slice(0, length), text, text]) {
+            for (const query of [text.slice(0, length), text, text, text.slice(0, length)]) {
               expect(await search(typed, query)).toEqual(await searchOnce(list, query, maxResults));
             }
           }
@@ -105,6 +105,20 @@ describe("a search", () => {
         expect(new Set(found).size).toBe(found!.length);
       }),
     );
+  });
+
+  test("for a shorter query that was typed before looks at no path again", async () => {
+    let checks = 0;
+    const clock = { ...systemClock, monotonic: () => ++checks };
+    const typed = new PathSearch(createLargeList(), { maxResults: 5, clock });
+    const keys = ["r", "rt", "rtx"];
+    for (const text of keys) await search(typed, text);
+    for (const text of keys.toReversed()) {
+      checks = 0;
+      await search(typed, text);
+      // When it began.
+      expect(checks).toBe(1);
+    }
   });
 
   test("that was followed by another one does not go on, and the newer one is right", async () => {

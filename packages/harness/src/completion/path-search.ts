@@ -2,12 +2,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, systemClock } from "@tau/ai";
 import { BestPaths } from "./best-paths.ts";
+import { DirectoryMatches, type Part } from "./directory-matches.ts";
 import { IndexList } from "./index-list.ts";
 import type { PathList } from "./path-list.ts";
 import {
   getLevel,
   getMinRank,
-  isMatch,
+  isNameMatch,
   isNarrower,
   type Level,
   levels,
@@ -29,19 +30,23 @@ interface LevelMatches {
 
 interface Search {
   readonly query: PathQuery;
+  readonly directories: DirectoryMatches;
   /** Only of the levels that were needed. */
   readonly found: Map<Level, LevelMatches>;
 }
 
-/** How long a search may work before keys and frames are served. */
-const maxSliceMs = 8;
+/** How long a search may work before keys and frames are served: what is found within a frame is in the frame of its key. */
+const maxSliceMs = 12;
 const pathsPerCheck = 2_048;
+/** How many matches of shorter queries are kept, for keys that delete. */
+const maxKeptMatches = 1_000_000;
 
 export class PathSearch {
   readonly #list: PathList;
   readonly #maxResults: number;
   readonly #clock: Clock;
-  #last: Search | undefined;
+  /** The query of each begins with that of the one before. */
+  #searches: readonly Search[] = [];
   /** How many searches were begun. The newest ends those before it. */
   #begun = 0;
   #sliceStartMs = 0;
@@ -60,33 +65,37 @@ export class PathSearch {
     const number = ++this.#begun;
     const { count } = this.#list;
     this.#sliceStartMs = this.#clock.monotonic();
-    const last = this.#last;
-    const search = last?.query.text === query.text ? last : { query, found: new Map<Level, LevelMatches>() };
-    const shorter = last !== search && last && isNarrower(query, last.query) ? last : undefined;
+    const kept = this.#searches.filter((other) => query.text.startsWith(other.query.text));
+    const search = kept.find((other) => other.query.text === query.text) ?? this.#createSearch(query);
+    const shorter = kept.filter((other) => other !== search && isNarrower(query, other.query));
+    this.#searches = dropLarge([...kept.filter((other) => other !== search), search]);
     const paths: string[] = [];
     // Without a query, all paths are at the first level.
     for (const level of query.whole.length === 0 ? levels.slice(0, 1) : levels) {
-      const matches = search.found.get(level) ?? (await this.#narrow(number, { query, level, shorter }));
+      const wider = shorter.findLast(({ found }) => found.has(level))?.found.get(level);
+      const matches = search.found.get(level) ?? (await this.#narrow(number, { search, level, wider }));
       if (!matches) return undefined;
       search.found.set(level, matches);
-      this.#last = search;
-      if (!(await this.#scanRest(number, { query, level, matches, count }))) return undefined;
+      if (!(await this.#scanRest(number, { search, level, matches, count }))) return undefined;
       paths.push(...matches.best.toPaths());
       if (paths.length >= this.#maxResults) break;
     }
     return paths.slice(0, this.#maxResults);
   }
 
+  #createSearch(query: PathQuery): Search {
+    return { query, directories: new DirectoryMatches(this.#list, query), found: new Map() };
+  }
+
   /** What matches among the matches of a shorter query. */
-  async #narrow(number: number, { query, level, shorter }: Step & { shorter: Search | undefined }) {
+  async #narrow(number: number, { search, level, wider }: Step & { wider: LevelMatches | undefined }) {
     const best = new BestPaths(this.#list, this.#maxResults);
     const matches: LevelMatches = { all: new IndexList(), best, scanned: 0 };
-    const wider = shorter?.found.get(level);
     if (!wider) return matches;
     const { values: indices, count } = wider.all;
     for (let from = 0; from < count; from += pathsPerCheck) {
       if (!(await this.#isNewest(number))) return undefined;
-      this.#examine({ indices, from, to: Math.min(count, from + pathsPerCheck) }, { query, level, matches });
+      this.#examine({ indices, from, to: Math.min(count, from + pathsPerCheck) }, { search, level, matches });
     }
     matches.scanned = wider.scanned;
     return matches;
@@ -99,7 +108,7 @@ export class PathSearch {
       if (!(await this.#isNewest(number))) return false;
       const from = matches.scanned;
       matches.scanned = Math.min(count, from + pathsPerCheck);
-      if (step.query.whole.length === 0) this.#rankAll({ from, to: matches.scanned }, matches.best);
+      if (step.search.query.whole.length === 0) this.#rankAll({ from, to: matches.scanned }, matches.best);
       else this.#examine({ from, to: matches.scanned }, step);
     }
     return true;
@@ -124,10 +133,20 @@ export class PathSearch {
   }
 
   /** Looks at the paths with these indices, otherwise at those from `from` to `to` themselves. */
-  #examine({ indices, from, to }: Part, { query, level, matches }: Step & { matches: LevelMatches }): void {
+  #examine(part: Part, { search, level, matches }: Step & { matches: LevelMatches }): void {
+    const { all } = matches;
+    const first = all.count;
+    if (level === "anywhere") search.directories.collect(part, all);
+    else this.#collectNames(part, { query: search.query, level, all });
+    this.#rank(first, { query: search.query, level, matches });
+  }
+
+  #collectNames(
+    { indices, from, to }: Part,
+    { query, level, all }: { query: PathQuery; level: "prefix" | "name"; all: IndexList },
+  ): void {
     const { bytes, entries } = this.#list;
-    const { starts, lengths, nameOffsets, kinds, depths } = entries;
-    const { all, best } = matches;
+    const { starts, lengths, nameOffsets, kinds } = entries;
     const path: PathRange = { bytes, start: 0, end: 0, nameStart: 0, depth: 0 };
     for (let position = from; position < to; position++) {
       const index = indices ? indices[position]! : position;
@@ -135,24 +154,42 @@ export class PathSearch {
       path.start = starts[index]!;
       path.end = path.start + lengths[index]!;
       path.nameStart = path.start + nameOffsets[index]!;
+      if (isNameMatch(level, query, path)) all.add(index);
+    }
+  }
+
+  /** Takes the best of the matches from `first` on. */
+  #rank(first: number, { query, level, matches }: { query: PathQuery; level: Level; matches: LevelMatches }): void {
+    const { bytes, entries } = this.#list;
+    const { starts, lengths, nameOffsets, depths } = entries;
+    const { all, best } = matches;
+    const { values, count } = all;
+    const path: PathRange = { bytes, start: 0, end: 0, nameStart: 0, depth: 0 };
+    for (let position = first; position < count; position++) {
+      const index = values[position]!;
+      path.start = starts[index]!;
+      path.end = path.start + lengths[index]!;
+      path.nameStart = path.start + nameOffsets[index]!;
       path.depth = depths[index]!;
-      if (!isMatch(level, query, path)) continue;
-      all.add(index);
       if (best.worstRank < getMinRank(level, query, path)) continue;
       const rank = rankPath(query, path);
-      if (getLevel(rank) === level) best.add(index, rank);
+      if (rank <= best.worstRank && getLevel(rank) === level) best.add(index, rank);
     }
   }
 }
 
-/** Positions in a list of indices, or without one indices. */
-interface Part {
-  indices?: Uint32Array;
-  from: number;
-  to: number;
+/** Without the first ones, if they have too many matches. The last one stays. */
+function dropLarge(searches: readonly Search[]): readonly Search[] {
+  const counts = searches.map(({ found }) => Array.from(found.values(), ({ all }) => all.count));
+  let total = counts.flat().reduce((sum, count) => sum + count, 0);
+  let first = 0;
+  for (; total > maxKeptMatches && first < searches.length - 1; first++) {
+    for (const count of counts[first]!) total -= count;
+  }
+  return searches.slice(first);
 }
 
 interface Step {
-  query: PathQuery;
+  search: Search;
   level: Level;
 }

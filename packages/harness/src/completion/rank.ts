@@ -56,9 +56,9 @@ export const isNarrower = (longer: PathQuery, shorter: PathQuery): boolean =>
   longer.text.startsWith(shorter.text) &&
   longer.directory.length === shorter.directory.length;
 
-export function isMatch(level: Level, { whole, directory, name }: PathQuery, path: PathRange): boolean {
+/** Whether a path matches at one of the first two levels. */
+export function isNameMatch(level: "prefix" | "name", { directory, name }: PathQuery, path: PathRange): boolean {
   const { bytes, start, end, nameStart } = path;
-  if (level === "anywhere") return hasInOrder(whole, bytes, start, end);
   if (!startsWith(directory, bytes, start, end)) return false;
   // The name of the path may begin within the typed directory: then the path is that directory.
   if (nameStart < start + directory.length) return false;
@@ -129,10 +129,19 @@ function find(wanted: Uint8Array, bytes: Uint8Array, start: number, end: number)
   return -1;
 }
 
-function hasInOrder(wanted: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
-  let next = 0;
+const hasInOrder = (wanted: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean =>
+  countInOrder({ wanted, first: 0 }, bytes, start, end) === wanted.length;
+
+/** How many of the wanted bytes were found, in their order, if the ones before `first` were found before. */
+export function countInOrder(
+  { wanted, first }: { wanted: Uint8Array; first: number },
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): number {
+  let next = first;
   for (let index = start; next < wanted.length && index < end; index++) {
     if (lowerCase[bytes[index]!] === wanted[next]) next++;
   }
-  return next === wanted.length;
+  return next;
 }

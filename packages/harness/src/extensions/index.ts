@@ -48,12 +48,28 @@ export {
   type InputSource,
   type TreePreparation,
 } from "./events.ts";
+export { askProjectTrust, type AskProjectTrustParts } from "./ask-project-trust.ts";
 export { createEventBus } from "./create-api.ts";
+export { execProgram } from "./exec.ts";
 export type { Extension, ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./extension.ts";
+export { type Entries, type Entry, findAt, findInDirectory } from "./load/find-entries.ts";
+export { loadExtensionModule, type LoadModuleOptions } from "./load/load-module.ts";
+export { resolveExtensionState } from "./extension-state.ts";
+export {
+  findExtensions,
+  type FindExtensionsOptions,
+  type FoundExtension,
+  type FoundExtensions,
+} from "./find-extensions.ts";
+export { type ChildProgram, type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
+export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
+export { loadTypeboxModule } from "./load/shared-modules.ts";
 export type { ExtensionHooksObject, ExtensionObject, HookContext } from "./object-form.ts";
 export { type ExtensionHooks, ExtensionRunner } from "./runner.ts";
 export type { ExtensionSessionPort } from "./session-port.ts";
+export type { SessionExtensions } from "./session/session-extensions.ts";
+export type { ExtensionSurface } from "./session/surface.ts";
 export type { SessionReader } from "./session-reader.ts";
 export type { SystemPromptOptions } from "./system-prompt-options.ts";
 export { type DialogOptions, type ExtensionUi, noUi, type UiComponent, type UiFactory } from "./ui.ts";

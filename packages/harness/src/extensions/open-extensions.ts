@@ -1,78 +1,156 @@
-/** Loads the extensions of a session, before there is a session: they may bring its model. */
-import type { Clock } from "@tau/ai";
+/** Finds and loads the extensions of a session, before there is a session: they may bring its model. */
+import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { Owned } from "../agent-session/owned.ts";
+import type { ToolLogLevel } from "@tau/tools";
 import type { ModelRegistry } from "../models/model-registry.ts";
-import type { ExtensionAPI } from "./api.ts";
-import { createApi, createEventBus } from "./create-api.ts";
+import type { ExtensionTrustState } from "../policy/extension-trust.ts";
+import type { ContextSource } from "./context-sources.ts";
+import { createEventBus } from "./create-api.ts";
 import { createLifetime } from "./create-context.ts";
-import { createRegistrations, type Extension, type ExtensionProblem, type ExtensionSource } from "./extension.ts";
+import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
+import { findExtensions } from "./find-extensions.ts";
 import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-extensions.ts";
+import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
+import { loadTypeboxModule } from "./load/shared-modules.ts";
+import { startExtension } from "./load/start-extension.ts";
+import type { Judging } from "./open-isolated.ts";
 import { createProviders } from "./providers.ts";
-import type { LoadedExtensions } from "./session/session-extensions.ts";
+import { ChangedInputs } from "./session/changed-inputs.ts";
+import type { SessionStart } from "./session/extension-slot.ts";
+import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session/session-extensions.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 import { createWaits } from "./waits.ts";
 
 export interface OpenExtensionsParts extends ExtensionPlace {
   registry: ModelRegistry;
-  owned: Owned;
   clock: Clock;
+  ids: Ids;
+  start: SessionStart;
+  /** For isolated extensions. */
+  judging: Judging;
+  /** Tells the user what goes wrong later. */
+  report: (problem: ExtensionProblem) => void;
+  /** Adds paths of skills and prompts that extensions name. */
+  addResources: SessionExtensionsParts["addResources"];
+  /** Writes what extensions say into the debug log. */
+  log: (extension: string, level: ToolLogLevel, message: string) => void;
 }
 
-export async function openExtensions(
-  { factories = [], flags = new Map() }: ExtensionsParams,
-  { registry, owned }: OpenExtensionsParts,
-): Promise<LoadedExtensions> {
+/** Never rejects for an extension that cannot be loaded: it is in `problems`, and the others are loaded. */
+export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<SessionExtensions> {
+  const { clock, report, start, addResources } = parts;
+  const loaded = await loadAll(params, parts);
+  return new SessionExtensions({ loaded, clock, report, start, addResources });
+}
+
+async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
+  const { flags = new Map(), loadShared = () => undefined } = params;
+  const { contextSources } = parts.settings.get();
+  const added = contextSources.length === 0 ? [] : [await describeSources(contextSources)];
+  const factories = [...added, ...(params.factories ?? [])];
+  const { agentDir, registry, clock, report, log } = parts;
   let session: ExtensionSessionPort | undefined;
-  const lifetime = createLifetime();
+  const all: Extension[] = [];
   const events = createEventBus();
+  const lifetime = createLifetime();
+  const ports: InProcessPorts = {
+    lifetime,
+    events,
+    clock,
+    report,
+    log,
+    getSession: () => session,
+    flagValues: flags,
+    findFlag: (name) => all.find((extension) => extension.flags.has(name))?.flags.get(name),
+    listMcpServers: () =>
+      all.flatMap(({ mcpServers, source }) =>
+        [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
+      ),
+    loadShared: (name) => loadTypeboxModule(name) ?? loadShared(name),
+    cacheDirectory: getCacheDirectory(agentDir),
+  };
   const problems: ExtensionProblem[] = [];
-  const extensions: Extension[] = [];
-  const findFlag = (name: string) => extensions.find((extension) => extension.flags.has(name))?.flags.get(name);
-  const listMcpServers = () =>
-    extensions.flatMap(({ mcpServers, source }) =>
-      [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
-    );
+  const changed = new ChangedInputs(parts.judging);
+  let isLoading = true;
   for (const [index, inline] of factories.entries()) {
     const source = describeInline(inline, index);
-    const registrations = createRegistrations();
-    const api: ExtensionAPI = createApi({
-      registrations,
-      lifetime,
-      events,
-      getSession: () => session,
-      flagValues: flags,
-      findFlag: (name) => findFlag(name) ?? registrations.flags.get(name),
-      listMcpServers,
-      report: (message) => void problems.push({ extension: source.name, message }),
-    });
-    try {
-      await (typeof inline === "function" ? inline : inline.factory)(api);
-      extensions.push({ ...registrations, source, state: "trusted", host: "process", close: async () => {} });
-    } catch (error) {
-      problems.push({ extension: source.name, message: `It could not be loaded: ${getErrorMessage(error)}` });
-    }
+    const factory = typeof inline === "function" ? inline : inline.factory;
+    const tell = (message: string) => {
+      const problem = { extension: source.name, message };
+      if (isLoading) problems.push(problem);
+      else report(problem);
+    };
+    const started = await startExtension(source, factory, { ...ports, report: tell });
+    if (started.kind === "started") all.push(started.extension);
+    else problems.push({ extension: source.name, message: started.message });
   }
+  const found = await findExtensions({ ...parts, paths: params.paths ?? [], discovers: params.discovers ?? false });
+  const byState = (wanted: ExtensionTrustState) => found.extensions.filter(({ state }) => state === wanted);
+  const inProcess = await loadInProcess(
+    byState("trusted").map(({ source }) => source),
+    ports,
+  );
+  const loaded = [...inProcess.extensions];
+  problems.push(...found.problems, ...inProcess.problems);
+  const walled = byState("acknowledged").map(({ source }) => source);
+  for (const outcome of await loadBehindWall(walled, params, { ...parts, ports, changed })) {
+    if ("source" in outcome) loaded.push(outcome);
+    else problems.push(outcome);
+  }
+  isLoading = false;
+  problems.push(...byState("pending").map(({ source }) => describePending(source)));
+  const order = found.extensions.map(({ source }) => source);
+  all.push(...loaded.toSorted((a, b) => order.indexOf(a.source) - order.indexOf(b.source)));
   const providers = createProviders(registry);
-  owned.add(() => providers.close());
-  for (const extension of extensions) {
-    for (const [name, config] of extension.providers) {
+  for (const { source, providers: registered } of all) {
+    for (const [name, config] of registered) {
       try {
         providers.register(name, config);
       } catch (error) {
-        problems.push({ extension: extension.source.name, message: getErrorMessage(error) });
+        problems.push({ extension: source.name, message: getErrorMessage(error) });
       }
     }
   }
+  const waits = createWaits();
   return {
-    extensions,
+    extensions: all,
     problems,
     lifetime,
-    waits: createWaits(),
+    waits,
     events,
     providers,
+    changed,
     bind: (port) => void (session = port),
   };
+}
+
+/** Late, because few extensions need it. */
+async function loadBehindWall(
+  sources: readonly ExtensionSource[],
+  { findChild }: ExtensionsParams,
+  { changed, ...parts }: OpenExtensionsParts & { ports: InProcessPorts; changed: ChangedInputs },
+): Promise<(Extension | ExtensionProblem)[]> {
+  if (sources.length === 0) return [];
+  const child = findChild?.();
+  if (!child) {
+    return sources.map(({ name }) => ({
+      extension: name,
+      message: `It would run in a process of its own, which this program does not have. To run it here: tau extensions trust ${name}`,
+    }));
+  }
+  const { openIsolated } = await import("./open-isolated.ts");
+  return await openIsolated(sources, { ...parts, child, onInputChanged: (id, name) => changed.add(id, name) });
+}
+
+const describePending = ({ name }: ExtensionSource): ExtensionProblem => ({
+  extension: name,
+  message: `It is new or has changed, so it does not run. Look at it, then: tau extensions trust ${name}`,
+});
+
+/** Late, because few users have some. */
+async function describeSources(sources: readonly ContextSource[]): Promise<InlineExtension> {
+  const { createContextSources } = await import("./context-sources.ts");
+  return { name: "contextSources", factory: createContextSources(sources) };
 }
 
 function describeInline(inline: InlineExtension, index: number): ExtensionSource {

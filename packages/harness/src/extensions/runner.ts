@@ -16,6 +16,8 @@ import { createWaits, type Waits } from "./waits.ts";
 export interface ExtensionHooks {
   /** Whether a handler would be called. Asked first, so that an event that nobody handles costs nothing. */
   has(name: ExtensionEventName): boolean;
+  /** The names of the extensions that handle it, for people. */
+  listHandlers(name: ExtensionEventName): string[];
   /** Resolves when all handlers have answered. Rejects only for a guard that failed. */
   emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined>;
 }
@@ -57,6 +59,10 @@ export class ExtensionRunner implements ExtensionHooks {
   has(name: ExtensionEventName): boolean {
     for (const { handlers } of this.extensions) if (handlers.has(name)) return true;
     return false;
+  }
+
+  listHandlers(name: ExtensionEventName): string[] {
+    return this.extensions.filter(({ handlers }) => handlers.has(name)).map(({ source }) => source.name);
   }
 
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {

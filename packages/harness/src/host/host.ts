@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { type Command, type CommandData, type CommandName, commandNames, isCommandName } from "@tau/protocol";
 import { type Ids, systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
-import type { AgentSession } from "../agent-session/agent-session.ts";
+import type { AgentSession, SessionEnd, StartReason } from "../agent-session/agent-session.ts";
 import { createAgentSession } from "../agent-session/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../agent-session/params.ts";
@@ -16,6 +16,7 @@ import { parseFields } from "../fields/parse.ts";
 import { mustWorkIn } from "../session/working-directory.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CommandContext, CommandOptions } from "./commands/command.ts";
+import { createExtensionHost } from "./extension-host.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
 
 export interface HostOptions {
@@ -68,10 +69,13 @@ export class Host {
     return await this.#host(session);
   }
 
-  /** Opens another log with everything that an open session was made of, its overrides included. */
-  async openLike(sessionId: string, sessionManager: SessionManager): Promise<string> {
+  /**
+   * Opens another log with everything that an open session was made of, its overrides included. `reason` is what its
+   * extensions are told; default `resume`.
+   */
+  async openLike(sessionId: string, sessionManager: SessionManager, reason?: StartReason): Promise<string> {
     const { session } = this.get(sessionId);
-    return await this.#add(sessionManager, session.cwd, () => session.openOther(sessionManager));
+    return await this.#add(sessionManager, session.cwd, () => session.openOther(sessionManager, reason));
   }
 
   /** A new session with a copy of the branch up to an entry. */
@@ -114,10 +118,11 @@ export class Host {
     return this.#options.models;
   }
 
-  async close(sessionId: string): Promise<void> {
+  /** `why` is what extensions are told; default: the program ends. */
+  async close(sessionId: string, why?: SessionEnd): Promise<void> {
     const hosted = this.get(sessionId);
     this.#hosted.delete(sessionId);
-    await hosted.close();
+    await hosted.close(why);
   }
 
   /** Closes all sessions. `reason` is what their runs end with. */
@@ -145,6 +150,7 @@ export class Host {
   async #host(session: AgentSession): Promise<string> {
     try {
       await this.#options.prepare?.(session);
+      session.setExtensionHost(createExtensionHost(this, session.sessionId));
       const epoch = this.ids();
       this.#hosted.set(session.sessionId, new HostedSession(session, { epoch, view: await openView(session) }));
       return session.sessionId;

@@ -13,7 +13,7 @@ import {
 import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
 import type { FileCompletion } from "../completion/file-completion.ts";
-import type { AgentSession, SubmitOptions } from "../agent-session/agent-session.ts";
+import type { AgentSession, SessionEnd, SubmitOptions } from "../agent-session/agent-session.ts";
 import { HarnessError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
 import { Logins } from "./login.ts";
@@ -99,10 +99,11 @@ export class HostedSession {
     throw new HarnessError("write_failed", `The prompt could not be written into the session: ${reason}`);
   }
 
-  /** Submits a prompt, and resolves when the run that it begins is over. */
-  async run(text: string, options: SubmitOptions): Promise<RunOutcome> {
+  /** Submits a prompt, and resolves when the run that it begins is over. Undefined: an extension dealt with the prompt. */
+  async run(text: string, options: SubmitOptions): Promise<RunOutcome | undefined> {
     const submission = await this.#inOrder(() => this.session.submit(text, options));
     if (submission.disposition === "started") return await submission.outcome;
+    if (submission.disposition === "handled") return undefined;
     throw new HarnessError("busy", "A run is already in progress. Wait for it, or abort it.");
   }
 
@@ -113,11 +114,11 @@ export class HostedSession {
     await aborted;
   }
 
-  async close(): Promise<void> {
+  async close(why?: SessionEnd): Promise<void> {
     this.files?.close();
     this.logins.abort();
     try {
-      await this.session.dispose();
+      await this.session.dispose(why);
     } finally {
       this.#stopListening();
     }

@@ -1,6 +1,7 @@
 /** Reads a file that a person writes: one object of JSON, with the positions of its parts. */
 import type { Node, ParseError } from "jsonc-parser";
 import type { Path } from "../fields/field.ts";
+import { parsePlainObject } from "./plain.ts";
 import { findProperty, findTooDeep, getName, type Jsonc, loadJsonc, splitMark } from "./tree.ts";
 
 /** Counted from 1, as editors do. */
@@ -40,6 +41,18 @@ export async function parseJsonDocument(
 ): Promise<JsonDocument | DamagedJson> {
   const jsonc = await loadJsonc();
   const { text } = splitMark(source);
+  const plain = parsePlainObject(text, maxDepth);
+  if (plain) {
+    // Only mistakes need a position.
+    let tree: Node | undefined;
+    const getTree = () => (tree ??= jsonc.parseTree(text))!;
+    return {
+      kind: "document",
+      value: plain,
+      repeated: [],
+      getPosition: (path) => getPositionAt(text, getOffset(getTree(), path)),
+    };
+  }
   const damaged = (message: string, offset: number): DamagedJson => ({
     kind: "damaged",
     message,

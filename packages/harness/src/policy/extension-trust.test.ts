@@ -6,9 +6,11 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   changeTrust,
+  forgetExtensionTrust,
   type ExtensionTrustState,
   extensionTrustStates,
   getTrustState,
+  listExtensionTrust,
   readExtensionTrust,
   type TrustChange,
   writeExtensionTrust,
@@ -94,4 +96,16 @@ test("every change is stored and in the ledger, and one that changes nothing is 
     ["killed", "acknowledged", false, "person"],
   ]);
   expect(records[0]).toMatchObject({ extension_id: "clock", ts_ms: expect.any(Number), reason: "test" });
+});
+
+test("nothing but the ledger stays of an extension that was removed", async () => {
+  const options = { agentDir, ids: systemIds };
+  const change = { to: "acknowledged", operator: "person", reason: "test" } as const;
+  for (const id of ["gone", "kept"]) await writeExtensionTrust({ id, digest: "a" }, change, options);
+  await forgetExtensionTrust("gone", options);
+  await forgetExtensionTrust("never", options);
+  expect([...(await listExtensionTrust(options)).keys()]).toEqual(["kept"]);
+  const { records } = verifyLedger(await readFile(getLedgerPath(agentDir), "utf8"));
+  expect(records).toHaveLength(3);
+  expect(records.at(-1)).toMatchObject({ extension_id: "gone", reason: "removed", new_state: "pending" });
 });

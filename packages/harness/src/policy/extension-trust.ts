@@ -72,6 +72,32 @@ export async function readExtensionTrust(
   return getTrustState(new Map(stored).get(extension.id), extension.digest);
 }
 
+/** What is stored about every extension, by id. */
+export const listExtensionTrust = async ({
+  agentDir,
+  ...options
+}: Omit<ExtensionTrustOptions, "ids">): Promise<ReadonlyMap<string, StoredTrust>> =>
+  new Map(await store.read({ ...options, agentDir, cwd: agentDir }));
+
+/** For an extension that was removed: nothing about it stays but the ledger. */
+export async function forgetExtensionTrust(id: string, options: ExtensionTrustOptions): Promise<void> {
+  const { agentDir, ids, clock = systemClock, fileSystem } = options;
+  const ports = { agentDir, ids, ...(fileSystem && { fileSystem }) };
+  const stored = (await listExtensionTrust(ports)).get(id);
+  if (!stored) return;
+  const record: TrustRecord = {
+    ts_ms: clock.now(),
+    extension_id: id,
+    activated: false,
+    reason: "removed",
+    operator: "person",
+    previous_state: stored.state,
+    new_state: "pending",
+  };
+  await appendToLedger({ event: "extension_trust", ...record }, { ...ports, clock });
+  await store.change({ ...ports, cwd: agentDir }, (records) => records.filter(([other]) => other !== id));
+}
+
 /**
  * Changes the state, and returns the new one. A change that changes nothing is not written down, such as a second kill. The
  * ledger is written first: a state whose change nobody can look up is not stored.

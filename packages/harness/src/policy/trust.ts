@@ -14,6 +14,7 @@ import { expandHome } from "../agent-dir.ts";
 import { readWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import { parseJsonDocument } from "../json/document.ts";
+import { isLocalSource } from "../packages/package-source.ts";
 import { createPathFilter, resolvePathEntry } from "../resources/path-filter.ts";
 import { projectSkillDirectories } from "../resources/skills.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
@@ -23,6 +24,9 @@ export type TrustOptions = RecordFileOptions;
 /** What a project may bring along, relative to its directory, besides skills and what its settings name. */
 const projectDirectories = [".tau", ".pi"];
 const projectPaths = [...projectDirectories, ".mcp.json"];
+
+/** The content of installed packages is bound to their lock, which is one of the files, and to what was installed here. */
+const packageDirectories = projectDirectories.flatMap((name) => [join(name, "npm"), join(name, "git")]);
 
 /** A project with more files than this cannot be trusted: nobody could have looked at them. */
 const maxFiles = 2_000;
@@ -132,6 +136,7 @@ async function listProjectFiles(fs: FileSystem, directory: string): Promise<stri
   const seen = new Set<string>();
   for (let path = pending.shift(); path !== undefined; path = pending.shift()) {
     const stats = await unlessMissing(fs.lstat(path));
+    if (stats?.isDirectory() && packageDirectories.includes(relative(directory, path))) continue;
     if (stats && !stats.isDirectory()) files.add(path);
     // Settings and resources are also read through links to directories.
     if (stats && (await lookAt(fs, path))?.isDirectory()) {
@@ -145,7 +150,7 @@ async function listProjectFiles(fs: FileSystem, directory: string): Promise<stri
   return [...files].toSorted();
 }
 
-/** The files and directories of the project that its settings add as skills, templates and themes. */
+/** The files and directories of the project that its settings add as extensions, packages, skills, templates and themes. */
 async function listNamedPaths(fs: FileSystem, project: string, name: string): Promise<string[]> {
   const directory = join(project, name);
   const file = join(directory, "settings.json");
@@ -154,8 +159,12 @@ async function listNamedPaths(fs: FileSystem, project: string, name: string): Pr
   const parsed = text && (await parseJsonDocument(text.toString("utf8")));
   // Nothing of a damaged file counts.
   if (parsed?.kind !== "document") return [];
-  const { skills, prompts, themes } = parsed.value;
-  const entries = [skills, prompts, themes].flat().filter((entry) => typeof entry === "string");
+  const { extensions, packages, skills, prompts, themes } = parsed.value;
+  const sources = [packages].flat().map((entry) => (isRecord(entry) ? entry["source"] : entry));
+  const localSources = sources.filter((source) => typeof source === "string" && isLocalSource(source));
+  const entries = [extensions, localSources, skills, prompts, themes]
+    .flat()
+    .filter((entry) => typeof entry === "string");
   const paths = entries.map((entry) => resolvePathEntry(entry, directory, (path) => expandHome(path, homedir())));
   const inside = createPathFilter(paths).roots.map(async (path) => {
     // A link in the project counts with the content behind it, wherever that is.

@@ -4,10 +4,11 @@ import type { SimpleStreamOptions } from "@tau/ai";
 import type { ExtensionHooks } from "../extensions/runner.ts";
 
 /** Adds a hook for each event that is handled, so that a request without handlers is as it was. */
-export function withProviderHooks(streamFn: StreamFn, extensions: ExtensionHooks | undefined): StreamFn {
-  if (!extensions) return streamFn;
-  return (model, context, options = {}) =>
-    streamFn(model, context, { ...options, ...createHooks(extensions, options) });
+export function withProviderHooks(streamFn: StreamFn, getExtensions: () => ExtensionHooks | undefined): StreamFn {
+  return (model, context, options = {}) => {
+    const extensions = getExtensions();
+    return streamFn(model, context, extensions ? { ...options, ...createHooks(extensions, options) } : options);
+  };
 }
 
 function createHooks(extensions: ExtensionHooks, options: SimpleStreamOptions): SimpleStreamOptions {

@@ -1,4 +1,5 @@
 /** One run of the engine, from prompts until it stops. A run of the session is one or more attempts. */
+import { isDeepStrictEqual } from "node:util";
 import {
   type AfterToolCallContext,
   type AfterToolCallResult,
@@ -15,6 +16,7 @@ import {
 } from "@tau/agent";
 import type { AssistantMessage } from "@tau/ai";
 import { type Budget, countedUsage, type Reservation } from "../budget/budget.ts";
+import type { ExtensionHooks } from "../extensions/runner.ts";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
 import { failedStream } from "../request/request.ts";
 import { messagesToSend } from "../request/select-messages.ts";
@@ -26,6 +28,13 @@ import { afterAnswer, type Recovery } from "./recovery.ts";
 import type { Recorder } from "./recorder.ts";
 import type { RunHost } from "./run-host.ts";
 import type { RunSpans } from "./run-spans.ts";
+
+/** The system prompt as handlers of `context_with_system` see it. */
+interface SystemMessage {
+  role: "system";
+  content: string;
+  timestamp: number;
+}
 
 /** What a run shares with its attempts. */
 export interface AttemptContext {
@@ -64,6 +73,8 @@ export class Attempt {
   /** The entries of the results of this turn. */
   #resultEntryIds: string[] = [];
   #added: AppliedBoundary | undefined;
+  /** The system prompt of the request that is being prepared, if extensions changed it. */
+  #prompt: string | undefined;
 
   constructor(context: AttemptContext, recovery: Recovery) {
     this.#context = context;
@@ -123,14 +134,38 @@ export class Attempt {
   async #select(messages: readonly AgentMessage[]): Promise<AgentMessage[]> {
     const { settings, current, extensions } = this.#context.host;
     const { pruning, images } = settings();
-    let sending = messagesToSend(messages, current().model, { pruning, blockImages: images.blockImages });
-    if (extensions?.has("context")) {
-      // Handlers may change the list and the messages in place, which are those of the transcript.
-      const changed = await extensions.emit({ type: "context", messages: structuredClone(sending) });
-      sending = changed?.messages ?? sending;
-    }
-    this.#sending = sending;
+    const selected = messagesToSend(messages, current().model, { pruning, blockImages: images.blockImages });
+    const isOffered = extensions?.has("context") || extensions?.has("context_with_system");
+    const sending = isOffered ? await this.#offer(extensions!, selected) : selected;
+    // What extensions add at the end is not there any more with the next request, and breaks no cache.
+    this.#sending = startsWith(sending, selected) ? selected : sending;
     return sending;
+  }
+
+  /** Handlers may change the list, and messages in place: they get copies, since these are those of the transcript. */
+  async #offer(extensions: ExtensionHooks, selected: AgentMessage[]): Promise<AgentMessage[]> {
+    let sending = selected;
+    const copy = extensions.has("context") ? structuredClone(selected) : undefined;
+    if (copy) sending = (await extensions.emit({ type: "context", messages: copy }))?.messages ?? copy;
+    if (extensions.has("context_with_system")) sending = await this.#showPrompt(extensions, sending);
+    if (!startsWith(sending, selected)) {
+      const names = [...extensions.listHandlers("context"), ...extensions.listHandlers("context_with_system")];
+      this.#context.host.sent.setReason(`These extensions changed the conversation: ${[...new Set(names)].join(", ")}`);
+    }
+    return sending;
+  }
+
+  /** Handlers see the system prompt as the first message, and what they leave of it is sent. */
+  async #showPrompt(extensions: ExtensionHooks, sending: AgentMessage[]): Promise<AgentMessage[]> {
+    const { clock, current } = this.#context.host;
+    const system: SystemMessage = { role: "system", content: current().systemPrompt.text, timestamp: clock.now() };
+    const messages = [system, ...structuredClone(sending)] as AgentMessage[];
+    const changed = await extensions.emit({ type: "context_with_system", messages });
+    if (!changed?.messages) return sending;
+    const isSystem = (message: AgentMessage) => (message.role as string) === "system";
+    const prompts = changed.messages.filter(isSystem) as unknown as SystemMessage[];
+    this.#prompt = prompts.map(({ content }) => content).join("\n\n");
+    return changed.messages.filter((message) => !isSystem(message));
   }
 
   /** Extensions may change the arguments or block the call; then the policy judges what is left to do. */
@@ -141,6 +176,8 @@ export class Attempt {
       const input = call.args as Record<string, unknown>;
       const verdict = await extensions.emit({ type: "tool_call", toolCallId, toolName, input });
       if (verdict?.block) return verdict;
+      const denied = await extensions.judgeChanged(call, signal);
+      if (denied?.block) return denied;
     }
     return await judge(call, signal);
   }
@@ -195,7 +232,13 @@ export class Attempt {
     await host.sent.update(host, { model, messages: this.#sending });
     spans.startRequest(model);
     const { maxTokens } = grant;
-    return await host.ask(model, context, { ...options, ...(maxTokens !== undefined && { maxTokens }) });
+    const systemPrompt = this.#prompt ?? context.systemPrompt;
+    this.#prompt = undefined;
+    return await host.ask(
+      model,
+      { ...context, ...(systemPrompt !== undefined && { systemPrompt }) },
+      { ...options, ...(maxTokens !== undefined && { maxTokens }) },
+    );
   }
 
   #observe(event: AgentEvent): void {
@@ -291,6 +334,11 @@ export class Attempt {
     };
   }
 }
+
+/** Whether the first messages of a list say the same as another one. */
+const startsWith = (messages: readonly AgentMessage[], first: readonly AgentMessage[]): boolean =>
+  messages === first ||
+  (messages.length >= first.length && first.every((message, index) => isDeepStrictEqual(message, messages[index])));
 
 const isSameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
   a.length === b.length && a.every((item, index) => item === b[index]);

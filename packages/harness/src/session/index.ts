@@ -22,12 +22,22 @@ export {
   resolveCompactionSettings,
   type ResolvedCompactionSettings,
   shouldCompact,
+  summaryTokens,
 } from "../compaction/settings.ts";
+export { summarise, type SummaryResult, type SummaryTask } from "../compaction/summarise.ts";
 export { contextTokens, estimateTokens } from "../compaction/tokens.ts";
 export type { Durability } from "./append-queue.ts";
 export type { BranchPage, SessionTreeNode } from "./branch.ts";
 export type { ListOptions, ListProgress } from "./list-sessions.ts";
-export { buildContext, contextEntries, type ContextMessage, contextMessages, type SessionContext } from "./context.ts";
+export {
+  buildContext,
+  contextEntries,
+  type ContextMessage,
+  contextMessages,
+  getChoices,
+  type SessionContext,
+} from "./context.ts";
+export { createMigration, getVersion } from "./migrate.ts";
 export type {
   AcceptedEntry,
   BranchSummaryEntry,

@@ -16,7 +16,6 @@ export const ignoredSettings: Readonly<Record<string, string>> = {
   enableInstallTelemetry: "tau sends no telemetry",
   enableAnalytics: "tau sends no telemetry",
   selfUpdateCommand: notThere,
-  packages: notThere,
   npmCommand: notThere,
   codemode: notThere,
   cacheWarming: notThere,

@@ -27,6 +27,16 @@ export function resolveRestrictions(layers: readonly SettingsLayer[]): Restricti
   return toFrozen((resolveGiven(group("Restrictions.", policySettings), own) ?? {}) as Restrictions);
 }
 
+/** What these layers have of one setting, without a default and with absolute paths. Frozen; undefined if none has it. */
+export function resolveGivenSetting<Name extends keyof Settings>(
+  layers: readonly SettingsLayer[],
+  name: Name,
+): Settings[Name] | undefined {
+  const value = resolveGiven(settingsTable.fields[name], getField(layers, name));
+  const isObject = typeof value === "object" && value !== null;
+  return (isObject ? toFrozen(value) : value) as Settings[Name] | undefined;
+}
+
 /** Both inputs as one: what `over` has wins, inside of objects too. */
 export function mergeInputs(under: unknown, over: unknown): unknown {
   if (!isRecord(under) || !isRecord(over)) return over;
@@ -68,11 +78,11 @@ function resolveGiven(node: SettingNode, layers: readonly Layer[]): unknown {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
+/** The layers that have a field, each with its value. */
 const getField = (layers: readonly Layer[], name: string): Layer[] =>
-  layers.map(({ values, ...layer }) => ({
-    ...layer,
-    values: isRecord(values) && Object.hasOwn(values, name) ? values[name] : undefined,
-  }));
+  layers.flatMap((layer) =>
+    isRecord(layer.values) && Object.hasOwn(layer.values, name) ? [{ ...layer, values: layer.values[name] }] : [],
+  );
 
 /** A frozen copy. */
 export const toFrozen = <T extends object>(value: T): T => deepFreeze(structuredClone(value));

@@ -4,7 +4,8 @@
  */
 import { defaultRunMs } from "@tau/protocol";
 import type { Field } from "../fields/field.ts";
-import { decimal, flag, list, nonEmptyText, oneOf, text, wholeNumber } from "../fields/kinds.ts";
+import { decimal, flag, list, nonEmptyText, object, oneOf, optional, text, wholeNumber } from "../fields/kinds.ts";
+import { packageEntries } from "../packages/package-entry.ts";
 import { group, type Group, type MapOf, mapSetting, type Setting, setting } from "./node.ts";
 import { paths, program, proxyUrl, thinkingLevel, workingPath } from "./shape.ts";
 import { policySettings } from "./policy-settings.ts";
@@ -50,6 +51,18 @@ const toolsOfModel = {
     description: "How files are edited: `text` replaces pieces of text, `hashline` replaces lines by their anchors.",
   }),
 };
+
+const contextSources: Field<
+  readonly { name: string; file?: string; command?: string; each?: "prompt" | "turn"; maxBytes?: number }[]
+> = list(
+  object({
+    name: nonEmptyText,
+    file: optional(nonEmptyText),
+    command: optional(nonEmptyText),
+    each: optional(oneOf("prompt", "turn")),
+    maxBytes: optional(wholeNumber({ min: 1, unit: "bytes" })),
+  }),
+);
 
 const queueMode = oneOf("all", "one-at-a-time");
 
@@ -267,8 +280,27 @@ export const settingsTable = group("The settings of tau.", {
   ),
   extensions: setting(paths, {
     default: [],
-    description: "Extensions: files or directories, relative to the directory of this file. They are not loaded yet.",
+    description:
+      "More extensions: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
+  }),
+  contextSources: setting(contextSources, {
+    default: [],
+    description:
+      "What files and commands say, for the model: a list of objects with a `name`, a `file` or a `command`, `each` and `maxBytes`. `each` is `prompt` (default) or `turn`; at most `maxBytes` (16384) of it are sent, after everything else.",
+    project: "when trusted",
+  }),
+  packages: setting(packageEntries, {
+    default: [],
+    description:
+      "Packages with extensions, skills, prompt templates and themes: `npm:NAME`, `git:HOST/PATH`, an https address, or a path, relative to the directory of this file. An object has lists of the resources that count. `tau install` adds packages, and those of a project are used beside yours.",
+    project: "when trusted",
+  }),
+  packageMinAgeDays: setting(count("days"), {
+    default: 3,
+    description:
+      "How old a release on npm has to be before it is installed, in days; 0 means any age. Most malicious releases are found and removed within three days.",
+    project: "never",
   }),
   skills: setting(paths, {
     default: [],

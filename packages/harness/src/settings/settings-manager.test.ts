@@ -388,10 +388,37 @@ describe("pi's files", () => {
     expect(manager.get()).toMatchObject({ theme: "dark", tuiMode: "fullscreen", retry: { maxRetries: 2 } });
     expect(manager.get().terminal).toMatchObject({ showImages: false, imageWidthCells: 60 });
     expect(manager.ignored.toSorted()).toEqual(
-      "compaction.modelOverrides deviceId lastChangelogVersion packages retry.provider terminal.clearOnShrink".split(
-        " ",
-      ),
+      "compaction.modelOverrides deviceId lastChangelogVersion retry.provider terminal.clearOnShrink".split(" "),
     );
+  });
+
+  test("each scope's own packages have absolute paths, and those of .tau replace those of .pi", async () => {
+    const { agentDir, cwd, global, project, open } = createDirectories();
+    writeFileSync(global, JSON.stringify({ packages: ["npm:a", { source: "./mine", skills: ["-x"] }] }));
+    mkdirSync(join(cwd, ".pi"));
+    writeFileSync(join(cwd, ".pi", "settings.json"), JSON.stringify({ packages: ["./theirs"] }));
+    const manager = await open({ projectTrusted: true });
+    expect(manager.problems).toEqual([]);
+    const own = { source: join(agentDir, "mine"), skills: ["-x"] };
+    expect(manager.getGiven("global", "packages")).toEqual(["npm:a", own]);
+    expect(manager.getGiven("project", "packages")).toEqual([join(cwd, ".pi", "theirs")]);
+    expect(manager.getGiven("project", "retry")).toBe(undefined);
+    writeFileSync(project, JSON.stringify({ packages: ["../lib"] }));
+    await manager.reload();
+    expect(manager.getGiven("project", "packages")).toEqual([join(cwd, "lib")]);
+  });
+
+  test.each([
+    [[""], "packages.0"],
+    [[{ skills: [] }], "packages.0"],
+    [[{ source: "npm:a", autoload: 1 }], "packages.0.autoload"],
+    ["npm:a", "packages"],
+  ])("packages such as %j are refused", async (packages, key) => {
+    const { global, open } = createDirectories();
+    writeFileSync(global, JSON.stringify({ packages }));
+    const [problem] = (await open()).problems;
+    expect(problem).toMatchObject({ kind: "invalid_value" });
+    expect(problem!.message).toContain(key.split(".")[0]);
   });
 
   test("a setting that nobody knows is still reported", async () => {

@@ -11,7 +11,14 @@ import { editText } from "../json/edit.ts";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
 import { type CheckOptions, checkSettings } from "./check.ts";
 import { getScope, type LocatedSettings, locateSettings, type SettingsLayerName, settingsLayers } from "./locate.ts";
-import { mergeInputs, resolveRestrictions, resolveSettings, type SettingsLayer, toFrozen } from "./resolve.ts";
+import {
+  mergeInputs,
+  resolveGivenSetting,
+  resolveRestrictions,
+  resolveSettings,
+  type SettingsLayer,
+  toFrozen,
+} from "./resolve.ts";
 import type { Restrictions, Settings, SettingsInput } from "./schema.ts";
 import { createMemorySource } from "./source.ts";
 import {
@@ -172,6 +179,15 @@ export class SettingsManager {
   /** The valid settings in the project's files, without those that need trust. Frozen. */
   getProject(): SettingsInput {
     return toFrozen(mergeInputs(this.#states.pi.values, this.#states.project.values) as SettingsInput);
+  }
+
+  /**
+   * One setting of the user alone, or of the project alone, with absolute paths and without its default: for lists of which
+   * both count. Frozen.
+   */
+  getGiven<Name extends keyof Settings>(scope: SettingsScope, name: Name): Settings[Name] | undefined {
+    const layers = this.#getLayers().filter(({ isProject }) => isProject === (scope === "project"));
+    return resolveGivenSetting(layers, name);
   }
 
   /** What the project makes stricter, if it is trusted. Frozen. */

@@ -35,6 +35,7 @@ test("a run with a call tells its events in this order", async () => {
     "message_start",
     "message_end",
     "context",
+    "context_with_system",
     "message_start",
     "message_end",
     "tool_execution_start",
@@ -46,6 +47,7 @@ test("a run with a call tells its events in this order", async () => {
     "turn_end",
     "turn_start",
     "context",
+    "context_with_system",
     "message_start",
     "message_end",
     "turn_end",
@@ -338,4 +340,92 @@ test("a tool calls another tool as the model would, and the policy judges it", a
   await prompt("both");
   expect(outcomes).toMatchObject([{ isError: false }, { isError: true }, { isError: true }]);
   expect(JSON.stringify(outcomes[0])).toContain("x.txt");
+});
+
+test("what goes wrong while extensions load is told to the user, and the session works", async () => {
+  const { prompt, session } = await open([[text("Hi.")]], (tau) => {
+    tau.on("no_such_event" as "agent_start", () => {});
+    tau.registerMcpServer("docs", {});
+  });
+  await prompt("hi");
+  const told = session.notices.map(({ message }) => message).join("\n");
+  expect(told).toContain("no_such_event");
+  expect(told).toContain("MCP");
+});
+
+test("extensions in files are loaded, with their own modules and those that are shared", async () => {
+  const files = {
+    "ext/hello.ts": [
+      'import { Type } from "@sinclair/typebox";',
+      'import { greeting } from "./greeting";',
+      "export default function (tau: any) {",
+      '  tau.registerTool({ name: "hello", label: "Hello", description: "Says hello.", parameters: Type.Object({}),',
+      '    execute: async () => ({ content: [{ type: "text", text: greeting }] }) });',
+      "}",
+    ].join("\n"),
+    "ext/greeting.ts": "export const greeting: string = 'Hello from a file';",
+  };
+  const { prompt, transcript } = await createTestSession([[call("hello", {})], [text("Done.")]], {
+    files,
+    extensions: { paths: ["ext/hello.ts"] },
+  });
+  await prompt("go");
+  expect(transcript().join("\n")).toContain("Hello from a file");
+});
+
+test("the system prompt is the first message for handlers of context_with_system, and can be replaced", async () => {
+  const { prompt, model, session } = await open([[text("Yes.")]], (tau) => {
+    tau.on("context_with_system", ({ messages }) => ({
+      messages: messages.map((message) =>
+        (message.role as string) === "system" ? ({ ...message, content: "Another prompt." } as never) : message,
+      ),
+    }));
+  });
+  await prompt("hello");
+  expect(model.asked[0]?.context.systemPrompt).toBe("Another prompt.");
+  expect(model.asked[0]?.context.messages).toHaveLength(1);
+  expect(session.systemPrompt).not.toBe("Another prompt.");
+});
+
+test("what the setting contextSources names is sent last, with each prompt or turn, and is not in the log", async () => {
+  const opened = await createTestSession([[call("bash", { command: "echo more >> notes.txt" })], [text("Done.")]], {
+    files: { "notes.txt": "first note\n", "status.txt": "green" },
+    settings: {
+      sandbox: { mode: "off" },
+      contextSources: [
+        { name: "notes", file: "notes.txt", each: "turn" },
+        { name: "status", command: "cat status.txt; echo status.txt >> asked.txt", maxBytes: 3 },
+        { name: "missing", file: "nothing.txt" },
+      ],
+    },
+  });
+  onTestFinished(() => opened.dispose());
+  await opened.prompt("go");
+  const last = (index: number) => JSON.stringify(opened.model.asked[index]?.context.messages.at(-1));
+  expect(last(0)).toContain("first note");
+  expect(last(0)).toContain("gre\\n(cut)");
+  expect(last(0)).toContain("not available");
+  expect(last(0)).not.toContain("more");
+  expect(last(1)).toContain("more");
+  expect(JSON.stringify(await opened.session.sessionManager.getEntries())).not.toContain("first note");
+});
+
+test("what breaks a provider's cache names the extension, and what is added at the end breaks none", async () => {
+  let changes: "end" | "beginning" = "end";
+  const factory = (tau: ExtensionAPI) => {
+    tau.on("context", ({ messages }) => {
+      const added = { role: "user" as const, content: String(messages.length), timestamp: 0 };
+      return { messages: changes === "end" ? [...messages, added] : [added, ...messages] };
+    });
+  };
+  const turns = [[text("One.")], [text("Two.")], [text("Three.")]];
+  const opened = await createTestSession(turns, { extensions: { factories: [{ name: "notes", factory }] } });
+  onTestFinished(() => opened.dispose());
+  const breaks = () => opened.events.filter(({ type }) => type === "cache_break");
+  await opened.prompt("one");
+  await opened.prompt("two");
+  expect(breaks()).toEqual([]);
+  changes = "beginning";
+  await opened.prompt("three");
+  expect(breaks()).toMatchObject([{ reason: "These extensions changed the conversation: <inline:notes>" }]);
 });

@@ -4,6 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { Approval, ApprovalAnswer } from "../approval.ts";
 import type { AnswerData, CommandData, CommandName, CommandParams } from "../command.ts";
 import type { SessionEvent } from "../event.ts";
+import type { UiAnswer, UiDialog, UiNote } from "../ui-request.ts";
 import { TauClientError } from "./errors.ts";
 
 export interface ClientStreams {
@@ -18,6 +19,10 @@ export interface ClientStreams {
 export interface ClientOptions {
   /** Answers questions. Default: nobody is there, and everything that is asked for is denied. */
   onApproval?: (question: Approval) => ApprovalAnswer | Promise<ApprovalAnswer>;
+  /** Answers dialogs of extensions. Default: nobody is there, and all are cancelled. */
+  onDialog?: (dialog: UiDialog) => UiAnswer | Promise<UiAnswer>;
+  /** Told what extensions show. */
+  onNote?: (note: UiNote) => void;
   /** A run is over, and the session takes prompts again. */
   onSettled?: (end: { aborted: boolean }) => void;
   /** Gets what `bash` prints, piece by piece. */
@@ -80,7 +85,8 @@ export class TauClient {
     const gone = ended ?? new Promise((resolve) => fromProgram.once("close", () => resolve("The program has ended.")));
     void gone.then((message) => this.#end(new TauClientError("ended", message)));
     const onProblem = (error: unknown) => this.#ended || options.onProblem?.(String(error));
-    if (options.onApproval) this.call("initialize", { approvals: true }).catch(onProblem);
+    const abilities = { approvals: options.onApproval !== undefined, ui: options.onDialog !== undefined };
+    if (abilities.approvals || abilities.ui) this.call("initialize", abilities).catch(onProblem);
   }
 
   /** Sends a command, and resolves with its data. Rejects with `refused` and the program's own words when it fails. */
@@ -171,6 +177,8 @@ export class TauClient {
     if (method === "settled") this.#options.onSettled?.(params as { aborted: boolean });
     if (method === "bash_execution_update") this.#options.onBashOutput?.((params as { delta: string }).delta);
     if (method === "approve") void this.#decide(params as Approval, id);
+    if (method === "ui_request" && id === undefined) this.#options.onNote?.(params as UiNote);
+    else if (method === "ui_request") void this.#ask(params as UiDialog, id);
   }
 
   /** One that fails does not keep the others from hearing. */
@@ -191,6 +199,17 @@ export class TauClient {
       onProblem?.(`The question ${question.id} could not be answered, and so was denied: ${String(error)}`);
     }
     if (!this.#ended) this.#send({ id, result: decision });
+  }
+
+  async #ask(dialog: UiDialog, id: unknown): Promise<void> {
+    const { onDialog, onProblem } = this.#options;
+    let answer: UiAnswer = { cancelled: true };
+    try {
+      if (onDialog) answer = await onDialog(dialog);
+    } catch (error) {
+      onProblem?.(`The dialog ${JSON.stringify(dialog.title)} failed, and so was cancelled: ${String(error)}`);
+    }
+    if (!this.#ended) this.#send({ id, result: answer });
   }
 
   #settle({ id, result, error }: Record<string, unknown>): void {

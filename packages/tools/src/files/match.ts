@@ -62,6 +62,10 @@ export function planEdits(source: string, edits: readonly TextEdit[], name: stri
   return planned;
 }
 
+/** At how many places an edit would apply, up to a limit. */
+export const countMatches = (source: string, oldText: string): number =>
+  oldText === "" ? 0 : findSpots(createViews(source), oldText.toWellFormed()).length;
+
 export function applyChanges(source: string, changes: readonly Change[]): string {
   const parts: string[] = [];
   let done = 0;

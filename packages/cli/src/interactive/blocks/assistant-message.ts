@@ -2,6 +2,7 @@
 import type { AssistantMessage } from "@tau/ai";
 import type { LiveMessage } from "@tau/protocol";
 import { type Component, Container, Markdown, Spacer, Text, toPlainText } from "@tau/tui";
+import { transformMarkdown } from "../extensions/transform-markdown.ts";
 import type { Look } from "../look.ts";
 
 export class AssistantBlock extends Container {
@@ -21,7 +22,7 @@ export class AssistantBlock extends Container {
   }
 
   setLive({ text, thinking }: Pick<LiveMessage, "text" | "thinking">): void {
-    this.#set(text, thinking);
+    this.#set(text, thinking, true);
     this.#text.isStreaming = true;
     this.#thinking.isStreaming = text === "";
   }
@@ -41,7 +42,7 @@ export class AssistantBlock extends Container {
     const join = (texts: readonly string[]) => texts.filter((text) => text.trim() !== "").join("\n\n");
     const text = join(content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
     const thinking = join(content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : [])));
-    this.#set(text, thinking);
+    this.#set(text, thinking, false);
     this.end();
     const { theme } = this.#look;
     if (stopReason === "error")
@@ -51,9 +52,9 @@ export class AssistantBlock extends Container {
       this.#problem.setText(theme.fg("warning", "The answer was cut at its length limit."));
   }
 
-  #set(text: string, thinking: string): void {
-    this.#thinking.setText(thinking);
-    this.#text.setText(text);
+  #set(text: string, thinking: string, isStreaming: boolean): void {
+    this.#thinking.setText(transformMarkdown(this.#look, thinking, { messageType: "assistant-thinking", isStreaming }));
+    this.#text.setText(transformMarkdown(this.#look, text, { messageType: "assistant", isStreaming }));
     this.#gap.setLines(text.trim() === "" ? 0 : 1);
   }
 }
@@ -101,9 +102,9 @@ class Thinking implements Component {
   }
 }
 
-const drawFolded = ({ theme, outputPad }: Look): string[] => [
+const drawFolded = ({ theme, outputPad, thinkingLabel }: Look): string[] => [
   "",
-  " ".repeat(outputPad) + theme.fg("thinkingText", theme.italic("Thinking …")),
+  " ".repeat(outputPad) + theme.fg("thinkingText", theme.italic(thinkingLabel)),
 ];
 
 const empty: string[] = [];

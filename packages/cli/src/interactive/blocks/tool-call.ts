@@ -1,7 +1,9 @@
 /** A call of a tool, from the moment the model begins to write it until its result is there. */
+import type { AgentToolResult } from "@tau/agent";
 import type { ToolResultMessage } from "@tau/ai";
 import type { LiveTool } from "@tau/protocol";
 import { type Component, toPlainLine, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
+import { ToolView, type ToolViewState } from "../extensions/tool-view.ts";
 import type { Look } from "../look.ts";
 import { ImageBlock } from "./image.ts";
 import { getCallSubject, getPartialSubject } from "./call-title.ts";
@@ -11,22 +13,42 @@ type State =
   | { kind: "arriving"; arguments: string }
   | { kind: "waiting" }
   | { kind: "running"; updates: LiveTool["updates"] }
-  | { kind: "done"; output: ToolOutput; images: readonly ImageBlock[]; durationMs: number | undefined };
+  | {
+      kind: "done";
+      content: ToolResultMessage["content"];
+      output: ToolOutput;
+      images: readonly ImageBlock[];
+      durationMs: number | undefined;
+    };
+
+/** Names a call. */
+export interface CallName {
+  id: string;
+  /** Of the tool. */
+  name: string;
+}
 
 export class ToolCallBlock implements Component {
   readonly #look: Look;
   readonly #now: () => number;
+  readonly #id: string;
   readonly #name: string;
   readonly #title: string;
   #input: Readonly<Record<string, unknown>> | undefined;
   #state: State = { kind: "waiting" };
   #startedAt: number | undefined;
-  #drawn: { width: number; lines: string[] } | undefined;
+  /** `call` and `result` are what an extension drew. */
+  #drawn: { width: number; lines: string[]; call?: string[]; result?: string[] } | undefined;
   /** Whether its result is awaited. */
   #isLive = false;
   #isDenied = false;
+  /** How an extension draws it. `source` is where that was looked up. */
+  #custom: { source: object | undefined; view: ToolView | undefined } | undefined;
+  /** What the tool has so far, for an extension that draws it. */
+  #partial: AgentToolResult | undefined;
 
-  constructor(name: string, look: Look, now: () => number) {
+  constructor({ id, name }: CallName, look: Look, now: () => number) {
+    this.#id = id;
     this.#name = name;
     this.#title = toPlainLine(name);
     this.#look = look;
@@ -58,7 +80,15 @@ export class ToolCallBlock implements Component {
     const images = content.flatMap((block) => (block.type === "image" ? [new ImageBlock(block, this.#look)] : []));
     const durationMs = this.#startedAt === undefined ? undefined : this.#now() - this.#startedAt;
     this.#isLive = false;
-    this.#set({ kind: "done", output: { text: texts.join("\n"), details, isError }, images, durationMs });
+    this.#partial = undefined;
+    this.#set({ kind: "done", content, output: { text: texts.join("\n"), details, isError }, images, durationMs });
+  }
+
+  /** What the tool has so far. */
+  setPartial(partial: AgentToolResult): void {
+    if (this.#state.kind === "done") return;
+    this.#partial = partial;
+    this.invalidate();
   }
 
   /** The policy or the user did not allow it. */
@@ -83,8 +113,67 @@ export class ToolCallBlock implements Component {
   }
 
   render(width: number): string[] {
+    const view = this.#getView();
+    if (view) return this.#renderView(view, width);
     if (this.#drawn?.width !== width) this.#drawn = { width, lines: this.#draw(width) };
     return this.#drawn.lines;
+  }
+
+  /** Of an extension, once it is known what the tool is called with. */
+  #getView(): ToolView | undefined {
+    const { renderers } = this.#look;
+    if (!renderers || !this.#input) return undefined;
+    if (!this.#custom || this.#custom.source !== renderers.source) {
+      const found = renderers.findTool(this.#name);
+      const isDrawn = typeof found?.renderCall === "function" || typeof found?.renderResult === "function";
+      const onChange = () => {
+        this.invalidate();
+        renderers.requestRender();
+      };
+      const call = { look: this.#look, toolName: this.#title, toolCallId: this.#id, onChange };
+      this.#custom = {
+        source: renderers.source,
+        view: isDrawn ? new ToolView({ ...call, renderers: found }) : undefined,
+      };
+    }
+    return this.#custom.view;
+  }
+
+  /** Components of extensions may change by themselves, so they are asked for each frame. */
+  #renderView(view: ToolView, width: number): string[] {
+    const isNew = this.#drawn === undefined;
+    const room = view.isFrameless ? width : Math.max(1, width - indent.length - 1);
+    const state = this.#getViewState();
+    const call = view.renderCall(state, isNew, room);
+    const result = view.renderResult(state, isNew, room);
+    const before = this.#drawn;
+    if (before?.width === width && before.call === call && before.result === result) return before.lines;
+    const body = result ?? this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, room));
+    const images = this.#state.kind === "done" ? this.#state.images.flatMap((image) => image.render(room)) : [];
+    const front = view.isFrameless ? "" : indent;
+    const mark = ` ${this.#look.theme.fg(getMarkColor(this.#state), "●")} `;
+    const title = call?.map((line, index) => (view.isFrameless ? line : (index === 0 ? mark : indent) + line));
+    const lines = [
+      "",
+      ...(title ?? [this.#drawTitle(width)]),
+      ...[...body, ...images].map((line) => `${front}${line}`),
+    ];
+    this.#drawn = { width, lines, ...(call && { call }), ...(result && { result }) };
+    return lines;
+  }
+
+  #getViewState(): ToolViewState {
+    const state = this.#state;
+    const isDone = state.kind === "done";
+    const { details, isError = false } = isDone ? state.output : { details: undefined };
+    return {
+      args: this.#input ?? {},
+      hasStarted: isDone || state.kind === "running",
+      result: isDone
+        ? { content: state.content, details, isError }
+        : this.#partial && { ...this.#partial, isError: false },
+      isPartial: !isDone,
+    };
   }
 
   #set(state: State): void {
@@ -93,6 +182,14 @@ export class ToolCallBlock implements Component {
   }
 
   #draw(width: number): string[] {
+    const state = this.#state;
+    const room = Math.max(1, width - indent.length - 1);
+    const body = this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, room));
+    const images = state.kind === "done" ? state.images.flatMap((image) => image.render(room)) : [];
+    return ["", this.#drawTitle(width), ...[...body, ...images].map((line) => `${indent}${line}`)];
+  }
+
+  #drawTitle(width: number): string {
     const { theme } = this.#look;
     const state = this.#state;
     const subject = this.#getSubject();
@@ -104,10 +201,7 @@ export class ToolCallBlock implements Component {
       ...(subject === "" ? [] : [theme.fg("text", subject)]),
       ...(note === undefined ? [] : [theme.fg("muted", `(${toPlainLine(note)})`)]),
     ].join(" ");
-    const room = Math.max(1, width - 4);
-    const body = this.#drawBody().flatMap((line) => wrapTextWithAnsi(line, room));
-    const images = state.kind === "done" ? state.images.flatMap((image) => image.render(room)) : [];
-    return ["", truncateToWidth(` ${title}`, width, "…"), ...[...body, ...images].map((line) => `   ${line}`)];
+    return truncateToWidth(` ${title}`, width, "…");
   }
 
   #getSubject(): string {
@@ -126,6 +220,9 @@ export class ToolCallBlock implements Component {
     return state.kind === "done" ? drawOutput(kind, state.output, { theme, expanded }) : [];
   }
 }
+
+/** Before the lines of a result. */
+const indent = "   ";
 
 /** A command may print megabytes between two frames, and of a running call only the end is of interest. */
 const maxRecentLength = 16_000;

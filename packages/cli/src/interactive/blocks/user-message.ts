@@ -1,5 +1,6 @@
 import type { ImageContent, TextContent } from "@tau/ai";
 import { type Component, getKeybindings, Markdown, Text, toPlainText } from "@tau/tui";
+import { transformMarkdown } from "../extensions/transform-markdown.ts";
 import type { Look } from "../look.ts";
 import { ImageBlock } from "./image.ts";
 
@@ -49,7 +50,8 @@ export class UserMessageBlock implements Component {
     const bgColor = (text: string) => theme.bg("userMessageBg", text);
     // A part of a text is no whole Markdown.
     if (folded !== undefined) return new Text(color(toPlainText(folded)), outputPad, 1, bgColor);
-    return new Markdown(this.#text, outputPad, 1, markdown, { color, bgColor });
+    const text = transformMarkdown(this.#look, this.#text, { messageType: "user", isStreaming: false });
+    return new Markdown(text, outputPad, 1, markdown, { color, bgColor });
   }
 }
 

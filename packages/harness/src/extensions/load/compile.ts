@@ -3,6 +3,7 @@
  * positions in errors are those of the source; plain CommonJS is left as it is.
  */
 import { extname } from "node:path";
+import { compileFunction } from "node:vm";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import { type ImportedNames, scanImports, scanRequires } from "./scan-imports.ts";
 
@@ -16,7 +17,7 @@ export interface CompiledModule {
 }
 
 /** Belongs to the key of cached files: what is compiled in another way must not be found. */
-export const compilerVersion = "1";
+export const compilerVersion = "2";
 
 const typeScript = new Set([".ts", ".tsx", ".mts", ".cts"]);
 const jsx = new Set([".tsx", ".jsx"]);
@@ -41,7 +42,7 @@ export async function compileModule(path: string, source: string): Promise<Compi
 }
 
 async function transformSource(path: string, source: string): Promise<string> {
-  const { transform, getFormattedTokens } = await import("sucrase");
+  const { transform } = await import("sucrase");
   const extension = extname(path);
   const options = {
     transforms: [
@@ -55,29 +56,55 @@ async function transformSource(path: string, source: string): Promise<string> {
     filePath: path,
   };
   try {
-    const prepared = source.includes("import.meta")
-      ? replaceImportMeta(source, getFormattedTokens(source, options))
-      : source;
-    const { code } = transform(prepared, options);
-    return useOwnLoader(commonJs.has(extension) ? code.replace(/^"use strict";/, "") : code);
+    const { code } = transform(source, options);
+    refuseNamespaces(path, source, code);
+    const ownCode = useOwnLoader(commonJs.has(extension) ? code.replace(/^"use strict";/, "") : code);
+    return replaceImportMeta(ownCode);
   } catch (error) {
+    if (error instanceof CompileError) throw error;
     throw new CompileError(formatTransformError(path, error), { cause: error });
   }
 }
 
-/** The compiler leaves `import.meta`, which only ES modules may contain. `tokens` tell it from the same text in a string. */
-function replaceImportMeta(source: string, tokens: string): string {
-  const lines = source.split("\n");
-  const rows = tokens.split("\n").map((row) => /^(\d+):(\d+)-\S+\s+\S+\s+(\S+)/.exec(row));
-  // From the end, because a replacement moves what follows it in its line.
-  for (let index = rows.length - 1; index >= 0; index--) {
-    const [row, dot, meta] = rows.slice(index, index + 3);
-    if (row?.[3] !== "import" || dot?.[3] !== "." || meta?.[3] !== "meta") continue;
-    const [line, column] = [Number(row[1]) - 1, Number(row[2]) - 1];
-    const text = lines[line]!;
-    lines[line] = text.slice(0, column) + text.slice(column).replace(/^import\s*\.\s*meta/, "importMeta$");
+/** The compiler drops namespaces. That is right for types; one that the code still uses would be missed only when it runs. */
+function refuseNamespaces(path: string, source: string, code: string): void {
+  if (!isTypeScript(path)) return;
+  for (const match of source.matchAll(/^[ \t]*(?:export\s+)?(?:namespace|module)\s+(\w+)[\w.]*\s*\{/gm)) {
+    const name = match[1]!;
+    if (!new RegExp(`^(?!\\s*(?:\\*|//)).*(?<![\\w$."'\`])${name}\\.\\w`, "m").test(code)) continue;
+    const line = source.slice(0, match.index).split("\n").length;
+    throw new CompileError(
+      `${path}:${line}: Namespaces with values are not supported. Make ${name} an object or a file.`,
+    );
   }
-  return lines.join("\n");
+}
+
+/**
+ * The compiler leaves `import.meta`, which only ES modules may contain. V8 says where it is, so that the same words in a text
+ * stay as they are.
+ */
+function replaceImportMeta(code: string): string {
+  let rest = code;
+  while (/\bimport\s*\.\s*meta\b/.test(rest)) {
+    const index = findMeta(rest);
+    if (index === undefined) return rest;
+    rest = rest.slice(0, index).replace(/import\s*\.\s*$/, () => "importMeta$") + rest.slice(index + "meta".length);
+  }
+  return rest;
+}
+
+/** Where the word `meta` is that V8 refuses first; undefined if it refuses nothing or something else. */
+function findMeta(code: string): number | undefined {
+  try {
+    compileFunction(`async () => {\n${code}\n}`, [], { filename: "module", lineOffset: -1 });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SyntaxError) || !error.message.includes("import.meta")) return undefined;
+    // The file and the line, the text of the line, and carets below the word.
+    const [head = "", , carets = ""] = String(error.stack).split("\n");
+    const lines = code.split("\n").slice(0, Number(head.slice("module:".length)) - 1);
+    return lines.reduce((length, line) => length + line.length + 1, carets.indexOf("^"));
+  }
 }
 
 /**

@@ -3,21 +3,9 @@ import { oncePer } from "@tau/ai/internal";
 import type { GivenTool, PipelineTool } from "../../pipeline/layer.ts";
 import type { ToolDefinition } from "../api.ts";
 import type { ExtensionToolContext } from "../context.ts";
-import type { Extension } from "../extension.ts";
 
 /** The context of one call. */
 export type CreateToolContext = (call: { id: string; signal: AbortSignal | undefined }) => ExtensionToolContext;
-
-/** The first extension that registered a name has it. */
-export function listTools(
-  extensions: readonly Extension[],
-): Map<string, { tool: ToolDefinition; extension: Extension }> {
-  const tools = new Map<string, { tool: ToolDefinition; extension: Extension }>();
-  for (const extension of extensions) {
-    for (const [name, tool] of extension.tools) if (!tools.has(name)) tools.set(name, { tool, extension });
-  }
-  return tools;
-}
 
 /** Whether a model can be shown the tool. */
 export const isShown = ({ exposure = "direct" }: ToolDefinition): boolean =>

@@ -2,7 +2,7 @@
  * The extensions of one session: what they registered, as the session uses it, and the hooks that the session calls. They
  * are loaded before the session exists, because they may bring its model; `bind` connects them with it.
  */
-import type { AgentMessage } from "@tau/agent";
+import type { AgentMessage, BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import type { Clock, ImageContent } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { CustomMessage, SlashCommandData } from "@tau/protocol";
@@ -15,12 +15,13 @@ import { createCommandContext, createContext, createReplacedContext, createToolC
 import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
 import type { Extension, ExtensionProblem } from "../extension.ts";
 import type { Lifetime } from "../create-context.ts";
+import { normaliseKey, resolveConflicts, type ResolvedRegistrations } from "../load/conflicts.ts";
 import type { ProviderPort } from "../providers.ts";
 import { ExtensionRunner } from "../runner.ts";
 import type { ExtensionSessionPort } from "../session-port.ts";
 import type { Waits } from "../waits.ts";
-import { type ExtensionCommand, findCommand, listCommands } from "./extension-commands.ts";
-import { createToolAdapter, isActiveByDefault, isShown, listTools } from "./extension-tools.ts";
+import type { ChangedInputs } from "./changed-inputs.ts";
+import { createToolAdapter, isActiveByDefault, isShown } from "./extension-tools.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { createSessionUi, type SessionUi } from "./session-ui.ts";
 import type { ExtensionHost, ExtensionSurface } from "./surface.ts";
@@ -32,6 +33,7 @@ export interface LoadedExtensions {
   readonly lifetime: Lifetime;
   readonly waits: Waits;
   readonly providers: ProviderPort;
+  readonly changed: ChangedInputs;
   readonly events: EventBus & { clear(): void };
   /** From now on the APIs of the extensions work. */
   bind(session: ExtensionSessionPort): void;
@@ -67,6 +69,16 @@ export class SessionExtensions implements RunExtensions {
 
   get list(): readonly Extension[] {
     return this.#parts.loaded.extensions;
+  }
+
+  /** What was wrong when they were loaded. */
+  get problems(): readonly ExtensionProblem[] {
+    return this.#parts.loaded.problems;
+  }
+
+  /** Why the session begins. */
+  get startReason(): ExtensionEvent<"session_start">["reason"] {
+    return this.#parts.start.reason;
   }
 
   get ui(): SessionUi["ui"] {
@@ -114,6 +126,11 @@ export class SessionExtensions implements RunExtensions {
     const adapt = createToolAdapter((call) => createToolContext(port, lifetime, call));
     this.#bound = { port, runner, adapt };
     loaded.bind(port);
+    for (const problem of loaded.problems) report(problem);
+  }
+
+  get isStarted(): boolean {
+    return this.#started !== undefined;
   }
 
   /** Tells the extensions that the session begins, once: when a surface shows it, or before the first prompt. */
@@ -134,8 +151,16 @@ export class SessionExtensions implements RunExtensions {
     return this.#bound?.runner.has(name) ?? false;
   }
 
+  listHandlers(name: ExtensionEventName): string[] {
+    return this.#bound?.runner.listHandlers(name) ?? [];
+  }
+
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
     return await this.#bound?.runner.emit(event);
+  }
+
+  judgeChanged(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {
+    return this.#parts.loaded.changed.judge(call, signal);
   }
 
   take(kind: "steer" | "followUp"): CustomMessage[] {
@@ -150,44 +175,52 @@ export class SessionExtensions implements RunExtensions {
   getTools(names: readonly string[] = []): GivenTool[] {
     const bound = this.#bound;
     if (!bound) return [];
-    return [...listTools(this.list).values()]
-      .filter(({ tool }) => isActiveByDefault(tool) || (isShown(tool) && names.includes(tool.name)))
-      .map(({ tool }) => bound.adapt(tool as never));
+    return [...this.registrations.tools.values()]
+      .filter(
+        ({ definition }) => isActiveByDefault(definition) || (isShown(definition) && names.includes(definition.name)),
+      )
+      .map(({ definition }) => bound.adapt(definition as never));
   }
 
-  get commands(): ExtensionCommand[] {
-    return listCommands(this.list);
+  /** What counts of all that is registered now. */
+  get registrations(): ResolvedRegistrations {
+    return resolveConflicts(this.list, this.#surface?.builtIns ?? noBuiltIns);
   }
 
   /** For lists of commands. */
   describeCommands(): SlashCommandData[] {
-    return this.commands.map(({ invocation, definition: { description }, extension: { source } }) => ({
-      name: invocation,
-      ...(description !== undefined && { description }),
-      source: "extension",
-      sourceInfo: { ...source.info, scope: source.info.scope === "project" ? "project" : "user" },
-    }));
+    return [...this.registrations.commands].map(
+      ([
+        name,
+        {
+          definition: { description },
+          extension: { source },
+        },
+      ]) => ({
+        name,
+        ...(description !== undefined && { description }),
+        source: "extension",
+        sourceInfo: { ...source.info, scope: source.info.scope === "project" ? "project" : "user" },
+      }),
+    );
   }
 
   /** Runs the command that a text begins with. False if it begins with none. Its failure is told to the user. */
   async runCommand(text: string): Promise<boolean> {
-    const found = this.#bound && findCommand(text, this.commands);
-    if (!found) return false;
-    const { command, args } = found;
-    const context = createCommandContext(this.#bound!.port, this.#parts.loaded.lifetime);
-    await this.#run(command.extension, `Its command /${command.invocation}`, () =>
-      command.definition.handler(args, context),
-    );
+    const [, name = "", args = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+    const command = name === "" ? undefined : this.registrations.commands.get(name);
+    if (!this.#bound || !command) return false;
+    const context = createCommandContext(this.#bound.port, this.#parts.loaded.lifetime);
+    await this.#run(command.extension, `Its command /${name}`, () => command.definition.handler(args, context));
     return true;
   }
 
-  /** Runs what is registered for a key; the last extension has it. */
+  /** Runs what is registered for a key. False if nothing is. */
   async runShortcut(key: string): Promise<boolean> {
-    const extension = this.list.findLast(({ shortcuts }) => shortcuts.has(key));
-    const shortcut = extension?.shortcuts.get(key);
-    if (!this.#bound || !extension || !shortcut) return false;
+    const shortcut = this.registrations.shortcuts.get(normaliseKey(key));
+    if (!this.#bound || !shortcut) return false;
     const context = createContext(this.#bound.port, this.#parts.loaded.lifetime);
-    await this.#run(extension, `Its shortcut ${key}`, () => shortcut.handler(context));
+    await this.#run(shortcut.extension, `Its shortcut ${key}`, () => shortcut.definition.handler(context));
     return true;
   }
 
@@ -215,6 +248,7 @@ export class SessionExtensions implements RunExtensions {
     if (this.has("session_shutdown")) await this.emit({ type: "session_shutdown", ...event });
     this.#parts.loaded.events.clear();
     await this.#bound?.runner.close(why);
+    this.#parts.loaded.providers.close();
   }
 
   async #run({ source }: Extension, what: string, work: () => unknown): Promise<void> {
@@ -225,6 +259,8 @@ export class SessionExtensions implements RunExtensions {
     }
   }
 }
+
+const noBuiltIns = { commands: [], keys: new Map<string, string>() };
 
 /** The text and the images of prompts, as `before_agent_start` shows them. */
 export function describePrompts(prompts: readonly AgentMessage[]): { prompt: string; images?: ImageContent[] } {

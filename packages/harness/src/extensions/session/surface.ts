@@ -1,13 +1,18 @@
 /** What a surface lends to the extensions of a session that it shows, and what the host does for them. */
 import type { SessionManager } from "../../session/session-manager.ts";
 import type { ExtensionMode, ReplacedSessionContext } from "../context.ts";
+import type { BuiltIns } from "../load/conflicts.ts";
 import type { ExtensionUi } from "../ui.ts";
 
 export interface ExtensionSurface {
   readonly mode: ExtensionMode;
   readonly ui: ExtensionUi;
+  /** The commands and keys of the surface itself. Default: none. */
+  readonly builtIns?: BuiltIns;
   /** Shows another session of the same host instead, and closes the one that was shown. Absent: it shows one only. */
   show?(sessionId: string): Promise<void>;
+  /** Removes what extensions have put on it, before they are reloaded. */
+  reset?(): void;
   /** Ends the program when it is idle. */
   shutdown?(): void;
 }

@@ -1,7 +1,7 @@
 /** What a command is: the fields that it takes, and what it does. */
 import type { Ids } from "@tau/ai";
 import type { CommandData, CommandName, CommandParams } from "@tau/protocol";
-import type { AgentSession } from "../../agent-session/agent-session.ts";
+import type { AgentSession, StartReason } from "../../agent-session/agent-session.ts";
 import type { Fields, FieldValues } from "../../fields/field.ts";
 import type { SessionLookup } from "../../session/find-session.ts";
 import type { SessionManager } from "../../session/session-manager.ts";
@@ -14,7 +14,7 @@ export interface CommandHost {
   /** Which models `cycle_model` goes through; undefined: those of the settings. */
   readonly modelPatterns: readonly string[] | undefined;
   get(sessionId: string): HostedSession;
-  openLike(sessionId: string, sessionManager: SessionManager): Promise<string>;
+  openLike(sessionId: string, sessionManager: SessionManager, reason?: StartReason): Promise<string>;
   fork(sessionId: string, entryId: string): Promise<string>;
 }
 
@@ -23,7 +23,7 @@ export interface CommandOptions {
   /** Gets the output of `bash` as it comes. */
   onOutput?: (text: string) => void;
   /** Gets what the client says of itself. */
-  onInitialize?: (client: { approvals: boolean }) => void;
+  onInitialize?: (client: { approvals: boolean; ui: boolean }) => void;
 }
 
 export interface CommandContext {

@@ -99,7 +99,7 @@ async function cycleModel(context: CommandContext, { direction }: CommandParams<
   const ordered = direction === "backward" ? choices.toReversed() : choices;
   const current = ordered.findIndex(({ model }) => modelsAreEqual(model, session.model));
   const { model, thinkingLevel } = getNext<(typeof choices)[number]>(ordered, current);
-  await session.setModel(model);
+  await session.setModel(model, "cycle");
   if (thinkingLevel !== undefined) await session.setThinkingLevel(thinkingLevel);
   return { model: toModelData(model), thinkingLevel: session.thinkingLevel, isScoped: scope !== undefined };
 }

@@ -9,18 +9,22 @@ import { command, type CommandContext, type SomeCommands, longCommand } from "./
 
 const imageList = optional(list(image));
 
-async function submit({ hosted }: CommandContext, message: string, options: SubmitOptions) {
-  const submission = await hosted.submit(message, options);
+async function submit({ hosted, session }: CommandContext, message: string, options: SubmitOptions) {
+  const source = session.extensions?.surface?.mode === "tui" ? "interactive" : "rpc";
+  const submission = await hosted.submit(message, { ...options, source });
   // A run that fails tells it in its events.
   if (submission.disposition === "started") submission.outcome.catch(() => {});
   return { disposition: submission.disposition };
 }
 
 export const promptCommands = {
-  initialize: command({ approvals: optional(flag) }, ({ options }, { approvals = false }) => {
-    options.onInitialize?.({ approvals });
-    return { approvals };
-  }),
+  initialize: command(
+    { approvals: optional(flag), ui: optional(flag) },
+    ({ options }, { approvals = false, ui = false }) => {
+      options.onInitialize?.({ approvals, ui });
+      return { approvals, ui };
+    },
+  ),
   prompt: longCommand(
     { message: text, images: imageList, streamingBehavior: optional(oneOf("steer", "followUp")) },
     (context, { message, images, streamingBehavior: queue }) =>
@@ -36,6 +40,7 @@ export const promptCommands = {
   ),
   execute: longCommand({ prompt: text, images: imageList }, async ({ hosted }, { prompt, images }) => {
     const outcome = await hosted.run(prompt, withoutUndefined({ images }));
+    if (!outcome) return { answer: "", terminationReason: "no_tool_calls" as const, detail: "handled" };
     const { end, terminationReason, detail, failure, answer } = outcome;
     if (failure) throw new HarnessError("run_failed", failure.message);
     if (["aborted", "disconnected", "timeout"].includes(end.kind))

@@ -11,6 +11,7 @@ import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
+import { isCancelled } from "../extension-host.ts";
 import { command, type CommandContext, getLookup, type SomeCommands, longCommand } from "./command.ts";
 
 export const sessionCommands = {
@@ -31,6 +32,7 @@ export const sessionCommands = {
   }),
   branch: command({ entryId: nonEmptyText }, async ({ host, session }, { entryId }) => {
     if (!(await session.sessionManager.getEntry(entryId))) throw unknownEntry(entryId);
+    if (await isCancelled(session, { type: "session_before_fork", entryId, position: "at" })) return stay(session);
     return { sessionId: await host.fork(session.sessionId, entryId), cancelled: false };
   }),
   fork: command({ entryId: nonEmptyText }, async (context, { entryId }) => {
@@ -41,17 +43,22 @@ export const sessionCommands = {
     if (userText === undefined) {
       throw new HarnessError("invalid_input", `The entry ${entryId} is not a user message: choose one to fork before.`);
     }
+    const event = { type: "session_before_fork", entryId, position: "before" } as const;
+    if (await isCancelled(context.session, event)) return { text: userText, ...stay(context.session) };
     return { text: userText, sessionId: await openBefore(context, entry.parentId), cancelled: false };
   }),
   clone: command({}, async (context) => {
     const leafId = context.session.sessionManager.getLeafId();
     if (leafId === null) throw new HarnessError("invalid_input", "The session is empty: there is nothing to clone.");
+    const event = { type: "session_before_fork", entryId: leafId, position: "at" } as const;
+    if (await isCancelled(context.session, event)) return stay(context.session);
     return { sessionId: await openBefore(context, leafId), cancelled: false };
   }),
   new_session: command(
     { parentSession: optional(nonEmptyText), agent: optional(nonEmptyText) },
     async (context, { parentSession, agent }) => {
       const { session } = context;
+      if (await isCancelled(session, { type: "session_before_switch", reason: "new" })) return stay(session);
       const manager = await session.sessionManager.createSession({
         ...(parentSession !== undefined && { parentSession: resolve(session.cwd, parentSession) }),
         ...(agent !== undefined && { agentName: agent }),
@@ -59,10 +66,9 @@ export const sessionCommands = {
       return { sessionId: await openWithModel(context, manager), cancelled: false };
     },
   ),
-  switch_session: command({ sessionPath: nonEmptyText }, async (context, { sessionPath }) => ({
-    sessionId: await switchSession(context, sessionPath),
-    cancelled: false,
-  })),
+  switch_session: command({ sessionPath: nonEmptyText }, (context, { sessionPath }) =>
+    switchSession(context, sessionPath),
+  ),
   set_session_name: command({ name: nonEmptyText }, async ({ session }, { name }) => {
     await session.sessionManager.appendSessionInfo(name.trim());
   }),
@@ -159,7 +165,7 @@ async function openBefore(context: CommandContext, parentId: string | null): Pro
 }
 
 async function openWithModel({ host, session }: CommandContext, manager: SessionManager): Promise<string> {
-  const sessionId = await host.openLike(session.sessionId, manager);
+  const sessionId = await host.openLike(session.sessionId, manager, "new");
   await keepModel(host.get(sessionId).session, session);
   return sessionId;
 }
@@ -172,10 +178,12 @@ async function keepModel(next: AgentSession, before: AgentSession): Promise<void
   if (next.thinkingLevel !== thinkingLevel) await next.setThinkingLevel(thinkingLevel);
 }
 
-async function switchSession(context: CommandContext, reference: string): Promise<string> {
+async function switchSession(context: CommandContext, reference: string) {
   const { host, session } = context;
   const path = await findPath(context, reference);
-  if (path === session.sessionFile) return session.sessionId;
+  if (path === session.sessionFile) return { ...stay(session), cancelled: false };
+  const event = { type: "session_before_switch", reason: "resume", targetSessionFile: path } as const;
+  if (await isCancelled(session, event)) return stay(session);
   const manager = await SessionManager.open(path, { agentDir: host.agentDir, durability: session.settings.durability });
   const { readOnly } = manager;
   if (readOnly?.reason === "held") {
@@ -183,5 +191,8 @@ async function switchSession(context: CommandContext, reference: string): Promis
     const message = `The session ${path} is being written by process ${readOnly.holder.pid}. Close it there, or fork it.`;
     throw new HarnessError("read_only", message);
   }
-  return await host.openLike(session.sessionId, manager);
+  return { sessionId: await host.openLike(session.sessionId, manager), cancelled: false };
 }
+
+/** The answer where an extension does not want the session to be left. */
+const stay = ({ sessionId }: AgentSession) => ({ sessionId, cancelled: true });

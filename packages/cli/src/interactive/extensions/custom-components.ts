@@ -1,0 +1,78 @@
+/** Components of extensions that get the keys: in the place of the editor, or as overlays. */
+import type { ExtensionUi, UiComponent, UiFactory } from "@tau/harness/extensions";
+import type { KeybindingsManager, OverlayHandle, OverlayOptions, Theme, TUI } from "@tau/tui";
+import type { DialogStack } from "../dialog-stack.ts";
+import { WalledComponent } from "./wall.ts";
+
+export interface CustomComponentsOptions {
+  tui: TUI;
+  theme: Theme;
+  keybindings: KeybindingsManager;
+  stack: DialogStack;
+}
+
+type CustomOptions = NonNullable<Parameters<ExtensionUi["custom"]>[1]>;
+
+export class CustomComponents {
+  readonly #options: CustomComponentsOptions;
+  /** How to end those that are shown. */
+  readonly #shown = new Set<() => void>();
+
+  constructor(options: CustomComponentsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves to what the component calls `done` with. Rejects if it cannot be created. */
+  async show<T>(
+    factory: UiFactory<UiComponent | Promise<UiComponent>>,
+    { overlay = false, overlayOptions, onHandle }: CustomOptions = {},
+  ): Promise<T | undefined> {
+    const { tui, theme, keybindings } = this.#options;
+    let end: (value: T | undefined) => void = () => {};
+    let isOver = false;
+    const ended = new Promise<T | undefined>((resolve) => {
+      end = (value) => {
+        isOver = true;
+        resolve(value);
+      };
+    });
+    const cancel = (): void => end(undefined);
+    this.#shown.add(cancel);
+    let hide = (): void => {};
+    let walled: WalledComponent | undefined;
+    try {
+      const component = await factory(tui, theme, keybindings, end);
+      walled = new WalledComponent(component, { theme, name: "A component of an extension", onGivenUp: cancel });
+      // It may have been done before it was there.
+      if (!isOver && overlay) {
+        const handle = tui.showOverlay(walled, toOverlayOptions(overlayOptions));
+        hide = () => handle.hide();
+        onHandle?.(handle satisfies OverlayHandle);
+      } else if (!isOver) hide = this.#open(walled);
+      return await ended;
+    } finally {
+      this.#shown.delete(cancel);
+      hide();
+      walled?.dispose();
+      tui.requestRender();
+    }
+  }
+
+  /** Ends all of them, as if they were cancelled. */
+  close(): void {
+    for (const cancel of this.#shown) cancel();
+  }
+
+  #open(component: WalledComponent): () => void {
+    const { stack } = this.#options;
+    stack.open(component);
+    return () => stack.close(component);
+  }
+}
+
+/** Options may be a function, which is asked for each frame. */
+function toOverlayOptions(options: unknown): OverlayOptions {
+  if (typeof options !== "function") return (options ?? {}) as OverlayOptions;
+  const get = options as () => OverlayOptions;
+  return new Proxy<OverlayOptions>({}, { get: (_target, name) => Reflect.get(get() ?? {}, name) as unknown });
+}

@@ -1,0 +1,17 @@
+/** What the terminal needs of the extensions of a session. Only a session in this process has them. */
+import type { AgentToolResult } from "@tau/agent";
+import type { ExtensionSurface, SessionExtensions } from "@tau/harness/extensions";
+
+/** Those that are loaded; others after a reload. */
+export type LoadedExtensions = Pick<SessionExtensions, "list" | "problems" | "registrations" | "runShortcut">;
+
+export interface ExtensionClient {
+  /** Undefined without any. */
+  readonly loaded: LoadedExtensions | undefined;
+  /** Lends the terminal to them, also to those of later reloads. Resolves when they have started, with how to end that. */
+  attach(surface: ExtensionSurface): Promise<() => void>;
+  /** Called with what a running tool has so far. Returns how to stop. */
+  onToolUpdate(listener: (toolCallId: string, partial: AgentToolResult) => void): () => void;
+  /** Resolves when no run is in progress. */
+  waitForIdle(): Promise<void>;
+}

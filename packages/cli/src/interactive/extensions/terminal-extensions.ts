@@ -1,0 +1,178 @@
+/** The extensions of the session that the terminal shows: lends them the terminal, and takes back what they put on it. */
+import type { ExtensionSurface } from "@tau/harness/extensions";
+import type { AutocompleteProvider, KeybindingsManager, Terminal, TUI, TuiInputListenerResult } from "@tau/tui";
+import type { DialogStack } from "../dialog-stack.ts";
+import type { EditorSlot } from "../editor-slot.ts";
+import type { Look } from "../look.ts";
+import type { StatusArea } from "../status-area.ts";
+import type { Themes } from "../themes.ts";
+import { completeArguments, stackProvider } from "./completion.ts";
+import { CustomComponents } from "./custom-components.ts";
+import { ExtensionDialogs } from "./dialogs.ts";
+import type { ExtensionClient, LoadedExtensions } from "./extension-client.ts";
+import type { ExtensionPlaces } from "./extension-places.ts";
+import { createRenderers } from "./renderers.ts";
+import { findShortcut, listBuiltIns } from "./shortcuts.ts";
+import { createTerminalUi, type InputListener } from "./terminal-ui.ts";
+import { Widgets } from "./widgets.ts";
+
+export interface TerminalExtensionsOptions {
+  tui: TUI;
+  terminal: Terminal;
+  keybindings: KeybindingsManager;
+  look: Look;
+  themes: Themes;
+  editor: EditorSlot;
+  status: StatusArea;
+  stack: DialogStack;
+  places: ExtensionPlaces;
+  /** Without extensions. */
+  completion: AutocompleteProvider;
+  say: (text: string, color: "dim" | "warning" | "error") => void;
+  /** Draws the conversation anew. */
+  redraw: () => void;
+  /** Gets what a running tool has so far. */
+  onToolUpdate: Parameters<ExtensionClient["onToolUpdate"]>[0];
+  /** Shows another session of the same host. */
+  show: (sessionId: string) => Promise<void>;
+  leave: () => void;
+  /** Runs work that nobody waits for; what it throws is said. */
+  run: (work: () => Promise<unknown>) => void;
+}
+
+export class TerminalExtensions {
+  readonly #options: TerminalExtensionsOptions;
+  readonly #widgets: Widgets;
+  readonly #dialogs: ExtensionDialogs;
+  readonly #custom: CustomComponents;
+  readonly #listeners = new Set<InputListener>();
+  /** The usual one. */
+  readonly #thinkingLabel: string;
+  #client: ExtensionClient | undefined;
+  #providers: Parameters<typeof stackProvider>[1][] = [];
+  #detach = () => {};
+  #stopUpdates = () => {};
+  /** Those that have drawn the last frame. */
+  #drawnBy: LoadedExtensions | undefined;
+
+  constructor(options: TerminalExtensionsOptions) {
+    const { tui, keybindings, look, stack, places } = options;
+    const { theme } = look;
+    this.#options = options;
+    this.#thinkingLabel = look.thinkingLabel;
+    this.#widgets = new Widgets(places.widgets, { tui, theme });
+    this.#dialogs = new ExtensionDialogs({ tui, theme, stack });
+    this.#custom = new CustomComponents({ tui, theme, keybindings, stack });
+    look.renderers = createRenderers({
+      getLoaded: () => this.#loaded,
+      requestRender: () => tui.requestRender(),
+      onFailed: (message) => options.say(message, "error"),
+    });
+  }
+
+  get #loaded(): LoadedExtensions | undefined {
+    return this.#client?.loaded;
+  }
+
+  /** From now on these draw what is shown. Takes back everything of others. */
+  use(client: ExtensionClient | undefined): void {
+    this.#detach();
+    this.#detach = () => {};
+    this.#stopUpdates();
+    this.#reset();
+    this.#client = client;
+    this.#stopUpdates = client?.onToolUpdate(this.#options.onToolUpdate) ?? (() => {});
+  }
+
+  /** Resolves when they have started, which may include dialogs. */
+  async attach(): Promise<void> {
+    const client = this.#client;
+    if (!client) return;
+    this.#complete();
+    const detach = await client.attach(this.#createSurface(client));
+    if (this.#client === client) this.#detach = detach;
+    else detach();
+  }
+
+  /** What was typed goes to listeners of extensions first. */
+  takeInput(data: string): TuiInputListenerResult {
+    let rest = data;
+    for (const listener of this.#listeners) {
+      const result = listener(rest);
+      if (result?.consume) return { consume: true };
+      rest = result?.data ?? rest;
+      if (rest === "") return { consume: true };
+    }
+    return rest === data ? undefined : { data: rest };
+  }
+
+  /** Whether the input was the key of an extension. */
+  runShortcut(data: string): boolean {
+    const loaded = this.#loaded;
+    const key = loaded && findShortcut(data, loaded);
+    if (key === undefined) return false;
+    this.#options.run(() => loaded!.runShortcut(key));
+    return true;
+  }
+
+  /** Before each frame. */
+  update(): void {
+    this.#options.places.footerData.update();
+    if (this.#drawnBy === this.#loaded) return;
+    this.#drawnBy = this.#loaded;
+    this.#options.redraw();
+  }
+
+  #createSurface(client: ExtensionClient): ExtensionSurface {
+    const { keybindings, show, leave, places } = this.#options;
+    return {
+      mode: "tui",
+      ui: createTerminalUi({
+        ...this.#options,
+        ...places,
+        widgets: this.#widgets,
+        dialogs: this.#dialogs,
+        custom: this.#custom,
+        listeners: this.#listeners,
+        thinkingLabel: this.#thinkingLabel,
+        addProvider: (factory) => {
+          this.#providers = [...this.#providers, factory];
+          this.#complete();
+        },
+      }),
+      builtIns: listBuiltIns(keybindings),
+      show,
+      reset: () => this.#reset(),
+      shutdown: () => void client.waitForIdle().then(leave, leave),
+    };
+  }
+
+  /** Puts the completions of extensions on top of ours. */
+  #complete(): void {
+    const { completion, editor, say } = this.#options;
+    const base = completeArguments(completion, () => this.#loaded);
+    const stacked = this.#providers.reduce(
+      (current, factory) => stackProvider(current, factory, (message) => say(message, "error")),
+      base,
+    );
+    editor.setAutocompleteProvider(stacked);
+  }
+
+  #reset(): void {
+    const { editor, status, look, themes, places, redraw } = this.#options;
+    this.#dialogs.close();
+    this.#custom.close();
+    this.#widgets.clear();
+    this.#listeners.clear();
+    this.#providers = [];
+    this.#complete();
+    editor.setFactory(undefined);
+    status.setWorking({});
+    look.thinkingLabel = this.#thinkingLabel;
+    themes.override(undefined);
+    places.header.show(undefined);
+    places.footer.show(undefined);
+    places.footerData.clear();
+    redraw();
+  }
+}

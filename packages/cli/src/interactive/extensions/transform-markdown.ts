@@ -1,0 +1,12 @@
+import type { Look } from "../look.ts";
+import type { MarkdownContext } from "./renderers.ts";
+
+/** What extensions make of a text before it is drawn. */
+export function transformMarkdown(
+  { renderers, getColumns, outputPad }: Look,
+  text: string,
+  context: Pick<MarkdownContext, "messageType" | "isStreaming">,
+): string {
+  if (!renderers || text === "") return text;
+  return renderers.transformMarkdown(text, { ...context, availableWidth: Math.max(1, getColumns() - 2 * outputPad) });
+}

@@ -1,0 +1,135 @@
+/** Components of extensions, so that one that fails costs its own place on the screen and nothing else. */
+import type { UiComponent } from "@tau/harness/extensions";
+import {
+  type Component,
+  type Focusable,
+  getKeybindings,
+  type Theme,
+  toPlainText,
+  truncateToWidth,
+  visibleWidth,
+  wrapTextWithAnsi,
+} from "@tau/tui";
+
+/** How long drawing may take. Everything waits meanwhile. */
+export const maxRenderMs = 200;
+
+export interface WallOptions {
+  theme: Theme;
+  /** What is drawn, for the error: `The widget x`. */
+  name: string;
+  /** Told once, when it fails. */
+  onFailed?: (message: string) => void;
+  /** What Escape does after it failed. Default: nothing. */
+  onGivenUp?: () => void;
+  /** See `Component.isEphemeral`. Default false. */
+  isEphemeral?: boolean;
+}
+
+/** Draws a component. If it throws or takes too long, its error is shown in its place, and it is not asked again. */
+export class WalledComponent implements Component, Focusable {
+  readonly isEphemeral: boolean;
+  readonly #component: Partial<Component & Focusable> & UiComponent;
+  readonly #options: WallOptions;
+  #problem: string | undefined;
+  #lines: string[] = [];
+
+  constructor(component: UiComponent, options: WallOptions) {
+    this.#component = component;
+    this.#options = options;
+    this.isEphemeral = options.isEphemeral ?? false;
+  }
+
+  get hasFailed(): boolean {
+    return this.#problem !== undefined;
+  }
+
+  get wantsKeyRelease(): boolean {
+    return this.#component.wantsKeyRelease ?? false;
+  }
+
+  get focused(): boolean {
+    return this.#component.focused ?? false;
+  }
+
+  set focused(focused: boolean) {
+    if ("focused" in this.#component) this.#component.focused = focused;
+  }
+
+  render(width: number): string[] {
+    const lines = this.#guard(() => this.#draw(width)) ?? this.#drawProblem(width);
+    // The component may return the same array with other lines in it, which would not be seen as a change.
+    const isSame = lines.length === this.#lines.length && lines.every((line, index) => line === this.#lines[index]);
+    if (!isSame) this.#lines = lines;
+    return this.#lines;
+  }
+
+  handleInput(data: string): void {
+    if (this.#problem === undefined) this.#guard(() => this.#component.handleInput?.(data));
+    else if (getKeybindings().matches(data, "tui.select.cancel")) this.#options.onGivenUp?.();
+  }
+
+  handleMouse(event: Parameters<NonNullable<Component["handleMouse"]>>[0]) {
+    return this.#guard(() => this.#component.handleMouse?.(event));
+  }
+
+  invalidate(): void {
+    this.#guard(() => this.#component.invalidate?.());
+  }
+
+  dispose(): void {
+    this.#guard(() => this.#component.dispose?.());
+  }
+
+  #draw(width: number): string[] {
+    const lines = limitTime(() => this.#component.render(width));
+    if (!Array.isArray(lines)) throw new Error("`render` did not return lines");
+    return lines.map((line) =>
+      visibleWidth(String(line)) > width ? truncateToWidth(String(line), width, "") : String(line),
+    );
+  }
+
+  /** Undefined if it has failed, now or before. */
+  #guard<T>(work: () => T): T | undefined {
+    if (this.#problem !== undefined) return undefined;
+    try {
+      return work();
+    } catch (error) {
+      this.#problem = describeFailure(this.#options.name, error);
+      this.#options.onFailed?.(this.#problem);
+      return undefined;
+    }
+  }
+
+  #drawProblem(width: number): string[] {
+    const { theme } = this.#options;
+    return wrapTextWithAnsi(theme.fg("error", toPlainText(this.#problem ?? "")), Math.max(1, width));
+  }
+}
+
+export const describeFailure = (name: string, error: unknown): string =>
+  `${name} failed: ${error instanceof Error ? error.message : String(error)}`;
+
+/** Throws if the work took too long. */
+export function limitTime<T>(work: () => T): T {
+  const start = performance.now();
+  const result = work();
+  const elapsed = performance.now() - start;
+  if (elapsed > maxRenderMs) throw new Error(`it took ${Math.round(elapsed)} ms, and may take ${maxRenderMs} ms`);
+  return result;
+}
+
+/** Creates a component of an extension. If that fails, the error is what is drawn. Undefined if there is nothing to draw. */
+export function createWalled(create: () => UiComponent, options: WallOptions): WalledComponent;
+export function createWalled(create: () => UiComponent | undefined, options: WallOptions): WalledComponent | undefined;
+export function createWalled(create: () => UiComponent | undefined, options: WallOptions): WalledComponent | undefined {
+  try {
+    const component = limitTime(create);
+    return component && new WalledComponent(component, options);
+  } catch (error) {
+    const fail = (): never => {
+      throw error;
+    };
+    return new WalledComponent({ render: fail }, options);
+  }
+}

@@ -1,0 +1,120 @@
+/** Options of extensions, and extensions in modes without a terminal. */
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { exitCodes } from "../src/exit-codes.ts";
+import { writeExtension, writeModule } from "./extension-kit.ts";
+import { createModelWorkspace, run, textReply } from "./kit.ts";
+
+const flagged = `
+  tau.registerFlag("plan", { type: "boolean", description: "Only plan" });
+  tau.registerFlag("target", { type: "string", default: "nowhere" });
+  tau.on("input", ({ text }) => ({
+    action: "transform",
+    text: text + " plan=" + tau.getFlag("plan") + " target=" + tau.getFlag("target"),
+  }));
+`;
+
+const lastPrompt = (workspace: { server: { requests: readonly { body?: unknown }[] } }): string =>
+  JSON.stringify((workspace.server.requests.at(-1)!.body as { messages: { content: unknown }[] }).messages.at(-1));
+
+test.each([
+  [["--plan", "-p", "Go"], "Go plan=true target=nowhere"],
+  [["-p", "--target", "moon", "Go"], "Go plan=undefined target=moon"],
+  [["-p", "Go", "--target=the moon", "--plan"], "Go plan=true target=the moon"],
+  [["-p", "Go", "--target", ""], "Go plan=undefined target="],
+])("%j sets flags of an extension, and the rest is the prompt", async (args, prompt) => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
+  await writeExtension(workspace, "flagged", flagged);
+  expect(await run(workspace, args)).toEqual({ code: 0, out: "ok\n", err: "" });
+  expect(lastPrompt(workspace)).toContain(prompt);
+});
+
+test.each([
+  [["-p", "Go", "--plam"], "tau: there is no option --plam. See tau --help.\n"],
+  [["-p", "Go", "--thinkin", "x"], 'tau: there is no option --thinkin. Did you mean "--thinking"? See tau --help.\n'],
+  [["-p", "Go", "--target"], "tau: --target needs a value: --target TEXT. See tau --help.\n"],
+  [["-p", "Go", "--plan=yes"], "tau: --plan takes no value. See tau --help.\n"],
+  [["--list-models", "--plan"], "tau: there is no option --plan. See tau --help.\n"],
+  [["-ne", "-p", "Go", "--plan"], "tau: there is no option --plan. See tau --help.\n"],
+])("%j is a usage error, and nothing is asked", async (args, err) => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
+  await writeExtension(workspace, "flagged", flagged);
+  expect(await run(workspace, args)).toEqual({ code: exitCodes.usage, out: "", err });
+  expect(workspace.server.requests).toHaveLength(0);
+});
+
+test("without extensions an unknown option is refused with the same words", async () => {
+  const workspace = await createModelWorkspace([]);
+  const expected = { code: exitCodes.usage, out: "", err: "tau: there is no option --plan. See tau --help.\n" };
+  expect(await run(workspace, ["-p", "Go", "--plan"])).toEqual(expected);
+  expect(await run(workspace, ["--plan"])).toEqual(expected);
+});
+
+test("the error names the extension that could not be loaded, because the option may be its own", async () => {
+  const workspace = await createModelWorkspace([]);
+  await writeExtension(workspace, "broken", `throw new Error("no luck");`);
+  const { code, err } = await run(workspace, ["-p", "Go", "--plan"]);
+  expect(code).toBe(exitCodes.usage);
+  expect(err).toContain("there is no option --plan.");
+  expect(err).toContain("no luck");
+});
+
+test("-e loads files and directories, also with -ne, which leaves out all others", async () => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
+  const say = (word: string) =>
+    `export default (tau) => tau.on("input", ({ text }) => ({ action: "transform", text: text + " ${word}" }));`;
+  await writeExtension(
+    workspace,
+    "found",
+    `tau.on("input", ({ text }) => ({ action: "transform", text: text + " no" }));`,
+  );
+  await writeModule(join(workspace.directory, "one.ts"), say("one"));
+  await mkdir(join(workspace.directory, "two"));
+  await writeModule(join(workspace.directory, "two", "index.js"), say("two"));
+  const args = ["-ne", "-e", "one.ts", "--extension", "two", "-p", "Go"];
+  expect(await run(workspace, args)).toEqual({ code: 0, out: "ok\n", err: "" });
+  expect(lastPrompt(workspace)).toContain("Go one two");
+  const missing = await run(workspace, ["-e", "gone.ts", "-p", "Go"]);
+  expect(missing).toMatchObject({ code: exitCodes.usage, err: "tau: There is no file or directory gone.ts.\n" });
+});
+
+test("print and JSON mode start extensions before the prompt, answer dialogs for nobody, and end them", async () => {
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok")]);
+  await writeExtension(
+    workspace,
+    "modes",
+    `
+    let seen = "";
+    tau.on("session_start", async ({ reason }, ctx) => {
+      const answers = [await ctx.ui.select("?", ["a"]), await ctx.ui.confirm("?", "?"), await ctx.ui.custom(() => ({}))];
+      seen = [reason, ctx.mode, ctx.hasUI, ...answers].join(",");
+    });
+    tau.on("input", ({ text, source }) => ({ action: "transform", text: text + " " + seen + " " + source }));
+    tau.on("session_shutdown", ({ reason }) => require("node:fs").writeFileSync("${join(workspace.directory, "ended")}", reason));
+    `,
+  );
+  expect(await run(workspace, ["-p", "Go"])).toMatchObject({ code: 0, out: "ok\n" });
+  expect(lastPrompt(workspace)).toContain("Go startup,print,false,,false, interactive");
+  expect(await readFile(join(workspace.directory, "ended"), "utf8")).toBe("quit");
+  expect(await run(workspace, ["--mode", "json", "Go"])).toMatchObject({ code: 0 });
+  expect(lastPrompt(workspace)).toContain("Go startup,json,false,,false, interactive");
+});
+
+test("a prompt that an extension deals with needs no model, and a run that it starts is waited for", async () => {
+  const workspace = await createModelWorkspace([textReply("Forty-two.")]);
+  await writeExtension(
+    workspace,
+    "commands",
+    `
+    tau.registerCommand("quiet", { handler: () => {} });
+    tau.registerCommand("ask", { handler: (args) => tau.sendUserMessage("The question: " + args) });
+    `,
+  );
+  expect(await run(workspace, ["-p", "/quiet"])).toEqual({ code: 0, out: "", err: "" });
+  expect(workspace.server.requests).toHaveLength(0);
+  expect(await run(workspace, ["-p", "/ask what?"])).toEqual({ code: 0, out: "Forty-two.\n", err: "" });
+  expect(lastPrompt(workspace)).toContain("The question: what?");
+  const { out } = await run(workspace, ["--mode", "json", "/quiet"]);
+  expect(JSON.parse(out.trimEnd().split("\n").at(-1)!)).toMatchObject({ type: "result", answer: "", turns: 0 });
+});

@@ -1,0 +1,28 @@
+/** Whether an extension runs, and where. Pure. */
+import { type ExtensionTrustState, getTrustState, type StoredTrust } from "../policy/extension-trust.ts";
+import type { ExtensionSource } from "./extension.ts";
+
+/**
+ * The state of an extension by its origin and by what the user said about it before. What the user named or put there is
+ * trusted. An extension of a package is what the user answered for this content. One of a project waits until the project
+ * is trusted, and is then acknowledged; what the user said about another content of it makes it pending. What was killed
+ * stays killed.
+ */
+export function resolveExtensionState(
+  { origin, digest }: Pick<ExtensionSource, "origin" | "digest">,
+  stored: StoredTrust | undefined,
+  { isProjectTrusted }: { isProjectTrusted: boolean },
+): ExtensionTrustState {
+  if (stored?.state === "killed") return "killed";
+  switch (origin) {
+    case "flag":
+    case "user":
+    case "inline":
+      return "trusted";
+    case "package":
+      return getTrustState(stored, digest);
+    case "project":
+      if (!isProjectTrusted) return "pending";
+      return stored ? getTrustState(stored, digest) : "acknowledged";
+  }
+}

@@ -1,0 +1,55 @@
+/** All extensions of a session with their states. Loads none of them. */
+import { getPackageEntries } from "../packages/package-settings.ts";
+import type { PackageResources } from "../packages/package-resources.ts";
+import { resolvePackages } from "../packages/resolve-packages.ts";
+import { type ExtensionTrustState, listExtensionTrust } from "../policy/extension-trust.ts";
+import type { ExtensionProblem, ExtensionSource } from "./extension.ts";
+import { resolveExtensionState } from "./extension-state.ts";
+import type { ExtensionPlace } from "./has-extensions.ts";
+import { discoverExtensions } from "./load/discover.ts";
+
+export interface FindExtensionsOptions extends ExtensionPlace {
+  /** Files or directories that the user named. Default: none. */
+  paths?: readonly string[];
+  /** Whether others than those of `paths` are found. Default true. */
+  discovers?: boolean;
+  /** Whether those of a project that is not trusted are found too; they are pending. Default false. */
+  includesUntrusted?: boolean;
+}
+
+export interface FoundExtension {
+  readonly source: ExtensionSource;
+  readonly state: ExtensionTrustState;
+}
+
+export interface FoundExtensions {
+  /** In the order in which they are loaded. */
+  readonly extensions: readonly FoundExtension[];
+  /** The installed packages: their other resources count too. */
+  readonly packages: readonly PackageResources[];
+  readonly problems: readonly ExtensionProblem[];
+}
+
+export async function findExtensions(options: FindExtensionsOptions): Promise<FoundExtensions> {
+  const { cwd, agentDir, settings, paths = [], discovers = true, includesUntrusted = false } = options;
+  const { isProjectTrusted } = settings;
+  const entries = discovers ? getPackageEntries(settings) : { user: [], project: [] };
+  const resolved = await resolvePackages({ cwd, agentDir, entries });
+  const found = await discoverExtensions({
+    cwd,
+    agentDir,
+    paths,
+    userPaths: settings.getGiven("global", "extensions") ?? [],
+    projectPaths: settings.getGiven("project", "extensions") ?? [],
+    packages: resolved.packages,
+    discovers,
+    isProjectTrusted: isProjectTrusted || includesUntrusted,
+  });
+  const stored = found.sources.length === 0 ? new Map() : await listExtensionTrust({ agentDir });
+  const extensions = found.sources.map((source) => ({
+    source,
+    state: resolveExtensionState(source, stored.get(source.id), { isProjectTrusted }),
+  }));
+  const problems = resolved.problems.map(({ source, message }) => ({ extension: source, message }));
+  return { extensions, packages: resolved.packages, problems: [...problems, ...found.problems] };
+}

@@ -1,0 +1,32 @@
+/** What a host does for the extensions of a session that leave it for another one. */
+import type { ExtensionEvent } from "../extensions/events.ts";
+import type { ExtensionHost } from "../extensions/session/surface.ts";
+import type { AgentSession } from "../agent-session/agent-session.ts";
+import type { Host } from "./host.ts";
+
+type Leaving = ExtensionEvent<"session_before_switch" | "session_before_fork">;
+
+/** Whether an extension does not want its session to be left. */
+export async function isCancelled({ extensions }: AgentSession, event: Leaving): Promise<boolean> {
+  if (!extensions?.has(event.type)) return false;
+  return (await extensions.emit(event))?.cancel === true;
+}
+
+/** It executes the commands of the protocol, so that handlers are asked as they are for a client. */
+export function createExtensionHost(host: Host, sessionId: string): ExtensionHost {
+  const toReplacement = (data: { sessionId: string; cancelled: boolean }) =>
+    data.cancelled ? ({ cancelled: true } as const) : { cancelled: false as const, sessionId: data.sessionId };
+  return {
+    async newSession({ setup, parentSession }) {
+      const parent = parentSession === undefined ? {} : { parentSession };
+      const created = await host.execute(sessionId, { type: "new_session", ...parent });
+      if (!created.cancelled) await setup?.(host.get(created.sessionId).session.sessionManager);
+      return toReplacement(created);
+    },
+    fork: async (entryId, position) =>
+      toReplacement(await host.execute(sessionId, { type: position === "at" ? "branch" : "fork", entryId })),
+    switchSession: async (sessionPath) =>
+      toReplacement(await host.execute(sessionId, { type: "switch_session", sessionPath })),
+    createContext: (other) => host.get(other).session.extensions?.createReplacedContext(),
+  };
+}

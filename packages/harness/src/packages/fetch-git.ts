@@ -1,0 +1,106 @@
+/** Fetches packages with git: one commit, without its history, hooks, filters and submodules. */
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { HarnessError } from "../errors.ts";
+import { installDependencies } from "./fetch-npm.ts";
+import type { Fetched, FetchPorts } from "./fetch-ports.ts";
+import type { LockedPackage } from "./lock-file.ts";
+import { readManifest } from "./manifest.ts";
+import type { GitSource } from "./package-source.ts";
+import { type ProgramOutcome, runProgram } from "./run-program.ts";
+
+/** Nothing that the user's git is configured to run is run, and the content is the same on every computer. */
+const config = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.autocrlf=false",
+  "core.eol=lf",
+  "core.symlinks=true",
+  "submodule.recurse=false",
+  "advice.detachedHead=false",
+  "init.defaultBranch=main",
+  "gc.auto=0",
+].flatMap((setting) => ["-c", setting]);
+
+/** How the user reaches servers; all other variables of git are about another repository. */
+const keptVariables = /^GIT_(SSH|SSH_COMMAND|SSL_\w+|PROXY_\w+|CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM|EXEC_PATH)$/;
+
+export const getGitEnvironment = (env: FetchPorts["env"]): Record<string, string | undefined> => ({
+  GIT_SSH_COMMAND: "ssh -o BatchMode=yes",
+  ...Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("GIT_") || keptVariables.test(name))),
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_ALLOW_PROTOCOL: "https:ssh:file",
+  GIT_LFS_SKIP_SMUDGE: "1",
+});
+
+/** Fetches a commit into `directory`, which becomes the package. With `locked`, that commit. */
+export async function fetchGit(
+  source: GitSource,
+  { directory, locked }: { directory: string; locked: LockedPackage | undefined },
+  ports: FetchPorts,
+): Promise<Fetched> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const git = (...args: string[]): Promise<ProgramOutcome> =>
+    runProgram({
+      argv: ["git", ...config, ...args],
+      cwd: directory,
+      env: getGitEnvironment(ports.env),
+      signal: ports.signal,
+    });
+  const mustDo = async (...args: string[]): Promise<string> => {
+    const outcome = await git(...args);
+    if (outcome.kind === "done") return outcome.output.trim();
+    throw new HarnessError("install_failed", `git failed for ${source.url}: ${outcome.reason}`);
+  };
+  await mustDo("init", "--quiet", "--template=");
+  const ref = locked?.resolved ?? source.ref ?? "HEAD";
+  const options = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules"];
+  const shallow = await git(...options, "--depth=1", "--", source.url, ref);
+  let target = "FETCH_HEAD";
+  if (shallow.kind === "failed") {
+    // Servers may refuse to send a commit by its name, and the beginning of a name is none.
+    if (!/^[0-9a-f]{7,40}$/.test(ref)) {
+      throw new HarnessError("install_failed", `git failed for ${source.url} at ${ref}: ${shallow.reason}`);
+    }
+    await mustDo(...options, "--", source.url, "+refs/heads/*:refs/remotes/all/*", "+refs/tags/*:refs/tags/*");
+    target = ref;
+  }
+  const commit = await mustDo("rev-parse", "--verify", "--quiet", "--end-of-options", `${target}^{commit}`);
+  if (locked && commit !== locked.resolved) {
+    throw new HarnessError("install_failed", `${source.url} has ${commit}, not the commit of the lock.`);
+  }
+  await mustDo("checkout", "--quiet", "--force", "--detach", commit);
+  // What is installed is the content. An update fetches it anew.
+  await rm(join(directory, ".git"), { recursive: true, force: true });
+  const manifest = (await readManifest(directory)) ?? emptyManifest;
+  const dependencies = await addDependencies(directory, manifest.dependencies, locked, ports);
+  return { root: directory, manifest, locked: { resolved: commit, ...(dependencies && { dependencies }) } };
+}
+
+const emptyManifest = {
+  name: undefined,
+  version: undefined,
+  main: undefined,
+  declared: undefined,
+  dependencies: {},
+  hasInstallScripts: false,
+};
+
+async function addDependencies(
+  directory: string,
+  dependencies: Readonly<Record<string, string>>,
+  locked: LockedPackage | undefined,
+  ports: FetchPorts,
+) {
+  if (Object.keys(dependencies).length === 0) return undefined;
+  const beside = `${directory}-dependencies`;
+  try {
+    const packages = await installDependencies(beside, { dependencies, locked: locked?.dependencies }, ports);
+    const target = join(directory, "node_modules");
+    await rm(target, { recursive: true, force: true });
+    await rename(join(beside, "node_modules"), target);
+    return packages;
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
+}

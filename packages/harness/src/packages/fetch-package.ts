@@ -1,0 +1,180 @@
+/** Fetches a package beside the installed ones, checks it, and puts it in its place once the user agrees. */
+import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Ids, systemIds } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
+import { nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
+import { HarnessError } from "../errors.ts";
+import { fetchGit } from "./fetch-git.ts";
+import { fetchNpm } from "./fetch-npm.ts";
+import type { FetchPorts } from "./fetch-ports.ts";
+import { getInstallLocation, getScopeDirectory, type PackageDirectories } from "./install-location.ts";
+import { forgetInstall, recordInstall } from "./install-records.ts";
+import { listResources, type ResourceNames } from "./list-resources.ts";
+import { readLocalPackage } from "./local-package.ts";
+import { changeLock, type LockedPackage, readLock } from "./lock-file.ts";
+import type { Manifest } from "./manifest.ts";
+import { type PackageScope, resourceKinds } from "./package-resources.ts";
+import type { GitSource, LocalSource, NpmSource, PackageSource } from "./package-source.ts";
+import { checkTree, digestTree } from "./tree.ts";
+
+export interface FetchOptions extends PackageDirectories, FetchPorts {
+  scope: PackageScope;
+  /** What the settings will have. */
+  text: string;
+  /** Whether what the lock has is fetched again, and nothing else accepted. Default false: the newest that the source allows. */
+  asLocked?: boolean;
+  ids?: Ids;
+}
+
+/** A package that is checked and not used yet. */
+export interface FetchedPackage {
+  readonly source: PackageSource;
+  readonly scope: PackageScope;
+  /** Undefined for a local package, which stays where it is. */
+  readonly locked: LockedPackage | undefined;
+  /** What is installed now. */
+  readonly previous: LockedPackage | undefined;
+  readonly manifest: Manifest | undefined;
+  readonly names: ResourceNames;
+  /** The directory in which the package is until it is enabled. */
+  readonly root: string;
+  /** Uses it from now on, in place of `previous`. Returns its directory. Writes the lock; the settings are up to the caller. */
+  enable(): Promise<string>;
+  /** Removes what was fetched. Has no effect after `enable`. */
+  discard(): Promise<void>;
+}
+
+/** Throws `HarnessError` `install_failed` with the reason. Nothing that is installed has changed then. */
+export const fetchPackage = (source: PackageSource, options: FetchOptions): Promise<FetchedPackage> =>
+  source.kind === "local" ? openLocal(source, options) : fetchRemote(source, options);
+
+async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<FetchedPackage> {
+  const found = await readLocalPackage(source.path);
+  if (!found) throw new HarnessError("invalid_input", `There is no file or directory ${source.path}.`);
+  mustBringSomething(found.names, source.path);
+  return {
+    source,
+    scope,
+    locked: undefined,
+    previous: undefined,
+    manifest: found.manifest,
+    names: found.names,
+    root: found.root,
+    enable: () => Promise.resolve(found.root),
+    discard: () => Promise.resolve(),
+  };
+}
+
+function mustBringSomething(names: ResourceNames, name: string): void {
+  if (resourceKinds.some((kind) => names[kind].length > 0)) return;
+  const text = `${name} is not a package for tau: it has no extensions, skills, prompt templates or themes.`;
+  throw new HarnessError("install_failed", text);
+}
+
+async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions): Promise<FetchedPackage> {
+  const { scope, text, asLocked = false, ids = systemIds } = options;
+  const scopeDirectory = getScopeDirectory(scope, options);
+  const previous = (await readLock(scopeDirectory)).get(source.id);
+  const base = join(scopeDirectory, source.kind);
+  await prepareBase(base, scopeDirectory, scope);
+  const staging = join(base, `${stagingPrefix}${process.pid}-${ids()}`);
+  const discard = async () => {
+    await rm(staging, { recursive: true, force: true });
+    await removeEmpty(base, scopeDirectory);
+  };
+  try {
+    const directory = join(staging, "package");
+    const wanted = { directory, locked: asLocked ? previous : undefined };
+    const fetched = await (source.kind === "npm"
+      ? fetchNpm(source, wanted, options)
+      : fetchGit(source, wanted, options));
+    await checkTree(directory);
+    const locked = { source: text, ...fetched.locked, digest: await digestTree(fetched.root) };
+    if (asLocked && previous && previous.digest !== locked.digest) {
+      const reason = `The content of ${source.id} ${locked.resolved} is not the one in packages-lock.json`;
+      throw new HarnessError("install_failed", `${reason}, so it is refused.`);
+    }
+    const names = await listResources(fetched.root, fetched.manifest);
+    mustBringSomething(names, source.id);
+    const enable = async () => {
+      const location = getInstallLocation(scopeDirectory, source, locked);
+      await replace(location.directory, directory);
+      if (scope === "project") await recordInstall(location.directory, { ...options, ids });
+      await changeLock(scopeDirectory, ids, (lock) => lock.set(source.id, locked));
+      if (previous && previous.resolved !== locked.resolved) {
+        await removeInstalled(source, previous, { ...options, ids });
+      }
+      await discard();
+      return location.root;
+    };
+    const { manifest, root } = fetched;
+    return { source, scope, locked, previous, manifest, names, root, enable, discard };
+  } catch (error) {
+    await discard();
+    if (error instanceof HarnessError && error.code === "install_failed") {
+      throw new HarnessError("install_failed", `${text}: ${getErrorMessage(error)}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+const stagingPrefix = ".staging-";
+
+/** The directory of packages. What an install left behind that was killed is removed. */
+async function prepareBase(base: string, scopeDirectory: string, scope: PackageScope): Promise<void> {
+  if (scope === "project") {
+    for (const path of [scopeDirectory, base]) {
+      const stats = await unlessMissing(nodeFileSystem.lstat(path));
+      if (stats && !stats.isDirectory()) {
+        throw new HarnessError("invalid_input", `${path} is not a directory, so nothing is installed there.`);
+      }
+    }
+  }
+  await mkdir(base, { recursive: true, mode: 0o700 });
+  if (scope === "project") await writeFile(join(base, ".gitignore"), "*\n");
+  for (const name of await readdir(base)) {
+    const pid = Number(new RegExp(`^\\${stagingPrefix}(\\d+)-`).exec(name)?.[1]);
+    if (Number.isInteger(pid) && !isRunning(pid)) await rm(join(base, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** The old directory is there until the new one is. */
+async function replace(target: string, from: string): Promise<void> {
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  const old = join(dirname(from), "old");
+  await unlessMissing(rename(target, old));
+  await rename(from, target);
+}
+
+/** Removes the files of an installed version, and directories that are empty then. */
+export async function removeInstalled(
+  source: NpmSource | GitSource,
+  locked: LockedPackage,
+  { scope, ids = systemIds, ...directories }: PackageDirectories & { scope: PackageScope; ids?: Ids },
+): Promise<void> {
+  const scopeDirectory = getScopeDirectory(scope, directories);
+  const { directory } = getInstallLocation(scopeDirectory, source, locked);
+  if (scope === "project") await forgetInstall(directory, { ...directories, ids });
+  await rm(directory, { recursive: true, force: true });
+  await removeEmpty(dirname(directory), scopeDirectory);
+}
+
+/** A directory with nothing but the `.gitignore` that we wrote is empty too. */
+async function removeEmpty(directory: string, end: string): Promise<void> {
+  if (directory === end || !directory.startsWith(end)) return;
+  const names = (await unlessMissing(readdir(directory))) ?? [];
+  if (names.some((name) => name !== ".gitignore")) return;
+  if (names.length > 0) await rm(join(directory, ".gitignore"), { force: true });
+  if (await unlessMissing(stat(directory))) await tolerate(rmdir(directory), "ENOTEMPTY", "ENOENT");
+  await removeEmpty(dirname(directory), end);
+}

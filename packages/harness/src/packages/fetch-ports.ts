@@ -1,0 +1,18 @@
+import type { LockedPackage } from "./lock-file.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** What fetching a package needs. */
+export interface FetchPorts {
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+  /** Releases on npm that are younger do not count; undefined for any age. */
+  before: Date | undefined;
+}
+
+/** What was fetched into a directory. */
+export interface Fetched {
+  /** The directory of the package. */
+  readonly root: string;
+  readonly manifest: Manifest;
+  readonly locked: Omit<LockedPackage, "source" | "digest">;
+}

@@ -1,0 +1,34 @@
+/** Packages: extensions, skills, prompt templates and themes that are installed together. */
+export type { ConfiguredPackage } from "./combine-entries.ts";
+export { fetchPackage, type FetchedPackage, type FetchOptions } from "./fetch-package.ts";
+export { filterResources } from "./filter-resources.ts";
+export { getScopeDirectory, type PackageDirectories } from "./install-location.ts";
+export { listResources, type ResourceNames } from "./list-resources.ts";
+export { type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
+export { type Manifest, readManifest } from "./manifest.ts";
+export { type DetailedEntry, type PackageEntry, toDetailed, toEntry } from "./package-entry.ts";
+export { listPackagePaths, type PackagePaths } from "./package-paths.ts";
+export {
+  type PackageProblem,
+  type PackageResources,
+  type PackageScope,
+  type ResourceKind,
+  resourceKinds,
+} from "./package-resources.ts";
+export {
+  changePackageEntries,
+  getPackageEntries,
+  type PackageSettingsPorts,
+  toSettingsScope,
+} from "./package-settings.ts";
+export { isPinned, type PackageSource, parseSource } from "./package-source.ts";
+export { findPiPackages, type PiPackagesOptions, takePiPackagesNotice } from "./pi-packages.ts";
+export { removePackage } from "./remove-package.ts";
+export {
+  inspectPackages,
+  type ResolvedPackage,
+  type ResolvedPackages,
+  type ResolveOptions,
+  resolvePackages,
+} from "./resolve-packages.ts";
+export { toggleResource } from "./toggle-resource.ts";

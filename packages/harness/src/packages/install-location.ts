@@ -1,0 +1,35 @@
+/** Where packages are installed. Pure. */
+import { join } from "node:path";
+import type { LockedPackage } from "./lock-file.ts";
+import type { PackageScope } from "./package-resources.ts";
+import type { GitSource, NpmSource } from "./package-source.ts";
+
+export interface PackageDirectories {
+  cwd: string;
+  agentDir: string;
+}
+
+/** The directory of the settings, of the lock and of the packages. */
+export const getScopeDirectory = (scope: PackageScope, { cwd, agentDir }: PackageDirectories): string =>
+  scope === "user" ? agentDir : join(cwd, ".tau");
+
+export interface InstallLocation {
+  /** Everything that was fetched, dependencies included. */
+  readonly directory: string;
+  /** The directory of the package in it. */
+  readonly root: string;
+}
+
+/** Each version has a directory of its own, so that the lock alone decides which one is used. */
+export function getInstallLocation(
+  scopeDirectory: string,
+  source: NpmSource | GitSource,
+  { resolved }: Pick<LockedPackage, "resolved">,
+): InstallLocation {
+  if (source.kind === "npm") {
+    const directory = join(scopeDirectory, "npm", `${source.name}@${resolved}`);
+    return { directory, root: join(directory, "node_modules", source.name) };
+  }
+  const directory = `${join(scopeDirectory, "git", ...source.directory)}@${resolved.slice(0, 12)}`;
+  return { directory, root: directory };
+}

@@ -1,0 +1,92 @@
+/** `packages-lock.json`, beside the settings: which version of each package is installed, and what its content is. */
+import { join } from "node:path";
+import { mkdir, unlink } from "node:fs/promises";
+import { type Ids, systemClock } from "@tau/ai";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { nodeFileSystem, tolerate } from "@tau/tools/platform";
+import { namingFile, readWhole, writeWhole } from "../durable-file.ts";
+import { HarnessError } from "../errors.ts";
+import { waitForLease } from "../wait-for-lease.ts";
+
+export interface LockedPackage {
+  /** As in the settings. */
+  readonly source: string;
+  /** The version, or the commit. */
+  readonly resolved: string;
+  /** Of the archive, as npm has it. Git needs none: a commit is one. */
+  readonly integrity?: string;
+  /** Of the content; see `digestTree`. */
+  readonly digest: string;
+  /** The `packages` of npm's own lock, with the integrity of every dependency. */
+  readonly dependencies?: Readonly<Record<string, unknown>>;
+}
+
+/** By the id of the package. */
+export type PackageLock = ReadonlyMap<string, LockedPackage>;
+
+export const getLockPath = (scopeDirectory: string): string => join(scopeDirectory, "packages-lock.json");
+
+/** Empty if there is no file. Throws `HarnessError` `invalid_input` for a damaged one. */
+export async function readLock(scopeDirectory: string): Promise<PackageLock> {
+  const path = getLockPath(scopeDirectory);
+  const bytes = await readWhole(nodeFileSystem, path);
+  if (!bytes) return new Map();
+  const value = tryParseJson(bytes.toString("utf8"));
+  const packages = isRecord(value) && value["version"] === 1 ? value["packages"] : undefined;
+  if (!isRecord(packages) || !Object.values(packages).every(isLocked)) {
+    const advice = "Restore it, or remove it and install the packages again: tau install";
+    throw new HarnessError("invalid_input", `${path} is damaged, or was written by another version of tau. ${advice}`);
+  }
+  return new Map(Object.entries(packages as Record<string, LockedPackage>));
+}
+
+const maxWaitMs = 60_000;
+
+/** No other process changes it meanwhile. A lock without packages is removed. */
+export async function changeLock(
+  scopeDirectory: string,
+  ids: Ids,
+  work: (lock: Map<string, LockedPackage>) => void,
+): Promise<void> {
+  const path = getLockPath(scopeDirectory);
+  const lease = `${path}.lease`;
+  await namingFile(path, async () => {
+    await mkdir(scopeDirectory, { recursive: true, mode: 0o700 });
+    const outcome = await waitForLease(lease, { clock: systemClock, ids, maxWaitMs });
+    if (outcome.kind === "busy") {
+      throw new HarnessError("write_failed", `${path} is being changed by process ${outcome.holder.pid}. Try again.`);
+    }
+    try {
+      const lock = new Map(await readLock(scopeDirectory));
+      work(lock);
+      await writeLock(path, lock, ids);
+    } finally {
+      // Removed rather than released, so that no file is left in what may be a repository.
+      await tolerate(unlink(lease), "ENOENT");
+    }
+  });
+}
+
+async function writeLock(path: string, lock: PackageLock, ids: Ids): Promise<void> {
+  if (lock.size === 0) return void (await tolerate(unlink(path), "ENOENT"));
+  const packages = Object.fromEntries([...lock].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const bytes = Buffer.from(`${JSON.stringify({ version: 1, packages }, undefined, 2)}\n`);
+  await writeWhole(nodeFileSystem, { path, bytes, ids, mode: 0o644 });
+}
+
+/** Nothing of it can lead out of the directory of packages. */
+const resolvedForm = /^[\w][\w.+-]*$/;
+
+function isLocked(value: unknown): value is LockedPackage {
+  if (!isRecord(value)) return false;
+  const { source, resolved, integrity, digest, dependencies } = value;
+  const isText = (each: unknown) => typeof each === "string";
+  return (
+    isText(source) &&
+    typeof resolved === "string" &&
+    resolvedForm.test(resolved) &&
+    (integrity === undefined || isText(integrity)) &&
+    isText(digest) &&
+    (dependencies === undefined || isRecord(dependencies))
+  );
+}

@@ -1,0 +1,51 @@
+/** The entries of packages in the settings of each scope. */
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { Ids } from "@tau/ai";
+import { keepTrust } from "../policy/trust.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+import { getScopeDirectory, type PackageDirectories } from "./install-location.ts";
+import { type PackageEntry, toDetailed, toEntry } from "./package-entry.ts";
+import type { PackageScope } from "./package-resources.ts";
+import { isLocalSource } from "./package-source.ts";
+
+export const toSettingsScope = (scope: PackageScope): "global" | "project" => (scope === "user" ? "global" : "project");
+
+/** With absolute paths. Those of a project that is not trusted do not count. */
+export const getPackageEntries = (settings: SettingsManager): Record<PackageScope, readonly PackageEntry[]> => ({
+  user: settings.getGiven("global", "packages") ?? [],
+  project: settings.getGiven("project", "packages") ?? [],
+});
+
+/** A project is moved and cloned as a whole, so its own paths are relative. */
+export const toStoredSource = (source: string, scope: PackageScope, directories: PackageDirectories): string => {
+  if (scope === "user" || !isLocalSource(source)) return source;
+  const path = relative(getScopeDirectory(scope, directories), source);
+  return path.startsWith("..") ? path : `./${path}`;
+};
+
+export interface PackageSettingsPorts extends PackageDirectories {
+  settings: SettingsManager;
+  ids: Ids;
+}
+
+/**
+ * Replaces the entries of one scope. They have absolute paths, which are stored as `toStoredSource` says. Trust in a project
+ * that was stored before counts after it too.
+ */
+export async function changePackageEntries(
+  { settings, ids, ...directories }: PackageSettingsPorts,
+  scope: PackageScope,
+  change: (entries: readonly PackageEntry[]) => readonly PackageEntry[],
+): Promise<void> {
+  const entries = change(getPackageEntries(settings)[scope]).map((entry) => {
+    const detailed = toDetailed(entry);
+    return toEntry({ ...detailed, source: toStoredSource(detailed.source, scope, directories) });
+  });
+  // Without a list of its own, the list of pi's file would count again.
+  const isReplacing = scope === "project" && existsSync(join(directories.cwd, ".pi", "settings.json"));
+  const packages = entries.length === 0 && !isReplacing ? undefined : entries;
+  const around = (write: () => Promise<void>) =>
+    scope === "project" ? keepTrust({ ...directories, ids }, write) : write();
+  await settings.update(toSettingsScope(scope), { packages }, around);
+}

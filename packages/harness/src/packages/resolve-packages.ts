@@ -1,0 +1,138 @@
+/** What the installed packages bring to a session. Starts no process and fetches nothing. */
+import { join } from "node:path";
+import { lookAt, nodeFileSystem } from "@tau/tools/platform";
+import { HarnessError } from "../errors.ts";
+import { getRealPath } from "../settings/locate.ts";
+import { combineEntries, type ConfiguredPackage } from "./combine-entries.ts";
+import { readLocalPackage } from "./local-package.ts";
+import { filterResources } from "./filter-resources.ts";
+import { getInstallLocation, getScopeDirectory, type PackageDirectories } from "./install-location.ts";
+import { isAsInstalled } from "./install-records.ts";
+import { listResources, type ResourceNames } from "./list-resources.ts";
+import { type PackageLock, readLock } from "./lock-file.ts";
+import { readManifest } from "./manifest.ts";
+import type { PackageEntry } from "./package-entry.ts";
+import { type PackageProblem, type PackageResources, type PackageScope, resourceKinds } from "./package-resources.ts";
+import type { GitSource, NpmSource } from "./package-source.ts";
+
+export interface ResolveOptions extends PackageDirectories {
+  /** The setting `packages` of each scope, with absolute paths; see `SettingsManager.getGiven`. */
+  entries: Readonly<Record<PackageScope, readonly PackageEntry[]>>;
+}
+
+/** A package with everything that it could bring, for the list of resources. */
+export interface ResolvedPackage {
+  readonly configured: ConfiguredPackage;
+  /** The version or commit; undefined for a local package. */
+  readonly resolved: string | undefined;
+  readonly names: ResourceNames;
+  readonly resources: PackageResources;
+}
+
+export interface ResolvedPackages {
+  readonly packages: readonly PackageResources[];
+  readonly problems: readonly PackageProblem[];
+}
+
+/** Packages that are not installed, or not as they were, are problems and bring nothing. */
+export async function resolvePackages(options: ResolveOptions): Promise<ResolvedPackages> {
+  const { packages, problems } = await inspectPackages(options);
+  return { packages: packages.map(({ resources }) => resources), problems };
+}
+
+export async function inspectPackages(
+  options: ResolveOptions,
+): Promise<{ packages: readonly ResolvedPackage[]; problems: readonly PackageProblem[] }> {
+  const combined = combineEntries(options.entries, getRealPath);
+  const problems = [...combined.problems];
+  const packages: ResolvedPackage[] = [];
+  const locks = new Map<PackageScope, PackageLock | string>();
+  for (const configured of combined.packages) {
+    const { scope, entry } = configured;
+    if (!locks.has(scope)) locks.set(scope, await readLockOrProblem(getScopeDirectory(scope, options)));
+    const found = await inspect(configured, locks.get(scope)!, options);
+    if (found.kind === "found") packages.push(found.package);
+    else problems.push({ ...found, source: entry.source, scope });
+  }
+  return { packages, problems };
+}
+
+/** The lock, or a sentence about a damaged one. */
+async function readLockOrProblem(scopeDirectory: string): Promise<PackageLock | string> {
+  try {
+    return await readLock(scopeDirectory);
+  } catch (error) {
+    if (!(error instanceof HarnessError)) throw error;
+    return error.message;
+  }
+}
+
+type Problem = Pick<PackageProblem, "kind" | "message">;
+type Inspected = { readonly kind: "found"; readonly package: ResolvedPackage } | Problem;
+type Located =
+  | {
+      readonly kind: "found";
+      readonly root: string;
+      readonly names: ResourceNames;
+      readonly resolved?: string;
+      /** Whether the package is one file. */
+      readonly isFile?: boolean;
+    }
+  | Problem;
+
+async function inspect(
+  configured: ConfiguredPackage,
+  lock: PackageLock | string,
+  options: ResolveOptions,
+): Promise<Inspected> {
+  const { source, scope, entry, filters } = configured;
+  const located =
+    source.kind === "local"
+      ? await locateLocal(source.path)
+      : await locateInstalled({ source, scope, text: entry.source }, lock, options);
+  if (located.kind !== "found") return located;
+  const { root, names, resolved, isFile = false } = located;
+  if (resourceKinds.every((kind) => names[kind].length === 0)) {
+    const message = `The package ${entry.source} has no extensions, skills, prompt templates or themes.`;
+    return { kind: "empty", message };
+  }
+  const counted = resourceKinds.map((kind) => [
+    kind,
+    filterResources(names[kind], filters[kind]).map((name) => (isFile ? root : join(root, name))),
+  ]);
+  const lists = Object.fromEntries(counted) as ResourceNames;
+  const resources = { id: source.id, root, scope, source: entry.source, ...lists };
+  return { kind: "found", package: { configured, resolved, names, resources } };
+}
+
+async function locateLocal(path: string): Promise<Located> {
+  const found = await readLocalPackage(path);
+  if (found) return { kind: "found", ...found };
+  return { kind: "not_installed", message: `The package ${path} does not exist, so it is skipped.` };
+}
+
+async function locateInstalled(
+  { source, scope, text }: { source: NpmSource | GitSource; scope: PackageScope; text: string },
+  lock: PackageLock | string,
+  options: ResolveOptions,
+): Promise<Located> {
+  if (typeof lock === "string") return { kind: "invalid", message: lock };
+  const command = `tau install${scope === "project" ? " -l" : ""}`;
+  const describe = (kind: PackageProblem["kind"], what: string): Problem => ({
+    kind,
+    message: `${what}, so it is skipped. To install it: ${command}`,
+  });
+  const locked = lock.get(source.id);
+  if (!locked) return describe("not_installed", `The package ${text} is not installed`);
+  if (locked.source !== text) {
+    return describe("changed", `The package ${text} is not installed, but ${locked.source} is`);
+  }
+  const { directory, root } = getInstallLocation(getScopeDirectory(scope, options), source, locked);
+  if (!(await lookAt(nodeFileSystem, root))?.isDirectory()) {
+    return describe("not_installed", `The files of the package ${text} are missing`);
+  }
+  if (scope === "project" && !(await isAsInstalled(directory, options.agentDir))) {
+    return describe("changed", `The files of the package ${text} are not those that tau installed here`);
+  }
+  return { kind: "found", root, names: await listResources(root, await readManifest(root)), resolved: locked.resolved };
+}

@@ -1,0 +1,122 @@
+/** Extensions and the host: leaving a session for another one, and reloading. */
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { scriptedModel, text } from "@tau/ai/testing";
+import { expect, onTestFinished, test } from "vitest";
+import type { ExtensionAPI, ExtensionFactory } from "../../src/extensions/index.ts";
+import { noUi } from "../../src/extensions/index.ts";
+import { createHost } from "../../src/host/index.ts";
+import { AuthStorage } from "../../src/auth/auth-storage.ts";
+import { ModelRegistry } from "../../src/models/model-registry.ts";
+import { SettingsManager } from "../../src/settings/settings-manager.ts";
+
+async function openHost(extensions: object) {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-extensions-")));
+  const model = scriptedModel([[text("One.")], [text("Two.")], [text("Three.")]]);
+  const host = createHost({
+    agentDir: join(directory, "agent"),
+    params: {
+      cwd: directory,
+      agentDir: join(directory, "agent"),
+      settingsManager: SettingsManager.inMemory(),
+      authStorage: AuthStorage.inMemory(),
+      modelRegistry: ModelRegistry.inMemory(),
+      model,
+      watch: false,
+      extensions,
+    },
+  });
+  onTestFinished(async () => {
+    await host.dispose();
+    model.dispose();
+    await rm(directory, { recursive: true, force: true });
+  });
+  return { host, directory, sessionId: await host.create() };
+}
+
+test("a new session has extensions of its own, which are told why it begins and when the old one ends", async () => {
+  const seen: string[] = [];
+  let runs = 0;
+  const factory: ExtensionFactory = (tau) => {
+    const run = ++runs;
+    tau.on("session_start", ({ reason }) => void seen.push(`${run} start ${reason}`));
+    tau.on("session_shutdown", ({ reason }) => void seen.push(`${run} end ${reason}`));
+  };
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  await host.get(sessionId).run("hi", {});
+  const { sessionId: next } = await host.execute(sessionId, { type: "new_session" });
+  await host.close(sessionId, { reason: "new" });
+  await host.get(next).run("hi", {});
+  await host.close(next);
+  expect(seen).toEqual(["1 start startup", "1 end new", "2 start new", "2 end quit"]);
+});
+
+test("an extension cancels that its session is left", async () => {
+  const { host, sessionId } = await openHost({
+    factories: [
+      (tau: ExtensionAPI) => {
+        tau.on("session_before_switch", () => ({ cancel: true }));
+        tau.on("session_before_fork", () => ({ cancel: true }));
+      },
+    ],
+  });
+  await host.get(sessionId).run("hi", {});
+  expect(await host.execute(sessionId, { type: "new_session" })).toEqual({ sessionId, cancelled: true });
+  expect(await host.execute(sessionId, { type: "clone" })).toEqual({ sessionId, cancelled: true });
+  expect(host.sessionIds).toEqual([sessionId]);
+});
+
+test("a command replaces the session, the old context is stale, and withSession gets a fresh one", async () => {
+  const shown: string[] = [];
+  const told: string[] = [];
+  const factory: ExtensionFactory = (tau) => {
+    tau.registerCommand("next", {
+      async handler(_args, context) {
+        const before = context.sessionManager.getSessionId();
+        const { cancelled } = await context.newSession({
+          async withSession(fresh) {
+            told.push(fresh.sessionManager.getSessionId() === before ? "same" : "another");
+            await fresh.sendUserMessage("hello there");
+          },
+        });
+        told.push(`cancelled ${cancelled}`);
+        try {
+          void context.cwd;
+        } catch (error) {
+          told.push((error as Error).message.slice(0, 40));
+        }
+      },
+    });
+  };
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  const show = async (id: string) => {
+    shown.push(id);
+    await host.close(sessionId, { reason: "new" });
+  };
+  await host.get(sessionId).session.attachSurface({ mode: "tui", ui: noUi, show });
+  await host.get(sessionId).submit("/next", {});
+  expect(told).toEqual(["another", "cancelled false", "This extension context no longer works: "]);
+  expect(host.sessionIds).toEqual(shown);
+  await host.get(shown[0]!).session.waitForIdle();
+  expect(JSON.stringify(host.get(shown[0]!).session.messages)).toContain("hello there");
+});
+
+test("a reload loads the files again, also the first extension, and leaves nothing of the old ones", async () => {
+  const { host, directory, sessionId } = await openHost({ paths: ["tool.mjs"] });
+  const { session } = host.get(sessionId);
+  expect(session.notices.map(({ message }) => message).join()).toContain("tool.mjs");
+  const write = (name: string) =>
+    writeFile(
+      join(directory, "tool.mjs"),
+      `export default (tau) => tau.registerTool({ name: "${name}", label: "", description: "", parameters: { type: "object" }, execute: async () => ({ content: [] }) });`,
+    );
+  const names = () => session.tools.map(({ name }) => name);
+  await write("first");
+  await session.reload();
+  expect(names()).toContain("first");
+  await write("second");
+  await session.reload();
+  expect(names()).toContain("second");
+  expect(names()).not.toContain("first");
+});

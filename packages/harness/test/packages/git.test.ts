@@ -1,0 +1,139 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readLock } from "../../src/packages/lock-file.ts";
+import { parseSource, type PackageSource } from "../../src/packages/package-source.ts";
+import { removePackage } from "../../src/packages/remove-package.ts";
+import { resolvePackages } from "../../src/packages/resolve-packages.ts";
+import { createNpmWorkspace, createRepository, createWorkspace, fetch, install, listAll } from "./kit.ts";
+
+test("one commit is installed without its history, and an update takes the next", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  const first = await commit({ "prompts/a.md": "one" });
+  const root = await install(workspace, url);
+  expect(root.startsWith(join(workspace.agentDir, "git", "file"))).toBe(true);
+  expect(root.endsWith(`pack@${first.slice(0, 12)}`)).toBe(true);
+  expect(await listAll(root)).toEqual(["prompts/a.md"]);
+  const id = (parseSource(url, "/") as PackageSource).id;
+  expect((await readLock(workspace.agentDir)).get(id)).toMatchObject({ source: url, resolved: first });
+  const second = await commit({ "prompts/a.md": "two", "themes/t.json": "{}" });
+  await install(workspace, url);
+  const { packages, problems } = await resolvePackages({ ...workspace, entries: { user: [url], project: [] } });
+  expect(problems).toEqual([]);
+  expect(packages[0]!.root.endsWith(second.slice(0, 12))).toBe(true);
+  expect(packages[0]!.themes).toHaveLength(1);
+  expect(existsSync(root)).toBe(false);
+  await removePackage(parseSource(url, "/") as PackageSource, { ...workspace, scope: "user" });
+  expect(existsSync(join(workspace.agentDir, "git"))).toBe(false);
+});
+
+test("a tag, a branch, a whole commit and the beginning of one can be named", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit, git } = await createRepository(workspace);
+  const first = await commit({ "prompts/a.md": "one" });
+  git("tag", "v1");
+  git("push", "--quiet", "origin", "v1", "HEAD:refs/heads/feature/x");
+  await commit({ "prompts/a.md": "two" });
+  for (const ref of ["v1", "feature/x", first, first.slice(0, 10)]) {
+    const fetched = await fetch(workspace, `${url}@${ref}`);
+    expect(fetched.locked?.resolved, ref).toBe(first);
+    await fetched.discard();
+  }
+  await expect(fetch(workspace, `${url}@nope`)).rejects.toThrow(/git failed for .* at nope/);
+  await expect(fetch(workspace, `${url}@${"0".repeat(40)}`)).rejects.toMatchObject({ code: "install_failed" });
+  expect(await listAll(workspace.agentDir)).toEqual([]);
+});
+
+test("what the lock has is fetched again, also when the branch has moved", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  const first = await commit({ "prompts/a.md": "one" });
+  await install(workspace, url);
+  await commit({ "prompts/a.md": "two" });
+  expect((await fetch(workspace, url, { asLocked: true })).locked?.resolved).toBe(first);
+});
+
+test("dependencies are installed, without the repository's own npm configuration and scripts", async () => {
+  const workspace = await createNpmWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  const mark = join(workspace.root, "ran");
+  workspace.registry.publish("part", "1.0.0", { files: { "index.js": "module.exports = 1;" } });
+  const program = join(workspace.root, "work", "evil.sh");
+  await commit({
+    "package.json": JSON.stringify({
+      name: "pack",
+      dependencies: { part: "^1.0.0" },
+      scripts: { prepare: `touch ${mark}`, postinstall: `touch ${mark}` },
+    }),
+    ".npmrc": `registry=http://127.0.0.1:9/\ngit=${program}\nignore-scripts=false\n`,
+    "extensions/a.js": "",
+  });
+  const root = await install(workspace, url);
+  expect(existsSync(mark)).toBe(false);
+  expect(await readFile(join(root, "node_modules", "part", "index.js"), "utf8")).toContain("1");
+});
+
+test("hooks, filters, submodules and templates of git run nothing and bring nothing", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit, git } = await createRepository(workspace);
+  const mark = join(workspace.root, "ran");
+  const hooks = join(workspace.root, "hooks");
+  await mkdir(hooks);
+  for (const name of ["post-checkout", "reference-transaction"]) {
+    await writeFile(join(hooks, name), `#!/bin/sh\ntouch ${mark}\n`);
+    await chmod(join(hooks, name), 0o755);
+  }
+  await writeFile(
+    join(workspace.root, ".gitconfig"),
+    `[core]\n\thooksPath = ${hooks}\n[init]\n\ttemplateDir = ${hooks}\n`,
+  );
+  await commit({
+    "prompts/a.md": "",
+    ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ../pack.git\n\tupdate = !touch ran\n',
+  });
+  git("update-index", "--add", "--cacheinfo", `160000,${git("rev-parse", "HEAD")},x`);
+  git("commit", "--quiet", "--message", "submodule");
+  git("push", "--quiet", "origin", "HEAD:main");
+  // The user's own git runs the hook, so it would run here too.
+  expect(existsSync(mark)).toBe(true);
+  await rm(mark);
+  const root = await install(workspace, url);
+  expect(existsSync(mark)).toBe(false);
+  expect(await listAll(root)).toEqual([".gitmodules", "prompts/a.md"]);
+});
+
+test.each([
+  ["a link out of it", "../../../../../etc/passwd"],
+  ["an absolute link", "/etc/passwd"],
+  ["a link that leads nowhere", "missing.md"],
+])("a repository with %s is refused", async (_what, target) => {
+  const workspace = await createWorkspace();
+  const { url, commit, directory } = await createRepository(workspace);
+  await mkdir(join(directory, "prompts"));
+  await symlink(target, join(directory, "prompts", "a.md"));
+  await commit({ "prompts/b.md": "" });
+  await expect(fetch(workspace, url)).rejects.toThrow(/The package is refused: "prompts\/a.md" is a link that leads/);
+  expect(await listAll(workspace.agentDir)).toEqual([]);
+});
+
+test("a link inside the package is kept", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit, directory } = await createRepository(workspace);
+  await mkdir(join(directory, "prompts"));
+  await symlink("b.md", join(directory, "prompts", "a.md"));
+  await commit({ "prompts/b.md": "" });
+  expect((await fetch(workspace, url)).names.prompts).toEqual(["prompts/a.md", "prompts/b.md"]);
+});
+
+test("a transport that the user's configuration adds is not used", async () => {
+  const workspace = await createWorkspace();
+  const mark = join(workspace.root, "ran");
+  await writeFile(
+    join(workspace.root, ".gitconfig"),
+    `[url "ext::touch ${mark} "]\n\tinsteadOf = https://example.org/\n[protocol "ext"]\n\tallow = always\n`,
+  );
+  await expect(fetch(workspace, "git:example.org/me/pack")).rejects.toMatchObject({ code: "install_failed" });
+  expect(existsSync(mark)).toBe(false);
+});

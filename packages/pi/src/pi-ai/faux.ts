@@ -1,0 +1,162 @@
+/** A provider that answers with what it was given, for tests. */
+import {
+  type AssistantMessage,
+  AssistantMessageEventStream,
+  type Context,
+  emptyUsage,
+  type Model,
+  systemIds,
+  type TextContent,
+  type ThinkingContent,
+  type ToolCall,
+  unregisterApiProviders,
+} from "@tau/ai";
+import { createProvider, type Provider } from "./provider.ts";
+import { registerApiProvider } from "./streams.ts";
+import { lazyStream, type ProviderStreams } from "./lazy.ts";
+
+type Block = TextContent | ThinkingContent | ToolCall;
+
+interface FauxState {
+  callCount: number;
+  deferredFetchCount: number;
+  cancelledDeferred: unknown[];
+}
+
+type Answer =
+  | AssistantMessage
+  | ((
+      context: Context,
+      options: unknown,
+      state: FauxState,
+      model: Model,
+    ) => AssistantMessage | Promise<AssistantMessage>);
+
+export interface FauxOptions {
+  api?: string;
+  provider?: string;
+  models?: (Partial<Model> & { id: string })[];
+}
+
+export const fauxText = (text: string): TextContent => ({ type: "text", text });
+export const fauxThinking = (thinking: string): ThinkingContent => ({ type: "thinking", thinking });
+export const fauxToolCall = (name: string, args: ToolCall["arguments"], options: { id?: string } = {}): ToolCall => ({
+  type: "toolCall",
+  id: options.id ?? systemIds(),
+  name,
+  arguments: args,
+});
+
+export function fauxAssistantMessage(
+  content: string | Block | Block[],
+  options: Partial<Pick<AssistantMessage, "stopReason" | "errorMessage" | "responseId" | "timestamp">> = {},
+): AssistantMessage {
+  const blocks = typeof content === "string" ? [fauxText(content)] : Array.isArray(content) ? content : [content];
+  return {
+    role: "assistant",
+    content: blocks,
+    api: "faux",
+    provider: "faux",
+    model: "faux-1",
+    usage: emptyUsage(),
+    stopReason: "stop",
+    timestamp: Date.now(),
+    ...options,
+  };
+}
+
+export interface FauxCore extends ProviderStreams {
+  api: string;
+  provider: string;
+  models: [Model, ...Model[]];
+  state: FauxState;
+  getModel(modelId?: string): Model | undefined;
+  setResponses(answers: Answer[]): void;
+  appendResponses(answers: Answer[]): void;
+  getPendingResponseCount(): number;
+}
+
+export function createFauxCore({
+  api = "faux",
+  provider = "faux",
+  models = [{ id: "faux-1" }],
+}: FauxOptions): FauxCore {
+  const all = models.map((model) => toModel(model, api, provider)) as FauxCore["models"];
+  const state: FauxState = { callCount: 0, deferredFetchCount: 0, cancelledDeferred: [] };
+  let pending: Answer[] = [];
+  const start: ProviderStreams["stream"] = (model, context, options) =>
+    lazyStream(model, async () => {
+      state.callCount++;
+      const next = pending.shift();
+      if (next === undefined) throw new Error("No more faux responses are queued.");
+      const answer = typeof next === "function" ? await next(context, options, state, model) : next;
+      return replay({ ...answer, api, provider, model: model.id });
+    });
+  return {
+    api,
+    provider,
+    models: all,
+    state,
+    stream: start,
+    streamSimple: start,
+    getModel: (modelId) => (modelId === undefined ? all[0] : all.find(({ id }) => id === modelId)),
+    setResponses: (answers) => void (pending = [...answers]),
+    appendResponses: (answers) => void pending.push(...answers),
+    getPendingResponseCount: () => pending.length,
+  };
+}
+
+export function fauxProvider(options: FauxOptions = {}): FauxCore & { provider: Provider } {
+  const core = createFauxCore(options);
+  const auth = { apiKey: { name: "Faux", resolve: async () => ({ auth: {}, source: "faux" }) } };
+  return { ...core, provider: createProvider({ id: core.provider, auth, models: core.models, api: core }) } as never;
+}
+
+export function registerFauxProvider(options: FauxOptions = {}): FauxCore & { unregister(): void } {
+  const core = createFauxCore(options);
+  const sourceId = `faux:${core.api}`;
+  registerApiProvider(core, sourceId);
+  return { ...core, unregister: () => unregisterApiProviders(sourceId) };
+}
+
+const toModel = (model: Partial<Model> & { id: string }, api: string, provider: string): Model => ({
+  name: model.id,
+  baseUrl: "http://localhost:0",
+  reasoning: false,
+  input: ["text", "image"],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 128_000,
+  maxTokens: 16_384,
+  ...model,
+  api,
+  provider,
+});
+
+/** The events with which a provider would have sent the message. */
+function replay(message: AssistantMessage): AssistantMessageEventStream {
+  const stream = new AssistantMessageEventStream();
+  const partial: AssistantMessage = { ...message, content: [] };
+  if (message.stopReason !== "error" && message.stopReason !== "aborted") stream.push({ type: "start", partial });
+  message.content.forEach((block, contentIndex) => {
+    partial.content.push(block);
+    const position = { contentIndex, partial };
+    if (block.type === "text") {
+      stream.push({ type: "text_start", ...position });
+      stream.push({ type: "text_delta", delta: block.text, ...position });
+      stream.push({ type: "text_end", content: block.text, ...position });
+    } else if (block.type === "thinking") {
+      stream.push({ type: "thinking_start", ...position });
+      stream.push({ type: "thinking_delta", delta: block.thinking, ...position });
+      stream.push({ type: "thinking_end", content: block.thinking, ...position });
+    } else {
+      stream.push({ type: "toolcall_start", ...position });
+      stream.push({ type: "toolcall_delta", delta: JSON.stringify(block.arguments), ...position });
+      stream.push({ type: "toolcall_end", toolCall: block, ...position });
+    }
+  });
+  const { stopReason } = message;
+  if (stopReason === "error" || stopReason === "aborted")
+    stream.push({ type: "error", reason: stopReason, error: message });
+  else stream.push({ type: "done", reason: stopReason, message });
+  return stream;
+}

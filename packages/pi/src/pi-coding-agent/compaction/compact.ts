@@ -1,0 +1,121 @@
+/** Summaries of conversations by a model. */
+import type { AgentMessage, StreamFn } from "@tau/agent";
+import { type Model, streamSimple, type Usage } from "@tau/ai";
+import { resolveCompactionSettings, summarise, summaryTokens, type SummaryTask } from "@tau/harness/session";
+import { formatFiles, listFiles } from "./file-operations.ts";
+import type { CompactionPreparation } from "./prepare.ts";
+
+export interface CompactionResult<TDetails = unknown> {
+  summary: string;
+  firstKeptEntryId: string;
+  tokensBefore: number;
+  details?: TDetails;
+  usage?: Usage;
+}
+
+export interface SummaryRequest {
+  apiKey?: string | undefined;
+  headers?: Record<string, string> | undefined;
+  signal?: AbortSignal | undefined;
+  streamFn?: StreamFn | undefined;
+}
+
+/** Throws if the model gives no summary. */
+export async function requestSummary(
+  model: Model,
+  task: Pick<SummaryTask, "kind" | "messages" | "previousSummary" | "instructions"> & {
+    reserveTokens?: number | undefined;
+  },
+  { apiKey, headers, signal, streamFn = streamSimple }: SummaryRequest,
+): Promise<{ text: string; usage: Usage }> {
+  const { reserveTokens, ...others } = task;
+  const settings = resolveCompactionSettings(reserveTokens === undefined ? {} : { reserveTokens }, model);
+  const requestOptions = { ...(apiKey !== undefined && { apiKey }), ...(headers && { headers }) };
+  const summariser = { model, streamFn, requestOptions, ...(signal && { signal }) };
+  const result = await summarise(summariser, { ...others, settings, maxTokens: summaryTokens(settings, model) });
+  if (result.kind === "summary") return { text: result.summary, usage: result.usage };
+  throw new Error(
+    result.kind === "aborted" ? "Summarization aborted" : `Summarization failed: ${result.failure.message}`,
+  );
+}
+
+type Headers = Record<string, string>;
+
+/** What follows the key. Before version 1.5 there were no headers, and what followed them came first. */
+type SummaryArguments = [
+  headers?: Headers,
+  signal?: AbortSignal,
+  instructions?: string,
+  previousSummary?: string,
+  thinkingLevel?: string,
+  streamFn?: StreamFn,
+];
+
+export async function generateSummaryWithUsage(
+  messages: readonly AgentMessage[],
+  model: Model,
+  reserveTokens: number | undefined,
+  apiKey: string | undefined,
+  ...rest: readonly unknown[]
+): Promise<{ text: string; usage: Usage }> {
+  const isOld = rest[0] instanceof AbortSignal || typeof rest[1] === "string";
+  const [headers, signal, instructions, previousSummary, , streamFn] = (
+    isOld ? [undefined, ...rest] : rest
+  ) as SummaryArguments;
+  const task = { kind: "history" as const, messages, previousSummary, instructions, reserveTokens };
+  return await requestSummary(model, task, { apiKey, headers, signal, streamFn });
+}
+
+export async function generateSummary(
+  messages: readonly AgentMessage[],
+  model: Model,
+  reserveTokens: number | undefined,
+  apiKey: string | undefined,
+  ...rest: readonly unknown[]
+): Promise<string> {
+  return (await generateSummaryWithUsage(messages, model, reserveTokens, apiKey, ...rest)).text;
+}
+
+type CompactArguments = [
+  headers?: Headers,
+  instructions?: string,
+  signal?: AbortSignal,
+  thinkingLevel?: string,
+  streamFn?: StreamFn,
+];
+
+/** The beginning of a turn that is split gets a summary of its own. */
+export async function compact(
+  preparation: CompactionPreparation,
+  model: Model,
+  apiKey: string | undefined,
+  ...rest: readonly unknown[]
+): Promise<CompactionResult<{ readFiles: string[]; modifiedFiles: string[] }>> {
+  const isOld = typeof rest[0] === "string" || rest[1] instanceof AbortSignal;
+  const [headers, instructions, signal, , streamFn] = (isOld ? [undefined, ...rest] : rest) as CompactArguments;
+  const { messagesToSummarize, turnPrefixMessages, previousSummary, settings } = preparation;
+  const request = { apiKey, headers, signal, streamFn };
+  const { reserveTokens } = settings;
+  const parts: string[] = [];
+  if (messagesToSummarize.length > 0 || turnPrefixMessages.length === 0) {
+    const task = {
+      kind: "history" as const,
+      messages: messagesToSummarize,
+      previousSummary,
+      instructions,
+      reserveTokens,
+    };
+    parts.push((await requestSummary(model, task, request)).text);
+  } else if (previousSummary !== undefined) parts.push(previousSummary);
+  if (turnPrefixMessages.length > 0) {
+    const task = { kind: "turn" as const, messages: turnPrefixMessages, reserveTokens };
+    parts.push(`**Turn Context (split turn):**\n\n${(await requestSummary(model, task, request)).text}`);
+  }
+  const details = listFiles(preparation.fileOps);
+  return {
+    summary: parts.join("\n\n---\n\n") + formatFiles(details),
+    firstKeptEntryId: preparation.firstKeptEntryId,
+    tokensBefore: preparation.tokensBefore,
+    details,
+  };
+}

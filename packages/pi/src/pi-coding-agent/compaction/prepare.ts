@@ -1,0 +1,61 @@
+/** Decides what a compaction sums up and what it keeps. */
+import type { AgentMessage } from "@tau/agent";
+import type { CompactionEntry, SessionEntry } from "@tau/harness/session";
+import { buildSessionContext, sessionEntryToContextMessages } from "../session/context.ts";
+import { findCutPoint } from "./cut-point.ts";
+import { collectFileOperations, type FileOperations } from "./file-operations.ts";
+import { type CompactionSettings, estimateContextTokens } from "./tokens.ts";
+
+export interface CompactionPreparation {
+  firstKeptEntryId: string;
+  messagesToSummarize: AgentMessage[];
+  /** The beginning of the turn that is split. */
+  turnPrefixMessages: AgentMessage[];
+  isSplitTurn: boolean;
+  tokensBefore: number;
+  /** It is to be updated. */
+  previousSummary?: string;
+  fileOps: FileOperations;
+  settings: CompactionSettings;
+}
+
+/** Undefined if there is nothing after the last compaction. */
+export function prepareCompaction(
+  branch: readonly SessionEntry[],
+  settings: CompactionSettings,
+): CompactionPreparation | undefined {
+  if (branch.length === 0 || branch.at(-1)?.type === "compaction") return undefined;
+  const previousIndex = branch.findLastIndex(({ type }) => type === "compaction");
+  const previous = branch[previousIndex] as CompactionEntry | undefined;
+  const start = previous ? findFirstKept(branch, previous, previousIndex) : 0;
+  const { firstKeptEntryIndex, turnStartIndex, isSplitTurn } = findCutPoint(
+    branch,
+    start,
+    branch.length,
+    settings.keepRecentTokens,
+  );
+  const firstKept = branch[firstKeptEntryIndex];
+  if (!firstKept?.id) return undefined;
+  const historyEnd = isSplitTurn ? turnStartIndex : firstKeptEntryIndex;
+  const messagesToSummarize = toMessages(branch.slice(start, historyEnd));
+  const turnPrefixMessages = isSplitTurn ? toMessages(branch.slice(turnStartIndex, firstKeptEntryIndex)) : [];
+  return {
+    firstKeptEntryId: firstKept.id,
+    messagesToSummarize,
+    turnPrefixMessages,
+    isSplitTurn,
+    tokensBefore: estimateContextTokens(buildSessionContext(branch).messages).tokens,
+    ...(previous && { previousSummary: previous.summary }),
+    fileOps: collectFileOperations([...messagesToSummarize, ...turnPrefixMessages], previous ? [previous.details] : []),
+    settings,
+  };
+}
+
+/** What the last compaction kept is still to be summed up. */
+function findFirstKept(branch: readonly SessionEntry[], previous: CompactionEntry, previousIndex: number): number {
+  const index = branch.findIndex(({ id }) => id === previous.firstKeptEntryId);
+  return index < 0 || index > previousIndex ? previousIndex + 1 : index;
+}
+
+const toMessages = (entries: readonly SessionEntry[]): AgentMessage[] =>
+  entries.flatMap((entry) => (entry.type === "compaction" ? [] : sessionEntryToContextMessages(entry)));

@@ -1,0 +1,159 @@
+/** pi's `ModelRegistry`: the built-in models, those of `models.json`, and those that extensions register. */
+import { join } from "node:path";
+import { type ApiProvider, type Model, unregisterApiProviders } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
+import { type OAuthProvider, registerOAuthProvider, unregisterOAuthProvider } from "../../pi-ai/oauth.ts";
+import { registerApiProvider } from "../../pi-ai/streams.ts";
+import type { AuthStorage } from "../auth/auth-storage.ts";
+import { clearConfigValueCache, resolveConfigValue } from "../auth/config-value.ts";
+import { getAgentDir } from "../config.ts";
+import { mergeModels, mergeProvider, type ProviderConfig, type Providers, readModelsJson } from "./models-json.ts";
+
+export interface ProviderConfigInput extends ProviderConfig {
+  streamSimple?: ApiProvider["streamSimple"];
+  oauth?: Omit<OAuthProvider, "id">;
+}
+
+export const clearApiKeyCache = clearConfigValueCache;
+
+export class ModelRegistry {
+  readonly authStorage: AuthStorage;
+  readonly #path: string | undefined;
+  #providers: Providers = {};
+  #models: Model[] = [];
+  #error: string | undefined;
+  readonly #registered = new Map<string, ProviderConfigInput>();
+
+  constructor(authStorage: AuthStorage, modelsJsonPath: string | undefined = join(getAgentDir(), "models.json")) {
+    this.authStorage = authStorage;
+    this.#path = modelsJsonPath;
+    authStorage.setFallbackResolver((provider) => this.#getConfiguredKey(provider));
+    this.refresh();
+  }
+
+  static create(authStorage: AuthStorage, modelsJsonPath?: string): ModelRegistry {
+    return new ModelRegistry(authStorage, modelsJsonPath);
+  }
+
+  /** Without a file. */
+  static inMemory(authStorage: AuthStorage): ModelRegistry {
+    return new ModelRegistry(authStorage, "");
+  }
+
+  /** Reads `models.json` again. */
+  refresh(): void {
+    this.#error = undefined;
+    this.#providers = {};
+    try {
+      if (this.#path) this.#providers = readModelsJson(this.#path);
+    } catch (error) {
+      this.#error = getErrorMessage(error);
+    }
+    this.#models = mergeModels(this.#providers);
+    for (const [name, config] of this.#registered) this.#apply(name, config);
+  }
+
+  /** Why `models.json` does not count. */
+  getError(): string | undefined {
+    return this.#error;
+  }
+
+  getAll(): Model[] {
+    return [...this.#models];
+  }
+
+  /** The models whose provider has a key. */
+  getAvailable(): Model[] {
+    return this.#models.filter((model) => this.hasConfiguredAuth(model));
+  }
+
+  find(provider: string, modelId: string): Model | undefined {
+    return this.#models.find((model) => model.provider === provider && model.id === modelId);
+  }
+
+  /** Runs no command. */
+  hasConfiguredAuth(model: Model): boolean {
+    return this.#getWrittenKey(model.provider) !== undefined || this.authStorage.hasAuth(model.provider);
+  }
+
+  async getApiKey(model: Model): Promise<string | undefined> {
+    return await this.authStorage.getApiKey(model.provider);
+  }
+
+  async getApiKeyForProvider(provider: string): Promise<string | undefined> {
+    return await this.authStorage.getApiKey(provider);
+  }
+
+  async getApiKeyAndHeaders(
+    model: Model,
+  ): Promise<{ ok: true; apiKey?: string; headers?: Record<string, string> } | { ok: false; error: string }> {
+    try {
+      const apiKey = await this.getApiKey(model);
+      return { ok: true, ...(apiKey !== undefined && { apiKey }), ...(model.headers && { headers: model.headers }) };
+    } catch (error) {
+      return { ok: false, error: getErrorMessage(error) };
+    }
+  }
+
+  isUsingOAuth(model: Model): boolean {
+    return this.authStorage.get(model.provider)?.type === "oauth";
+  }
+
+  getProviderDisplayName(provider: string): string {
+    return this.#registered.get(provider)?.name ?? this.#providers[provider]?.name ?? provider;
+  }
+
+  getRegisteredProviderIds(): readonly string[] {
+    return [...this.#registered.keys()];
+  }
+
+  getRegisteredProviderConfig(provider: string): ProviderConfigInput | undefined {
+    return this.#registered.get(provider);
+  }
+
+  /** With models, these are all that the provider has; without, its models are sent elsewhere or with other headers. */
+  registerProvider(name: string, config: ProviderConfigInput): void {
+    checkInput(name, config);
+    this.#registered.set(name, { ...this.#registered.get(name), ...config });
+    this.#apply(name, this.#registered.get(name)!);
+  }
+
+  unregisterProvider(name: string): void {
+    if (!this.#registered.delete(name)) return;
+    unregisterApiProviders(`provider:${name}`);
+    unregisterOAuthProvider(name);
+    this.refresh();
+  }
+
+  #apply(name: string, config: ProviderConfigInput): void {
+    const { streamSimple, oauth } = config;
+    if (oauth) registerOAuthProvider({ ...oauth, id: name });
+    if (streamSimple && config.api) {
+      registerApiProvider({ api: config.api, stream: streamSimple, streamSimple }, `provider:${name}`);
+    }
+    const own = this.#models.filter(({ provider }) => provider === name);
+    const replaced = config.models ? mergeProvider(name, [], config) : mergeProvider(name, own, config);
+    this.#models = [...this.#models.filter(({ provider }) => provider !== name), ...replaced];
+  }
+
+  #getWrittenKey(provider: string): string | undefined {
+    return this.#registered.get(provider)?.apiKey ?? this.#providers[provider]?.apiKey;
+  }
+
+  #getConfiguredKey(provider: string): string | undefined {
+    const key = this.#getWrittenKey(provider);
+    return key === undefined ? undefined : resolveConfigValue(key);
+  }
+}
+
+function checkInput(name: string, { streamSimple, api, models, baseUrl, apiKey, oauth }: ProviderConfigInput): void {
+  if (streamSimple && !api) {
+    throw new Error(`Provider ${name}: "api" is required when registering streamSimple.`);
+  }
+  if (!models || models.length === 0) return;
+  if (!baseUrl) throw new Error(`Provider ${name}: "baseUrl" is required when defining models.`);
+  if (!apiKey && !oauth) throw new Error(`Provider ${name}: "apiKey" or "oauth" is required when defining models.`);
+  for (const model of models) {
+    if (!model.api && !api) throw new Error(`Provider ${name}, model ${model.id}: no "api" specified.`);
+  }
+}

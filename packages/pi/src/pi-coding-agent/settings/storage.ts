@@ -1,0 +1,43 @@
+/** The files that settings are in, or what stands for them. */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import { CONFIG_DIR_NAME } from "../config.ts";
+
+export type SettingsScope = "global" | "project";
+
+export interface SettingsStorage {
+  /** Calls `change` with the text of a file, and writes what it returns. Undefined: there is none, or it stays. */
+  withLock(scope: SettingsScope, change: (current: string | undefined) => string | undefined): void;
+}
+
+export class FileSettingsStorage implements SettingsStorage {
+  readonly #paths: Readonly<Record<SettingsScope, string>>;
+
+  constructor(cwd: string, agentDir: string) {
+    this.#paths = {
+      global: join(agentDir, "settings.json"),
+      project: join(cwd, CONFIG_DIR_NAME, "settings.json"),
+    };
+  }
+
+  /** Replaces the file whole, so that nobody reads half of it. */
+  withLock(scope: SettingsScope, change: (current: string | undefined) => string | undefined): void {
+    const path = this.#paths[scope];
+    const next = change(existsSync(path) ? readFileSync(path, "utf8") : undefined);
+    if (next === undefined) return;
+    mkdirSync(dirname(path), { recursive: true });
+    const temporary = `${path}.${randomBytes(4).toString("hex")}.tmp`;
+    writeFileSync(temporary, next);
+    renameSync(temporary, path);
+  }
+}
+
+export class InMemorySettingsStorage implements SettingsStorage {
+  readonly #texts = new Map<SettingsScope, string>();
+
+  withLock(scope: SettingsScope, change: (current: string | undefined) => string | undefined): void {
+    const next = change(this.#texts.get(scope));
+    if (next !== undefined) this.#texts.set(scope, next);
+  }
+}

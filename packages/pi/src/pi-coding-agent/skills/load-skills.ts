@@ -1,0 +1,112 @@
+/** Finds skills in directories. */
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
+import { CONFIG_DIR_NAME, getAgentDir } from "../config.ts";
+import { expandHome } from "../expand-home.ts";
+import type { ResourceDiagnostic } from "./diagnostics.ts";
+import { createIgnore, type Ignore } from "./ignore-files.ts";
+import { loadSkill, type Skill } from "./skill.ts";
+
+export interface LoadSkillsResult {
+  skills: Skill[];
+  diagnostics: ResourceDiagnostic[];
+}
+
+/** A directory with a `SKILL.md` is one skill; in others, Markdown files beside each other are skills, and those below. */
+export function loadSkillsFromDir({ dir, source }: { dir: string; source: string }): LoadSkillsResult {
+  const found = findSkillFiles(dir).map((path) => loadSkill(path, source));
+  return {
+    skills: found.flatMap(({ skill }) => (skill ? [skill] : [])),
+    diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
+  };
+}
+
+export const findSkillFiles = (directory: string): string[] => search(directory, createIgnore(directory), true);
+
+function search(directory: string, ignore: Ignore, isRoot: boolean): string[] {
+  if (!existsSync(directory)) return [];
+  const own = ignore.extend(directory);
+  const names = readdirSync(directory)
+    .filter((name) => !name.startsWith(".") && name !== "node_modules")
+    .sort();
+  const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const skillFile = join(directory, "SKILL.md");
+  if (isFile(skillFile) && !own.ignores(skillFile, false)) return [skillFile];
+  return names.flatMap((name) => {
+    const path = join(directory, name);
+    if (isDirectory(path)) return own.ignores(path, true) ? [] : search(path, own, false);
+    return isRoot && name.endsWith(".md") && isFile(path) && !own.ignores(path, false) ? [path] : [];
+  });
+}
+
+export interface LoadSkillsOptions {
+  cwd?: string;
+  agentDir?: string;
+  /** Files and directories. */
+  skillPaths?: string[];
+  /** Default true. */
+  includeDefaults?: boolean;
+}
+
+/** Of skills with one name the first counts. */
+export function loadSkills({
+  cwd = process.cwd(),
+  agentDir = getAgentDir(),
+  skillPaths = [],
+  includeDefaults = true,
+}: LoadSkillsOptions = {}): LoadSkillsResult {
+  const userDir = join(agentDir, "skills");
+  const projectDir = join(cwd, CONFIG_DIR_NAME, "skills");
+  const results = [
+    ...(includeDefaults
+      ? [loadSkillsFromDir({ dir: userDir, source: "user" }), loadSkillsFromDir({ dir: projectDir, source: "project" })]
+      : []),
+    ...skillPaths.map((path) => loadPath(toPath(cwd, path), { userDir, projectDir })),
+  ];
+  const diagnostics = results.flatMap((result) => result.diagnostics);
+  const byName = new Map<string, Skill>();
+  const seen = new Set<string>();
+  const collisions: ResourceDiagnostic[] = [];
+  for (const skill of results.flatMap((result) => result.skills)) {
+    const realPath = realpathSync(skill.filePath);
+    if (seen.has(realPath)) continue;
+    const winner = byName.get(skill.name);
+    if (winner) collisions.push(describeCollision(skill, winner));
+    else {
+      byName.set(skill.name, skill);
+      seen.add(realPath);
+    }
+  }
+  return { skills: [...byName.values()], diagnostics: [...diagnostics, ...collisions] };
+}
+
+function loadPath(path: string, { userDir, projectDir }: { userDir: string; projectDir: string }): LoadSkillsResult {
+  const warn = (message: string): LoadSkillsResult => ({
+    skills: [],
+    diagnostics: [{ type: "warning", message, path }],
+  });
+  const source = isBelow(userDir, path) ? "user" : isBelow(projectDir, path) ? "project" : "path";
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) return warn("skill path does not exist");
+  if (stats.isDirectory()) return loadSkillsFromDir({ dir: path, source });
+  if (!path.endsWith(".md")) return warn("skill path is not a markdown file");
+  const { skill, diagnostics } = loadSkill(path, source);
+  return { skills: skill ? [skill] : [], diagnostics };
+}
+
+const isBelow = (directory: string, path: string): boolean => path === directory || path.startsWith(directory + sep);
+
+const toPath = (cwd: string, path: string): string => resolve(cwd, expandHome(path.trim()));
+
+const describeCollision = (loser: Skill, winner: Skill): ResourceDiagnostic => ({
+  type: "collision",
+  message: `name "${loser.name}" collision`,
+  path: loser.filePath,
+  collision: {
+    resourceType: "skill",
+    name: loser.name,
+    winnerPath: winner.filePath,
+    loserPath: loser.filePath,
+  },
+});
