@@ -295,6 +295,33 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect([event.input, host.changedCalls]).toEqual([{ command: "other" }, ["t7"]]);
   });
 
+  test("that may not listen to events is not told of them, and its tools work", async () => {
+    const policy = { ...openPolicy, perExtension: { guest: { deny: ["events" as const] } } };
+    const host = await load(
+      toolCode(`return heard;`, `let heard = "nothing";`).replace(
+        "function (tau) {",
+        `function (tau) { tau.on("agent_start", () => { heard = "all"; });`,
+      ),
+      { policy },
+    );
+    await host.extension.handlers.get("agent_start")![0]!({ type: "agent_start" }, {} as never);
+    expect(await callTool(host, "go")).toBe("nothing");
+    expect(host.denied()).toEqual(["events:capability:extension_deny"]);
+    expect(host.problems[0]?.message).toMatch(/^It is not told of events/);
+  });
+
+  test("brings resources of its own and of the workspace, and no others", async () => {
+    const host = await load(
+      `export default (tau) => tau.on("resources_discover", () => ({ skillPaths: ["skills", "/etc", import.meta.dirname + "/skills"], promptPaths: ["../../x"] }));`,
+    );
+    const { cwd, agentDir } = host.place;
+    const found = await host.extension.handlers.get("resources_discover")![0]!(
+      { type: "resources_discover", cwd, reason: "startup" },
+      {} as never,
+    );
+    expect(found).toEqual({ skillPaths: ["skills", join(agentDir, "npm", "guest", "skills")], promptPaths: [] });
+  });
+
   test("is told when the run is aborted", async () => {
     const controller = new AbortController();
     const getSignal = () => {
