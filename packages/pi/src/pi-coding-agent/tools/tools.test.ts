@@ -127,13 +127,17 @@ describe("edit", () => {
     await expect(run("edit", { path: "a.txt", oldText: "foo", newText: "x" })).rejects.toThrow(
       "Found 3 occurrences of the text in a.txt",
     );
+    await expect(run("edit", { path: "a.txt", oldText: "foo foo foo", newText: "foo foo foo" })).rejects.toThrow(
+      "No changes made to a.txt",
+    );
     await expect(run("edit", { path: "b.txt", oldText: "foo", newText: "x" })).rejects.toThrow("File not found: b.txt");
     expect(get("a.txt")).toBe("foo foo foo");
   });
 
   test("keeps line endings and a byte order mark, and matches quotes that only look different", async () => {
     put("crlf.txt", "\uFEFFfirst\r\nsecond\r\nthird\r\n");
-    await run("edit", { path: "crlf.txt", oldText: "second\n", newText: "2\n" });
+    const { details } = await run("edit", { path: "crlf.txt", oldText: "second\n", newText: "2\n" });
+    expect(details).toMatchObject({ diff: " 1 first\n-2 second\n+2 2\n 3 third" });
     expect(get("crlf.txt")).toBe("\uFEFFfirst\r\n2\r\nthird\r\n");
     put("quotes.txt", "say “hello”  \nbye\n");
     await run("edit", { path: "quotes.txt", oldText: 'say "hello"\nbye', newText: "silence" });
