@@ -73,8 +73,15 @@ async function benchDeltas(directory, isolated, report) {
   const received = { inProcess: 0 };
   const ways = {
     none: [],
-    inProcess: Array.from({ length: listeners }, () => (tau) => tau.on("message_update", () => void received.inProcess++)),
-    isolated: isolated.map(({ handlers }) => (tau) => tau.on("message_update", handlers.get("message_update")[0])),
+    inProcess: Array.from(
+      { length: listeners },
+      () => (tau) => tau.on("message_update", () => void received.inProcess++),
+    ),
+    isolated: isolated.map(
+      ({ handlers }) =>
+        (tau) =>
+          tau.on("message_update", handlers.get("message_update")[0]),
+    ),
   };
   const best = {};
   for (let round = 0; round < rounds; round++) {

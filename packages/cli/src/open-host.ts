@@ -1,21 +1,20 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { systemIds } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findUnknownTools, openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
-import type { ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
-import type { Settings, SettingsManager } from "@tau/harness/settings";
+import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
+import type { Settings } from "@tau/harness/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
+import { takePiNotice } from "./pi-notice.ts";
 import { lendModule } from "./lend-module.ts";
 
 export interface OpenedHost {
@@ -145,7 +144,7 @@ async function openSessionHost(
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
     if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
-    const notice = await findPiNotice(io, { agentDir, settings: settingsManager });
+    const notice = await takePiNotice(io, { agentDir, settings: settingsManager });
     if (notice !== undefined) session.notify("packages", notice);
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
     return { host, sessionId, options: resolved };
@@ -162,14 +161,14 @@ function createExtensionsParams({ extensions, noExtensions }: SessionOptions, to
     paths: extensions.map(toPath),
     flags: new Map<string, string | boolean>(),
     loadShared: lendModule,
-    ...findChild(),
+    findChild,
   } satisfies ExtensionsParams;
 }
 
-/** The program of isolated extensions is a file beside this one. It is not there when the sources run as they are. */
-function findChild(): Pick<ExtensionsParams, "child"> {
-  const path = join(dirname(fileURLToPath(import.meta.url)), "extension-child.cjs");
-  return existsSync(path) ? { child: { path, readable: [] } } : {};
+/** The program of isolated extensions is a file beside that of tau. It is not there where the sources run as they are. */
+function findChild(): ChildProgram | undefined {
+  const path = join(dirname(realpathSync(process.argv[1] ?? "")), "extension-child.cjs");
+  return existsSync(path) ? { path, readable: [] } : undefined;
 }
 
 /** Before anything is opened, if there is no extension that could have the options. */
@@ -197,14 +196,6 @@ async function resolveFlags(
   const resolved = await resolveExtensionFlags(options, loaded);
   for (const [name, value] of resolved.extensionFlags) values.set(name, value);
   return resolved;
-}
-
-/** Once for users who come from pi; for all others it looks for one file. */
-async function findPiNotice(io: Io, { agentDir, settings }: { agentDir: string; settings: SettingsManager }) {
-  const home = io.env["HOME"] || homedir();
-  if (!existsSync(join(home, ".pi", "agent", "settings.json"))) return undefined;
-  const { getPackageEntries, takePiPackagesNotice } = await import("@tau/harness/packages");
-  return await takePiPackagesNotice({ home, agentDir, entries: getPackageEntries(settings).user, ids: systemIds });
 }
 
 /** Whether a person can answer questions: the other modes are for programs. */

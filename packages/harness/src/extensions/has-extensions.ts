@@ -10,6 +10,12 @@ import type { LoadSharedModule } from "./load/loaded-module.ts";
 /** An extension that the embedding program passes as a function. */
 export type InlineExtension = ExtensionFactory | { name: string; factory: ExtensionFactory };
 
+/** A JavaScript file, and what it reads besides. */
+export interface ChildProgram {
+  path: string;
+  readable: readonly string[];
+}
+
 export interface ExtensionsParams {
   /** Files or directories that the user named. */
   paths?: readonly string[];
@@ -20,8 +26,8 @@ export interface ExtensionsParams {
   flags?: ReadonlyMap<string, boolean | string>;
   /** Modules that extensions import by a name of ours. Default: none. */
   loadShared?: LoadSharedModule;
-  /** What the process of an isolated extension runs: a JavaScript file, and what it reads besides. Without it, none runs. */
-  child?: { path: string; readable: readonly string[] };
+  /** What the process of an isolated extension runs. Default, also for undefined: none runs. */
+  findChild?: () => ChildProgram | undefined;
   /** Why the session begins, as extensions are told. Default: the program started. */
   start?: Omit<ExtensionEvent<"session_start">, "type">;
 }

@@ -61,7 +61,7 @@ export {
   type FoundExtension,
   type FoundExtensions,
 } from "./find-extensions.ts";
-export { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
+export { type ChildProgram, type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
 export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
 export { loadTypeboxModule } from "./load/shared-modules.ts";

@@ -127,10 +127,11 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
 /** Late, because few extensions need it. */
 async function loadBehindWall(
   sources: readonly ExtensionSource[],
-  { child }: ExtensionsParams,
+  { findChild }: ExtensionsParams,
   { changed, ...parts }: OpenExtensionsParts & { ports: InProcessPorts; changed: ChangedInputs },
 ): Promise<(Extension | ExtensionProblem)[]> {
   if (sources.length === 0) return [];
+  const child = findChild?.();
   if (!child) {
     return sources.map(({ name }) => ({
       extension: name,

@@ -7,7 +7,7 @@ import type { ExtensionPolicy } from "../policy/extension-policy.ts";
 import type { JudgeParts } from "../policy/judge.ts";
 import type { PathRules } from "../policy/paths.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
-import type { ExtensionsParams } from "./has-extensions.ts";
+import type { ChildProgram } from "./has-extensions.ts";
 import { createHostcallJudge } from "./isolated/hostcall-judge.ts";
 import { systemNetwork } from "./isolated/hostcalls/http.ts";
 import { loadIsolated } from "./isolated/load-isolated.ts";
@@ -23,7 +23,7 @@ export interface Judging {
 }
 
 export interface OpenIsolatedParts {
-  child: NonNullable<ExtensionsParams["child"]>;
+  child: ChildProgram;
   cwd: string;
   agentDir: string;
   ids: Ids;

@@ -11,6 +11,8 @@ type Kind = "file" | "directory" | undefined;
 
 /** In the order of their names. Links are followed. */
 export function listEntries(directory: string): { name: string; kind: Kind }[] {
+  // Asked first, because making an error takes longer than the call.
+  if (getKind(directory) !== "directory") return [];
   const entries = orUndefined(() => readdirSync(directory, { withFileTypes: true })) ?? [];
   return entries
     .map((entry) => ({
@@ -22,7 +24,7 @@ export function listEntries(directory: string): { name: string; kind: Kind }[] {
 
 /** Links are followed. */
 export function getKind(path: string): Kind {
-  const stats = orUndefined(() => statSync(path));
+  const stats = orUndefined(() => statSync(path, { throwIfNoEntry: false }));
   return stats && toKind(stats);
 }
 
