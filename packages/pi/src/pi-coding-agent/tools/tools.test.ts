@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -25,6 +25,11 @@ const get = (name: string) => readFileSync(join(directory, name), "utf8");
 const text = ({ content }: AgentToolResult) =>
   content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 const run = (name: keyof typeof tools, args: Record<string, unknown>) => tools[name].execute("call", args);
+/** A process that has ended and was not collected yet does not run any more. */
+function isRunning(pid: number): boolean {
+  const path = `/proc/${pid}/stat`;
+  return existsSync(path) && !/\) [ZX] /.test(readFileSync(path, "utf8"));
+}
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `Line ${index + 1}`).join("\n");
 
 describe("read", () => {
@@ -182,9 +187,11 @@ describe("bash", () => {
   });
 
   test("ends a command with everything it started, after its time and when it is aborted", async () => {
-    await expect(run("bash", { command: "sleep 100 & sleep 100", timeout: 0.2 })).rejects.toThrow(
-      "Command timed out after 0.2 seconds",
+    await expect(run("bash", { command: "sleep 100 & echo $! > pid; wait", timeout: 0.5 })).rejects.toThrow(
+      "Command timed out after 0.5 seconds",
     );
+    const pid = Number(get("pid"));
+    await expect.poll(() => isRunning(pid)).toBe(false);
     const abort = new AbortController();
     const aborted = tools.bash.execute("call", { command: "echo started; sleep 100" }, abort.signal, () =>
       abort.abort(),
