@@ -1,5 +1,5 @@
 /** What isolated extensions can do, when their processes run, and when they are turned off. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -51,6 +51,26 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(host.extension).toMatchObject({ host: "isolated", state: "acknowledged" });
     expect(await callTool(host, "go")).toBe("1");
     expect(host.problems).toEqual([]);
+  });
+
+  test("shares no network, processes, mounts or messages with the host, and has no rights over the machine", async () => {
+    const names = ["net", "pid", "mnt", "ipc", "uts"];
+    const code = toolCode(
+      `const own = ${JSON.stringify(names)}.map((name) => fs.readlinkSync("/proc/self/ns/" + name));
+      const status = fs.readFileSync("/proc/self/status", "utf8");
+      return [own, /^CapEff:\\t(.*)$/m.exec(status)[1], /^NoNewPrivs:\\t(.*)$/m.exec(status)[1], /^Seccomp:\\t(.*)$/m.exec(status)[1]];`,
+      `import fs from "node:fs";`,
+    );
+    const [own, rights, ...fixed] = JSON.parse(await callTool(await load(code), "go")) as [
+      string[],
+      string,
+      ...string[],
+    ];
+    const shared = names.filter((name, index) => readlinkSync(`/proc/self/ns/${name}`) === own[index]);
+    expect(shared).toEqual([]);
+    // Root may read and write files of other users, as far as they are mounted.
+    expect(Number.parseInt(rights, 16)).toBe(process.getuid!() === 0 ? 2 : 0);
+    expect(fixed).toEqual(["1", "2"]);
   });
 
   test("is known from the cache, and its process starts with the first call", async () => {

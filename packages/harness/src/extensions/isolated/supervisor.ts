@@ -36,6 +36,8 @@ export class Supervisor {
   #manifest: Manifest | undefined;
   /** After a crash, the extension is told again that the session has started. */
   #sessionStart: CrossingEvent | undefined;
+  /** Settles when that it is turned off is written down. */
+  #killing: Promise<void> | undefined;
   /** Whether the policy does not let it listen to events. Undefined before it was asked. */
   #refusesEvents: boolean | undefined;
 
@@ -84,6 +86,8 @@ export class Supervisor {
 
   async close(): Promise<void> {
     await this.#end("The session has ended.");
+    // What a rule decided is written down before the program ends.
+    await this.#killing;
   }
 
   async #getProcess(): Promise<OpenProcess> {
@@ -161,8 +165,11 @@ export class Supervisor {
     if (kills) void this.#kill(kills);
   }
 
-  async #kill({ rule, message }: KillReason): Promise<void> {
-    if (this.#state.kind === "over") return;
+  #kill(reason: KillReason): Promise<void> {
+    return (this.#killing ??= this.#state.kind === "over" ? Promise.resolve() : this.#turnOff(reason));
+  }
+
+  async #turnOff({ rule, message }: KillReason): Promise<void> {
     const { source, ports, onKilled } = this.#parts;
     const { agentDir, ids, clock } = ports;
     const ended = this.#end(`The extension was turned off: ${message}`);
