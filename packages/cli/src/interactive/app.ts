@@ -261,6 +261,7 @@ export class App {
   /** Leaves the terminal as it was. */
   stop(): void {
     this.#unsubscribe();
+    this.#extensions?.close();
     this.#status.stop();
     this.#tui.stop({
       preserveScreen: this.#settings.tuiMode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
