@@ -47,7 +47,7 @@ function measure(program, agentDir, prepare) {
   return Math.min(...times);
 }
 
-/** Bundled from our sources: the packages load this code late, as a chunk whose name is not known here. */
+/** Bundled from our sources as the packages are: they load this code late, as a chunk whose name is not known here. */
 async function buildProgram(directory) {
   const outdir = join(directory, "program");
   await build({
@@ -62,6 +62,8 @@ async function buildProgram(directory) {
     platform: "node",
     target: "node20",
     mainFields: ["module", "main"],
+    minifySyntax: true,
+    minifyWhitespace: true,
     conditions: ["@tau/source"],
     logLevel: "error",
   });
@@ -89,57 +91,110 @@ if (problems.length > 0 || extensions.length !== sources.length) throw new Error
 console.log((user + system) / 1000);
 `;
 
-/** TypeScript as people write it: types, classes, closures, a tool, commands and handlers. */
+/**
+ * TypeScript as people write it: types, a class, a tool, a command, handlers, comments; with about six tokens a line, as
+ * published extensions have.
+ */
 function writeExtension(number) {
-  const start = [
-    'import { readFileSync } from "node:fs";',
-    'import { join } from "node:path";',
-    'import type { ExtensionAPI, ExtensionContext } from "@mariozechner/pi-coding-agent";',
-    "",
-    "interface Item { id: number; text: string; tags?: readonly string[] }",
-    "type State = { items: Item[]; nextId: number };",
-    "const state: State = { items: [], nextId: 1 };",
-  ];
-  const functions = [];
-  for (let index = 0; functions.length < lines - 45; index++) {
-    functions.push(
-      `/** Number ${index}. */`,
-      `function change${index}(item: Item, by: Partial<Item> = {}): Item {`,
-      `  const text = \`\${item.text.trim()} ${index}\`;`,
-      `  if (text.length > ${100 + index}) return { ...item, ...by, text: text.slice(0, ${100 + index}) };`,
-      `  return { ...item, ...by, text, tags: [...(item.tags ?? []), "change${index}"] };`,
-      "}",
-    );
+  const start = `/**
+ * Keeps a list of items.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ExtensionAPI, ExtensionContext } from "@mariozechner/pi-coding-agent";
+
+interface Item {
+  id: number;
+  text: string;
+  tags?: readonly string[];
+}
+
+interface State {
+  items: Item[];
+  nextId: number;
+}
+
+const state: State = {
+  items: [],
+  nextId: 1,
+};
+`;
+  const end = `
+class Store {
+  #items = new Map<number, Item>();
+
+  constructor(private readonly directory: string) {}
+
+  add(item: Item): void {
+    this.#items.set(item.id, change0(item));
   }
-  const end = [
-    "class Store {",
-    "  #items = new Map<number, Item>();",
-    "  constructor(private readonly directory: string) {}",
-    "  add(item: Item): void { this.#items.set(item.id, change0(item)); }",
-    '  read(name: string): string { return readFileSync(join(this.directory, name), "utf8"); }',
-    "}",
-    "export default function (pi: ExtensionAPI): void {",
-    "  const store = new Store(import.meta.dirname);",
-    ...Array.from({ length: 4 }, (_unused, index) =>
-      [
-        `  pi.on("${["agent_start", "agent_end", "turn_start", "turn_end"][index]}", async (_event: unknown, ctx: ExtensionContext) => {`,
-        '    if (ctx.hasUI) ctx.ui.setStatus("items", String(state.items.length));',
-        "  });",
-      ].join("\n"),
-    ),
-    "  pi.registerTool({",
-    `    name: "item_${number}",`,
-    '    label: "Item",',
-    '    description: "Adds an item.",',
-    '    parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },',
-    "    async execute(_id: string, { text }: { text: string }) {",
-    "      const item: Item = { id: state.nextId++, text };",
-    "      state.items.push(item);",
-    "      store.add(item);",
-    '      return { content: [{ type: "text", text: `Added ${item.id}.` }], details: item };',
-    "    },",
-    "  });",
-    "}",
-  ];
-  return [...start, ...functions, ...end].join("\n");
+
+  read(name: string): string {
+    const path = join(this.directory, name);
+    return readFileSync(path, "utf8");
+  }
+}
+
+export default function (pi: ExtensionAPI): void {
+  const store = new Store(import.meta.dirname);
+
+  // What the user sees below the editor.
+  pi.on("agent_end", async (_event: unknown, ctx: ExtensionContext) => {
+    if (!ctx.hasUI) {
+      return;
+    }
+    ctx.ui.setStatus("items", String(state.items.length));
+  });
+
+  pi.registerCommand("items-${number}", {
+    description: "Shows the items",
+    handler: async (_args, ctx) => {
+      const lines = state.items.map((item) => item.text);
+      ctx.ui.notify(lines.join(", "), "info");
+    },
+  });
+
+  pi.registerTool({
+    name: "item_${number}",
+    label: "Item",
+    description: "Adds an item to the list.",
+    parameters: {
+      type: "object",
+      properties: {
+        text: { type: "string" },
+      },
+      required: ["text"],
+    },
+    async execute(_id: string, params: { text: string }) {
+      const item: Item = {
+        id: state.nextId++,
+        text: params.text,
+      };
+      state.items.push(item);
+      store.add(item);
+      return {
+        content: [{ type: "text", text: "Added." }],
+        details: item,
+      };
+    },
+  });
+}
+`;
+  const writeFunction = (index) => `
+/**
+ * Changes an item in the way of number ${index}.
+ */
+function change${index}(item: Item, by: Partial<Item> = {}): Item {
+  const text = item.text.trim();
+  const tags = [...(item.tags ?? []), "change${index}"];
+  // Long texts are cut.
+  if (text.length > ${100 + index} && !tags.includes("long")) {
+    return { ...item, ...by, text: text.slice(0, ${100 + index}) };
+  }
+  return { ...item, ...by, tags };
+}
+`;
+  const countLines = (text) => text.split("\n").length - 1;
+  const functions = (lines - countLines(start) - countLines(end)) / countLines(writeFunction(0));
+  return start + Array.from({ length: Math.ceil(functions) }, (_unused, index) => writeFunction(index)).join("") + end;
 }

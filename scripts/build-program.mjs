@@ -58,7 +58,8 @@ const parts = {
  */
 const chunkFiles = {
   tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|harness\/src\/(policy\/exec|sandbox))\//,
-  commands: /^packages\/(cli\/src\/commands|harness\/src\/export)\//,
+  commands: /^packages\/(cli\/src\/commands|harness\/src\/(export|packages))\//,
+  extensions: /^packages\/(harness\/src\/extensions|pi\/src)\//,
 };
 
 /** Returns the paths of all files that went into the program. */
@@ -80,6 +81,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
     write(name, part.text);
     inputs.push(...part.inputs);
   }
+  inputs.push(...(await buildChild(join(outdir, "extension-child.cjs"))));
   const { text, commands } = await commandTable();
   const start = await build({
     ...shared,
@@ -144,6 +146,19 @@ async function buildPart(entry) {
     plugins: [directImports, lateMarkdown, lateBuiltIns],
   });
   return { text: wrap(outputFiles[0].text), inputs: Object.keys(metafile.inputs) };
+}
+
+/** A program of its own, which Node runs as it is: it sees this one file. */
+async function buildChild(outfile) {
+  const { outputFiles, metafile } = await build({
+    ...shared,
+    ...bundleOptions,
+    entryPoints: [join(directory, "src", "extension-child.ts")],
+    // What it replaces in Node's modules has to be replaced in these themselves.
+    plugins: [directImports, lateMarkdown],
+  });
+  writeFileSync(outfile, outputFiles[0].text);
+  return Object.keys(metafile.inputs);
 }
 
 /** The loader calls the function with what Node gives to a CommonJS module. */

@@ -43,6 +43,7 @@ const packages = [
       "policy/",
       "sandbox/",
       "extensions/",
+      "packages/",
       "extensions/isolated/",
       "host/",
       "export/",

@@ -315,6 +315,21 @@ test("hashes are short, stable and distinct", () => {
   expect(toShortHash("id 1")).toBe(hashes[1]);
 });
 
+test.each([
+  ["both follow the second call", [[call("x")], "hello", [call("x")], "A", "B"]],
+  ["one follows its call, and the other comes later", [[call("x")], "A", [call("x")], "hello", "B"]],
+  ["one answer makes both, and only the first follows", [[call("x"), call("x")], "A", "hello", "B"]],
+  ["both come after an answer that was aborted", ["aborted", [call("x")], "hello", [call("x")], "A", "B"]],
+] as const)("two calls with one id get their results in order, if %s", (_when, steps) => {
+  const history = steps.map((step): Message => {
+    if (typeof step !== "string") return assistant([...step]);
+    if (step === "aborted") return assistant([text("I"), call("y")], { stopReason: "aborted" });
+    return step === "hello" ? user(step) : result("x", step);
+  });
+  const results = handOff(history, target, rules).filter((message) => message.role === "toolResult");
+  expect(results.map(({ content }) => content)).toEqual([[text("A")], [text("B")]]);
+});
+
 test("calls that all have the same id get different ids, with work in proportion to their number", () => {
   let rewrites = 0;
   const toolCallId = (id: string) => {

@@ -112,11 +112,11 @@ const getParts = (content: unknown): unknown[] =>
 /** Whether `getParts(content)` would be `parts`. Each message is asked for each request. */
 function hasParts(content: unknown, parts: readonly unknown[]): boolean {
   if (!Array.isArray(content)) return parts.length === 1 && parts[0] === content;
-  const blocks = content as Block[];
-  return (
-    parts.length === 2 * blocks.length &&
-    blocks.every((block, index) => parts[2 * index] === block && parts[2 * index + 1] === getValue(block))
-  );
+  if (parts.length !== 2 * content.length) return false;
+  for (const [index, block] of (content as Block[]).entries()) {
+    if (parts[2 * index] !== block || parts[2 * index + 1] !== getValue(block)) return false;
+  }
+  return true;
 }
 
 type Block = Readonly<Record<string, unknown>> | null | undefined;

@@ -2,21 +2,16 @@
 import { commands } from "./commands/index.ts";
 import { UsageError } from "./errors.ts";
 
-const noPackages = "There is nothing to install yet: tau has no packages, plug-ins or extensions.";
-const update = "tau does not update itself. Run install.sh again, or in a clone: git pull.";
+const packages = "Use tau install, tau remove and tau list.";
 
 /** Commands of other agents, and what to use here. */
 const hints: Readonly<Record<string, string>> = {
   login: "Use tau auth login.",
   logout: "Use tau auth logout.",
-  update,
-  upgrade: update,
-  install: noPackages,
-  uninstall: noPackages,
-  remove: noPackages,
-  plugin: noPackages,
-  plugins: noPackages,
-  list: "Use tau sessions list, or tau models.",
+  upgrade: "Use tau update, or tau update --self.",
+  uninstall: "Use tau remove.",
+  plugin: packages,
+  plugins: packages,
   version: "Use tau --version.",
   mcp: "tau has no MCP servers yet.",
   chat: "Use tau alone in a terminal, or tau -c to continue.",

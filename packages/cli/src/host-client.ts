@@ -12,7 +12,8 @@ export function createHostClient(host: Host, sessionId: string): SessionClient {
     to: (other) => createHostClient(host, other),
     extensions: {
       get loaded() {
-        return host.get(sessionId).session.extensions;
+        // A frame may be drawn after the session was closed and before another one is shown.
+        return host.sessionIds.includes(sessionId) ? host.get(sessionId).session.extensions : undefined;
       },
       attach: (surface) => host.get(sessionId).session.attachSurface(surface),
       onToolUpdate: (listener) =>

@@ -1,16 +1,20 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
+import { existsSync, realpathSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { systemIds } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findUnknownTools, openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
-import type { ExtensionPlace, ExtensionsParams } from "@tau/harness/extensions";
+import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
 import type { Settings } from "@tau/harness/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
+import { takePiNotice } from "./pi-notice.ts";
 import { lendModule } from "./lend-module.ts";
 
 export interface OpenedHost {
@@ -20,14 +24,27 @@ export interface OpenedHost {
   options: SessionOptions;
 }
 
+export interface OpenHostChoices {
+  /** Who answers the questions of the policy. Default: they are denied. */
+  ask?: AskChoice;
+  /** Whether a person is asked about a project, where there is one. Default: true. */
+  asksTrust?: boolean;
+}
+
 /**
- * `ask` says who answers the questions of the policy. Default: they are denied. `asksTrust`: whether a person is asked about
- * a project, where there is one; default true. Throws `HarnessError` for usage errors.
+ * Throws `HarnessError` for usage errors. Throws as soon as the program's signal is aborted: a session with a million
+ * entries takes long to open, and nothing has been written yet.
  */
-export async function openHost(
+export async function openHost(options: SessionOptions, io: Io, choices: OpenHostChoices = {}): Promise<OpenedHost> {
+  const opening = await untilAborted(openSessionHost(options, io, choices), io.signal);
+  if (opening.kind === "aborted") throw new Error("The program was interrupted while it opened the session.");
+  return opening.value;
+}
+
+async function openSessionHost(
   options: SessionOptions,
   io: Io,
-  { ask, asksTrust = true }: { ask?: AskChoice; asksTrust?: boolean } = {},
+  { ask, asksTrust = true }: OpenHostChoices,
 ): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
@@ -38,6 +55,7 @@ export async function openHost(
       agentDir,
       watch,
       ...(options.approve !== undefined && { projectTrusted: options.approve }),
+      askExtensions: (settings) => askExtensions({ cwd: directory, agentDir, settings }),
       ...(asksTrust &&
         canAnswer(options, io) && {
           askTrust: async (waiting) =>
@@ -48,6 +66,14 @@ export async function openHost(
     return manager;
   };
   const toPath = (path: string) => resolve(io.cwd, path);
+  const extensions = createExtensionsParams(options, toPath);
+  const askExtensions = async (place: ExtensionPlace) => {
+    const { askProjectTrust } = await import("@tau/harness/extensions");
+    const shown = ask === "surface" ? "tui" : "print";
+    const mode = options.mode === "json" || options.mode === "rpc" ? options.mode : shown;
+    const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
+    return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
+  };
   for (const path of [...options.skills, ...options.promptTemplates, ...options.extensions]) {
     if (!(await findStats(toPath(path)))) {
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
@@ -64,9 +90,8 @@ export async function openHost(
     options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
   );
   const here = await openSettingsOf(io.cwd);
-  const extensions = createExtensionsParams(options, toPath);
   await checkUnknownFlags(options, extensions, { cwd: io.cwd, agentDir, settings: here });
-  const sessionManager = await openSession(options, io, here.get());
+  const sessionManager = await openSession(options, io, { ...here.get(), agentDir });
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await openSettingsOf(cwd);
   if (settingsManager !== here) await here.close();
@@ -119,6 +144,8 @@ export async function openHost(
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
     if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
+    const notice = await takePiNotice(io, { agentDir, settings: settingsManager });
+    if (notice !== undefined) session.notify("packages", notice);
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
     return { host, sessionId, options: resolved };
   } catch (error) {
@@ -134,7 +161,14 @@ function createExtensionsParams({ extensions, noExtensions }: SessionOptions, to
     paths: extensions.map(toPath),
     flags: new Map<string, string | boolean>(),
     loadShared: lendModule,
+    findChild,
   } satisfies ExtensionsParams;
+}
+
+/** The program of isolated extensions is a file beside that of tau. It is not there where the sources run as they are. */
+function findChild(): ChildProgram | undefined {
+  const path = join(dirname(realpathSync(process.argv[1] ?? "")), "extension-child.cjs");
+  return existsSync(path) ? { path, readable: [] } : undefined;
 }
 
 /** Before anything is opened, if there is no extension that could have the options. */
@@ -204,9 +238,12 @@ const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
 });
 
 /** The session that the flags choose; without such a flag, a new one. */
-async function openSession(options: SessionOptions, io: Io, { durability, sessionDir }: Settings) {
+async function openSession(
+  options: SessionOptions,
+  io: Io,
+  { agentDir, durability, sessionDir }: Settings & { agentDir: string },
+) {
   const { cwd } = io;
-  const agentDir = getAgentDir(io);
   const directory = getSessionDir(io, options.sessionDir, sessionDir);
   const lookup = { cwd, agentDir, directory };
   const storage = { agentDir, durability };

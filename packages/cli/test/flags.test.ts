@@ -81,12 +81,9 @@ test("--export writes a session as HTML to the next argument, or to a name made 
 test.each([
   ["login", "tau auth login"],
   ["logout anthropic", "tau auth logout"],
-  ["update", "does not update itself"],
-  ["upgrade", "does not update itself"],
-  ["install x", "nothing to install yet"],
-  ["remove x", "nothing to install yet"],
-  ["plugin add x", "nothing to install yet"],
-  ["list", "tau sessions list"],
+  ["upgrade", "tau update"],
+  ["uninstall x", "tau remove"],
+  ["plugin add x", "tau install"],
   ["version", "tau --version"],
   ["mcp list", "no MCP servers yet"],
   ["mcp add a b", "no MCP servers yet"],
@@ -103,7 +100,7 @@ test.each([
 test.each([
   ["--offline login", "tau auth login"],
   ["--model acme/small login", "tau auth login"],
-  ["-c update", "does not update itself"],
+  ["-c upgrade", "tau update"],
   ["login --model acme/small --offline", "tau auth login"],
   ["--offline sesions list", "Did you mean sessions?"],
   ["--offline sessions list", "a command comes before all flags: tau sessions list"],
@@ -116,8 +113,8 @@ test.each([
 
 test.each([
   [["login fails on Safari, why?"]],
-  [["install", "the", "right", "packages", "please"]],
-  [["list", "files?"]],
+  [["uninstall", "the", "right", "packages", "please"]],
+  [["plugins", "what?"]],
   [["login", "-p"]],
   [["-p", "login"]],
   [["--mode", "text", "--print", "login"]],

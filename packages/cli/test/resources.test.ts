@@ -137,13 +137,13 @@ test("skills and templates of a project count after trust, over RPC from the nex
   const rpc = serve(workspace);
   await rpc.ask("set_trust", { trusted: true });
   const ignored = await rpc.seen(({ type, message }) => type === "notice" && String(message).includes(".pi/mcp.json"));
-  expect(ignored["message"]).toContain(".pi/extensions");
+  expect(ignored["message"]).toContain("Its settings.json, extensions, skills");
   await rpc.ask("prompt", { message: "Hi" });
   await rpc.seen(({ type }) => type === "agent_settled");
   await rpc.close();
   for (const name of ["fix", "mend", "heal"]) expect(getLastRequest(workspace).text).toContain(`does ${name}`);
   expect((await run(workspace, ["-p", "Hi"])).err).toBe("");
   const { out } = await run(workspace, ["trust"]);
-  expect(out).toContain("tau does not use .pi/extensions, .pi/mcp.json, packages in .pi/settings.json of");
-  expect(out).toContain("Its settings.json, skills");
+  expect(out).toContain("tau does not use .pi/mcp.json of");
+  expect(out).toContain("Its settings.json, extensions, skills");
 });

@@ -36,7 +36,7 @@ function model(...answers: string[]) {
 test("a compacted session is smaller, keeps its end, and is the same when it is opened again", async () => {
   const session = await open();
   for (let index = 0; index < 20; index++) await session.appendMessage(user(`${index} ${"word ".repeat(400)}`));
-  const before = contextTokens(await session.getBranch());
+  const before = await contextTokens(await session.getBranch());
   const outcome = await compact({
     branch: await session.getBranch(),
     model: model("the summary"),
@@ -51,7 +51,7 @@ test("a compacted session is smaller, keeps its end, and is the same when it is 
   const { messages } = await again.buildContext();
   expect(messages[0]).toMatchObject({ role: "compactionSummary", summary: "the summary" });
   expect(messages.at(-1)).toMatchObject({ content: expect.stringMatching(/^19 /) as string });
-  expect(contextTokens(await again.getBranch())).toBeLessThan(before / 2);
+  expect(await contextTokens(await again.getBranch())).toBeLessThan(before / 2);
   await again.close();
 });
 
@@ -86,7 +86,7 @@ test("what a compaction reads does not grow with the log, and its plan is the on
     else await compactAgain(round % 2 === 0);
     const [recent, whole] = [await session.getRecentBranch(maxConsecutive), await session.getBranch()];
     for (const reason of ["threshold", "overflow", "manual"] as const) {
-      expect(planCompaction(recent, settings, reason)).toEqual(planCompaction(whole, settings, reason));
+      expect(await planCompaction(recent, settings, reason)).toEqual(await planCompaction(whole, settings, reason));
     }
     lengths.push(recent.length);
   }

@@ -1059,6 +1059,22 @@ describe("ids of calls", () => {
   });
 });
 
+test("a message that was marked for the cache is not marked in the next request", () => {
+  const asked = { ...model, compat: { ...openai, cacheControlFormat: "anthropic" as const } };
+  const history = [user("one"), assistant(asked, [text("two")]), user([{ type: "text", text: "three" }, image])];
+  const encode = (messages: typeof history) =>
+    openaiCompletions.encode(asked, { messages }, {}).payload["messages"] as { content: unknown }[];
+  for (let count = 1; count <= history.length; count++) {
+    const marked = encode(history.slice(0, count)).map(({ content }) =>
+      JSON.stringify(content).includes("cache_control"),
+    );
+    expect(marked).toEqual(history.slice(0, count).map((_message, index) => index === count - 1));
+  }
+  // Messages are encoded once.
+  const [before, after] = [encode(history), encode(history)];
+  expect(after[1]).toBe(before[1]);
+});
+
 describe("what depends on the server", () => {
   const encode = (changes: Partial<Model<"openai-completions">>, options: SimpleStreamOptions = {}) => {
     const asked: Model = { ...model, ...changes };

@@ -69,11 +69,13 @@ async function completeCommand(name: string, context: Context): Promise<Candidat
   const { words, current } = context;
   const usages = parseUsages(commands.find((command) => command.name === name)!);
   const help = { value: "--help", description: "Show the usage" };
-  const isNested = usages[0]!.subcommand !== "";
+  const nested = usages.filter(({ subcommand }) => subcommand !== "");
+  const isNested = nested.length > 0;
   if (isNested && words.length === 1) {
-    return [...usages.map(({ subcommand, summary }) => ({ value: subcommand, description: summary })), help];
+    const alone = usages.flatMap(({ subcommand, flags: own }) => (subcommand === "" ? own.flatMap(toCandidates) : []));
+    return [...nested.map(({ subcommand, summary }) => ({ value: subcommand, description: summary })), ...alone, help];
   }
-  const usage = isNested ? usages.find(({ subcommand }) => subcommand === words[1]) : usages[0];
+  const usage = isNested ? nested.find(({ subcommand }) => subcommand === words[1]) : usages[0];
   if (!usage) return [];
   const value = await completeValue(usage.flags, context);
   if (value) return value;
@@ -155,6 +157,8 @@ async function listValues(kind: string, { words, current, io }: Context): Promis
       return ["bash", "zsh", "fish"].map(toCandidate);
     case "TOPIC":
       return (await import("./help-topics.ts")).listTopics().map(toCandidate);
+    case "SOURCE":
+      return await listPackageSources(words, current, io);
     case "DIR":
       return await listFiles(io, current, { onlyDirectories: true });
     case "FILE":
@@ -194,6 +198,19 @@ async function listSessionIds(words: readonly string[], io: Io): Promise<Candida
   const context = await openCommandContext(io, given === -1 ? undefined : words[given + 1]);
   const sessions = await listSessions(context, io);
   return sessions.map((session) => ({ value: session.id, description: formatTitle(session) }));
+}
+
+/** Those of the settings; of a path, what it can be. */
+async function listPackageSources(words: readonly string[], current: string, io: Io): Promise<Candidate[]> {
+  if (/^[./~]/.test(current)) return await listFiles(io, current);
+  const [{ openPackageContext }, { getPackageEntries, toDetailed }] = await Promise.all([
+    import("./package-context.ts"),
+    import("@tau/harness/packages"),
+  ]);
+  const has = (name: string) => words.includes(`--${name}`);
+  const { settings } = await openPackageContext({ subcommand: "", positionals: [], has, value: () => undefined }, io);
+  const entries = Object.values(getPackageEntries(settings)).flat();
+  return entries.map((entry) => toCandidate(toDetailed(entry).source));
 }
 
 /** Directories end in a slash. Hidden files are listed if the name that is typed begins with a dot. */

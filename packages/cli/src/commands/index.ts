@@ -35,9 +35,44 @@ export const commands: readonly Command[] = [
     ],
   },
   {
-    name: "config",
-    summary: "Read and change settings",
+    name: "install",
+    summary: "Install packages with extensions, skills, prompt templates and themes",
     usage: [
+      "tau install [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--from-pi]  npm:NAME, git:HOST/PATH, an address or a path; without SOURCE, what the settings name and is not installed",
+    ],
+  },
+  {
+    name: "remove",
+    summary: "Remove packages",
+    usage: ["tau remove SOURCE... [-l, --local]  Its files, its entry in the settings, and what you said about it"],
+  },
+  {
+    name: "update",
+    summary: "Update packages",
+    usage: [
+      "tau update [SOURCE...] [-l, --local] [--yes] [--trust] [--any-age] [--self]  To the newest that the settings allow; --self says how tau is updated",
+    ],
+  },
+  {
+    name: "list",
+    summary: "List packages and what they bring",
+    usage: ["tau list [--json]  Packages of yours and of this project"],
+  },
+  {
+    name: "extensions",
+    summary: "List extensions, and trust or turn off single ones",
+    usage: [
+      "tau extensions list [--json]  All extensions, and whether and where they run",
+      "tau extensions trust NAME  Let it run in process, until its content changes",
+      "tau extensions kill NAME  Turn it off",
+      "tau extensions revive NAME  Turn it on again, isolated",
+    ],
+  },
+  {
+    name: "config",
+    summary: "Read and change settings, and choose resources",
+    usage: [
+      "tau config [-l, --local] [--json]  Extensions, skills, templates and themes: turn single ones on and off",
       "tau config get [KEY] [--json]  The settings in effect, and where each comes from",
       "tau config set KEY VALUE [--project]  VALUE is JSON or plain text",
       "tau config unset KEY [--project]  Remove a setting from the file",

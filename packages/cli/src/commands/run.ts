@@ -30,7 +30,18 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     move: async (args, io) => (await import("./auth-login.ts")).move(args, io),
     status: async (args, io) => (await import("./auth-status.ts")).showStatus(args, io),
   },
+  install: async (args, io) => (await import("./install.ts")).install(args, io),
+  remove: async (args, io) => (await import("./remove.ts")).remove(args, io),
+  update: async (args, io) => (await import("./update.ts")).update(args, io),
+  list: async (args, io) => (await import("./list.ts")).listPackages(args, io),
+  extensions: {
+    list: async (args, io) => (await import("./extensions.ts")).list(args, io),
+    trust: async (args, io) => (await import("./extensions.ts")).trust(args, io),
+    kill: async (args, io) => (await import("./extensions.ts")).kill(args, io),
+    revive: async (args, io) => (await import("./extensions.ts")).revive(args, io),
+  },
   config: {
+    "": async (args, io) => (await import("./config-resources.ts")).configureResources(args, io),
     get: async (args, io) => (await import("./config.ts")).get(args, io),
     set: async (args, io) => (await import("./config.ts")).set(args, io),
     unset: async (args, io) => (await import("./config.ts")).unset(args, io),

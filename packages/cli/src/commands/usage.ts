@@ -79,6 +79,8 @@ export function parseCommandArgs(usages: readonly Usage[], args: readonly string
   if (subcommands.length === 0) return parseArgs(usages[0]!, args);
   const [first, ...rest] = args;
   if (first === "--help" || first === "-h") return { kind: "help" };
+  const alone = usages.find(({ subcommand }) => subcommand === "");
+  if (alone && (first === undefined || first.startsWith("-"))) return parseArgs(alone, args);
   if (first === undefined) return createMistake(`name a subcommand: ${subcommands.join(", ")}`);
   const usage = usages.find(({ subcommand }) => subcommand === first);
   if (usage) return parseArgs(usage, rest);

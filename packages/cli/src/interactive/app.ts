@@ -16,6 +16,7 @@ import { ThemedText } from "./blocks/themed-text.ts";
 import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
 import { DialogStack } from "./dialog-stack.ts";
+import { FirstEntries } from "./first-entries.ts";
 import { createAskText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
 import { EditorSlot } from "./editor-slot.ts";
@@ -38,6 +39,7 @@ import { missingCommands, slashCommands } from "./slash-commands.ts";
 import { StatusArea } from "./status-area.ts";
 import type { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
+import { countTail } from "./transcript-tail.ts";
 
 export interface AppOptions {
   client: SessionClient;
@@ -87,6 +89,7 @@ export class App {
   readonly #tui: TUI;
   readonly #look: Look;
   readonly #transcript: Transcript;
+  readonly #first: FirstEntries;
   readonly #older: OlderEntries;
   readonly #editor: EditorSlot;
   readonly #completion: AutocompleteProvider;
@@ -135,6 +138,8 @@ export class App {
     this.#transcript = new Transcript({
       look: this.#look,
       now: options.now,
+      // What is scrolled out of the full screen can be drawn at any time.
+      ...(settings.tuiMode === "regular" && { countFirst: (entries) => countTail(entries, terminal) }),
       describeOlder: ({ entryCount }) =>
         settings.tuiMode === "fullscreen"
           ? "Earlier messages appear as you scroll up."
@@ -190,6 +195,11 @@ export class App {
       conversation: [top, this.#transcript],
       below: [this.#status.activity, widgets.aboveEditor, this.#dialogs.slot, widgets.belowEditor, footer],
     };
+    this.#first = new FirstEntries({
+      transcript: this.#transcript,
+      isReady: () => this.#status.state !== undefined,
+      requestRender,
+    });
     this.#older = new OlderEntries({
       transcript: this.#transcript,
       scroll: layOut(this.#tui, parts, settings),
@@ -263,6 +273,7 @@ export class App {
     this.#unsubscribe();
     this.#extensions?.close();
     this.#status.stop();
+    this.#first.stop();
     this.#tui.stop({
       preserveScreen: this.#settings.tuiMode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
     });
@@ -271,6 +282,7 @@ export class App {
 
   /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */
   #leave(): void {
+    this.#first.stop();
     void this.#options.terminal.drainInput().finally(() => this.stop());
   }
 
@@ -382,6 +394,7 @@ export class App {
     this.#extensions?.update();
     this.#attention.update(view.live);
     this.#transcript.update(view);
+    this.#first.update();
     this.#older.update();
     this.#status.update();
     this.#questions.update(view.live.approvals);

@@ -9,6 +9,7 @@ import type { CustomEntry, CustomMessage, LiveView, LogView, SessionEntry, Sessi
 import { type Component, Container, Spacer } from "@tau/tui";
 import { AssistantBlock } from "./blocks/assistant-message.ts";
 import { createNote } from "./blocks/note.ts";
+import { OlderNote } from "./blocks/older-note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
 import { ToolCallBlock } from "./blocks/tool-call.ts";
 import { getShownText, UserMessageBlock } from "./blocks/user-message.ts";
@@ -24,13 +25,21 @@ export interface TranscriptOptions {
   now: () => number;
   /** What stands in the place of older entries. */
   describeOlder: (log: LogView) => string;
+  /** How many of these entries are drawn at once when a session is opened; the others with `drawRest`. Default: all of them. */
+  countFirst?: (entries: readonly SessionEntry[]) => number;
 }
 
 /** Entries of the branch that are not shown: those before an entry, or all of them up to its end. */
 export type Missing = { kind: "before"; id: string } | { kind: "end"; leafId: string | null };
 
-/** Entries before those that are shown. */
-type Older = { kind: "none" } | { kind: "some"; note: Component };
+/** Entries before those that are shown. Some of them may be at hand, and wait to be drawn. */
+type Older = { kind: "none" } | { kind: "some"; note: OlderNote; undrawn?: Undrawn };
+
+interface Undrawn {
+  entries: readonly SessionEntry[];
+  /** Whether there are others before them. */
+  hasOlder: boolean;
+}
 
 export class Transcript extends Container {
   readonly #options: TranscriptOptions;
@@ -72,6 +81,20 @@ export class Transcript extends Container {
   /** The first component of the entries that are shown. */
   get firstShown(): Component | undefined {
     return this.children[this.#older.kind === "some" ? 1 : 0];
+  }
+
+  /** Whether entries wait to be drawn. Nothing of the conversation is printed until then. */
+  get hasUndrawn(): boolean {
+    return this.#older.kind === "some" && this.#older.undrawn !== undefined;
+  }
+
+  /** Draws the entries that wait. */
+  drawRest(): void {
+    if (this.#older.kind === "none" || !this.#older.undrawn || !this.missing) return;
+    const { note, undrawn } = this.#older;
+    note.isHolding = false;
+    this.#older = { kind: "some", note };
+    this.addOlder(this.missing, undrawn.entries, undrawn.hasOlder);
   }
 
   update({ log, live }: View): void {
@@ -166,10 +189,13 @@ export class Transcript extends Container {
     // Another branch or another session. Before the first entry there may be a command that is running.
     if (known === -1 && last !== undefined) this.clear();
     if (this.#firstId === undefined) {
-      const isCut = fresh.length > maxFirstEntries;
-      fresh = fresh.slice(-maxFirstEntries);
-      this.#isBegun ||= isCut || log.hasOlder;
-      if (isCut || log.hasOlder) this.#markOlder(log);
+      const hasOlder = fresh.length > maxFirstEntries || log.hasOlder;
+      const wanted = fresh.slice(-maxFirstEntries);
+      const first = Math.max(0, wanted.length - (this.#options.countFirst?.(wanted) ?? wanted.length));
+      fresh = wanted.slice(first);
+      this.#isBegun ||= hasOlder;
+      if (first > 0) this.#markOlder(log, { entries: wanted.slice(0, first), hasOlder });
+      else if (hasOlder) this.#markOlder(log);
       this.#firstId = fresh[0]?.id;
     }
     for (const entry of fresh) this.#addEntry(entry, liveId);
@@ -179,11 +205,12 @@ export class Transcript extends Container {
     this.#remarks = remarks;
   }
 
-  #markOlder(log: LogView): void {
+  #markOlder(log: LogView, undrawn?: Undrawn): void {
     if (this.#older.kind === "some") return;
-    const note = createNote(this.#options.describeOlder(log), this.#look);
+    const note = new OlderNote(this.#options.describeOlder(log), this.#look);
+    note.isHolding = undrawn !== undefined;
     this.children.unshift(note);
-    this.#older = { kind: "some", note };
+    this.#older = { kind: "some", note, ...(undrawn && { undrawn }) };
   }
 
   #addEntry(entry: SessionEntry, liveId: string | undefined): void {

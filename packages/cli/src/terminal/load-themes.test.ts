@@ -27,6 +27,7 @@ async function load(texts: Record<string, string>, places: Partial<ThemePlaces> 
     ...places,
     listed: toPaths(places.listed),
     named: toPaths(places.named),
+    ofPackages: toPaths(places.ofPackages),
   });
   return {
     names: files.map(({ definition }) => definition.name),
@@ -84,4 +85,17 @@ test("of two themes with one name the first counts, and no file takes the name o
 
 test("a named path that is not there is told", async () => {
   expect((await load({}, { named: ["ROOT/no.json"] })).problems).toEqual(["There is no theme ROOT/no.json."]);
+});
+
+test("themes of packages count after all others, and settings can leave them out", async () => {
+  const texts = {
+    "agent/themes/mine.json": createTheme("mine"),
+    "pack/a.json": createTheme("a"),
+    "pack/m.json": createTheme("mine"),
+  };
+  const ofPackages = ["ROOT/pack/a.json", "ROOT/pack/m.json"];
+  const { names, problems } = await load(texts, { ofPackages });
+  expect(names).toEqual(["mine", "a"]);
+  expect(problems).toHaveLength(1);
+  expect((await load(texts, { ofPackages, listed: ["!a.json"] })).names).toEqual(["mine"]);
 });

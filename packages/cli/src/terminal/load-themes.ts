@@ -12,6 +12,8 @@ export interface ThemePlaces {
   isProjectTrusted: boolean;
   /** The setting `themes`, with absolute paths. */
   listed: readonly string[];
+  /** The files of installed packages. */
+  ofPackages: readonly string[];
   /** Absolute paths of `--theme`. */
   named: readonly string[];
   /** Whether only those of `--theme` count. */
@@ -28,7 +30,7 @@ export interface LoadedThemes {
 
 const maxThemeBytes = 1_000_000;
 
-/** Of several themes with one name the first counts: those of `--theme`, the user's own, the project's, the listed ones. */
+/** Of several themes with one name the first counts: those of `--theme`, the user's own, the project's, the listed ones, those of packages. */
 export async function loadThemes(places: ThemePlaces): Promise<LoadedThemes> {
   const loaded: LoadedThemes = { files: [], problems: [] };
   const filter = createPathFilter(places.onlyNamed ? [] : places.listed, places.named);
@@ -36,7 +38,7 @@ export async function loadThemes(places: ThemePlaces): Promise<LoadedThemes> {
     join(places.agentDir, "themes"),
     ...(places.isProjectTrusted ? [".tau", ".pi"].map((name) => join(places.cwd, name, "themes")) : []),
   ];
-  const roots = [...places.named, ...(places.onlyNamed ? [] : own), ...filter.roots];
+  const roots = [...places.named, ...(places.onlyNamed ? [] : own), ...filter.roots, ...places.ofPackages];
   const paths: string[] = [];
   for (const root of roots) {
     const isOptional = own.includes(root);

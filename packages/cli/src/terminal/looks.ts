@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { systemClock } from "@tau/ai";
-import { type SettingsManager, watchFiles } from "@tau/harness/settings";
+import { hasPackages, type SettingsManager, watchFiles } from "@tau/harness/settings";
 import type { KeybindingsManager } from "@tau/tui";
 import type { SessionOptions } from "../args.ts";
 import type { Io } from "../command.ts";
@@ -32,14 +32,27 @@ export interface Looks {
   close: () => void;
 }
 
+/** Most users have no packages, and then their code is not loaded. */
+async function findPackageThemes({
+  agentDir,
+  cwd,
+  settingsManager,
+  options,
+}: LooksOptions): Promise<readonly string[]> {
+  if (options.noThemes || !hasPackages(settingsManager)) return [];
+  const { listPackagePaths } = await import("@tau/harness/packages");
+  return (await listPackagePaths({ agentDir, cwd, settings: settingsManager })).themes;
+}
+
 export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Promise<Looks> {
   const { options, io, agentDir, cwd, settingsManager, onChange } = parts;
-  const read = () =>
+  const read = async () =>
     loadThemes({
       agentDir,
       cwd,
       isProjectTrusted: settingsManager.isProjectTrusted,
       listed: settingsManager.get().themes,
+      ofPackages: await findPackageThemes(parts),
       named: options.themes.map((path) => resolve(io.cwd, path)),
       onlyNamed: options.noThemes,
       builtIn: ui.builtInThemes.map(({ name }) => name),

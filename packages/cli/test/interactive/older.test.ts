@@ -103,8 +103,66 @@ describe("in the full screen", () => {
 test("in the terminal's own scrollback a line says that there is more, and where", async () => {
   const app = await openSession((session) => addMessages(session, 0, 100));
   await app.sees("message 99.");
+  // What is above the screen is printed after the first frame.
+  await expect.poll(app.everything).toContain("message 40.");
   const text = await app.everything();
   expect(text).toMatch(/Earlier messages are not shown here\. \/tree shows all \d+ entries\./);
-  expect(text).toContain("message 40.");
   expect(text).not.toContain("message 30.");
+});
+
+describe("when a session is opened in the terminal's own scrollback", () => {
+  const getOrder = (text: string) => Array.from(text.matchAll(/message (\d+)\./g), ([, number]) => Number(number));
+  const all = (start: number, end: number) => Array.from({ length: end - start }, (_unused, index) => start + index);
+
+  test.each([
+    { rows: 12, columns: 80 },
+    { rows: 40, columns: 30 },
+  ])("the messages above the screen of $rows rows are printed too, once and in order", async (size) => {
+    const app = await openSession((session) => addMessages(session, 0, 50), size);
+    await expect.poll(app.everything).toContain("message 0.");
+    expect(getOrder(await app.everything())).toEqual(all(0, 50));
+    expect(await app.everything()).not.toContain("Earlier messages");
+  });
+
+  test("what is said at once comes after them, and a resize changes nothing of the order", async () => {
+    const app = await openSession((session) => addMessages(session, 0, 50), { rows: 12 }, ["An answer."]);
+    await app.sees("message 49.");
+    app.type("message 50.");
+    app.press("enter");
+    app.terminal.resize(app.terminal.columns, 14);
+    await app.sees("An answer.");
+    await expect.poll(app.everything).toContain("message 0.");
+    expect(getOrder(await app.everything())).toEqual(all(0, 51));
+  });
+
+  test("a call above the screen is printed with its result", async () => {
+    const app = await openSession(
+      async (session) => {
+        await addMessages(session, 0, 2);
+        const call = { type: "toolCall", id: "call-1", name: "bash", arguments: { command: "make it" } } as const;
+        const content = [{ type: "text" as const, text: "made it" }];
+        const answer = { api: "openai-completions", provider: "acme", model: "small", usage } as const;
+        await session.appendMessage({
+          role: "assistant",
+          content: [call],
+          ...answer,
+          stopReason: "toolUse",
+          timestamp: 1,
+        });
+        await session.appendMessage({
+          role: "toolResult",
+          toolCallId: "call-1",
+          toolName: "bash",
+          content,
+          isError: false,
+          timestamp: 2,
+        });
+        await session.appendMessage({ role: "user", content: `message 2.${" and so on".repeat(200)}`, timestamp: 3 });
+      },
+      { rows: 12 },
+    );
+    await expect
+      .poll(app.everything)
+      .toMatch(/message 0\.[\s\S]*message 1\.[\s\S]*bash make it\n\s+made it[\s\S]*message 2\./);
+  });
 });

@@ -1,9 +1,12 @@
 /** How long the packed program takes to end, at most. These tests run alone, and their limits grow with the load. */
 import { execFileSync } from "node:child_process";
 import { openSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "@tau/ai";
+import { sleep } from "@tau/ai/internal";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { allowance, expectWithin } from "../../../tools/test/time.ts";
 import { toolReply, createModelWorkspace, temporaryDirectory } from "../kit.ts";
@@ -52,4 +55,44 @@ test("the second Ctrl-C does not wait for a blocked thread", async () => {
   // A shell reports this as 130.
   expect({ code, signal, err }).toEqual({ code: null, signal: "SIGINT", err: "" });
   expect(afterMs).toBeLessThan(allowance(1_000));
+});
+
+/** A log whose context is far too large for the model, so that a prompt compacts it first. */
+async function writeLongSession(directory: string, count: number): Promise<string> {
+  const timestamp = new Date(0).toISOString();
+  const toId = (index: number) => index.toString(16).padStart(8, "0");
+  const header = { type: "session", version: 3, id: "long", timestamp, cwd: directory };
+  const entries = Array.from({ length: count }, (_unused, index) => {
+    const content = [{ type: "text", text: `Message ${index}` }];
+    const message = index % 2 === 0 ? { role: "user", content, timestamp: 0 } : fauxAnswer(content);
+    return { type: "message", id: toId(index), parentId: index === 0 ? null : toId(index - 1), timestamp, message };
+  });
+  const file = join(directory, "long.jsonl");
+  await writeFile(file, [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return file;
+}
+
+const fauxAnswer = (content: unknown) => ({
+  role: "assistant",
+  content,
+  api: "openai-completions",
+  provider: "acme",
+  model: "small",
+  usage: {},
+  stopReason: "stop",
+  timestamp: 0,
+});
+
+test("SIGTERM ends the program within a second, whenever it comes while a long session is opened or compacted", async () => {
+  const workspace = await createModelWorkspace([]);
+  const file = await writeLongSession(workspace.directory, 150_000);
+  for (const earliestMs of [300, 1_500, 3_000]) {
+    await expectWithin(1_000, async () => {
+      const run = await start(workspace, ["--session", file, "-p", "Hi"]);
+      await sleep(systemClock, earliestMs + Math.random() * 1_000);
+      const { code, signal, afterMs } = await endWith(run, "SIGTERM");
+      expect(signal ?? code).toBeOneOf(["SIGTERM", 143]);
+      return afterMs;
+    });
+  }
 });

@@ -285,6 +285,11 @@ export class AgentSession {
     return this.#parts.extensions.attach(surface);
   }
 
+  /** What judges calls, for isolated extensions. */
+  get judgeParts(): JudgeParts {
+    return this.#judging;
+  }
+
   /** What the host does for extensions that leave this session for another. */
   setExtensionHost(host: ExtensionHost): void {
     this.#parts.extensions.setHost(host);

@@ -34,7 +34,8 @@ export async function beforeRun(
   });
   // Handlers replace the prompt, or change what it is made of.
   const prompt = result?.systemPrompt ?? renderPrompt(options, promptInput);
-  choices.setRunPrompt(prompt === before ? undefined : prompt);
+  const by = extensions.listHandlers("before_agent_start");
+  choices.setRunPrompt(prompt === before ? undefined : { text: prompt, by });
   const added = (result?.messages ?? []).map((draft) => toCustomMessage(draft, clock.now()));
   return [...prompts, ...waiting, ...added];
 }

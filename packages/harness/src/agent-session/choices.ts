@@ -141,9 +141,10 @@ export class Choices {
     return (this.#runPrompt ?? this.#outfit.systemPrompt).text;
   }
 
-  /** Replaces the prompt until it is called again; undefined: the prompt of the session. */
-  setRunPrompt(text: string | undefined): void {
-    this.#runPrompt = text === undefined ? undefined : { sections: [{ name: "extensions", text }], text };
+  /** Replaces the prompt until it is called again; undefined: the prompt of the session. `by` are the extensions that did it. */
+  setRunPrompt(prompt: { text: string; by: readonly string[] } | undefined): void {
+    const { text = "", by = [] } = prompt ?? {};
+    this.#runPrompt = prompt && { sections: [{ name: `extension ${by.join(", ")}`, text }], text };
   }
 
   mustHaveModel(): Model {

@@ -57,6 +57,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const resources = await openResources(params, place, { settings, log: sessionManager });
     const services = { ...base, resources };
     const grants = new Grants();
+    const getPolicy = () => getSessionPolicy(settings, params.policyProfile);
     const reportExtension = ({ extension, message }: ExtensionProblem) =>
       session.notify("extension", `${extension}: ${message}`);
     const extensions = new ExtensionSlot((start) =>
@@ -65,6 +66,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         settings,
         registry,
         start,
+        judging: { getPolicy, getJudgeParts: () => session.judgeParts, getPathRules: () => rules },
         report: reportExtension,
         log: (extension, level, message) => params.debugLog?.log("extension", { extension, level, message }),
         addResources: async (paths) => resources.addPaths?.(paths),
@@ -78,7 +80,6 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       provider: model.model?.provider,
       listGiven: () => secrets.listGiven(),
     });
-    const getPolicy = () => getSessionPolicy(settings, params.policyProfile);
     const secrets = createSecretBroker({
       policy: () => getPolicy().secretBroker,
       isOwnKey: (name, value) => keys.createIsSecret()(name, value),

@@ -7,6 +7,7 @@ import { resolveKey } from "../auth/key-value.ts";
 import { chooseKeyChain } from "../auth/system-key-chain.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
+import { hasPackages } from "../packages/has-packages.ts";
 import { HarnessError } from "../errors.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { minSecretLength } from "../observe/secret-forms.ts";
@@ -77,6 +78,7 @@ export async function openResources(
       cwd,
       agentDir,
       lists: () => settings.get(),
+      packagePaths: () => findPackagePaths({ cwd, agentDir, settings }),
       isProjectTrusted: () => settings.checkProjectTrust(),
       watch,
       clock,
@@ -87,6 +89,12 @@ export async function openResources(
     if (!(error instanceof HarnessError) || log.getEntryCount() === 0) throw error;
     throw new HarnessError(error.code, `The session ${log.id} cannot be opened. ${error.message}`, { cause: error });
   }
+}
+
+/** Most users have no packages, and then their code is not loaded. */
+async function findPackagePaths(place: { cwd: string; agentDir: string; settings: SettingsManager }) {
+  if (!hasPackages(place.settings)) return { skills: [], prompts: [] };
+  return await (await import("../packages/package-paths.ts")).listPackagePaths(place);
 }
 
 /** A session keeps its agent, so that resuming it never gives it other tools. `wanted` is null for none. */

@@ -1,6 +1,6 @@
 /** The messages that the model is sent, as they stand: read from the log once, then kept up with it. */
 import type { AgentMessage } from "@tau/agent";
-import { countContextTokens, estimateTokens, usedTokens } from "../compaction/tokens.ts";
+import { contextTokens, estimateTokens, usedTokens } from "../compaction/tokens.ts";
 import type { SessionContext } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
 import { visitInTurns } from "../session/visit-in-turns.ts";
@@ -33,7 +33,7 @@ export class Transcript {
   /** Reads what the log says now, after it was opened, compacted, edited or left for another branch. */
   async load(session: Session): Promise<SessionContext> {
     const { branch, ...context } = await session.readContext();
-    const tokens = await countContextTokens(branch);
+    const tokens = await contextTokens(branch);
     let estimate = 0;
     await visitInTurns(context.messages, (message) => void (estimate += estimateTokens(message)));
     this.#messages = context.messages;

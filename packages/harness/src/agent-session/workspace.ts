@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Clock, type Ids } from "@tau/ai";
+import { joinName } from "../join-name.ts";
 import { harnessToolNames } from "../pipeline/harness-tools.ts";
 import { createNameMatcher, findUnknownTools } from "../pipeline/tool-patterns.ts";
 import type { Files, ToolCallContext, Tools } from "@tau/tools";
@@ -39,7 +40,7 @@ export function pathRules(
   const home = homedir();
   const skills = resources.resources.skills.map(getReadablePath);
   const results = sessionFile === undefined ? [] : [getResults(sessionFile)];
-  const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
+  const own = ["skills", "agents", "prompts", "resources"].map((name) => joinName(agentDir, name));
   const added = [...settings.get().additionalDirectories, ...additionalDirectories];
   return {
     // In this order: `getSandboxOptions` takes those that were added.

@@ -250,6 +250,17 @@ describe("a session stays as it was", () => {
     }
   });
 
+  test("when it is aborted while it is planned, and no model is asked", async () => {
+    const abort = new AbortController();
+    const target = createSession(...turns(12_000, 1));
+    const before = [...target.branch];
+    const fake = createModel();
+    setImmediate(() => abort.abort());
+    expect(await compactSession(target, fake, { signal: abort.signal })).toMatchObject({ kind: "aborted" });
+    expect(fake.requests).toEqual([]);
+    expect(target.branch).toEqual(before);
+  });
+
   test("when it is aborted at any moment before it is appended", async () => {
     const written: boolean[] = [];
     for (let moments = 0; moments < 20; moments++) {

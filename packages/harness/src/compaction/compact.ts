@@ -1,6 +1,7 @@
 /** Compacts a branch: plans, summarises, and appends once. */
 import type { AgentMessage } from "@tau/agent";
 import { emptyUsage, type Failure, type Usage } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import { addUsage } from "../budget/usage.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import type { Summariser } from "./ask.ts";
@@ -72,7 +73,12 @@ export type CompactionOutcome =
 
 export async function compact(request: CompactRequest): Promise<CompactionOutcome> {
   const settings = resolveCompactionSettings(request.settings ?? {}, request.model);
-  const planned = planCompaction(request.branch, settings, request.reason, request.touches);
+  const planning = await untilAborted(
+    planCompaction(request.branch, settings, request.reason, request.touches),
+    request.signal,
+  );
+  if (planning.kind === "aborted") return { kind: "aborted", usage: emptyUsage() };
+  const planned = planning.value;
   if (planned.kind === "nothing") return { ...planned, usage: emptyUsage() };
   const { plan } = planned;
   const intercepted = await request.intercept?.(plan, settings);

@@ -151,10 +151,10 @@ function getPairs(messages: readonly AgentMessage[]): [call: number, result: num
 }
 
 describe("a plan", () => {
-  test("never separates a call from its result, and keeps what the model then sees", () => {
-    fc.assert(
-      fc.property(branches, fc.constantFrom("manual", "overflow", "threshold"), (branch, reason) => {
-        const planned = planCompaction(branch, settings, reason);
+  test("never separates a call from its result, and keeps what the model then sees", async () => {
+    await fc.assert(
+      fc.asyncProperty(branches, fc.constantFrom("manual", "overflow", "threshold"), async (branch, reason) => {
+        const planned = await planCompaction(branch, settings, reason);
         if (planned.kind === "nothing") return;
         const { plan } = planned;
         const before = contextMessages(branch).flatMap(({ entry, message }) =>
@@ -171,11 +171,11 @@ describe("a plan", () => {
     );
   });
 
-  test("keeps a call without a result, however large it is", () => {
+  test("keeps a call without a result, however large it is", async () => {
     let large = 0;
-    fc.assert(
-      fc.property(openBranches, fc.constantFrom("manual", "overflow", "threshold"), (branch, reason) => {
-        const planned = planCompaction(branch, settings, reason);
+    await fc.assert(
+      fc.asyncProperty(openBranches, fc.constantFrom("manual", "overflow", "threshold"), async (branch, reason) => {
+        const planned = await planCompaction(branch, settings, reason);
         if (planned.kind === "nothing") return;
         expect(planned.plan.kept).toContainEqual(getMessages(branch).at(-1));
         if (planned.plan.keptTokens > maxKept(settings)) large++;
@@ -185,13 +185,13 @@ describe("a plan", () => {
     expect(large).toBeGreaterThan(80);
   });
 
-  test("always exists for a context that is too full, and keeps much less of it", () => {
+  test("always exists for a context that is too full, and keeps much less of it", async () => {
     let full = 0;
-    fc.assert(
-      fc.property(branches, (branch) => {
+    await fc.assert(
+      fc.asyncProperty(branches, async (branch) => {
         const messages = getMessages(branch);
         const before = estimateAll(messages);
-        const planned = planCompaction(branch, settings, "manual");
+        const planned = await planCompaction(branch, settings, "manual");
         if (planned.kind === "compact") {
           if (findOpenCall(messages) === undefined)
             expect(planned.plan.keptTokens).toBeLessThanOrEqual(maxKept(settings));

@@ -6,6 +6,7 @@ import { createTouches } from "../pipeline/touches.ts";
 import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { cutPoints, splitTurnStart } from "./cut.ts";
 import { type CompactionPlan, type CompactionReason, planCompaction } from "./plan.ts";
+import { serialise } from "./serialise.ts";
 import { type CompactionSettings, resolveCompactionSettings, shouldCompact, summaryTokens } from "./settings.ts";
 import { contextTokens, estimateTokens, imageTokens } from "./tokens.ts";
 import { toEntry } from "../../test/entries.ts";
@@ -140,15 +141,15 @@ describe("tokens", () => {
       10,
     ],
     ["a later entry was edited after the count", getBranch(counted({ totalTokens: 100 }), "u", "u", edited("2")), 110],
-  ])("when %s", (_what, branch, tokens) => {
-    expect(contextTokens(branch)).toBe(tokens);
+  ])("when %s", async (_what, branch, tokens) => {
+    expect(await contextTokens(branch)).toBe(tokens);
   });
 
-  test("a count from before the latest compaction is not used", () => {
+  test("a count from before the latest compaction is not used", async () => {
     const kept: NewEntry = { type: "compaction", summary: "", firstKeptEntryId: "2", tokensBefore: 1 };
     const branch = getBranch("u*500", counted({ totalTokens: 5_000 }), kept, "u");
-    expect(contextTokens(branch)).toBeLessThan(100);
-    expect(contextTokens([...branch, ...getBranch(counted({ totalTokens: 77 }))])).toBe(77);
+    expect(await contextTokens(branch)).toBeLessThan(100);
+    expect(await contextTokens([...branch, ...getBranch(counted({ totalTokens: 77 }))])).toBe(77);
   });
 });
 
@@ -192,8 +193,8 @@ test.each([
 const touches = createTouches({ current: () => [], builtIn: createTools({ cwd: "/w" }).byName });
 
 describe("a plan", () => {
-  const plan = (branch: SessionEntry[], reason: CompactionReason = "manual"): CompactionPlan => {
-    const planned = planCompaction(branch, settings, reason, touches);
+  const plan = async (branch: SessionEntry[], reason: CompactionReason = "manual"): Promise<CompactionPlan> => {
+    const planned = await planCompaction(branch, settings, reason, touches);
     if (planned.kind === "nothing") throw new Error(planned.reason);
     return planned.plan;
   };
@@ -209,54 +210,54 @@ describe("a plan", () => {
     ["keeps nothing of a single message", "u*30000", null, 0],
     ["keeps a call without all of its results", "u*900 a*900 u*10 a12*10 r1*10", "3", 0],
     ["keeps such a call even if it fills the window", "u*900 a12*10 r1*30000", "2", 1],
-  ])("%s", (_what, text, firstKept, prefix) => {
-    expect(plan(getBranch(text))).toMatchObject({
+  ])("%s", async (_what, text, firstKept, prefix) => {
+    expect(await plan(getBranch(text))).toMatchObject({
       firstKeptEntryId: firstKept,
       turnPrefix: { length: prefix },
     });
   });
 
-  test("does not keep a failed answer alone, but with its prompt", () => {
+  test("does not keep a failed answer alone, but with its prompt", async () => {
     const failed = { role: "assistant", content: [], stopReason: "error", usage: emptyUsage() };
     const branch = getBranch("u*2000 a*900 u*1500", { type: "message", message: failed as unknown as AgentMessage });
-    expect(plan(branch).firstKeptEntryId).toBe("3");
+    expect((await plan(branch)).firstKeptEntryId).toBe("3");
   });
 
-  test("updates the previous summary, and starts where the last compaction kept", () => {
+  test("updates the previous summary, and starts where the last compaction kept", async () => {
     const kept: NewEntry = { type: "compaction", summary: "before", firstKeptEntryId: "2", tokensBefore: 1 };
-    const made = plan(getBranch("u*900 u*400 a*400", kept, "u*400 a*400"));
+    const made = await plan(getBranch("u*900 u*400 a*400", kept, "u*400 a*400"));
     expect(made).toMatchObject({ previousSummary: "before", firstKeptEntryId: "5" });
     expect(made.messages).toHaveLength(2);
   });
 
-  test("leaves out hidden entries, and uses the edited content of others", () => {
+  test("leaves out hidden entries, and uses the edited content of others", async () => {
     const branch = getBranch(
       "u*900 u*900 a*100",
       { type: "context_edit", targetId: "1", replacement: null },
       { type: "context_edit", targetId: "2", replacement: { content: `shown ${words(3_000)}` } },
     );
-    const { messages, turnPrefix } = plan(branch);
+    const { messages, turnPrefix } = await plan(branch);
     expect(JSON.stringify([...messages, ...turnPrefix])).toMatch(/^\[\{"role":"user","content":"shown x+"\}\]$/);
   });
 
-  test("updates the edited content of the previous summary", () => {
+  test("updates the edited content of the previous summary", async () => {
     const edit: NewEntry = { type: "context_edit", targetId: "1", replacement: { content: "shown" } };
-    expect(plan(getBranch("k*100 u*900 a*900 u*10", edit)).previousSummary).toBe("shown");
+    expect((await plan(getBranch("k*100 u*900 a*900 u*10", edit))).previousSummary).toBe("shown");
   });
 
-  test("shortens a summary that fills the window, and then keeps all messages", () => {
-    expect(plan(getBranch("k*5000 u*10 a*10"))).toMatchObject({ messages: [], firstKeptEntryId: "2" });
-    expect(plan(getBranch("k*5000"))).toMatchObject({ messages: [], firstKeptEntryId: null });
+  test("shortens a summary that fills the window, and then keeps all messages", async () => {
+    expect(await plan(getBranch("k*5000 u*10 a*10"))).toMatchObject({ messages: [], firstKeptEntryId: "2" });
+    expect(await plan(getBranch("k*5000"))).toMatchObject({ messages: [], firstKeptEntryId: null });
   });
 
-  test("keeps less if the provider counts more than our estimate, or refused the context", () => {
+  test("keeps less if the provider counts more than our estimate, or refused the context", async () => {
     const text = Array.from({ length: 40 }, () => "u*50 a*50").join(" ");
     const kept = (made: CompactionPlan) => made.keptTokens;
     const usage = { ...emptyUsage(), totalTokens: 8_010 };
     const answer = { role: "assistant", content: [], stopReason: "stop", usage } as unknown as AgentMessage;
-    expect(kept(plan(getBranch(text)))).toBe(1_000);
-    expect(kept(plan(getBranch(text), "overflow"))).toBe(500);
-    expect(kept(plan(getBranch(text, { type: "message", message: answer })))).toBe(400);
+    expect(kept(await plan(getBranch(text)))).toBe(1_000);
+    expect(kept(await plan(getBranch(text), "overflow"))).toBe(500);
+    expect(kept(await plan(getBranch(text, { type: "message", message: answer })))).toBe(400);
   });
 
   test.each([
@@ -265,20 +266,20 @@ describe("a plan", () => {
     ["too_small", getBranch("u*50 a*50")],
     // The call has no result yet, and the messages before it are not worth a summary.
     ["too_small", getBranch("u*50 a1*2000")],
-  ])("is not made if it saves nothing: %s", (reason, branch) => {
-    expect(planCompaction(branch, settings, "manual")).toEqual({ kind: "nothing", reason });
+  ])("is not made if it saves nothing: %s", async (reason, branch) => {
+    expect(await planCompaction(branch, settings, "manual")).toEqual({ kind: "nothing", reason });
   });
 
-  test("is made at most three times without progress, unless the user asks", () => {
+  test("is made at most three times without progress, unless the user asks", async () => {
     const branch = getBranch("u*30000 k k k", "c*9000");
-    expect(planCompaction(branch, settings, "overflow")).toEqual({ kind: "nothing", reason: "no_progress" });
-    expect(planCompaction(branch, settings, "manual").kind).toBe("compact");
-    expect(planCompaction(getBranch("u*30000 k k", "c*9000"), settings, "overflow").kind).toBe("compact");
-    expect(planCompaction(getBranch("u*30000 k k k u*9000"), settings, "overflow").kind).toBe("compact");
-    expect(planCompaction(getBranch("u*30000 k k k a*9000"), settings, "threshold").kind).toBe("compact");
+    expect(await planCompaction(branch, settings, "overflow")).toEqual({ kind: "nothing", reason: "no_progress" });
+    expect((await planCompaction(branch, settings, "manual")).kind).toBe("compact");
+    expect((await planCompaction(getBranch("u*30000 k k", "c*9000"), settings, "overflow")).kind).toBe("compact");
+    expect((await planCompaction(getBranch("u*30000 k k k u*9000"), settings, "overflow")).kind).toBe("compact");
+    expect((await planCompaction(getBranch("u*30000 k k k a*9000"), settings, "threshold")).kind).toBe("compact");
   });
 
-  test("lists the read and modified files, also of earlier summaries, but not of failed calls", () => {
+  test("lists the read and modified files, also of earlier summaries, but not of failed calls", async () => {
     const called = (id: string, name: string, args: object): NewEntry => ({
       type: "message",
       message: {
@@ -302,9 +303,27 @@ describe("a plan", () => {
       called("7", "read", {}),
       "u*2000 a*10",
     );
-    expect(plan(branch).files).toEqual({
+    expect((await plan(branch)).files).toEqual({
       readFiles: ["old-read", "branch-read", "a"],
       modifiedFiles: ["old-changed", "b", "later-changed", "d e.ts", "f.ts"],
     });
   });
+});
+
+test("signals and timers are served while a long branch is planned and serialised", async () => {
+  const branch = getBranch(...Array.from({ length: 35_000 }, () => "u"));
+  const countTurns = async (work: () => Promise<unknown>): Promise<number> => {
+    let turns = 0;
+    let timer = setImmediate(function count() {
+      turns++;
+      timer = setImmediate(count);
+    });
+    await work();
+    clearImmediate(timer);
+    return turns;
+  };
+  // Three for each of three passes, and two between the steps that look at all messages.
+  expect(await countTurns(() => planCompaction(branch, settings, "manual"))).toBeGreaterThanOrEqual(10);
+  const messages = branch.flatMap((entry) => (entry.type === "message" ? entry.message : []));
+  expect(await countTurns(() => serialise(messages, 100))).toBeGreaterThanOrEqual(3);
 });

@@ -1,8 +1,10 @@
-/** Plans what a compaction replaces and what it keeps. Pure. */
+/** Plans what a compaction replaces and what it keeps. Pure, but asynchronous: a branch may have a million entries. */
 import type { AgentMessage } from "@tau/agent";
-import { contextMessages } from "../session/context.ts";
+import { type ContextMessage, iterateContext } from "../session/context.ts";
+import { nextTurn } from "../session/entry-table.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { isFinishedAnswer } from "../session/message.ts";
+import { visitInTurns } from "../session/visit-in-turns.ts";
 import { chooseCut, cutPoints, findOpenCall, splitTurnStart, sumFromEnd } from "./cut.ts";
 import { fileOperations, type FileOperations, type GetTouches, withoutFilesText } from "./files.ts";
 import { plainText } from "./serialise.ts";
@@ -52,28 +54,33 @@ export const maxConsecutive = 3;
  * tokens, and at most `keepRecentTokens`; more only if the last messages cannot be divided, and nothing if even those are
  * too large. A call without a result is always kept. Without `touches`, only files of earlier summaries are listed.
  */
-export function planCompaction(
+export async function planCompaction(
   branch: readonly SessionEntry[],
   settings: ResolvedCompactionSettings,
   reason: CompactionReason,
   touches: GetTouches = () => undefined,
-): PlanResult {
+): Promise<PlanResult> {
   if (reason !== "manual" && countCompactionsInARow(branch) >= maxConsecutive)
     return { kind: "nothing", reason: "no_progress" };
-  const context = contextMessages(branch);
+  const context: ContextMessage[] = [];
+  await visitInTurns(iterateContext(branch), (each) => void context.push(each));
   const previous = context[0]?.entry.type === "compaction" ? context[0].entry : undefined;
   const rest = previous ? context.slice(1) : context;
   const messages = rest.map(({ message }) => message);
-  const kept = sumFromEnd(messages.map(estimateTokens));
+  const tokens: number[] = [];
+  await visitInTurns(messages, (message) => void tokens.push(estimateTokens(message)));
+  const kept = sumFromEnd(tokens);
   const previousSummary = (previous && getSummary(context[0]!.message)) || undefined;
   const previousTokens = previous ? estimateTokens(context[0]!.message) : 0;
-  const tokensBefore = contextTokens(branch);
+  const tokensBefore = await contextTokens(branch);
   const realTokens = Math.max(tokensBefore, reason === "overflow" ? settings.contextWindow : 0);
   const weight = getWeight(realTokens, kept[0]! + previousTokens);
   const excessTokens = isTooLong(previousSummary, settings) ? previousTokens : 0;
+  await nextTurn();
   const cut = findCut({ messages, kept, settings, weight, excessTokens });
   if (cut === undefined) return { kind: "nothing", reason: messages.length === 0 ? "empty" : "too_small" };
 
+  await nextTurn();
   const turnStart = cut < messages.length ? splitTurnStart(messages, cut) : undefined;
   const summaries = rest
     .slice(0, cut)

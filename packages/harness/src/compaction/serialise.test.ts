@@ -69,7 +69,7 @@ describe("a text", () => {
   });
 });
 
-test("a conversation becomes text: messages, calls and results", () => {
+test("a conversation becomes text: messages, calls and results", async () => {
   const messages = [
     {
       role: "user",
@@ -93,7 +93,7 @@ test("a conversation becomes text: messages, calls and results", () => {
     { role: "bashExecution", command: "x", output: "y", excludeFromContext: true },
     { role: "custom", content: "Note." },
   ] as unknown as AgentMessage[];
-  expect(serialise(messages, 100)).toEqual([
+  expect(await serialise(messages, 100)).toEqual([
     "[person]\nLook.\n(image)",
     '[assistant]\nI do.\n[assistant calls read] path="a.ts" limit=3',
     "[result of read]\nsk-key-123",
@@ -103,18 +103,18 @@ test("a conversation becomes text: messages, calls and results", () => {
   ]);
 });
 
-test("content of a damaged log has a size and a text", () => {
+test("content of a damaged log has a size and a text", async () => {
   const content = fc.oneof(
     fc.jsonValue(),
     fc.array(fc.record({ type: fc.constantFrom("text", "thinking", "image", "toolCall", "x"), text: fc.jsonValue() })),
     fc.array(fc.record({ type: fc.constant("toolCall"), name: fc.jsonValue(), arguments: fc.jsonValue() })),
   );
   const role = fc.constantFrom("user", "assistant", "toolResult", "custom");
-  fc.assert(
-    fc.property(fc.record({ role, content, stopReason: fc.jsonValue() }), (message) => {
+  await fc.assert(
+    fc.asyncProperty(fc.record({ role, content, stopReason: fc.jsonValue() }), async (message) => {
       const invalid = message as unknown as AgentMessage;
       expect(estimateTokens(invalid)).toBeGreaterThanOrEqual(0);
-      expect(serialise([invalid], 50).every((part) => typeof part === "string")).toBe(true);
+      expect((await serialise([invalid], 50)).every((part) => typeof part === "string")).toBe(true);
     }),
     { numRuns: 500 },
   );
@@ -126,11 +126,11 @@ test("content of a damaged log has a size and a text", () => {
     { role: "toolResult", toolName: odd, content: [] },
   ] as unknown as AgentMessage[];
   expect(messages.map(estimateTokens)).toEqual([expect.any(Number), 0]);
-  expect(serialise(messages, 50)).toHaveLength(2);
+  expect(await serialise(messages, 50)).toHaveLength(2);
   expect(fileOperations([], messages, touches)).toEqual({ readFiles: [], modifiedFiles: [] });
 });
 
-test("results, arguments and output are cut, and the user's messages are not", () => {
+test("results, arguments and output are cut, and the user's messages are not", async () => {
   const long = "x".repeat(5_000);
   const messages = [
     { role: "user", content: long },
@@ -138,7 +138,7 @@ test("results, arguments and output are cut, and the user's messages are not", (
     { role: "toolResult", toolName: "read", content: [{ type: "text", text: long }], isError: false },
     { role: "bashExecution", command: "x", output: long },
   ] as unknown as AgentMessage[];
-  const [person, ...others] = serialise(messages, 200);
+  const [person, ...others] = await serialise(messages, 200);
   expect(person).toContain(long);
   for (const other of others) expect(other.length).toBeLessThan(300);
 });

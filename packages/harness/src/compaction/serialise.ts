@@ -2,6 +2,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
 import { convertToLlm } from "../session/message.ts";
+import { visitInTurns } from "../session/visit-in-turns.ts";
 import { getToolCalls } from "./files.ts";
 import { cutMiddle, toText } from "./text.ts";
 
@@ -9,8 +10,14 @@ import { cutMiddle, toText } from "./text.ts";
  * One text per message, without thinking and without messages that the model does not see. `maxOutputLength` limits the
  * characters of a result and of one argument of a call.
  */
-export const serialise = (messages: readonly AgentMessage[], maxOutputLength: number): string[] =>
-  messages.map((message) => formatMessage(message, maxOutputLength)).filter((text) => text !== "");
+export async function serialise(messages: readonly AgentMessage[], maxOutputLength: number): Promise<string[]> {
+  const texts: string[] = [];
+  await visitInTurns(messages, (message) => {
+    const text = formatMessage(message, maxOutputLength);
+    if (text !== "") texts.push(text);
+  });
+  return texts;
+}
 
 function formatMessage(message: AgentMessage, maxOutputLength: number): string {
   const [sent] = convertToLlm([message]);

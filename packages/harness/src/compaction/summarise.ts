@@ -1,6 +1,7 @@
 /** Summarises messages with a model, in as many requests as its window requires. */
 import type { AgentMessage } from "@tau/agent";
 import { emptyUsage, type Failure, type Usage } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import { addUsage } from "../budget/usage.ts";
 import { ask, type Summariser } from "./ask.ts";
 import { type SummaryKind, summaryPrompt, summarySystemPrompt } from "./prompts.ts";
@@ -41,7 +42,9 @@ export async function summarise(summariser: Summariser, task: SummaryTask): Prom
   const isSplit = isTooLong(task.previousSummary, settings);
   const { instructions, pieceTokens } = measure(task);
   const maxOutputLength = Math.min(defaultMaxOutput, Math.floor((pieceTokens * charactersPerToken) / 8));
-  let texts = serialise(task.messages, maxOutputLength);
+  const serialising = await untilAborted(serialise(task.messages, maxOutputLength), summariser.signal);
+  if (serialising.kind === "aborted") return { kind: "aborted", usage: emptyUsage() };
+  let texts = serialising.value;
   // A summary that fills the window is read in pieces like the conversation.
   if (isSplit) texts.unshift(`[summary of what came before]\n${task.previousSummary}`);
   let summary = isSplit ? undefined : task.previousSummary;

@@ -46,15 +46,7 @@ function blockTokens(block: Partial<Block> | null): number {
  * The tokens of the next request for this branch: the provider's count for the last answer, plus an estimate of what came
  * after it. A count from before a compaction or an edit is not used; without a count, everything is estimated.
  */
-export function contextTokens(branch: readonly SessionEntry[]): number {
-  const { tokens, messages } = findUncounted(branch);
-  let sum = tokens;
-  for (const message of messages) sum += estimateTokens(message);
-  return sum;
-}
-
-/** The same for a branch that may be very long. */
-export async function countContextTokens(branch: readonly SessionEntry[]): Promise<number> {
+export async function contextTokens(branch: readonly SessionEntry[]): Promise<number> {
   const { tokens, messages } = findUncounted(branch);
   let sum = tokens;
   await visitInTurns(messages, (message) => void (sum += estimateTokens(message)));

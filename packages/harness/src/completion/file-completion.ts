@@ -94,7 +94,8 @@ export class FileCompletion {
   #getTree(): Listing<TreeEnd> {
     if (!this.#tree) {
       this.#tree = this.#listTree();
-      void warmUpSearch();
+      // Not before: it would make the list wait.
+      void this.#tree.whenComplete.then(warmUpSearch);
     } else if (this.#tree.isOlderThan(maxAgeMs)) void this.#replaceTree();
     return this.#tree;
   }

@@ -22,7 +22,7 @@ export async function warmUpSearch(): Promise<void> {
     const search = new PathSearch(list, { maxResults: 3 });
     for (const query of queries) {
       await search.search(toPathQuery(query));
-      // The list that is being made goes first.
+      // Keys and frames go first.
       await nextTurn();
     }
   }

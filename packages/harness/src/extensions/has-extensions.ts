@@ -1,6 +1,7 @@
 /** Which extensions a session may have, and whether there is any. Cheap: it is asked at every start. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { hasPackages } from "../packages/has-packages.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { ExtensionFactory } from "./api.ts";
 import type { ExtensionEvent } from "./events.ts";
@@ -8,6 +9,12 @@ import type { LoadSharedModule } from "./load/loaded-module.ts";
 
 /** An extension that the embedding program passes as a function. */
 export type InlineExtension = ExtensionFactory | { name: string; factory: ExtensionFactory };
+
+/** A JavaScript file, and what it reads besides. */
+export interface ChildProgram {
+  path: string;
+  readable: readonly string[];
+}
 
 export interface ExtensionsParams {
   /** Files or directories that the user named. */
@@ -19,8 +26,8 @@ export interface ExtensionsParams {
   flags?: ReadonlyMap<string, boolean | string>;
   /** Modules that extensions import by a name of ours. Default: none. */
   loadShared?: LoadSharedModule;
-  /** The file that the process of an isolated extension runs. Without it, none runs. */
-  childEntry?: string;
+  /** What the process of an isolated extension runs. Default, also for undefined: none runs. */
+  findChild?: () => ChildProgram | undefined;
   /** Why the session begins, as extensions are told. Default: the program started. */
   start?: Omit<ExtensionEvent<"session_start">, "type">;
 }
@@ -38,6 +45,6 @@ export function hasExtensions(
   const { extensions, contextSources } = settings.get();
   if (paths.length > 0 || factories.length > 0 || contextSources.length > 0) return true;
   if (!discovers) return false;
-  if (extensions.length > 0) return true;
+  if (extensions.length > 0 || hasPackages(settings)) return true;
   return [agentDir, join(cwd, ".tau"), join(cwd, ".pi")].some((parent) => existsSync(join(parent, "extensions")));
 }

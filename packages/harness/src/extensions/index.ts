@@ -48,8 +48,12 @@ export {
   type InputSource,
   type TreePreparation,
 } from "./events.ts";
+export { askProjectTrust, type AskProjectTrustParts } from "./ask-project-trust.ts";
 export { createEventBus } from "./create-api.ts";
+export { execProgram } from "./exec.ts";
 export type { Extension, ExtensionOrigin, ExtensionProblem, ExtensionSource, Registrations } from "./extension.ts";
+export { type Entries, type Entry, findAt, findInDirectory } from "./load/find-entries.ts";
+export { loadExtensionModule, type LoadModuleOptions } from "./load/load-module.ts";
 export { resolveExtensionState } from "./extension-state.ts";
 export {
   findExtensions,
@@ -57,9 +61,10 @@ export {
   type FoundExtension,
   type FoundExtensions,
 } from "./find-extensions.ts";
-export { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
+export { type ChildProgram, type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
 export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
+export { loadTypeboxModule } from "./load/shared-modules.ts";
 export type { ExtensionHooksObject, ExtensionObject, HookContext } from "./object-form.ts";
 export { type ExtensionHooks, ExtensionRunner } from "./runner.ts";
 export type { ExtensionSessionPort } from "./session-port.ts";

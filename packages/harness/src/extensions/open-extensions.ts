@@ -1,19 +1,21 @@
 /** Finds and loads the extensions of a session, before there is a session: they may bring its model. */
-import { join } from "node:path";
-import type { Clock } from "@tau/ai";
+import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
 import type { ModelRegistry } from "../models/model-registry.ts";
+import type { ExtensionTrustState } from "../policy/extension-trust.ts";
 import type { ContextSource } from "./context-sources.ts";
 import { createEventBus } from "./create-api.ts";
 import { createLifetime } from "./create-context.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
+import { findExtensions } from "./find-extensions.ts";
 import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-extensions.ts";
-import { discoverExtensions } from "./load/discover.ts";
-import { type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
+import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
 import { loadTypeboxModule } from "./load/shared-modules.ts";
 import { startExtension } from "./load/start-extension.ts";
+import type { Judging } from "./open-isolated.ts";
 import { createProviders } from "./providers.ts";
+import { ChangedInputs } from "./session/changed-inputs.ts";
 import type { SessionStart } from "./session/extension-slot.ts";
 import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session/session-extensions.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
@@ -22,7 +24,10 @@ import { createWaits } from "./waits.ts";
 export interface OpenExtensionsParts extends ExtensionPlace {
   registry: ModelRegistry;
   clock: Clock;
+  ids: Ids;
   start: SessionStart;
+  /** For isolated extensions. */
+  judging: Judging;
   /** Tells the user what goes wrong later. */
   report: (problem: ExtensionProblem) => void;
   /** Adds paths of skills and prompts that extensions name. */
@@ -62,9 +67,10 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
         [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
       ),
     loadShared: (name) => loadTypeboxModule(name) ?? loadShared(name),
-    cacheDirectory: join(agentDir, "cache", "extensions"),
+    cacheDirectory: getCacheDirectory(agentDir),
   };
   const problems: ExtensionProblem[] = [];
+  const changed = new ChangedInputs(parts.judging);
   let isLoading = true;
   for (const [index, inline] of factories.entries()) {
     const source = describeInline(inline, index);
@@ -78,11 +84,23 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     if (started.kind === "started") all.push(started.extension);
     else problems.push({ extension: source.name, message: started.message });
   }
-  const found = await discover(params, parts);
-  const loaded = await loadInProcess(found.sources, ports);
+  const found = await findExtensions({ ...parts, paths: params.paths ?? [], discovers: params.discovers ?? false });
+  const byState = (wanted: ExtensionTrustState) => found.extensions.filter(({ state }) => state === wanted);
+  const inProcess = await loadInProcess(
+    byState("trusted").map(({ source }) => source),
+    ports,
+  );
+  const loaded = [...inProcess.extensions];
+  problems.push(...found.problems, ...inProcess.problems);
+  const walled = byState("acknowledged").map(({ source }) => source);
+  for (const outcome of await loadBehindWall(walled, params, { ...parts, ports, changed })) {
+    if ("source" in outcome) loaded.push(outcome);
+    else problems.push(outcome);
+  }
   isLoading = false;
-  all.push(...loaded.extensions);
-  problems.push(...found.problems, ...loaded.problems);
+  problems.push(...byState("pending").map(({ source }) => describePending(source)));
+  const order = found.extensions.map(({ source }) => source);
+  all.push(...loaded.toSorted((a, b) => order.indexOf(a.source) - order.indexOf(b.source)));
   const providers = createProviders(registry);
   for (const { source, providers: registered } of all) {
     for (const [name, config] of registered) {
@@ -94,24 +112,40 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     }
   }
   const waits = createWaits();
-  return { extensions: all, problems, lifetime, waits, events, providers, bind: (port) => void (session = port) };
+  return {
+    extensions: all,
+    problems,
+    lifetime,
+    waits,
+    events,
+    providers,
+    changed,
+    bind: (port) => void (session = port),
+  };
 }
 
-async function discover(
-  { paths = [], discovers = false }: ExtensionsParams,
-  { cwd, agentDir, settings }: OpenExtensionsParts,
-): Promise<{ sources: ExtensionSource[]; problems: ExtensionProblem[] }> {
-  return await discoverExtensions({
-    cwd,
-    agentDir,
-    paths,
-    discovers,
-    userPaths: settings.getGlobal().extensions ?? [],
-    projectPaths: settings.getProject().extensions ?? [],
-    packages: [],
-    isProjectTrusted: settings.isProjectTrusted,
-  });
+/** Late, because few extensions need it. */
+async function loadBehindWall(
+  sources: readonly ExtensionSource[],
+  { findChild }: ExtensionsParams,
+  { changed, ...parts }: OpenExtensionsParts & { ports: InProcessPorts; changed: ChangedInputs },
+): Promise<(Extension | ExtensionProblem)[]> {
+  if (sources.length === 0) return [];
+  const child = findChild?.();
+  if (!child) {
+    return sources.map(({ name }) => ({
+      extension: name,
+      message: `It would run in a process of its own, which this program does not have. To run it here: tau extensions trust ${name}`,
+    }));
+  }
+  const { openIsolated } = await import("./open-isolated.ts");
+  return await openIsolated(sources, { ...parts, child, onInputChanged: (id, name) => changed.add(id, name) });
 }
+
+const describePending = ({ name }: ExtensionSource): ExtensionProblem => ({
+  extension: name,
+  message: `It is new or has changed, so it does not run. Look at it, then: tau extensions trust ${name}`,
+});
 
 /** Late, because few users have some. */
 async function describeSources(sources: readonly ContextSource[]): Promise<InlineExtension> {

@@ -16,6 +16,8 @@ import { createWaits, type Waits } from "./waits.ts";
 export interface ExtensionHooks {
   /** Whether a handler would be called. Asked first, so that an event that nobody handles costs nothing. */
   has(name: ExtensionEventName): boolean;
+  /** The names of the extensions that handle it, for people. */
+  listHandlers(name: ExtensionEventName): string[];
   /** Resolves when all handlers have answered. Rejects only for a guard that failed. */
   emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined>;
 }
@@ -59,12 +61,18 @@ export class ExtensionRunner implements ExtensionHooks {
     return false;
   }
 
+  listHandlers(name: ExtensionEventName): string[] {
+    return this.extensions.filter(({ handlers }) => handlers.has(name)).map(({ source }) => source.name);
+  }
+
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
     let current = event;
     let result: CombinedResult<Name> | undefined;
     for (const extension of this.extensions) {
       for (const handler of extension.handlers.get(event.type) ?? []) {
-        const answer = await this.#call(extension, handler, current as ExtensionEvent);
+        const called = this.#call(extension, handler, current as ExtensionEvent);
+        // Deltas come by the thousand, and most handlers answer at once.
+        const answer = isPromise(called) ? await called : called;
         const combined = combineResult(current, result, answer);
         current = combined.event;
         result = combined.result;
@@ -82,22 +90,32 @@ export class ExtensionRunner implements ExtensionHooks {
     }
   }
 
-  /** Undefined, and for a guard a rejection, if the handler failed. */
-  async #call(extension: Extension, handler: AnyHandler, event: ExtensionEvent): Promise<unknown> {
-    const { type } = event;
+  /** Its answer, or a promise of it. Undefined if the handler failed; a guard that failed throws. */
+  #call(extension: Extension, handler: AnyHandler, event: ExtensionEvent): unknown {
     try {
       const answer = handler(event, this.#context);
-      if (!isPromise(answer)) return answer;
-      return unlimitedEvents.has(type) ? await answer : await this.#limit(answer);
+      return isPromise(answer) ? this.#wait(extension, answer, event) : answer;
     } catch (error) {
-      const message = `Its handler of ${type} failed: ${getErrorMessage(error)}`;
-      this.#report(extension, message);
-      if (guardEvents.has(type))
-        throw new Error(`The extension ${extension.source.name} failed, so this is not done. ${message}`, {
-          cause: error,
-        });
-      return undefined;
+      return this.#fail(extension, event, error);
     }
+  }
+
+  async #wait(extension: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
+    try {
+      return unlimitedEvents.has(event.type) ? await answer : await this.#limit(answer);
+    } catch (error) {
+      return this.#fail(extension, event, error);
+    }
+  }
+
+  #fail(extension: Extension, { type }: ExtensionEvent, error: unknown): undefined {
+    const message = `Its handler of ${type} failed: ${getErrorMessage(error)}`;
+    this.#report(extension, message);
+    if (guardEvents.has(type))
+      throw new Error(`The extension ${extension.source.name} failed, so this is not done. ${message}`, {
+        cause: error,
+      });
+    return undefined;
   }
 
   async #limit(answer: Promise<unknown>): Promise<unknown> {

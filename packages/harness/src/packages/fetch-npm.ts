@@ -86,7 +86,7 @@ export async function fetchNpm(
 function formatFailure(text: string, before: Date | undefined): string {
   const lines = text.split("\n").map((line) => line.replace(/^npm (error|ERR!) ?/, "").trim());
   const reason = lines.filter((line) => line !== "" && !/^(code |A complete log|.*_logs)/.test(line)).join(" ");
-  const isYoung = before !== undefined && /ETARGET|with a date before/.test(text);
+  const isYoung = before !== undefined && /ETARGET|ENOVERSIONS|with a date before/.test(text);
   const advice = isYoung
     ? " Releases that are younger than the setting packageMinAgeDays says do not count. To install one all the same: --any-age"
     : "";

@@ -1,9 +1,9 @@
 /** Fetches a package beside the installed ones, checks it, and puts it in its place once the user agrees. */
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { lookAt, nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
+import { nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { fetchGit } from "./fetch-git.ts";
 import { fetchNpm } from "./fetch-npm.ts";
@@ -11,8 +11,9 @@ import type { FetchPorts } from "./fetch-ports.ts";
 import { getInstallLocation, getScopeDirectory, type PackageDirectories } from "./install-location.ts";
 import { forgetInstall, recordInstall } from "./install-records.ts";
 import { listResources, type ResourceNames } from "./list-resources.ts";
+import { readLocalPackage } from "./local-package.ts";
 import { changeLock, type LockedPackage, readLock } from "./lock-file.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
 import { type PackageScope, resourceKinds } from "./package-resources.ts";
 import type { GitSource, LocalSource, NpmSource, PackageSource } from "./package-source.ts";
 import { checkTree, digestTree } from "./tree.ts";
@@ -63,20 +64,6 @@ async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<
     enable: () => Promise.resolve(found.root),
     discard: () => Promise.resolve(),
   };
-}
-
-/** A directory, or a file that is one extension. Undefined if there is neither. */
-export async function readLocalPackage(
-  path: string,
-): Promise<{ root: string; isFile: boolean; manifest: Manifest | undefined; names: ResourceNames } | undefined> {
-  const stats = await lookAt(nodeFileSystem, path);
-  if (stats?.isDirectory()) {
-    const manifest = await readManifest(path);
-    return { root: path, isFile: false, manifest, names: await listResources(path, manifest) };
-  }
-  if (!stats?.isFile()) return undefined;
-  const names = { extensions: [basename(path)], skills: [], prompts: [], themes: [] };
-  return { root: await nodeFileSystem.realpath(path), isFile: true, manifest: undefined, names };
 }
 
 function mustBringSomething(names: ResourceNames, name: string): void {

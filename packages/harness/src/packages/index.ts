@@ -1,10 +1,13 @@
 /** Packages: extensions, skills, prompt templates and themes that are installed together. */
 export type { ConfiguredPackage } from "./combine-entries.ts";
 export { fetchPackage, type FetchedPackage, type FetchOptions } from "./fetch-package.ts";
+export { filterResources } from "./filter-resources.ts";
 export { getScopeDirectory, type PackageDirectories } from "./install-location.ts";
 export { listResources, type ResourceNames } from "./list-resources.ts";
 export { type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
+export { type Manifest, readManifest } from "./manifest.ts";
 export { type DetailedEntry, type PackageEntry, toDetailed, toEntry } from "./package-entry.ts";
+export { listPackagePaths, type PackagePaths } from "./package-paths.ts";
 export {
   type PackageProblem,
   type PackageResources,

@@ -13,8 +13,8 @@ export const toSettingsScope = (scope: PackageScope): "global" | "project" => (s
 
 /** With absolute paths. Those of a project that is not trusted do not count. */
 export const getPackageEntries = (settings: SettingsManager): Record<PackageScope, readonly PackageEntry[]> => ({
-  user: settings.getGiven("global").packages ?? [],
-  project: settings.getGiven("project").packages ?? [],
+  user: settings.getGiven("global", "packages") ?? [],
+  project: settings.getGiven("project", "packages") ?? [],
 });
 
 /** A project is moved and cloned as a whole, so its own paths are relative. */

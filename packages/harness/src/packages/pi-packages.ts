@@ -1,8 +1,9 @@
 /** Packages that pi has installed for the user, which tau does not have yet. */
 import { join } from "node:path";
 import type { Ids } from "@tau/ai";
-import { nodeFileSystem } from "@tau/tools/platform";
+import { nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { orUndefined, readWhole } from "../durable-file.ts";
+import { HarnessError } from "../errors.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import { describeRecordFile } from "../policy/record-file.ts";
 import { getRealPath } from "../settings/locate.ts";
@@ -38,14 +39,23 @@ const store = describeRecordFile("pi-packages.json", "named", (value): string[] 
   Array.isArray(value) ? value.filter((each) => typeof each === "string") : [],
 );
 
-/** A sentence about packages of pi that were not named before, or undefined. It is given once for each. */
+/**
+ * A sentence about packages of pi that were not named before, or undefined. It is given once for each; where that cannot be
+ * written down, not at all.
+ */
 export async function takePiPackagesNotice(options: PiPackagesOptions & { ids: Ids }): Promise<string | undefined> {
   const { agentDir, ids } = options;
   const sources = (await findPiPackages(options)).map((entry) => toDetailed(entry).source);
   if (sources.length === 0) return undefined;
-  const named = await store.read({ agentDir, cwd: agentDir });
+  const place = { agentDir, cwd: agentDir };
+  const named = await store.read(place);
   const fresh = sources.filter((source) => !named.includes(source));
   if (fresh.length === 0) return undefined;
-  await store.change({ agentDir, cwd: agentDir, ids }, () => [...named, ...fresh]);
+  try {
+    await store.change({ ...place, ids }, () => [...named, ...fresh]);
+  } catch (error) {
+    if (systemCode(error) === undefined && !(error instanceof HarnessError)) throw error;
+    return undefined;
+  }
   return `pi has packages that tau does not use: ${fresh.join(", ")}. To look at them and install them: tau install --from-pi`;
 }

@@ -4,7 +4,7 @@ import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { getRealPath } from "../settings/locate.ts";
 import { combineEntries, type ConfiguredPackage } from "./combine-entries.ts";
-import { readLocalPackage } from "./fetch-package.ts";
+import { readLocalPackage } from "./local-package.ts";
 import { filterResources } from "./filter-resources.ts";
 import { getInstallLocation, getScopeDirectory, type PackageDirectories } from "./install-location.ts";
 import { isAsInstalled } from "./install-records.ts";

@@ -13,13 +13,15 @@ export interface OpenSettingsOptions extends Omit<SettingsManagerOptions, "proje
   agentDir: string;
   /** Trusts the project or not, whatever is stored or set. Nothing is stored. */
   projectTrusted?: boolean;
+  /** Asks extensions of the user; undefined: they do not decide. Default: none are asked. */
+  askExtensions?: (settings: SettingsManager) => Promise<boolean | undefined>;
   /** Asks the user, with the names of what needs trust. Storing the answer is up to the caller. Default: nobody is there. */
   askTrust?: (waiting: readonly string[]) => Promise<boolean>;
 }
 
-/** In order of precedence: `projectTrusted`, the setting `defaultProjectTrust`, the stored answer, the user. */
+/** In order of precedence: `projectTrusted`, the setting `defaultProjectTrust`, the stored answer, extensions, the user. */
 export async function openSettings(options: OpenSettingsOptions): Promise<SettingsManager> {
-  const { cwd, agentDir, projectTrusted, askTrust: _askTrust, ...rest } = options;
+  const { cwd, agentDir, projectTrusted, askTrust: _askTrust, askExtensions: _askExtensions, ...rest } = options;
   const settings = await SettingsManager.create(cwd, agentDir, rest);
   if (!(projectTrusted ?? (await isTrusted(settings, options)))) return settings;
   const isBound = projectTrusted === undefined && settings.get().defaultProjectTrust === "ask";
@@ -32,9 +34,10 @@ async function isTrusted(settings: SettingsManager, options: OpenSettingsOptions
   const { defaultProjectTrust } = settings.get();
   if (defaultProjectTrust !== "ask") return defaultProjectTrust === "always";
   if (await isTrustStored(options)) return true;
-  if (!options.askTrust) return false;
+  if (!options.askTrust && !options.askExtensions) return false;
   const waiting = await listWaiting(settings, options);
-  return waiting.length > 0 && !(await isRefusedInPi(options)) && (await options.askTrust(waiting));
+  if (waiting.length === 0 || (await isRefusedInPi(options))) return false;
+  return (await options.askExtensions?.(settings)) ?? (await options.askTrust?.(waiting)) ?? false;
 }
 
 /** What has no effect without trust. Settings are named one by one, since most of them need none. */
@@ -44,7 +47,8 @@ async function listWaiting(settings: SettingsManager, options: OpenSettingsOptio
   const all = { includeProject: true, discoverSkills: true, discoverPrompts: true };
   const { project } = await locateResources(fs, { cwd, agentDir, home: homedir(), ...all }, undefined);
   const waiting = settings.problems.filter(({ kind }) => kind === "untrusted").map(({ key }) => `the setting ${key}`);
-  return [...waiting, ...(await listExisting(fs, cwd, project))];
+  const extensions = project.prompts.map((path) => join(dirname(path), "extensions"));
+  return [...waiting, ...(await listExisting(fs, cwd, { ...project, extensions }))];
 }
 
 /**

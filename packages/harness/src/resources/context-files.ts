@@ -1,6 +1,7 @@
 /** Context files: instructions for every agent that works in a directory, such as `AGENTS.md`. */
-import { dirname, resolve, sep } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
+import { joinName } from "../join-name.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { readText } from "./read-text.ts";
 
@@ -58,10 +59,7 @@ export function ancestors(directory: string): string[] {
 
 /** All paths that a context file of these directories may have. */
 export const contextFilePaths = (directories: readonly string[]): string[] =>
-  // `join` would be slow here: there are five names in each directory up to the root.
-  directories.flatMap((directory) => contextFileNames.map((name) => withSeparator(directory) + name));
-
-const withSeparator = (directory: string) => (directory.endsWith(sep) ? directory : directory + sep);
+  directories.flatMap((directory) => contextFileNames.map((name) => joinName(directory, name)));
 
 /** At most one file per directory. A file with two names is read once. */
 export async function loadContextFiles(request: ContextFilesRequest): Promise<Loaded<TextFile[]>> {

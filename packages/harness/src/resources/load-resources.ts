@@ -19,6 +19,7 @@ export interface LoadOptions extends LocationOptions {
   contextFiles: "all" | "own" | "none";
   agentName: string | undefined;
   lists: () => { skills: readonly string[]; prompts: readonly string[] };
+  packagePaths: () => Promise<{ skills: readonly string[]; prompts: readonly string[] }>;
   skillPaths: readonly string[];
   promptPaths: readonly string[];
 }
@@ -49,17 +50,28 @@ export async function loadResources(options: LoadOptions, before: Resources): Pr
   const lastContext = byPath(before.contextFiles, ({ path }) => path);
   const context = await loadContextFiles({ fileSystem, directories, lastGood: lastContext });
   const lists = options.lists();
+  const ofPackages = await options.packagePaths();
   const skillFilter = createPathFilter(lists.skills, skillPaths);
   const skills = await loadSkills({
     fileSystem,
-    roots: [...skillPaths, ...skillFilter.roots, ...locations.skills],
+    roots: [
+      ...skillPaths,
+      ...skillFilter.roots,
+      ...locations.skills,
+      ...(options.discoverSkills ? ofPackages.skills : []),
+    ],
     includes: skillFilter.includes,
     lastGood: byPath(before.skills, ({ filePath }) => filePath),
   });
   const promptFilter = createPathFilter(lists.prompts, promptPaths);
   const templates = await loadPromptTemplates({
     fileSystem,
-    directories: [...promptPaths, ...promptFilter.roots, ...locations.prompts],
+    directories: [
+      ...promptPaths,
+      ...promptFilter.roots,
+      ...locations.prompts,
+      ...(options.discoverPrompts ? ofPackages.prompts : []),
+    ],
     includes: promptFilter.includes,
     lastGood: byPath(before.promptTemplates, ({ filePath }) => filePath),
   });

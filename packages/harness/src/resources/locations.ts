@@ -1,8 +1,8 @@
 /** Where the resources of a session are, in the order in which they have precedence. */
 import { join, relative } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
-import { orUndefined, readWhole } from "../durable-file.ts";
-import { parseJsonDocument } from "../json/document.ts";
+import { joinName } from "../join-name.ts";
+import { orUndefined } from "../durable-file.ts";
 import type { NamedAgent } from "./named-agent.ts";
 import { getPathKind } from "./read-text.ts";
 import { projectSkillDirectories } from "./skills.ts";
@@ -46,7 +46,7 @@ export async function locateResources(
   );
   const directories = realPaths.includes(ownPath!) ? [] : candidates;
   const projectSkills = includeProject && discoverSkills ? await projectSkillDirectories(fs, { cwd, home }) : [];
-  const below = (name: string, parents: readonly string[]) => parents.map((directory) => join(directory, name));
+  const below = (name: string, parents: readonly string[]) => parents.map((directory) => joinName(directory, name));
   return {
     user: {
       systemFiles: below(systemFileName, [agentDir]),
@@ -74,29 +74,20 @@ export const mergeLocations = (user: Locations, project: Locations): Locations =
 });
 
 /** Those of the locations that exist, relative to the working directory. */
-export async function listExisting(fs: FileSystem, cwd: string, locations: Locations): Promise<string[]> {
-  const paths = Object.values(locations as unknown as Record<string, readonly string[]>).flat();
+export async function listExisting(fs: FileSystem, cwd: string, locations: object): Promise<string[]> {
+  const paths = Object.values(locations as Record<string, readonly string[]>).flat();
   const kinds = await Promise.all(paths.map((path) => getPathKind(fs, path)));
   return paths.filter((_path, index) => kinds[index] !== undefined).map((path) => relative(cwd, path));
 }
 
 /** What pi reads of a project and tau does not. */
-const ignoredPiFiles = ["extensions", "mcp.json", "npm", "git"].map((name) => join(".pi", name));
-
-async function hasPackages(path: string): Promise<boolean> {
-  if ((await getPathKind(nodeFileSystem, path)) !== "file") return false;
-  const text = await orUndefined(readWhole(nodeFileSystem, path));
-  const parsed = text && (await parseJsonDocument(text.toString("utf8")));
-  return parsed?.kind === "document" && "packages" in parsed.value;
-}
+const ignoredPiFiles = ["mcp.json", "npm", "git"].map((name) => join(".pi", name));
 
 /** A sentence about the files of pi that a trusted project has in vain; undefined if there are none. */
 export async function describeIgnoredPiFiles(cwd: string): Promise<string | undefined> {
   const kinds = await Promise.all(ignoredPiFiles.map((name) => getPathKind(nodeFileSystem, join(cwd, name))));
   const names = ignoredPiFiles.filter((_name, index) => kinds[index] !== undefined);
-  const settings = join(".pi", "settings.json");
-  if (await hasPackages(join(cwd, settings))) names.push(`packages in ${settings}`);
   if (names.length === 0) return undefined;
-  const used = "settings.json, skills, prompts, themes, SYSTEM.md and APPEND_SYSTEM.md";
+  const used = "settings.json, extensions, skills, prompts, themes, SYSTEM.md and APPEND_SYSTEM.md";
   return `tau does not use ${names.join(", ")} of this project. Its ${used} in .pi count.`;
 }

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { didYouMean } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { joinName } from "../join-name.ts";
 import { HarnessError } from "../errors.ts";
 import type { TextFile } from "./context-files.ts";
 import type { ResourceProblem } from "./resource-problem.ts";
@@ -67,7 +68,7 @@ const isName = (text: string): boolean => /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,6
 
 /** What an agent may have in its directory. */
 export const agentFilePaths = (directory: string): string[] =>
-  ["system-prompt.md", "tools.yaml", "resources"].map((name) => join(directory, name));
+  ["system-prompt.md", "tools.yaml", "resources"].map((name) => joinName(directory, name));
 
 async function loadFiles(directory: string, name: string | undefined, options: NamedAgentOptions): Promise<NamedAgent> {
   const { fileSystem = nodeFileSystem, lastGood } = options;

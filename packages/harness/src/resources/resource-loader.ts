@@ -45,6 +45,8 @@ export interface ResourceLoaderOptions {
   agentName?: string;
   /** The lists `skills` and `prompts` of the settings; called for each load. Default: empty. */
   lists?: () => { skills: readonly string[]; prompts: readonly string[] };
+  /** The skills and prompt templates of installed packages; called for each load. All others have precedence. Default: none. */
+  packagePaths?: () => Promise<{ skills: readonly string[]; prompts: readonly string[] }>;
   /** More skills: files or directories. They have precedence, and no list leaves them out. */
   skillPaths?: readonly string[];
   /** Whether other skills than those of `skillPaths` and `lists` are loaded. Default true. */
@@ -139,6 +141,7 @@ function resolveOptions(options: ResourceLoaderOptions) {
     discoverPrompts: true,
     isProjectTrusted: () => false,
     lists: () => ({ skills: [], prompts: [] }),
+    packagePaths: () => Promise.resolve({ skills: [], prompts: [] }),
     home: homedir(),
     watch: false,
     fileSystem: nodeFileSystem,

@@ -1,4 +1,5 @@
 /** One run of the engine, from prompts until it stops. A run of the session is one or more attempts. */
+import { isDeepStrictEqual } from "node:util";
 import {
   type AfterToolCallContext,
   type AfterToolCallResult,
@@ -133,14 +134,24 @@ export class Attempt {
   async #select(messages: readonly AgentMessage[]): Promise<AgentMessage[]> {
     const { settings, current, extensions } = this.#context.host;
     const { pruning, images } = settings();
-    let sending = messagesToSend(messages, current().model, { pruning, blockImages: images.blockImages });
-    if (extensions?.has("context")) {
-      // Handlers may change the list and the messages in place, which are those of the transcript.
-      const changed = await extensions.emit({ type: "context", messages: structuredClone(sending) });
-      sending = changed?.messages ?? sending;
+    const selected = messagesToSend(messages, current().model, { pruning, blockImages: images.blockImages });
+    const isOffered = extensions?.has("context") || extensions?.has("context_with_system");
+    const sending = isOffered ? await this.#offer(extensions!, selected) : selected;
+    // What extensions add at the end is not there any more with the next request, and breaks no cache.
+    this.#sending = startsWith(sending, selected) ? selected : sending;
+    return sending;
+  }
+
+  /** Handlers may change the list, and messages in place: they get copies, since these are those of the transcript. */
+  async #offer(extensions: ExtensionHooks, selected: AgentMessage[]): Promise<AgentMessage[]> {
+    let sending = selected;
+    const copy = extensions.has("context") ? structuredClone(selected) : undefined;
+    if (copy) sending = (await extensions.emit({ type: "context", messages: copy }))?.messages ?? copy;
+    if (extensions.has("context_with_system")) sending = await this.#showPrompt(extensions, sending);
+    if (!startsWith(sending, selected)) {
+      const names = [...extensions.listHandlers("context"), ...extensions.listHandlers("context_with_system")];
+      this.#context.host.sent.setReason(`These extensions changed the conversation: ${[...new Set(names)].join(", ")}`);
     }
-    if (extensions?.has("context_with_system")) sending = await this.#showPrompt(extensions, sending);
-    this.#sending = sending;
     return sending;
   }
 
@@ -165,6 +176,8 @@ export class Attempt {
       const input = call.args as Record<string, unknown>;
       const verdict = await extensions.emit({ type: "tool_call", toolCallId, toolName, input });
       if (verdict?.block) return verdict;
+      const denied = await extensions.judgeChanged(call, signal);
+      if (denied?.block) return denied;
     }
     return await judge(call, signal);
   }
@@ -321,6 +334,11 @@ export class Attempt {
     };
   }
 }
+
+/** Whether the first messages of a list say the same as another one. */
+const startsWith = (messages: readonly AgentMessage[], first: readonly AgentMessage[]): boolean =>
+  messages === first ||
+  (messages.length >= first.length && first.every((message, index) => isDeepStrictEqual(message, messages[index])));
 
 const isSameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
   a.length === b.length && a.every((item, index) => item === b[index]);

@@ -1,5 +1,6 @@
 /** Compaction of an open session: plan, summary, one entry, and the transcript that is left. */
 import { emptyUsage } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import type { CompactionResult } from "@tau/protocol";
 import { compact, type CompactionOutcome, type InterceptedCompaction } from "../compaction/compact.ts";
 import { type CompactionPlan, type CompactionReason, maxConsecutive } from "../compaction/plan.ts";
@@ -40,7 +41,10 @@ async function compactBranch(
   { reason, signal, instructions }: CompactSessionRequest,
 ): Promise<CompactionOutcome> {
   const { session, transcript, extensions } = host;
-  const branch = await session.getRecentBranch(maxConsecutive);
+  // A branch of a million entries takes seconds to read.
+  const reading = await untilAborted(session.getRecentBranch(maxConsecutive), signal);
+  if (reading.kind === "aborted") return { kind: "aborted", usage: emptyUsage() };
+  const branch = reading.value;
   const isIntercepted = extensions?.has("session_before_compact");
   let fromExtension = false;
   const outcome = await compact({

@@ -26,6 +26,8 @@ export interface RunExtensions extends ExtensionHooks {
   /** Messages that extensions have for the model, to be sent before the next request or when it would stop. */
   take(kind: "steer" | "followUp"): CustomMessage[];
   readonly isQueueEmpty: boolean;
+  /** Judges a call for isolated extensions that changed its arguments. Undefined lets it go on. */
+  judgeChanged: NonNullable<AgentLoopConfig["beforeToolCall"]>;
 }
 
 export interface RunHost {

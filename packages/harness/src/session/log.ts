@@ -165,6 +165,8 @@ export class SessionLog {
     await this.#queue.settled();
     const entries: SessionEntry[] = [];
     for (const { start, end, first, last } of toRanges(this.table, rows)) {
+      // A million entries take seconds, and who closes the log does not wait for them.
+      if (this.#closing) throw closedError(this.name);
       const bytes = await this.#store.read(start, end - start);
       for (const row of rows.slice(first, last + 1)) {
         const offset = this.table.offset(row) - start;
@@ -393,7 +395,7 @@ function* toRanges(table: EntryTable, rows: readonly number[]): Generator<Range>
     const row = rows[index]!;
     const start = table.offset(row);
     const end = start + table.length(row);
-    if (range && start >= range.end && start - range.end <= gapBytes && end - range.start <= 4 * chunkBytes) {
+    if (range && start >= range.end && start - range.end <= gapBytes && end - range.start <= chunkBytes) {
       range.end = end;
       range.last = index;
     } else {

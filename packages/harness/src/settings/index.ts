@@ -1,6 +1,7 @@
 /** The settings of the user and of a project. */
 export { defaultAgentDir } from "../agent-dir.ts";
 export { type FileProblem, formatFileProblem } from "../file-problem.ts";
+export { hasPackages } from "../packages/has-packages.ts";
 export { createPathFilter, type PathFilter } from "../resources/path-filter.ts";
 export { type FileWatch, watchFiles, type WatchOptions } from "../watch-files.ts";
 export { nestSetting } from "./nest.ts";

@@ -1,9 +1,10 @@
 /** Finds the settings files of the user and of the project. */
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
+import { joinName } from "../join-name.ts";
 import { createFileSource, type FileSourceOptions, type SettingsSource } from "./source.ts";
 import type { SettingsScope } from "./file-state.ts";
 
@@ -26,16 +27,18 @@ export function locateSettings(
   ports: Pick<FileSourceOptions, "fileSystem" | "clock" | "ids">,
 ): LocatedSettings {
   const userDirectory = resolve(agentDir);
+  const realUserDirectory = getRealPath(userDirectory);
+  const projectDirectory = resolve(cwd);
   const createSource = (directory: string, rest: { mode: number; within?: string }) => {
-    const location = { directory, cwd: resolve(cwd), home: homedir() };
-    return createFileSource({ path: join(directory, "settings.json"), location, ...ports, ...rest });
+    const location = { directory, cwd: projectDirectory, home: homedir() };
+    return createFileSource({ path: joinName(directory, "settings.json"), location, ...ports, ...rest });
   };
   const global = createSource(userDirectory, { mode: 0o600 });
   const createProjectSource = (name: string) => {
-    const directory = join(resolve(cwd), name);
+    const directory = joinName(projectDirectory, name);
     // In the home directory both are the same file, which counts as the user's.
-    if (getRealPath(userDirectory) === getRealPath(directory)) return createNoSource(global);
-    return createSource(directory, { mode: 0o644, within: resolve(cwd) });
+    if (realUserDirectory === getRealPath(directory)) return createNoSource(global);
+    return createSource(directory, { mode: 0o644, within: projectDirectory });
   };
   const sources = { global, pi: createProjectSource(".pi"), project: createProjectSource(".tau") };
   return { sources, files: [...new Set(Object.values(sources).map(({ file }) => file))] };
@@ -55,7 +58,7 @@ const createNoSource = ({ file, location }: SettingsSource): SettingsSource => (
 /** The path itself if it does not exist. */
 export function getRealPath(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return path;

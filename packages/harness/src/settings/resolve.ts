@@ -2,7 +2,7 @@
 import { deepFreeze, isRecord } from "@tau/ai/internal";
 import { group, type SettingNode } from "./node.ts";
 import { policySettings } from "./policy-settings.ts";
-import { type GivenSettings, type Restrictions, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
+import { type Restrictions, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 import type { SettingsLocation } from "./shape.ts";
 
 /** The settings of one file. */
@@ -27,9 +27,15 @@ export function resolveRestrictions(layers: readonly SettingsLayer[]): Restricti
   return toFrozen((resolveGiven(group("Restrictions.", policySettings), own) ?? {}) as Restrictions);
 }
 
-/** What these layers have, without defaults and with absolute paths. Frozen. */
-export const resolveGivenSettings = (layers: readonly SettingsLayer[]): GivenSettings =>
-  toFrozen((resolveGiven(settingsTable, layers) ?? {}) as GivenSettings);
+/** What these layers have of one setting, without a default and with absolute paths. Frozen; undefined if none has it. */
+export function resolveGivenSetting<Name extends keyof Settings>(
+  layers: readonly SettingsLayer[],
+  name: Name,
+): Settings[Name] | undefined {
+  const value = resolveGiven(settingsTable.fields[name], getField(layers, name));
+  const isObject = typeof value === "object" && value !== null;
+  return (isObject ? toFrozen(value) : value) as Settings[Name] | undefined;
+}
 
 /** Both inputs as one: what `over` has wins, inside of objects too. */
 export function mergeInputs(under: unknown, over: unknown): unknown {

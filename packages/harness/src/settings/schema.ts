@@ -336,9 +336,6 @@ export const settingsTable = group("The settings of tau.", {
 /** All settings, with all defaults. Frozen, also inside. */
 export type Settings = Resolved<typeof settingsTable>;
 
-/** Settings of which any may be missing. */
-export type GivenSettings = { readonly [K in keyof Settings]?: Settings[K] | undefined };
-
 /** What a project sets to restrict: only what it has. */
 export type Restrictions = { readonly [K in keyof typeof policySettings]?: Chosen<(typeof policySettings)[K]> };
 

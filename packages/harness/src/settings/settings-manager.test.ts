@@ -396,15 +396,16 @@ describe("pi's files", () => {
     const { agentDir, cwd, global, project, open } = createDirectories();
     writeFileSync(global, JSON.stringify({ packages: ["npm:a", { source: "./mine", skills: ["-x"] }] }));
     mkdirSync(join(cwd, ".pi"));
-    writeFileSync(join(cwd, ".pi", "settings.json"), JSON.stringify({ packages: ["./theirs"], theme: "dark" }));
+    writeFileSync(join(cwd, ".pi", "settings.json"), JSON.stringify({ packages: ["./theirs"] }));
     const manager = await open({ projectTrusted: true });
     expect(manager.problems).toEqual([]);
     const own = { source: join(agentDir, "mine"), skills: ["-x"] };
-    expect(manager.getGiven("global").packages).toEqual(["npm:a", own]);
-    expect(manager.getGiven("project")).toMatchObject({ packages: [join(cwd, ".pi", "theirs")], theme: "dark" });
+    expect(manager.getGiven("global", "packages")).toEqual(["npm:a", own]);
+    expect(manager.getGiven("project", "packages")).toEqual([join(cwd, ".pi", "theirs")]);
+    expect(manager.getGiven("project", "retry")).toBe(undefined);
     writeFileSync(project, JSON.stringify({ packages: ["../lib"] }));
     await manager.reload();
-    expect(manager.getGiven("project").packages).toEqual([join(cwd, "lib")]);
+    expect(manager.getGiven("project", "packages")).toEqual([join(cwd, "lib")]);
   });
 
   test.each([

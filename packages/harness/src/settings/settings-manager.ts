@@ -13,13 +13,13 @@ import { type CheckOptions, checkSettings } from "./check.ts";
 import { getScope, type LocatedSettings, locateSettings, type SettingsLayerName, settingsLayers } from "./locate.ts";
 import {
   mergeInputs,
-  resolveGivenSettings,
+  resolveGivenSetting,
   resolveRestrictions,
   resolveSettings,
   type SettingsLayer,
   toFrozen,
 } from "./resolve.ts";
-import type { GivenSettings, Restrictions, Settings, SettingsInput } from "./schema.ts";
+import type { Restrictions, Settings, SettingsInput } from "./schema.ts";
 import { createMemorySource } from "./source.ts";
 import {
   type FileContent,
@@ -182,11 +182,12 @@ export class SettingsManager {
   }
 
   /**
-   * The settings of the user alone, or of the project alone, with absolute paths and without defaults: for lists of which
+   * One setting of the user alone, or of the project alone, with absolute paths and without its default: for lists of which
    * both count. Frozen.
    */
-  getGiven(scope: SettingsScope): GivenSettings {
-    return resolveGivenSettings(this.#getLayers().filter(({ isProject }) => isProject === (scope === "project")));
+  getGiven<Name extends keyof Settings>(scope: SettingsScope, name: Name): Settings[Name] | undefined {
+    const layers = this.#getLayers().filter(({ isProject }) => isProject === (scope === "project"));
+    return resolveGivenSetting(layers, name);
   }
 
   /** What the project makes stricter, if it is trusted. Frozen. */

@@ -130,7 +130,7 @@ test("every method of a session that the page names is there, and the page names
   const members = Object.getOwnPropertyNames(AgentSession.prototype);
   const named = new Set([...page.matchAll(/`session\.(\w+)/g)].map(([, name]) => name));
   expect([...named].filter((name) => !members.includes(name!))).toEqual([]);
-  const internal = ["constructor", "open", "session", "budget", "knownTools", "setExtensionHost"];
+  const internal = ["constructor", "open", "session", "budget", "knownTools", "setExtensionHost", "judgeParts"];
   const unnamed = members.filter((name) => !internal.includes(name) && !new RegExp(`\\b${name}\\b`).test(page));
   expect(unnamed).toEqual([]);
 });

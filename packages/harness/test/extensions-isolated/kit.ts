@@ -6,9 +6,15 @@ import { systemClock, systemIds } from "@tau/ai";
 import { createFiles } from "@tau/tools";
 import { build } from "esbuild";
 import { onTestFinished } from "vitest";
+import type { ExtensionToolContext } from "../../src/extensions/context.ts";
 import { createEventBus } from "../../src/extensions/create-api.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "../../src/extensions/extension.ts";
-import { createHostcallJudge, type IsolatedPorts, loadIsolated } from "../../src/extensions/isolated/index.ts";
+import {
+  createHostcallJudge,
+  type IsolatedPorts,
+  loadIsolated,
+  StreamBatch,
+} from "../../src/extensions/isolated/index.ts";
 import { findWall } from "../../src/extensions/isolated/start-process.ts";
 import type { ExtensionSessionPort } from "../../src/extensions/session-port.ts";
 import { noUi } from "../../src/extensions/ui.ts";
@@ -58,13 +64,18 @@ export interface Place {
   agentDir: string;
 }
 
-/** Removed after the test. */
-export function createPlace(): Place {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "tau-isolated-")));
-  onTestFinished(() => rmSync(base, { recursive: true, force: true, maxRetries: 3 }));
-  const place = { cwd: join(base, "project"), home: join(base, "home"), agentDir: join(base, "home", ".tau") };
-  for (const directory of Object.values(place)) mkdirSync(directory, { recursive: true });
+/** Removed after the test. By default not where the process has its own temporary files. */
+export function createPlace(directory = "/var/tmp"): Place {
+  const place = createLastingPlace(directory);
+  onTestFinished(place.remove);
   return place;
+}
+
+function createLastingPlace(directory: string): Place & { remove: () => void } {
+  const base = realpathSync(mkdtempSync(join(directory, "tau-isolated-")));
+  const place = { cwd: join(base, "project"), home: join(base, "home"), agentDir: join(base, "home", ".tau") };
+  for (const path of Object.values(place)) mkdirSync(path, { recursive: true });
+  return { ...place, remove: () => rmSync(base, { recursive: true, force: true, maxRetries: 3 }) };
 }
 
 let count = 0;
@@ -154,6 +165,7 @@ export async function createPorts(options: HostOptions = {}) {
     report: (problem) => void problems.push(problem),
     onInputChanged: (toolCallId) => void changedCalls.push(toolCallId),
     network: { lookup: async () => [{ address: "127.0.0.1", family: 4 }], isOpen: () => true },
+    stream: new StreamBatch(systemClock),
     clock: systemClock,
     ids: systemIds,
     ...options.ports,
@@ -164,11 +176,26 @@ export async function createPorts(options: HostOptions = {}) {
 
 /** Loads an extension from its code, and closes it after the test. */
 export async function load(code: string, options: HostOptions = {}): Promise<TestHost> {
-  const { place = createPlace() } = options;
+  const host = await loadAt(options.place ?? createPlace(), code, options);
+  onTestFinished(() => host.extension.close());
+  return host;
+}
+
+/** The same for several tests. */
+export async function open(code: string, options: HostOptions = {}): Promise<TestHost & { close(): Promise<void> }> {
+  const { remove, ...place } = createLastingPlace("/var/tmp");
+  const host = await loadAt(place, code, options);
+  const close = async () => {
+    await host.extension.close();
+    remove();
+  };
+  return { ...host, close };
+}
+
+async function loadAt(place: Place, code: string, options: HostOptions): Promise<TestHost> {
   const created = await createPorts({ ...options, place });
   const source = options.source ?? createSource(place, code, options.name);
   const extension = await loadIsolated(source, created.ports);
-  onTestFinished(() => extension.close());
   const denied = () =>
     created.decisions
       .filter(({ outcome }) => outcome === "denied")
@@ -256,7 +283,7 @@ export function createSession(
     setActiveTools(names: readonly string[]) {
       activeTools = [...names];
     },
-    refreshTools: note("refreshTools"),
+    refreshTools: () => {},
     getCallableTools: () => [],
     executeTool: later("executeTool", { result: { content: [{ type: "text", text: "called" }] }, isError: false }),
     getCommands: () => [],
@@ -276,14 +303,17 @@ export function createSession(
 
 /** Calls a tool as a session does. */
 export async function callTool(
-  { extension }: Pick<TestHost, "extension">,
+  {
+    extension,
+    toolContext = {} as ExtensionToolContext,
+  }: Pick<TestHost, "extension"> & { toolContext?: ExtensionToolContext },
   name: string,
   params: unknown = {},
   options: { signal?: AbortSignal; onUpdate?: (update: unknown) => void } = {},
 ): Promise<string> {
   const tool = extension.tools.get(name);
   if (!tool) throw new Error(`There is no tool ${name}.`);
-  const result = await tool.execute("call", params, options.signal, options.onUpdate as never, {} as never);
+  const result = await tool.execute("call", params, options.signal, options.onUpdate as never, toolContext);
   const [block] = result.content;
   return block?.type === "text" ? block.text : "";
 }

@@ -409,3 +409,23 @@ test("what the setting contextSources names is sent last, with each prompt or tu
   expect(last(1)).toContain("more");
   expect(JSON.stringify(await opened.session.sessionManager.getEntries())).not.toContain("first note");
 });
+
+test("what breaks a provider's cache names the extension, and what is added at the end breaks none", async () => {
+  let changes: "end" | "beginning" = "end";
+  const factory = (tau: ExtensionAPI) => {
+    tau.on("context", ({ messages }) => {
+      const added = { role: "user" as const, content: String(messages.length), timestamp: 0 };
+      return { messages: changes === "end" ? [...messages, added] : [added, ...messages] };
+    });
+  };
+  const turns = [[text("One.")], [text("Two.")], [text("Three.")]];
+  const opened = await createTestSession(turns, { extensions: { factories: [{ name: "notes", factory }] } });
+  onTestFinished(() => opened.dispose());
+  const breaks = () => opened.events.filter(({ type }) => type === "cache_break");
+  await opened.prompt("one");
+  await opened.prompt("two");
+  expect(breaks()).toEqual([]);
+  changes = "beginning";
+  await opened.prompt("three");
+  expect(breaks()).toMatchObject([{ reason: "These extensions changed the conversation: <inline:notes>" }]);
+});

@@ -3,11 +3,13 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs
 import { join } from "node:path";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { describe, expect, test } from "vitest";
+import type { SessionEntry } from "../../src/session/entry.ts";
 import { createFileStore } from "../../src/session/file-store.ts";
 import { SessionLog } from "../../src/session/log.ts";
 import { createMemoryStore } from "../../src/session/memory-store.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
+import type { LogStore } from "../../src/session/store.ts";
 import { interceptCalls, entry, header, idsIn, createLog, patience, quickScratch, systemError, user } from "./kit.ts";
 
 const closed = { code: "invalid_input", message: expect.stringContaining("is closed") };
@@ -39,6 +41,24 @@ describe.each(["strict", "turn", "none"] as const)("in %s, a log", (durability) 
       await expect(log.header()).rejects.toMatchObject(closed);
       await expect(log.bytes()).rejects.toMatchObject(closed);
     }
+  });
+
+  test("ends a long read when it is closed", async () => {
+    const memory = createMemoryStore();
+    let close: (() => void) | undefined;
+    const store: LogStore = {
+      ...memory,
+      read: (...args) => {
+        close?.();
+        return memory.read(...args);
+      },
+    };
+    const log = await SessionLog.open({ store, durability });
+    // Each is a piece of the log that is read alone.
+    const message = user("a".repeat(1024 * 1024));
+    await log.append([header(), ...[1, 2, 3].map((number) => ({ ...entry(number), message }) as SessionEntry)]);
+    close = () => void log.close();
+    await expect(log.read([0, 1, 2])).rejects.toMatchObject(closed);
   });
 
   test("keeps what was appended before `close`, and refuses what is appended after it", async () => {

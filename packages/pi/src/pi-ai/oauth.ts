@@ -27,7 +27,7 @@ export interface OAuthProvider {
   readonly id: string;
   readonly name: string;
   login?(callbacks: unknown): Promise<Record<string, unknown>>;
-  refreshToken?(credentials: Record<string, unknown>): Promise<Record<string, unknown>>;
+  refreshToken?(credentials: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
   getApiKey?(credentials: Record<string, unknown>): string;
 }
 

@@ -1,10 +1,25 @@
 /** pi's module `pi-coding-agent`. */
+export { AgentSession } from "./agent-session/agent-session.ts";
+export { createAgentSession } from "./agent-session/create-agent-session.ts";
 export { AuthStorage, readStoredCredential } from "./auth/auth-storage.ts";
 export { FileAuthStorageBackend, InMemoryAuthStorageBackend } from "./auth/backends.ts";
+export { copyToClipboard } from "./clipboard.ts";
 export { BorderedLoader } from "./components/bordered-loader.ts";
 export { CustomEditor } from "./components/custom-editor.ts";
 export { renderDiff } from "./components/diff.ts";
 export { DynamicBorder } from "./components/dynamic-border.ts";
+export { ExtensionEditorComponent, ExtensionInputComponent } from "./components/extension-dialogs.ts";
+export { FooterComponent } from "./components/footer.ts";
+export {
+  ExtensionSelectorComponent,
+  ShowImagesSelectorComponent,
+  ThemeSelectorComponent,
+  ThinkingSelectorComponent,
+  UserMessageSelectorComponent,
+} from "./components/selectors.ts";
+export { SessionSelectorComponent } from "./components/session-selector.ts";
+export { BashExecutionComponent, ToolExecutionComponent } from "./components/tool-execution.ts";
+export { TreeSelectorComponent } from "./components/tree-selector.ts";
 export { appKey, appKeyHint, editorKey, keyHint, keyText, rawKeyHint } from "./components/key-hints.ts";
 export {
   AssistantMessageComponent,
@@ -15,7 +30,15 @@ export {
   UserMessageComponent,
 } from "./components/messages.ts";
 export { truncateToVisualLines } from "./components/visual-lines.ts";
+export { discoverAndLoadExtensions, loadExtensionFromFactory, loadExtensions } from "./extensions/load.ts";
+export { ExtensionRunner } from "./extensions/runner.ts";
+export { createExtensionRuntime } from "./extensions/runtime.ts";
+export { wrapRegisteredTool, wrapRegisteredTools } from "./extensions/wrap.ts";
+export { detectSupportedImageMimeTypeFromFile, formatDimensionNote, resizeImage } from "./images.ts";
 export { ModelRegistry } from "./models/model-registry.ts";
+export { DefaultPackageManager } from "./packages/package-manager.ts";
+export { loadProjectContextFiles } from "./resources/context-files.ts";
+export { DefaultResourceLoader } from "./resources/resource-loader.ts";
 export { formatSkillsForPrompt } from "./skills/format-skills.ts";
 export { parseFrontmatter, stripFrontmatter } from "./skills/frontmatter.ts";
 export { loadSkills, loadSkillsFromDir } from "./skills/load-skills.ts";

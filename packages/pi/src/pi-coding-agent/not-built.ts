@@ -1,62 +1,43 @@
-/** What tau does not have. */
+/** What tau does not have, or has only as a program. */
 import { notThere } from "../not-there.ts";
 
-export const AgentSession = notThere("AgentSession", "it is not built yet.");
-export const AgentSessionRuntime = notThere("AgentSessionRuntime", "it is not built yet.");
-export const ArminComponent = notThere("ArminComponent", "it is not built yet.");
-export const BashExecutionComponent = notThere("BashExecutionComponent", "it is not built yet.");
-export const convertToPng = notThere("convertToPng", "it is not built yet.");
-export const copyToClipboard = notThere("copyToClipboard", "it is not built yet.");
-export const createAgentSession = notThere("createAgentSession", "it is not built yet.");
-export const createAgentSessionFromServices = notThere("createAgentSessionFromServices", "it is not built yet.");
-export const createAgentSessionRuntime = notThere("createAgentSessionRuntime", "it is not built yet.");
-export const createAgentSessionServices = notThere("createAgentSessionServices", "it is not built yet.");
-export const createCodemodeExtension = notThere("createCodemodeExtension", "it is not built yet.");
-export const createExtensionRuntime = notThere("createExtensionRuntime", "it is not built yet.");
-export const createLocalPowerShellOperations = notThere("createLocalPowerShellOperations", "it is not built yet.");
-export const createMcpExtension = notThere("createMcpExtension", "it is not built yet.");
-export const createPowerShellTool = notThere("createPowerShellTool", "it is not built yet.");
-export const createPowerShellToolDefinition = notThere("createPowerShellToolDefinition", "it is not built yet.");
-export const createToolSearchExtension = notThere("createToolSearchExtension", "it is not built yet.");
-export const CredentialSynchronizationError = notThere("CredentialSynchronizationError", "it is not built yet.");
-export const DefaultPackageManager = notThere("DefaultPackageManager", "it is not built yet.");
-export const DefaultResourceLoader = notThere("DefaultResourceLoader", "it is not built yet.");
-export const detectSupportedImageMimeTypeFromFile = notThere(
-  "detectSupportedImageMimeTypeFromFile",
-  "it is not built yet.",
-);
-export const discoverAndLoadExtensions = notThere("discoverAndLoadExtensions", "it is not built yet.");
-export const ExtensionEditorComponent = notThere("ExtensionEditorComponent", "it is not built yet.");
-export const ExtensionInputComponent = notThere("ExtensionInputComponent", "it is not built yet.");
-export const ExtensionRunner = notThere("ExtensionRunner", "it is not built yet.");
-export const ExtensionSelectorComponent = notThere("ExtensionSelectorComponent", "it is not built yet.");
-export const FooterComponent = notThere("FooterComponent", "it is not built yet.");
-export const formatDimensionNote = notThere("formatDimensionNote", "it is not built yet.");
-export const getPowerShellConfig = notThere("getPowerShellConfig", "it is not built yet.");
-export const hasTrustRequiringProjectResources = notThere("hasTrustRequiringProjectResources", "it is not built yet.");
-export const InteractiveMode = notThere("InteractiveMode", "it is not built yet.");
-export const loadProjectContextFiles = notThere("loadProjectContextFiles", "it is not built yet.");
-export const LoginDialogComponent = notThere("LoginDialogComponent", "it is not built yet.");
-export const main = notThere("main", "it is not built yet.");
-export const ModelRuntime = notThere("ModelRuntime", "it is not built yet.");
-export const ModelSelectorComponent = notThere("ModelSelectorComponent", "it is not built yet.");
-export const OAuthSelectorComponent = notThere("OAuthSelectorComponent", "it is not built yet.");
-export const parseArgs = notThere("parseArgs", "it is not built yet.");
-export const ProjectTrustStore = notThere("ProjectTrustStore", "it is not built yet.");
-export const resizeImage = notThere("resizeImage", "it is not built yet.");
-export const resolveCliModel = notThere("resolveCliModel", "it is not built yet.");
-export const resolveModelScopeWithDiagnostics = notThere("resolveModelScopeWithDiagnostics", "it is not built yet.");
-export const RpcClient = notThere("RpcClient", "it is not built yet.");
-export const runPrintMode = notThere("runPrintMode", "it is not built yet.");
-export const runRpcMode = notThere("runRpcMode", "it is not built yet.");
-export const SessionSelectorComponent = notThere("SessionSelectorComponent", "it is not built yet.");
-export const SettingsSelectorComponent = notThere("SettingsSelectorComponent", "it is not built yet.");
-export const ShowImagesSelectorComponent = notThere("ShowImagesSelectorComponent", "it is not built yet.");
-export const ThemeSelectorComponent = notThere("ThemeSelectorComponent", "it is not built yet.");
-export const ThinkingSelectorComponent = notThere("ThinkingSelectorComponent", "it is not built yet.");
-export const ToolExecutionComponent = notThere("ToolExecutionComponent", "it is not built yet.");
-export const TreeSelectorComponent = notThere("TreeSelectorComponent", "it is not built yet.");
-export const UserMessageSelectorComponent = notThere("UserMessageSelectorComponent", "it is not built yet.");
-export const VIRTUAL_MODEL_STATE_ENTRY = notThere("VIRTUAL_MODEL_STATE_ENTRY", "it is not built yet.");
-export const wrapRegisteredTool = notThere("wrapRegisteredTool", "it is not built yet.");
-export const wrapRegisteredTools = notThere("wrapRegisteredTools", "it is not built yet.");
+const program = "it is part of the program. Run `tau`, or use the session of @tau/harness.";
+export const InteractiveMode = notThere("InteractiveMode", program);
+export const main = notThere("main", program);
+export const parseArgs = notThere("parseArgs", program);
+export const resolveCliModel = notThere("resolveCliModel", "use modelRegistry.find(provider, id).");
+export const resolveModelScopeWithDiagnostics = notThere("resolveModelScopeWithDiagnostics", program);
+export const runPrintMode = notThere("runPrintMode", "run `tau -p`.");
+export const runRpcMode = notThere("runRpcMode", "run `tau --mode rpc`.");
+export const RpcClient = notThere("RpcClient", "use the client of @tau/protocol/node.");
+
+const runtime = "use createAgentSession, which takes the same parts.";
+export const AgentSessionRuntime = notThere("AgentSessionRuntime", runtime);
+export const createAgentSessionFromServices = notThere("createAgentSessionFromServices", runtime);
+export const createAgentSessionRuntime = notThere("createAgentSessionRuntime", runtime);
+export const createAgentSessionServices = notThere("createAgentSessionServices", runtime);
+export const CredentialSynchronizationError = notThere("CredentialSynchronizationError", "use AuthStorage.");
+export const ModelRuntime = notThere("ModelRuntime", "use ModelRegistry.");
+export const VIRTUAL_MODEL_STATE_ENTRY = "virtual_model_state";
+
+const trust = "tau asks for trust itself. Handle the event project_trust, or ask context.isProjectTrusted().";
+export const hasTrustRequiringProjectResources = notThere("hasTrustRequiringProjectResources", trust);
+export const ProjectTrustStore = notThere("ProjectTrustStore", trust);
+
+export const createCodemodeExtension = notThere("createCodemodeExtension", "tau has no code mode yet.");
+export const createMcpExtension = notThere("createMcpExtension", "tau has no client of MCP yet.");
+export const createToolSearchExtension = notThere("createToolSearchExtension", "tau has no search for tools yet.");
+
+const powerShell = "tau runs commands with bash. Use createBashTool.";
+export const createLocalPowerShellOperations = notThere("createLocalPowerShellOperations", powerShell);
+export const createPowerShellTool = notThere("createPowerShellTool", powerShell);
+export const createPowerShellToolDefinition = notThere("createPowerShellToolDefinition", powerShell);
+export const getPowerShellConfig = notThere("getPowerShellConfig", powerShell);
+
+const dialog = "it is a dialog of the program. Use ctx.ui.select, ctx.ui.input or ctx.ui.custom.";
+export const LoginDialogComponent = notThere("LoginDialogComponent", dialog);
+export const ModelSelectorComponent = notThere("ModelSelectorComponent", dialog);
+export const OAuthSelectorComponent = notThere("OAuthSelectorComponent", dialog);
+export const SettingsSelectorComponent = notThere("SettingsSelectorComponent", dialog);
+export const ArminComponent = notThere("ArminComponent", "it is a picture of pi's.");
+export const convertToPng = notThere("convertToPng", "use resizeImage, which answers in a format that models take.");

@@ -4,4 +4,5 @@ export { type ChildParts, runExtensionChild } from "./child/run-extension-child.
 export { createHostcallJudge } from "./hostcall-judge.ts";
 export { type HostNetwork, systemNetwork } from "./hostcalls/http.ts";
 export { loadIsolated } from "./load-isolated.ts";
+export { StreamBatch } from "./stream-batch.ts";
 export type { HostcallJudge, IsolatedPorts, JudgedHostcall } from "./ports.ts";

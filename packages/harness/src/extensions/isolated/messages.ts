@@ -57,10 +57,10 @@ export type HostMessage =
   | { type: "ping" };
 
 export type StreamItem =
-  /** A step of the message that is streamed, which the process puts together itself. `message`: as it is after it. */
-  | { step: Record<string, unknown>; message?: unknown }
-  /** What a block has become, where the steps do not say it. */
-  | { contentIndex: number; block: unknown }
+  /** A step of the message that is streamed, and the message after it. */
+  | { step: Record<string, unknown>; message: unknown }
+  /** Pieces of one block, a step each. `block`: what they have made of it, where they do not say it themselves. */
+  | { type: string; contentIndex: number; texts: readonly string[]; block?: unknown }
   | { event: ExtensionEvent };
 
 export type ChildMessage =

@@ -8,6 +8,7 @@ import type { ExtensionProblem } from "../extension.ts";
 import type { LogExtension } from "../object-form.ts";
 import type { ExtensionSessionPort } from "../session-port.ts";
 import type { HostNetwork } from "./hostcalls/http.ts";
+import type { StreamBatch } from "./stream-batch.ts";
 
 /** One hostcall, as the policy judges it. */
 export interface JudgedHostcall {
@@ -52,6 +53,8 @@ export interface IsolatedPorts {
   report: (problem: ExtensionProblem) => void;
   /** The input of a tool call was changed by this extension, so it is judged for the extension too. */
   onInputChanged: (toolCallId: string, extension: string) => void;
+  /** One for all isolated extensions of a session. */
+  stream: StreamBatch;
   network: HostNetwork;
   clock: Clock;
   ids: Ids;

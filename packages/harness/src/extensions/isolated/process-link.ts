@@ -4,9 +4,9 @@ import type { AgentToolUpdate } from "@tau/agent";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import type { ExtensionEvent } from "../events.ts";
-import { encodeFrame, encodeText, FrameReader } from "./frames.ts";
+import { encodeFrame, FrameReader } from "./frames.ts";
 import type { ChildCall, HostcallFailure, HostMessage, SyncReply } from "./messages.ts";
-import { StreamBatch } from "./stream-batch.ts";
+import type { StreamBatch, StreamListener } from "./stream-batch.ts";
 import { Throttle } from "./throttle.ts";
 
 /** What the extension may ask of the host. */
@@ -24,6 +24,8 @@ export interface LinkParts {
   channel: Duplex;
   sync: Duplex;
   clock: Clock;
+  /** Shared by all processes of a session. */
+  stream: StreamBatch;
   hostcalls: HostcallHandler;
   /** Everything that is no answer: `ready`, `loaded`, `failed`, `registered`, `problem`. */
   onMessage: (message: Record<string, unknown>) => void;
@@ -57,9 +59,8 @@ const maxOpenHostcalls = 1_000;
 const pingEveryMs = 5_000;
 export const maxSilenceMs = 10_000;
 
-export class ProcessLink {
+export class ProcessLink implements StreamListener {
   readonly #parts: LinkParts;
-  readonly #batch: StreamBatch;
   readonly #calls = new Map<number, OpenCall>();
   readonly #hostcalls = new Map<number, AbortController>();
   readonly #throttles: { unasked: Throttle; reads: Throttle };
@@ -73,7 +74,6 @@ export class ProcessLink {
   constructor(parts: LinkParts) {
     this.#parts = parts;
     const { channel, sync, clock } = parts;
-    this.#batch = new StreamBatch(clock, (json) => this.#write(encodeText(json)));
     this.#throttles = { unasked: new Throttle(clock, unasked), reads: new Throttle(clock, reads) };
     this.#listen(channel, (message) => this.#receive(message));
     this.#listen(sync, (message) => void this.#answerRead(message));
@@ -88,7 +88,7 @@ export class ProcessLink {
 
   /** Rejects when the extension's code does, and when the process ends. */
   call(call: ChildCall, { signal, onUpdate }: CallOptions = {}): Promise<CallAnswer> {
-    this.#batch.flush();
+    this.#parts.stream.flush();
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       if (this.#isOver) return reject(new Error("Its process has ended."));
@@ -108,18 +108,18 @@ export class ProcessLink {
 
   /** For events whose handlers answer nothing. */
   stream(event: ExtensionEvent): void {
-    if (!this.#isOver) this.#batch.push(event);
+    if (!this.#isOver) this.#parts.stream.push(event, this);
   }
 
   send(message: HostMessage): void {
-    this.#write(encodeFrame(message));
+    this.write(encodeFrame(message));
   }
 
   /** Fails all open calls. `endsCommands`: a command may be what ends the session, and has then done its work. */
   end(reason: string, { endsCommands = false } = {}): void {
     if (this.#isOver) return;
-    this.#batch.flush();
     this.#isOver = true;
+    this.#parts.stream.remove(this);
     this.#alive.cancel();
     for (const throttle of Object.values(this.#throttles)) throttle.close();
     for (const controller of this.#hostcalls.values()) controller.abort();
@@ -132,7 +132,7 @@ export class ProcessLink {
     this.#parts.sync.destroy();
   }
 
-  #write(frame: Buffer): void {
+  write(frame: Buffer): void {
     if (this.#isOver) return;
     const { channel } = this.#parts;
     channel.write(frame);
@@ -140,7 +140,7 @@ export class ProcessLink {
   }
 
   #listen(stream: Duplex, receive: (message: unknown) => void): void {
-    const reader = new FrameReader();
+    const reader = new FrameReader({ isBounded: true });
     stream.on("data", (piece: Buffer) => {
       this.#receivedBytes += piece.length;
       this.#alive.atMs = this.#parts.clock.monotonic();
@@ -190,8 +190,8 @@ export class ProcessLink {
   }
 
   #reply(id: number, reply: SyncReply): void {
-    this.#batch.flush();
-    this.#write(encodeReply({ type: "reply", id, ...reply }, (error) => ({ type: "reply", id, error })));
+    this.#parts.stream.flush();
+    this.write(encodeReply({ type: "reply", id, ...reply }, (error) => ({ type: "reply", id, error })));
   }
 
   async #answerRead(request: unknown): Promise<void> {

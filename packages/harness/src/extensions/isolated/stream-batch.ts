@@ -1,7 +1,11 @@
-/** Collects events that nobody waits for, and hands them over about once for each frame of a screen. */
+/**
+ * Events that nobody waits for, collected for all isolated extensions of a session and handed over about once for each
+ * frame of a screen. What is sent is put together once, however many extensions listen.
+ */
 import type { Clock } from "@tau/ai";
 import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
 import { toCrossingEvent } from "./changeable-fields.ts";
+import { encodeText } from "./frames.ts";
 
 /** Events that come often, and whose handlers answer nothing. */
 export const streamedEvents: ReadonlySet<ExtensionEventName> = new Set([
@@ -14,29 +18,26 @@ const everyMs = 16;
 
 type MessageUpdate = ExtensionEvent<"message_update">;
 type Step = MessageUpdate["assistantMessageEvent"];
+type Delta = Extract<Step, { delta: string }>;
 
-/** As JSON: several extensions listen to the same steps. */
-const encoded = new WeakMap<Step, string>();
+/** A process that gets the events. */
+export interface StreamListener {
+  write(frame: Buffer): void;
+}
 
 export class StreamBatch {
   readonly #clock: Clock;
-  readonly #send: (json: string) => void;
-  #items: string[] = [];
-  /** Arguments of tool calls change as a whole, so they are told once for all steps of a batch, before the first of them. */
-  readonly #changedBlocks = new Map<number, { message: MessageUpdate["message"]; position: number }>();
+  readonly #channels = new Map<ExtensionEventName, Channel>();
   #cancel: (() => void) | undefined;
-  #knowsMessage = false;
 
-  /** `send` gets a whole message of the type `stream`. */
-  constructor(clock: Clock, send: (json: string) => void) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#send = send;
   }
 
-  push(event: ExtensionEvent): void {
-    if (event.type === "message_update") this.#pushStep(event);
-    else this.#items.push(`{"event":${JSON.stringify(toCrossingEvent(event))}}`);
-    this.#cancel ??= this.#clock.setTimer(everyMs, () => this.flush());
+  /** Each listener is told of each event; the event is taken once. */
+  push(event: ExtensionEvent, listener: StreamListener): void {
+    const channel = this.#channels.get(event.type) ?? this.#open(event.type);
+    if (channel.push(event, listener)) this.#cancel ??= this.#clock.setTimer(everyMs, () => this.flush());
   }
 
   /** Must be called before anything that has to arrive after the events so far. */
@@ -44,36 +45,94 @@ export class StreamBatch {
     if (!this.#cancel) return;
     this.#cancel();
     this.#cancel = undefined;
-    const items = this.#items;
-    for (const [contentIndex, { message, position }] of [...this.#changedBlocks].toReversed()) {
-      const content = "content" in message && Array.isArray(message.content) ? message.content : [];
-      if (contentIndex < content.length)
-        items.splice(position, 0, JSON.stringify({ contentIndex, block: content[contentIndex] }));
-    }
-    this.#changedBlocks.clear();
-    this.#items = [];
-    this.#send(`{"type":"stream","items":[${items.join(",")}]}`);
+    for (const channel of this.#channels.values()) channel.flush();
   }
 
-  #pushStep({ message, assistantMessageEvent: step }: MessageUpdate): void {
+  remove(listener: StreamListener): void {
+    for (const channel of this.#channels.values()) channel.listeners.delete(listener);
+  }
+
+  #open(name: ExtensionEventName): Channel {
+    const channel = new Channel();
+    this.#channels.set(name, channel);
+    return channel;
+  }
+}
+
+/** The events of one name. */
+class Channel {
+  readonly listeners = new Set<StreamListener>();
+  #items: string[] = [];
+  #last: ExtensionEvent | undefined;
+  /** Pieces of one block that follow each other. */
+  #deltas:
+    | { type: Delta["type"]; contentIndex: number; texts: string[]; message: MessageUpdate["message"] }
+    | undefined;
+  #knowsMessage = false;
+
+  /** Whether something has to be sent. */
+  push(event: ExtensionEvent, listener: StreamListener): boolean {
+    if (event === this.#last && this.listeners.has(listener)) return false;
+    if (!this.listeners.has(listener)) {
+      // Whoever comes later needs the whole message first, and must not get what was before.
+      this.flush();
+      this.#knowsMessage = false;
+      const isMissed = event === this.#last;
+      this.listeners.add(listener);
+      if (isMissed) {
+        listener.write(toFrame([toWhole(event)]));
+        return false;
+      }
+    }
+    this.#last = event;
+    if (event.type === "message_update") this.#pushStep(event);
+    else this.#items.push(toWhole(event));
+    return true;
+  }
+
+  flush(): void {
+    this.#endDeltas();
+    if (this.#items.length === 0) return;
+    const frame = toFrame(this.#items);
+    this.#items = [];
+    for (const listener of this.listeners) listener.write(frame);
+  }
+
+  #pushStep(event: MessageUpdate): void {
+    const { message, assistantMessageEvent: step } = event;
     // Beginnings and ends are few, and after each of them the message is known exactly.
-    if (!this.#knowsMessage || !step.type.endsWith("_delta")) {
+    if (!this.#knowsMessage || !isDelta(step)) {
+      this.#endDeltas();
       this.#knowsMessage = true;
-      this.#changedBlocks.clear();
-      this.#items.push(`{"step":${encodeStep(step)},"message":${JSON.stringify(message)}}`);
+      this.#items.push(toWhole(event));
       return;
     }
-    if (step.type === "toolcall_delta" && !this.#changedBlocks.has(step.contentIndex))
-      this.#changedBlocks.set(step.contentIndex, { message, position: this.#items.length });
-    this.#items.push(`{"step":${encodeStep(step)}}`);
+    const { type, contentIndex, delta } = step;
+    if (this.#deltas?.type !== type || this.#deltas.contentIndex !== contentIndex) {
+      this.#endDeltas();
+      this.#deltas = { type, contentIndex, texts: [], message };
+    }
+    this.#deltas.texts.push(delta);
+  }
+
+  /** Arguments of a tool call change as a whole, so the block is told once, as it is by now. */
+  #endDeltas(): void {
+    if (!this.#deltas) return;
+    const { type, contentIndex, texts, message } = this.#deltas;
+    this.#deltas = undefined;
+    const content = "content" in message && Array.isArray(message.content) ? message.content : [];
+    const block = type === "toolcall_delta" && contentIndex < content.length ? { block: content[contentIndex] } : {};
+    this.#items.push(JSON.stringify({ type, contentIndex, texts, ...block }));
   }
 }
 
-function encodeStep(step: Step): string {
-  const known = encoded.get(step);
-  if (known !== undefined) return known;
-  const { partial: _partial, ...fields } = step as Step & { partial?: unknown };
-  const json = JSON.stringify(fields);
-  encoded.set(step, json);
-  return json;
+const isDelta = (step: Step): step is Delta => step.type.endsWith("_delta");
+
+/** With everything that a listener needs to know. */
+function toWhole(event: ExtensionEvent): string {
+  if (event.type !== "message_update") return JSON.stringify({ event: toCrossingEvent(event) });
+  const { partial: _partial, ...step } = event.assistantMessageEvent as Step & { partial?: unknown };
+  return JSON.stringify({ step, message: event.message });
 }
+
+const toFrame = (items: readonly string[]): Buffer => encodeText(`{"type":"stream","items":[${items.join(",")}]}`);

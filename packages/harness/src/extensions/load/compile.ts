@@ -3,7 +3,7 @@
  * positions in errors are those of the source; plain CommonJS is left as it is.
  */
 import { extname } from "node:path";
-import { Script } from "node:vm";
+import { compileFunction } from "node:vm";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import { type ImportedNames, scanImports, scanRequires } from "./scan-imports.ts";
 
@@ -17,7 +17,7 @@ export interface CompiledModule {
 }
 
 /** Belongs to the key of cached files: what is compiled in another way must not be found. */
-export const compilerVersion = "1";
+export const compilerVersion = "2";
 
 const typeScript = new Set([".ts", ".tsx", ".mts", ".cts"]);
 const jsx = new Set([".tsx", ".jsx"]);
@@ -57,10 +57,25 @@ async function transformSource(path: string, source: string): Promise<string> {
   };
   try {
     const { code } = transform(source, options);
+    refuseNamespaces(path, source, code);
     const ownCode = useOwnLoader(commonJs.has(extension) ? code.replace(/^"use strict";/, "") : code);
-    return /\bimport\s*\.\s*meta\b/.test(ownCode) ? replaceImportMeta(ownCode) : ownCode;
+    return replaceImportMeta(ownCode);
   } catch (error) {
+    if (error instanceof CompileError) throw error;
     throw new CompileError(formatTransformError(path, error), { cause: error });
+  }
+}
+
+/** The compiler drops namespaces. That is right for types; one that the code still uses would be missed only when it runs. */
+function refuseNamespaces(path: string, source: string, code: string): void {
+  if (!isTypeScript(path)) return;
+  for (const match of source.matchAll(/^[ \t]*(?:export\s+)?(?:namespace|module)\s+(\w+)[\w.]*\s*\{/gm)) {
+    const name = match[1]!;
+    if (!new RegExp(`^(?!\\s*(?:\\*|//)).*(?<![\\w$."'\`])${name}\\.\\w`, "m").test(code)) continue;
+    const line = source.slice(0, match.index).split("\n").length;
+    throw new CompileError(
+      `${path}:${line}: Namespaces with values are not supported. Make ${name} an object or a file.`,
+    );
   }
 }
 
@@ -69,17 +84,19 @@ async function transformSource(path: string, source: string): Promise<string> {
  * stay as they are.
  */
 function replaceImportMeta(code: string): string {
-  for (let rest = code; ;) {
+  let rest = code;
+  while (/\bimport\s*\.\s*meta\b/.test(rest)) {
     const index = findMeta(rest);
     if (index === undefined) return rest;
     rest = rest.slice(0, index).replace(/import\s*\.\s*$/, () => "importMeta$") + rest.slice(index + "meta".length);
   }
+  return rest;
 }
 
 /** Where the word `meta` is that V8 refuses first; undefined if it refuses nothing or something else. */
 function findMeta(code: string): number | undefined {
   try {
-    new Script(`async () => {\n${code}\n}`, { filename: "module", lineOffset: -1 });
+    compileFunction(`async () => {\n${code}\n}`, [], { filename: "module", lineOffset: -1 });
     return undefined;
   } catch (error) {
     if (!(error instanceof SyntaxError) || !error.message.includes("import.meta")) return undefined;

@@ -18,7 +18,7 @@ export type Digest = { kind: "digest"; digest: string } | { kind: "failed"; mess
  */
 export const digestDirectory = (directory: string): Digest =>
   digest((state) => {
-    const root = realpathSync(directory);
+    const root = realpathSync.native(directory);
     return addDirectory(root, root, state);
   });
 
@@ -62,7 +62,7 @@ function addDirectory(root: string, directory: string, state: DigestState): stri
 
 /** Where a link inside the directory leads to is covered by itself. */
 function addLink(root: string, path: string, state: DigestState): string | undefined {
-  const target = realpathSync(path);
+  const target = realpathSync.native(path);
   if (!isWithin(root, target)) return `${path} is a link that leads out of the extension, to ${target}.`;
   return addFile(`${relative(root, path)} -> ${relative(root, target)}`, Buffer.alloc(0), state);
 }

@@ -112,25 +112,39 @@ const leaveOut = (found: Entries, filter: PathFilter): Entries => ({
 
 /** Of what is not the user's own, all files count: what they do was looked at, and may not change unnoticed. */
 function toSource(entry: Entry, place: Place): ExtensionSource | ExtensionProblem {
-  const root = place.package?.root ?? (entry.isSingleFile ? undefined : entry.baseDir);
-  const isWatched = place.origin === "package" || place.origin === "project";
-  const name = place.package ? nameOfPackage(entry, place.package) : entry.name;
+  const directory = place.package?.root ?? (entry.isSingleFile ? undefined : entry.baseDir);
   // A package that is one file has no directory of its own.
-  const digest =
-    isWatched && root !== undefined && root !== entry.path ? digestDirectory(root) : digestFile(entry.path);
-  if (digest.kind === "failed") return { extension: name, message: digest.message };
-  return {
+  const root = directory === entry.path ? undefined : directory;
+  const name = place.package ? nameOfPackage(entry, place.package) : entry.name;
+  const source = {
     id: place.package?.id ?? entry.path,
     name,
     path: entry.path,
     origin: place.origin,
-    digest: digest.digest,
     info: {
       path: entry.path,
       source: place.source,
       scope: place.scope,
-      origin: place.package ? "package" : "top-level",
-      baseDir: root === undefined || root === entry.path ? entry.baseDir : root,
+      origin: place.package ? ("package" as const) : ("top-level" as const),
+      baseDir: root ?? entry.baseDir,
+    },
+  };
+  if (place.origin === "user" || place.origin === "flag") return withLateDigest(source);
+  const digest = root === undefined ? digestFile(entry.path) : digestDirectory(root);
+  if (digest.kind === "failed") return { extension: name, message: digest.message };
+  return { ...source, digest: digest.digest };
+}
+
+/** The user's own are trusted whatever is in them, so their files are read only when somebody asks. */
+function withLateDigest(source: Omit<ExtensionSource, "digest">): ExtensionSource {
+  let digest: string | undefined;
+  return {
+    ...source,
+    get digest() {
+      if (digest !== undefined) return digest;
+      const outcome = digestFile(source.path);
+      digest = outcome.kind === "digest" ? outcome.digest : "";
+      return digest;
     },
   };
 }

@@ -5,7 +5,7 @@ import { isRecord } from "@tau/ai/internal";
 import { matchesGlob } from "../../models/scope.ts";
 import { createPathFilter, resolvePathEntry } from "../../resources/path-filter.ts";
 import type { ExtensionProblem } from "../extension.ts";
-import { getKind, listNames, readManifest } from "./read-directory.ts";
+import { getKind, listEntries, readManifest } from "./read-directory.ts";
 import { findFile } from "./resolve-import.ts";
 
 export interface Entry {
@@ -28,20 +28,12 @@ const none: Entries = { entries: [], problems: [] };
 
 /** One level deep: files, and directories with a manifest or an index. Nothing where there is no such directory. */
 export function findInDirectory(directory: string): Entries {
-  const names = listNames(directory)
-    .filter((name) => !name.startsWith(".") && name !== "node_modules")
-    .sort();
+  const entries = listEntries(directory).filter(({ name }) => !name.startsWith(".") && name !== "node_modules");
   return combine(
-    names.map((name) => {
+    entries.map(({ name, kind }) => {
       const path = join(directory, name);
-      switch (getKind(path)) {
-        case "directory":
-          return findInPackage(path) ?? none;
-        case "file":
-          return /\.[jt]s$/.test(name) && !name.endsWith(".d.ts") ? found(toSingle(path)) : none;
-        case undefined:
-          return none;
-      }
+      if (kind === "directory") return findInPackage(path) ?? none;
+      return kind === "file" && /\.[jt]s$/.test(name) && !name.endsWith(".d.ts") ? found(toSingle(path)) : none;
     }),
   );
 }
@@ -75,7 +67,7 @@ export function findInPackage(directory: string): Entries | undefined {
     .map(findFile)
     .find((path) => path !== undefined);
   if (start === undefined) return undefined;
-  return found({ path: start, name, baseDir: realpathSync(directory), isSingleFile: false });
+  return found({ path: start, name, baseDir: realpathSync.native(directory), isSingleFile: false });
 }
 
 function listManifestFiles(manifest: Record<string, unknown> | undefined): string[] | undefined {
@@ -91,7 +83,7 @@ function findManifestFiles(
   files: readonly string[],
   { directory, name }: { directory: string; name: string },
 ): Entries {
-  const baseDir = realpathSync(directory);
+  const baseDir = realpathSync.native(directory);
   const filter = createPathFilter(files.map((file) => resolvePathEntry(file, baseDir, (path) => path)));
   const starts = filter.roots.flatMap(listStarts);
   const missing = starts.filter(({ path }) => path === undefined);
@@ -113,8 +105,8 @@ function findManifestFiles(
 /** The files that one line of a manifest names. A `path` is undefined where there is none. */
 function listStarts(root: string): { root: string; path: string | undefined }[] {
   if (root.includes("*")) {
-    const names = listNames(dirname(root)).filter((name) => matchesGlob(basename(root), name));
-    return names.sort().map((name) => ({ root, path: findFile(join(dirname(root), name)) }));
+    const entries = listEntries(dirname(root)).filter(({ name }) => matchesGlob(basename(root), name));
+    return entries.map(({ name }) => ({ root, path: findFile(join(dirname(root), name)) }));
   }
   if (getKind(root) !== "directory") return [{ root, path: findFile(root) }];
   const { entries } = findInPackage(root) ?? findInDirectory(root);
@@ -122,7 +114,7 @@ function listStarts(root: string): { root: string; path: string | undefined }[] 
 }
 
 const toSingle = (path: string): Entry => {
-  const real = realpathSync(path);
+  const real = realpathSync.native(path);
   return { path: real, name: getStem(path), baseDir: dirname(real), isSingleFile: true };
 };
 

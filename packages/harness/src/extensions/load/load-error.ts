@@ -4,17 +4,16 @@ import { getErrorMessage } from "@tau/ai/internal";
 export function describeLoadError(error: unknown, { path, files }: { path: string; files: readonly string[] }): string {
   const message = getErrorMessage(error);
   if ([path, ...files].some((file) => message.startsWith(file))) return message;
-  const position = error instanceof Error ? findPosition(error.stack ?? "", files) : undefined;
+  const position = findPosition(error, (file) => files.includes(file));
   return `${position ?? path}: ${message}`;
 }
 
-/** `file:line` of the first line in a stack that is in one of the files. */
-export function findPosition(stack: string, files: readonly string[]): string | undefined {
-  for (const line of stack.split("\n")) {
-    const file = files.find((name) => line.includes(`${name}:`));
-    if (file === undefined) continue;
-    const number = /^:(\d+)/.exec(line.slice(line.indexOf(`${file}:`) + file.length))?.[1];
-    if (number !== undefined) return `${file}:${number}`;
+/** `file:line` of the innermost call in the stack of an error that is in a file of the extension. */
+export function findPosition(error: unknown, isOwn: (file: string) => boolean): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  for (const line of (error.stack ?? "").split("\n")) {
+    const [, file, number] = /^\s+at (?:.*\()?(\S.*?):(\d+):\d+\)?$/.exec(line) ?? [];
+    if (file !== undefined && isOwn(file)) return `${file}:${number}`;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 /** Loads extensions that the user trusts into this process, in order. */
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
 import type { ExtensionFactory } from "../api.ts";
@@ -22,6 +22,9 @@ export interface InProcessPorts extends Omit<StartParts, "report" | "globals"> {
   /** Names of extensions that are loaded elsewhere, for dependencies. Default: none. */
   otherNames?: readonly string[];
 }
+
+/** Where compiled extensions are kept. */
+export const getCacheDirectory = (agentDir: string): string => join(agentDir, "cache", "extensions");
 
 interface Candidate extends Dependent {
   readonly source: ExtensionSource;

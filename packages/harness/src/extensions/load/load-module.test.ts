@@ -1,7 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { maxCachedFiles } from "./compile-cache.ts";
 import { loadExtensionModule } from "./load-module.ts";
 import type { LoadSharedModule } from "./loaded-module.ts";
 
@@ -98,6 +108,34 @@ describe("forms of modules", () => {
     expect(await run("a.ts")).toBe(42);
   });
 
+  test.each([
+    "await (Promise.resolve(2))",
+    "await [2][0]",
+    "await `2`",
+    "await +2",
+    "(await import('./two.ts')).two",
+    "await /2/.source",
+    "(() => { for (const x of []) await(x); function await() {} return 2; })()",
+  ])("waiting is told from calls of a function of that name: %s", async (expression) => {
+    write({
+      "a.ts": `const two = ${expression};\nexport default async () => Number(await two);`,
+      "two.ts": "export const two = 2;",
+    });
+    expect(await run("a.ts")).toBe(2);
+  });
+
+  test("modules that wait may import each other, and one that fails is named", async () => {
+    write({
+      "a.ts":
+        "import { b } from './b.ts';\nexport const a = await (Promise.resolve(1));\nexport default () => a + b();",
+      "b.ts": "import { a } from './a.ts';\nawait Promise.resolve();\nexport const b = () => a + 1;",
+      "c.ts": "import './d.ts';\nexport default () => {};",
+      "d.ts": "import './c.ts';\nawait Promise.resolve();\nthrow new Error('broken');",
+    });
+    expect(await run("a.ts")).toBe(3);
+    expect(await fail("c.ts")).toBe(`${directory}/d.ts:3: broken`);
+  });
+
   test("a module may have a require of its own", async () => {
     write({
       "data.json": '{"x": 1}',
@@ -191,7 +229,13 @@ describe("imports", () => {
     });
     expect(await run("a.ts")).toBe(false);
     expect(await fail("b.ts")).toBe(
-      `${directory}/b.ts:3: There is no module "not-there", which ${directory}/b.ts imports.`,
+      `${directory}/b.ts:3: There is no package for "not-there", which ${directory}/b.ts imports. Run \`npm install\` in ${directory}.`,
+    );
+    write({ "c.ts": "import data from './d.json';\nexport default () => data;", "d.json": "{" });
+    expect(await fail("c.ts")).toMatch(`${directory}/d.json: `);
+    write({ "c.ts": "\nimport data from './gone.ts';\nexport default () => data;" });
+    expect(await fail("c.ts")).toBe(
+      `${directory}/c.ts:2: There is no module "./gone.ts", which ${directory}/c.ts imports.`,
     );
   });
 
@@ -233,6 +277,21 @@ describe("errors", () => {
     expect(await fail(name)).toMatch(new RegExp(`^${directory}/${name}:${line}: `));
   });
 
+  test("a namespace with values is refused, and one of types is not", async () => {
+    write({
+      "a.ts": "\nexport namespace Shapes {\n  export const sides = 4;\n}\nexport default () => Shapes.sides;",
+      "b.ts":
+        "declare namespace Global { const x: number }\nnamespace Types {\n  export type A = number;\n}\n" +
+        "/**\n * See Types.A.\n */\nexport default (a: Types.A = 1) => a;",
+      "c.ts": "const seal = (target: unknown) => target;\n@seal\nclass A {}\nexport default A;",
+    });
+    expect(await fail("a.ts")).toBe(
+      `${directory}/a.ts:2: Namespaces with values are not supported. Make Shapes an object or a file.`,
+    );
+    expect(await run("b.ts")).toBe("the api");
+    expect(await fail("c.ts")).toMatch(`${directory}/c.ts:2: `);
+  });
+
   test("an error that a factory throws later names the line of the source", async () => {
     write({
       "a.ts":
@@ -267,19 +326,48 @@ describe("the cache", () => {
     write({ "a.ts": "import { join } from 'node:path';\nexport default (): string => join('a', 'b');" });
     await run("a.ts");
     const file = files()[0]!;
-    const whole = readFileSync(file, "utf8");
-    for (const damaged of [
-      "",
-      "\n",
-      whole.slice(0, 40),
-      whole.slice(0, -3),
-      whole.replace("join", "sep"),
-      `x${whole}`,
-    ]) {
+    const whole = readFileSync(file);
+    const changed = Buffer.from(whole);
+    changed[changed.length - 100]! ^= 1;
+    for (const damaged of ["", "\n", whole.subarray(0, 40), whole.subarray(0, -3), changed, `x${whole.toString()}`]) {
       writeFileSync(file, damaged);
       expect(await run("a.ts")).toBe("a/b");
-      expect(readFileSync(file, "utf8")).toBe(whole);
+      expect(readFileSync(file).equals(Buffer.from(damaged))).toBe(false);
     }
+  });
+
+  test("the same content at two paths keeps its own path", async () => {
+    const text = "export default () => {\n  throw new Error(import.meta.filename);\n};";
+    write({ "a.ts": text, "b/b.ts": text });
+    for (const name of ["a.ts", "b/b.ts", "a.ts"]) {
+      const error = await run(name).catch((thrown: unknown) => thrown as Error);
+      expect(error).toMatchObject({ message: `${directory}/${name}` });
+      expect((error as Error).stack).toContain(`${directory}/${name}:2:`);
+    }
+  });
+
+  test("what the cache gives is what was compiled: names, waiting, and plain code", async () => {
+    write({
+      "a.ts": "import { nope } from '@mariozechner/pi-tui';\nexport default () => nope;",
+      "b.ts": "import { é } from './c.cjs';\nconst two = await Promise.resolve(2);\nexport default () => é + two;",
+      "c.cjs": "exports.é = 'ü';",
+    });
+    for (let turn = 0; turn < 2; turn++) {
+      expect(await fail("a.ts")).toContain('a.ts:1: The module @mariozechner/pi-tui has no export "nope".');
+      expect(await run("b.ts")).toBe("ü2");
+    }
+    expect(files()).toHaveLength(3);
+  });
+
+  test("the oldest files are removed when there are many", async () => {
+    write(Object.fromEntries(Array.from({ length: maxCachedFiles }, (_unused, index) => [`cache/${index}.bin`, ""])));
+    for (const [index, file] of files().entries()) utimesSync(file, 1_000 + index, 1_000 + index);
+    const [first, second] = [files()[0]!, files()[100]!];
+    write({ "a.ts": "export default (): number => 1;" });
+    expect(await run("a.ts")).toBe(1);
+    expect(files()).toHaveLength(maxCachedFiles + 1 - maxCachedFiles / 10);
+    expect(files()).not.toContain(first);
+    expect(files()).toContain(second);
   });
 
   test("a directory that cannot be written costs nothing but time", async () => {

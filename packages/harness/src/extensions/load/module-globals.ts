@@ -56,8 +56,8 @@ export function createModuleGlobals(): ModuleGlobals {
       clearImmediate(immediate);
     },
   };
-  Object.assign(track.setTimeout, { [promisify.custom]: promisify(setTimeout) });
-  Object.assign(track.setImmediate, { [promisify.custom]: promisify(setImmediate) });
+  Object.defineProperty(track.setTimeout, promisify.custom, { get: () => promisify(setTimeout) });
+  Object.defineProperty(track.setImmediate, promisify.custom, { get: () => promisify(setImmediate) });
 
   return {
     bindings: { ...track, clearInterval: track.clearTimeout, process: trackProcess(listeners) },

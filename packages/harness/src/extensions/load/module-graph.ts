@@ -6,26 +6,23 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { didYouMean } from "@tau/ai/internal";
+import { didYouMean, getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "../../errors.ts";
-import type { CompiledModule } from "./compile.ts";
-import { compileCached } from "./compile-cache.ts";
+import { CompileError } from "./compile.ts";
+import { compileCached, type RunnableModule } from "./compile-cache.ts";
 import { importPackage } from "./import-package.ts";
-import { createModuleFunction } from "./module-function.ts";
 import type { LoadModuleOptions } from "./load-module.ts";
 import { toModuleObject, toNamespace } from "./module-object.ts";
 import { resolveImport } from "./resolve-import.ts";
 
 interface Unit {
   readonly path: string;
-  readonly compiled: CompiledModule;
+  readonly code: RunnableModule;
   readonly module: { exports: unknown };
   /** What the names that it imports stand for. */
   readonly links: Map<string, Link>;
-  readonly run: (scope: Record<string, unknown>) => unknown;
-  readonly isAsync: boolean;
   /** The result of running it; an error is thrown again for every later import. */
-  state: { kind: "new" } | { kind: "started" } | { kind: "failed"; error: unknown };
+  state: { kind: "new" } | { kind: "started"; done?: Promise<unknown> } | { kind: "failed"; error: unknown };
 }
 
 type Link =
@@ -59,8 +56,7 @@ export class ModuleGraph {
   async load(path: string): Promise<unknown> {
     const prepared: Unit[] = [];
     await this.#prepare(path, prepared);
-    // Imports come first: `prepared` has them before the files that import them.
-    for (const unit of prepared) if (unit.isAsync) await this.#run(unit);
+    await this.#settle(prepared);
     return this.#getExports(path);
   }
 
@@ -68,22 +64,13 @@ export class ModuleGraph {
     if (this.#units.has(path) || this.#json.has(path)) return;
     const source = readFileSync(path, "utf8");
     if (extname(path) === ".json") {
-      this.#json.set(path, JSON.parse(source));
+      this.#json.set(path, parseJson(path, source));
       return;
     }
-    const compiled = await compileCached(path, source, this.#options);
-    const { run, isAsync } = createModuleFunction(path, compiled.code);
-    const unit: Unit = {
-      path,
-      compiled,
-      run,
-      isAsync,
-      module: { exports: {} },
-      links: new Map(),
-      state: { kind: "new" },
-    };
+    const code = await compileCached(path, source, this.#options);
+    const unit: Unit = { path, code, module: { exports: {} }, links: new Map(), state: { kind: "new" } };
     this.#units.set(path, unit);
-    for (const name of compiled.requires) unit.links.set(name, await this.#link(name, unit, prepared));
+    for (const name of code.requires) unit.links.set(name, await this.#link(name, unit, prepared));
     prepared.push(unit);
   }
 
@@ -118,23 +105,33 @@ export class ModuleGraph {
   #getExports(path: string): unknown {
     if (this.#json.has(path)) return this.#json.get(path);
     const unit = this.#units.get(path)!;
-    if (unit.state.kind === "new") void this.#run(unit);
+    this.#start(unit);
     if (unit.state.kind === "failed") throw unit.state.error;
     return unit.module.exports;
   }
 
-  #run(unit: Unit): unknown {
-    if (unit.state.kind !== "new") return undefined;
+  /** Runs the files that wait at their top level, in the order in which they were prepared: imports come first. */
+  async #settle(prepared: readonly Unit[]): Promise<void> {
+    for (const unit of prepared) {
+      if (!unit.code.isAsync) continue;
+      this.#start(unit);
+      if (unit.state.kind === "started") await unit.state.done;
+      if (unit.state.kind === "failed") throw unit.state.error;
+    }
+  }
+
+  /** Does nothing for a file that has run or is running, as one of several that import each other. */
+  #start(unit: Unit): void {
+    if (unit.state.kind !== "new") return;
     unit.state = { kind: "started" };
-    const fail = (error: unknown) => {
+    const fail = (error: unknown): void => {
       unit.state = { kind: "failed", error };
-      throw error;
     };
     try {
-      const result = unit.run(this.#createScope(unit));
-      return unit.isAsync ? (result as Promise<unknown>).catch(fail) : undefined;
+      const result = unit.code.run(this.#createScope(unit));
+      if (unit.code.isAsync) unit.state.done = Promise.resolve(result).catch(fail);
     } catch (error) {
-      return fail(error);
+      fail(error);
     }
   }
 
@@ -193,7 +190,7 @@ export class ModuleGraph {
   async #import(unit: Unit, name: string): Promise<unknown> {
     const prepared: Unit[] = [];
     if (!unit.links.has(name)) unit.links.set(name, await this.#link(name, unit, prepared));
-    for (const other of prepared) if (other.isAsync) await this.#run(other);
+    await this.#settle(prepared);
     return toNamespace(this.#require(unit, name, "import"));
   }
 
@@ -204,12 +201,20 @@ export class ModuleGraph {
   }
 }
 
+function parseJson(path: string, source: string): unknown {
+  try {
+    return JSON.parse(source);
+  } catch (error) {
+    throw new CompileError(`${path}: ${getErrorMessage(error)}`, { cause: error });
+  }
+}
+
 /** With the code that Node's own error has, because code that can do without a module asks for it. */
 const createMissingError = (message: string): Error => Object.assign(new Error(message), { code: "MODULE_NOT_FOUND" });
 
 /** An import of a name that our module does not have would be undefined and fail later, where nobody looks for it. */
-function checkNames({ path, compiled }: Unit, name: string, module: Record<string, unknown>): void {
-  for (const { module: imported, line, names } of compiled.imports) {
+function checkNames({ path, code }: Unit, name: string, module: Record<string, unknown>): void {
+  for (const { module: imported, line, names } of code.imports) {
     const missing = imported === name ? names.filter((key) => !(key in module)) : [];
     if (missing.length === 0) continue;
     const list = missing.map((key) => JSON.stringify(key)).join(", ");

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
-/** Loads what is in a directory a thousand times, and prints what was left after 50 and after all of them. */
+/** Loads what is in a directory as many times as it is told, and prints what was left after 50 and after all of them. */
 const program = `
 import { discoverExtensions } from "./discover.ts";
 import { loadInProcess } from "./load-in-process.ts";
@@ -15,11 +15,11 @@ import { createEventBus } from "../create-api.ts";
 import { createLifetime } from "../create-context.ts";
 import { systemClock } from "@tau/ai";
 
-const agentDir = process.argv[2];
+const [agentDir, rounds] = [process.argv[2], Number(process.argv[3])];
 const events = createEventBus();
 globalThis.pings = 0;
 const seen = [];
-for (let round = 1; round <= 1000; round++) {
+for (let round = 1; round <= rounds; round++) {
   const { sources } = await discoverExtensions({ cwd: agentDir, agentDir, paths: [], userPaths: [], projectPaths: [],
     packages: [], discovers: true, isProjectTrusted: false });
   const { extensions, problems } = await loadInProcess(sources, {
@@ -31,7 +31,7 @@ for (let round = 1; round <= 1000; round++) {
   if (round === 1 && extensions.some(({ tools }) => tools.size !== 1)) throw new Error("There is no tool.");
   events.emit("ping");
   for (const extension of extensions) await extension.close();
-  if (round !== 50 && round !== 1000) continue;
+  if (round !== 50 && round !== rounds) continue;
   await new Promise((done) => setImmediate(done));
   for (let turn = 0; turn < 5; turn++) globalThis.gc();
   const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout" || name === "Immediate").length;
@@ -66,9 +66,12 @@ export const createStore = (path: string): Store => {
 };
 `;
 
-test("a thousand reloads leave no code, no timer and no listener behind", async () => {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), "tau-reload-")));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+let directory: string;
+let outfile: string;
+
+beforeAll(async () => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), "tau-reload-")));
+  outfile = join(directory, "program.mjs");
   mkdirSync(join(directory, "extensions/dir"), { recursive: true });
   writeFileSync(join(directory, "extensions/dir/index.ts"), main);
   writeFileSync(join(directory, "extensions/dir/store.ts"), store);
@@ -77,8 +80,6 @@ test("a thousand reloads leave no code, no timer and no listener behind", async 
     join(directory, "extensions/object.js"),
     `const waited = await 1;\nexport default { name: "object", version: "1.0.0", tools: [${tool}], hooks: { onAgentEnd() {} } };`,
   );
-  symlinkSync(join(import.meta.dirname, "../../../../../node_modules"), join(directory, "node_modules"));
-  const outfile = join(directory, "program.mjs");
   await build({
     stdin: { resolveDir: import.meta.dirname, loader: "ts", contents: program },
     outfile,
@@ -89,8 +90,31 @@ test("a thousand reloads leave no code, no timer and no listener behind", async 
     external: ["sucrase"],
     logLevel: "error",
   });
-  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", outfile, directory]);
-  const [early, late] = JSON.parse(stdout) as { heap: number; timers: number; listeners: number; pings: number }[];
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+interface Left {
+  heap: number;
+  timers: number;
+  listeners: number;
+  pings: number;
+}
+
+async function reload(rounds: number): Promise<Left[]> {
+  const args = ["--expose-gc", outfile, directory, String(rounds)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return JSON.parse(stdout) as Left[];
+}
+
+test("a thousand reloads leave no code, no timer and no listener behind; the compiler is not loaded for cached code", async () => {
+  const modules = join(directory, "node_modules");
+  symlinkSync(join(import.meta.dirname, "../../../../../node_modules"), modules);
+  await reload(1);
+  // From here on there is no compiler.
+  rmSync(modules);
+  const [early, late] = await reload(1000);
   expect(late!.heap - early!.heap).toBeLessThan(2 * 1024 * 1024);
   expect(late).toMatchObject({ timers: 0, listeners: 0, pings: 1000 });
+  rmSync(join(directory, "cache"), { recursive: true });
+  await expect(reload(1)).rejects.toThrow("sucrase");
 });

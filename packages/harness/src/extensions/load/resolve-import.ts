@@ -40,7 +40,8 @@ export function resolveImport(name: string, importer: string, options: ResolveOp
   const path = toPath(name, importer);
   if (path === undefined) return resolvePackage(name, importer, options);
   const file = findFile(path);
-  return file === undefined ? missing(name, importer) : { kind: "file", path: file };
+  if (file === undefined) return missing(name, importer);
+  return { kind: extname(file) === ".node" ? "commonjs" : "file", path: file };
 }
 
 function toPath(name: string, importer: string): string | undefined {
@@ -55,7 +56,7 @@ export function findFile(path: string): string | undefined {
   const sources = (sourceExtensions[ending] ?? []).map((extension) => path.slice(0, -ending.length) + extension);
   const files = [path, ...sources, ...extensions.map((extension) => path + extension)];
   const found = files.find(isFile) ?? extensions.map((extension) => join(path, `index${extension}`)).find(isFile);
-  return found === undefined ? undefined : realpathSync(found);
+  return found === undefined ? undefined : realpathSync.native(found);
 }
 
 const isFile = (path: string): boolean => getKind(path) === "file";
@@ -66,7 +67,7 @@ function resolvePackage(name: string, importer: string, { root, isShared }: Reso
     path = createRequire(importer).resolve(name);
   } catch (error) {
     // A package for `import` only is refused to `require` with another code.
-    return systemCode(error) === "MODULE_NOT_FOUND" ? missing(name, importer) : { kind: "esm" };
+    return systemCode(error) === "MODULE_NOT_FOUND" ? missingPackage(name, importer, root) : { kind: "esm" };
   }
   if (isOwn(path, root) || isTypeScript(path)) return { kind: "file", path };
   const manifest = findManifest(path);
@@ -83,6 +84,11 @@ const isOwn = (path: string, root: string): boolean =>
 const missing = (name: string, importer: string): ResolvedImport => ({
   kind: "missing",
   message: `There is no module ${JSON.stringify(name)}, which ${importer} imports.`,
+});
+
+const missingPackage = (name: string, importer: string, root: string): ResolvedImport => ({
+  kind: "missing",
+  message: `There is no package for ${JSON.stringify(name)}, which ${importer} imports. Run \`npm install\` in ${root}.`,
 });
 
 const listDependencies = (manifest: Record<string, unknown> | undefined): string[] =>

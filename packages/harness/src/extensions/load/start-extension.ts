@@ -1,6 +1,7 @@
 /** Runs the factory of one extension in this process. */
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import { isWithin } from "@tau/tools/platform";
 import type { EventBus, ExtensionFactory } from "../api.ts";
 import { type ApiParts, createApi } from "../create-api.ts";
 import { createLifetime, type Lifetime } from "../create-context.ts";
@@ -43,8 +44,8 @@ export async function startExtension(
   };
   const api = createApi({ ...parts, registrations, lifetime, events: bus });
   try {
-    const work = Promise.resolve().then(() => factory(api));
-    const outcome = await untilTimeout(work, maxFactoryMs, clock);
+    const work: unknown = factory(api);
+    const outcome = isPromise(work) ? await untilTimeout(work, maxFactoryMs, clock) : ({ kind: "done" } as const);
     if (outcome.kind === "done") {
       const end = async (): Promise<void> => close("the extension was closed.");
       return {
@@ -56,10 +57,12 @@ export async function startExtension(
     return { kind: "failed", message: `It was not loaded after ${maxFactoryMs / 1_000} seconds.` };
   } catch (error) {
     close("the extension failed to load.");
-    const position = error instanceof Error ? findPosition(error.stack ?? "", [source.path]) : undefined;
+    const position = findPosition(error, (file) => isWithin(source.info.baseDir ?? source.path, file));
     return { kind: "failed", message: `${position ?? source.path}: ${getErrorMessage(error)}` };
   }
 }
+
+const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise;
 
 /** Remembers the listeners of one extension, so that they end with it. */
 function createOwnBus(events: EventBus): EventBus & { close(): void } {

@@ -2,7 +2,7 @@
  * The extensions of one session: what they registered, as the session uses it, and the hooks that the session calls. They
  * are loaded before the session exists, because they may bring its model; `bind` connects them with it.
  */
-import type { AgentMessage } from "@tau/agent";
+import type { AgentMessage, BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import type { Clock, ImageContent } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { CustomMessage, SlashCommandData } from "@tau/protocol";
@@ -20,6 +20,7 @@ import type { ProviderPort } from "../providers.ts";
 import { ExtensionRunner } from "../runner.ts";
 import type { ExtensionSessionPort } from "../session-port.ts";
 import type { Waits } from "../waits.ts";
+import type { ChangedInputs } from "./changed-inputs.ts";
 import { createToolAdapter, isActiveByDefault, isShown } from "./extension-tools.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { createSessionUi, type SessionUi } from "./session-ui.ts";
@@ -32,6 +33,7 @@ export interface LoadedExtensions {
   readonly lifetime: Lifetime;
   readonly waits: Waits;
   readonly providers: ProviderPort;
+  readonly changed: ChangedInputs;
   readonly events: EventBus & { clear(): void };
   /** From now on the APIs of the extensions work. */
   bind(session: ExtensionSessionPort): void;
@@ -149,8 +151,16 @@ export class SessionExtensions implements RunExtensions {
     return this.#bound?.runner.has(name) ?? false;
   }
 
+  listHandlers(name: ExtensionEventName): string[] {
+    return this.#bound?.runner.listHandlers(name) ?? [];
+  }
+
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
     return await this.#bound?.runner.emit(event);
+  }
+
+  judgeChanged(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {
+    return this.#parts.loaded.changed.judge(call, signal);
   }
 
   take(kind: "steer" | "followUp"): CustomMessage[] {

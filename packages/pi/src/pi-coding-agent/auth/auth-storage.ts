@@ -150,7 +150,10 @@ export class AuthStorage {
         if (stored?.type !== "oauth") return { result: undefined };
         this.#data = data;
         if (stored.expires > Date.now()) return { result: stored };
-        const renewed = { ...(await provider.refreshToken!(stored)), type: "oauth" } as OAuthCredential;
+        const renewed = {
+          ...(await provider.refreshToken!(stored, new AbortController().signal)),
+          type: "oauth",
+        } as OAuthCredential;
         this.#data = { ...data, [providerId]: renewed };
         return { result: renewed, next: format(this.#data) };
       });

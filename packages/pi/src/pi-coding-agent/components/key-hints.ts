@@ -1,19 +1,25 @@
 /** Keys as they are named in hints. */
-import { getKeybindings, type Keybinding, type KeybindingsManager } from "@tau/tui";
+import {
+  type EditorAction,
+  getEditorKeybindings,
+  getKeybindings,
+  type Keybinding,
+  type KeybindingsManager,
+} from "@tau/tui";
 import { theme } from "../theme/theme.ts";
 
-/** Actions of earlier versions had no prefix. */
-const prefixes = ["", "tui.editor.", "tui.input.", "tui.select.", "app."];
+/** Actions of the program had no prefix in earlier versions. */
+const findKeys = (keybindings: KeybindingsManager, action: string): string =>
+  [action, `app.${action}`]
+    .map((name) => keybindings.getKeys(name as Keybinding).join("/"))
+    .find((keys) => keys !== "") ?? "";
 
-function findKeys(keybindings: KeybindingsManager, action: string): string {
-  for (const prefix of prefixes) {
-    const keys = keybindings.getKeys(`${prefix}${action}` as Keybinding);
-    if (keys.length > 0) return keys.join("/");
-  }
-  return "";
-}
-
-export const keyText = (keybinding: string): string => findKeys(getKeybindings(), keybinding);
+/** Those of the editor had other names. */
+export const keyText = (keybinding: string): string =>
+  findKeys(getKeybindings(), keybinding) ||
+  getEditorKeybindings()
+    .getKeys(keybinding as EditorAction)
+    .join("/");
 export const editorKey = keyText;
 export const appKey = (keybindings: KeybindingsManager, action: string): string => findKeys(keybindings, action);
 

@@ -1,8 +1,8 @@
 /** Finds skills in directories. */
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { isAbsolute, join, resolve, sep } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { CONFIG_DIR_NAME, getAgentDir } from "../config.ts";
+import { expandHome } from "../expand-home.ts";
 import type { ResourceDiagnostic } from "./diagnostics.ts";
 import { createIgnore, type Ignore } from "./ignore-files.ts";
 import { loadSkill, type Skill } from "./skill.ts";
@@ -14,14 +14,16 @@ export interface LoadSkillsResult {
 
 /** A directory with a `SKILL.md` is one skill; in others, Markdown files beside each other are skills, and those below. */
 export function loadSkillsFromDir({ dir, source }: { dir: string; source: string }): LoadSkillsResult {
-  const found = findSkillFiles(dir, createIgnore(dir), true).map((path) => loadSkill(path, source));
+  const found = findSkillFiles(dir).map((path) => loadSkill(path, source));
   return {
     skills: found.flatMap(({ skill }) => (skill ? [skill] : [])),
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
   };
 }
 
-function findSkillFiles(directory: string, ignore: Ignore, isRoot: boolean): string[] {
+export const findSkillFiles = (directory: string): string[] => search(directory, createIgnore(directory), true);
+
+function search(directory: string, ignore: Ignore, isRoot: boolean): string[] {
   if (!existsSync(directory)) return [];
   const own = ignore.extend(directory);
   const names = readdirSync(directory)
@@ -33,7 +35,7 @@ function findSkillFiles(directory: string, ignore: Ignore, isRoot: boolean): str
   if (isFile(skillFile) && !own.ignores(skillFile, false)) return [skillFile];
   return names.flatMap((name) => {
     const path = join(directory, name);
-    if (isDirectory(path)) return own.ignores(path, true) ? [] : findSkillFiles(path, own, false);
+    if (isDirectory(path)) return own.ignores(path, true) ? [] : search(path, own, false);
     return isRoot && name.endsWith(".md") && isFile(path) && !own.ignores(path, false) ? [path] : [];
   });
 }
@@ -95,11 +97,7 @@ function loadPath(path: string, { userDir, projectDir }: { userDir: string; proj
 
 const isBelow = (directory: string, path: string): boolean => path === directory || path.startsWith(directory + sep);
 
-function toPath(cwd: string, path: string): string {
-  const trimmed = path.trim();
-  if (trimmed === "~" || trimmed.startsWith("~/")) return join(homedir(), trimmed.slice(1));
-  return isAbsolute(trimmed) ? trimmed : resolve(cwd, trimmed);
-}
+const toPath = (cwd: string, path: string): string => resolve(cwd, expandHome(path.trim()));
 
 const describeCollision = (loser: Skill, winner: Skill): ResourceDiagnostic => ({
   type: "collision",

@@ -95,7 +95,7 @@ describe("front matter", () => {
       body: "Body\ntext",
     });
     expect(parseFrontmatter("---\n---\nBody")).toEqual({ frontmatter: {}, body: "Body" });
-    expect(() => parseFrontmatter("---\na: [\n---\n")).toThrow();
+    expect(() => parseFrontmatter("---\na: [\n---\n")).toThrow("sequence");
   });
 
   test("a text without a head is all body", () => {

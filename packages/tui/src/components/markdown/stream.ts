@@ -7,6 +7,7 @@
  */
 import { Lexer, type Links, type Token, type Tokens } from "marked";
 import { toPlainText } from "../../text/plain.ts";
+import { isPlainLine, toPlainTokens } from "./plain-line.ts";
 
 /** A fence at the top has lines instead of a text. The array only grows; `openLine` is the line that is not complete. */
 export type FenceToken = Tokens.Code & { lines: readonly string[]; openLine: string | undefined };
@@ -276,6 +277,7 @@ export class MarkdownStream {
   }
 
   #lex(source: string, more?: Links): Lexed {
+    if (isPlainLine(source)) return { tokens: toPlainTokens(source), links: {} };
     this.lexedCharacters += source.length;
     const lexer = new Lexer(lexerOptions);
     for (const label of findLabels(source)) {

@@ -3,6 +3,7 @@ import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import type { ToolContext } from "@tau/tools";
 import { createFacilities } from "../../../pipeline/tool-facilities.ts";
 import { createCommandContext, createContext, createToolContext, type Lifetime } from "../../create-context.ts";
+import type { ExtensionContext } from "../../context.ts";
 import type { ExtensionEvent } from "../../events.ts";
 import type { Registrations } from "../../extension.ts";
 import type { ExtensionSessionPort } from "../../session-port.ts";
@@ -25,14 +26,19 @@ interface Answer {
 export class CallAnswerer {
   readonly #parts: CallParts;
   readonly #open = new Map<number, AbortController>();
+  readonly #context: ExtensionContext;
+  /** For the next call. */
+  #spare: AbortController | undefined;
   readonly #facilities = new Map<string, ReturnType<typeof createFacilities>>();
 
   constructor(parts: CallParts) {
     this.#parts = parts;
+    this.#context = createContext(parts.session, parts.lifetime);
   }
 
   async answer({ id, call }: Extract<HostMessage, { type: "call" }>): Promise<void> {
-    const controller = new AbortController();
+    const controller = this.#spare ?? new AbortController();
+    this.#spare = undefined;
     this.#open.set(id, controller);
     try {
       const answer = await this.#run(id, call, controller.signal);
@@ -41,6 +47,8 @@ export class CallAnswerer {
       this.#parts.link.send({ type: "answer", id, error: { message: getErrorMessage(error) } });
     } finally {
       this.#open.delete(id);
+      // Nobody waits for it now; during a call it would be a tenth of the time.
+      this.#spare ??= new AbortController();
     }
   }
 
@@ -50,9 +58,8 @@ export class CallAnswerer {
 
   /** Of events that nobody waits for. */
   notify(event: ExtensionEvent): void {
-    const { registrations, session, lifetime } = this.#parts;
-    for (const handler of registrations.handlers.get(event.type) ?? []) {
-      const work = async () => await handler(event, createContext(session, lifetime));
+    for (const handler of this.#parts.registrations.handlers.get(event.type) ?? []) {
+      const work = async () => await handler(event, this.#context);
       work().catch((error: unknown) => this.#tell(`Its handler of ${event.type} failed: ${getErrorMessage(error)}`));
     }
   }
@@ -72,10 +79,7 @@ export class CallAnswerer {
         if (!tool) throw new Error(`There is no tool ${name} any more.`);
         const onUpdate = (update: unknown) => link.send({ type: "update", id, update: update as never });
         const context = createToolContext(session, lifetime, { id: toolCallId, signal });
-        // A tool of the other form finds what it needs in the same context.
-        const facilities = { ...this.#getFacilities(name), toolCallId };
-        const whole = Object.defineProperties(context, Object.getOwnPropertyDescriptors(facilities));
-        return { value: await tool.execute(toolCallId, params, signal, onUpdate, whole) };
+        return { value: await tool.execute(toolCallId, params, signal, onUpdate, context) };
       }
       case "lifecycle": {
         const { name, phase, toolCallId, value } = call;
@@ -93,20 +97,19 @@ export class CallAnswerer {
       case "completions":
         return { value: await registrations.commands.get(call.name)?.getArgumentCompletions?.(call.prefix) };
       case "shortcut": {
-        await registrations.shortcuts.get(call.key)?.handler(createContext(session, lifetime));
+        await registrations.shortcuts.get(call.key)?.handler(this.#context);
         return {};
       }
     }
   }
 
   async #handle({ name, index, event }: ChildCall & { kind: "event" }, signal: AbortSignal): Promise<Answer> {
-    const { registrations, session, lifetime } = this.#parts;
-    const handler = registrations.handlers.get(name)?.[index];
+    const handler = this.#parts.registrations.handlers.get(name)?.[index];
     if (!handler) return {};
     const fields = getChangeableFields(name);
     const given = (hasSignal(name) ? { ...event, signal } : event) as unknown as Record<string, unknown>;
     const before = fields.map((field) => JSON.stringify(given[field]));
-    const value = await handler(given as unknown as ExtensionEvent, createContext(session, lifetime));
+    const value = await handler(given as unknown as ExtensionEvent, this.#context);
     if (name === "user_bash" && isRecord(value) && value["operations"])
       throw new Error("Running commands with operations of its own needs trust.");
     const changed = fields.filter((field, position) => JSON.stringify(given[field]) !== before[position]);

@@ -20,21 +20,33 @@ export interface FilePlaces {
 type AnyFunction = (...args: never[]) => unknown;
 type Operation = "read" | "write";
 
+/** What the host is asked to do, and what its answer becomes. */
+interface HostWork {
+  method: string;
+  args: unknown[];
+  decode?: (value: unknown) => unknown;
+}
+
 /** Functions whose first argument is a path that they change, as the host knows them. */
 const changes = ["writeFile", "appendFile", "mkdir", "rm", "rmdir", "unlink", "rename", "copyFile"] as const;
 type Change = (typeof changes)[number];
 
 /** What the host does not do for an extension: it would have to hold descriptors for it, or make links. */
-const refused = ["open", "truncate", "symlink", "link", "chmod", "chown", "utimes", "mkdtemp", "cp"] as const;
+const refused = {
+  read: ["readdir", "opendir"],
+  write: ["truncate", "symlink", "link", "chmod", "chown", "utimes", "mkdtemp", "cp"],
+} as const;
 
 export function replaceFiles(link: HostLink, places: FilePlaces): void {
   const toPath = (value: unknown): string | undefined => {
     if (value instanceof URL) return resolve(fileURLToPath(value));
     return typeof value === "string" || Buffer.isBuffer(value) ? resolve(String(value)) : undefined;
   };
-  const isOwn = (path: string): boolean => isWithin(places.temporary, path);
+  // The workspace may be in a directory for temporary files.
+  const isMounted = (path: string): boolean => places.visible.some((directory) => isWithin(directory, path));
+  const isOwn = (path: string): boolean => isWithin(places.temporary, path) && !isMounted(path);
   const isVisible = (path: string): boolean =>
-    isOwn(path) || [...places.visible, ...systemDirectories].some((directory) => isWithin(directory, path));
+    isOwn(path) || isMounted(path) || systemDirectories.some((directory) => isWithin(directory, path));
   /** Whether the host has to do it; undefined if the system can. */
   const findPath = (value: unknown, operation: Operation): string | undefined => {
     const path = toPath(value);
@@ -60,23 +72,21 @@ export function replaceFiles(link: HostLink, places: FilePlaces): void {
     };
     return { method: "files.read", args: [path], decode };
   });
-  for (const name of refused) {
-    overrideAll(name, (args) => {
-      const operation = name === "open" && isReading(args[1]) ? "read" : "write";
-      const path = findPath(args[0], operation);
-      return path === undefined ? undefined : { method: "files.refused", args: [name, operation, path] };
-    });
+  const refuse = (name: string, operation: Operation, value: unknown): HostWork | undefined => {
+    const path = findPath(value, operation);
+    return path === undefined ? undefined : { method: "files.refused", args: [name, operation, path] };
+  };
+  overrideAll("open", (args) => refuse("open", isReading(args[1]) ? "read" : "write", args[0]));
+  for (const name of refused.read) overrideAll(name, (args) => refuse(name, "read", args[0]));
+  for (const name of refused.write) {
+    // A link is made at its second path.
+    const position = name === "symlink" || name === "link" ? 1 : 0;
+    overrideAll(name, (args) => refuse(name, "write", args[position]));
   }
   const createWriteStream = fs.createWriteStream;
   fs.createWriteStream = ((value: never, options: never) =>
     findPath(value, "write") === undefined ? createWriteStream(value, options) : collectWrites(value)) as never;
   syncBuiltinESMExports();
-
-  interface HostWork {
-    method: string;
-    args: unknown[];
-    decode?: (value: unknown) => unknown;
-  }
 
   /** Replaces the three forms of a function: with a callback, synchronous, and with a promise. */
   function overrideAll(name: string, plan: (args: unknown[]) => HostWork | undefined): void {

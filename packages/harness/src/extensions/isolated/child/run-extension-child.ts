@@ -96,10 +96,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
       case "abort":
         return answerer.abort(message.id);
       case "stream":
-        for (const item of message.items) {
-          const event = streamed.apply(item);
-          if (event) answerer.notify(event);
-        }
+        for (const item of message.items) for (const event of streamed.apply(item)) answerer.notify(event);
         return;
       case "run_aborted":
         return signals.abort(message.run);

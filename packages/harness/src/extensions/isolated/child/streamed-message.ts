@@ -6,28 +6,34 @@ import type { StreamItem } from "../messages.ts";
 
 type Blocks = Record<string, unknown>[];
 
+/** The field of a block that grows by each kind of step. */
+const growing: Readonly<Record<string, string>> = { text_delta: "text", thinking_delta: "thinking" };
+
 export class StreamedMessage {
   #message: AssistantMessage | undefined;
 
-  /** The event that handlers get, if the item is one. */
-  apply(item: StreamItem): ExtensionEvent | undefined {
-    if ("event" in item) return item.event;
-    if ("block" in item) {
-      const blocks = this.#message?.content as Blocks | undefined;
-      if (blocks) blocks[item.contentIndex] = item.block as Record<string, unknown>;
-      return undefined;
+  /** The events that handlers get, one after the other. */
+  *apply(item: StreamItem): Generator<ExtensionEvent> {
+    if ("event" in item) yield item.event;
+    else if ("step" in item) {
+      this.#message = item.message as AssistantMessage;
+      yield this.#toEvent(item.step);
+    } else if (this.#message) {
+      const { type, contentIndex, texts } = item;
+      const blocks = this.#message.content as unknown as Blocks;
+      if (item.block !== undefined) blocks[contentIndex] = item.block as Record<string, unknown>;
+      const block = blocks[contentIndex];
+      const field = growing[type];
+      for (const delta of texts) {
+        if (block && field !== undefined) block[field] = `${String(block[field] ?? "")}${delta}`;
+        yield this.#toEvent({ type, contentIndex, delta });
+      }
     }
-    const { step, message } = item;
-    if (message !== undefined) this.#message = message as AssistantMessage;
-    else this.#append(step);
-    if (!this.#message) return undefined;
-    const assistantMessageEvent = { ...step, partial: this.#message } as unknown as AssistantMessageEvent;
-    return { type: "message_update", message: this.#message as AgentMessage, assistantMessageEvent };
   }
 
-  #append({ type, contentIndex, delta }: Record<string, unknown>): void {
-    const block = (this.#message?.content as Blocks | undefined)?.[Number(contentIndex)];
-    const key = type === "text_delta" ? "text" : type === "thinking_delta" ? "thinking" : undefined;
-    if (block && key) block[key] = `${String(block[key] ?? "")}${String(delta)}`;
+  #toEvent(step: Record<string, unknown>): ExtensionEvent {
+    const message = this.#message as AgentMessage;
+    const assistantMessageEvent = { ...step, partial: message } as unknown as AssistantMessageEvent;
+    return { type: "message_update", message, assistantMessageEvent };
   }
 }

@@ -1,0 +1,52 @@
+/** What a package brings, and the question whether it is used. */
+import { HarnessError } from "@tau/harness";
+import { type FetchedPackage, resourceKinds } from "@tau/harness/packages";
+import { ask, isInteractive } from "../ask.ts";
+import type { Io } from "../command.ts";
+import { UsageError } from "../errors.ts";
+import type { CommandArgs } from "./usage.ts";
+
+/** Throws before anything is fetched if nobody could agree to it. */
+export function mustBeAnswerable(args: CommandArgs, io: Io): void {
+  if (args.has("yes") || args.has("trust") || isInteractive(io)) return;
+  const text = "Without a terminal, installing needs --yes (extensions run isolated) or --trust (they run as you).";
+  throw new UsageError(text);
+}
+
+/** Several lines. */
+export function describePackage({ names, locked, previous, manifest }: FetchedPackage, text: string): string {
+  const version = locked ? ` ${locked.resolved.slice(0, 40)}` : "";
+  const from = previous && previous.resolved !== locked?.resolved ? ` (was ${previous.resolved.slice(0, 40)})` : "";
+  const rows = resourceKinds
+    .filter((kind) => names[kind].length > 0)
+    .map((kind) => `  ${kind.padEnd(12)} ${names[kind].map((name) => JSON.stringify(name).slice(1, -1)).join(", ")}\n`);
+  const dependencies = countDependencies(locked?.dependencies);
+  if (dependencies > 0) rows.push(`  ${"dependencies".padEnd(12)} ${dependencies}\n`);
+  if (manifest?.hasInstallScripts) rows.push("  Its install scripts are not run, so parts of it may not work.\n");
+  return `${text}${version}${from} brings:\n${rows.join("")}`;
+}
+
+const countDependencies = (packages: Readonly<Record<string, unknown>> = {}): number =>
+  Math.max(0, Object.keys(packages).filter((path) => path !== "").length - 1);
+
+/** The state of the extensions from now on. Throws if the user does not agree. */
+export async function askToEnable(
+  packages: readonly FetchedPackage[],
+  args: CommandArgs,
+  io: Io,
+): Promise<"acknowledged" | "trusted"> {
+  if (args.has("trust")) return "trusted";
+  if (args.has("yes")) return "acknowledged";
+  const hasExtensions = packages.some(({ names }) => names.extensions.length > 0);
+  const what = packages.length === 1 ? "it" : `these ${packages.length} packages`;
+  if (hasExtensions) {
+    io.err("Extensions are programs. Isolated, they run in a sandbox and are asked about; trusted, they run as you.\n");
+  }
+  const answers = hasExtensions ? "[y] isolated, [t] trusted, [N] no" : "[y/N]";
+  const answer = await ask(io, `Use ${what}? ${answers} `);
+  const declined = "Nothing was installed.";
+  if (answer === undefined) throw new HarnessError("aborted", declined);
+  if (hasExtensions && /^t(rusted)?$/i.test(answer.trim())) return "trusted";
+  if (/^(y(es)?|i(solated)?)$/i.test(answer.trim())) return "acknowledged";
+  throw new Error(declined);
+}

@@ -1,0 +1,95 @@
+import { systemIds } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
+import { HarnessError } from "@tau/harness";
+import { findExtensions, type FoundExtension } from "@tau/harness/extensions";
+import { type ExtensionTrustState, openSettings, type TrustChange, writeExtensionTrust } from "@tau/harness/policy";
+import { getAgentDir } from "../agent-dir.ts";
+import type { Io } from "../command.ts";
+import { jsonLine } from "../json-line.ts";
+import { type Colour, tableText } from "../table.ts";
+import type { CommandArgs } from "./usage.ts";
+
+async function open(io: Io) {
+  const { cwd } = io;
+  const agentDir = getAgentDir(io);
+  const settings = await openSettings({ cwd, agentDir, watch: false });
+  const found = await findExtensions({ cwd, agentDir, settings, includesUntrusted: true });
+  return { agentDir, settings, ...found };
+}
+
+const colours: Partial<Record<ExtensionTrustState, Colour>> = { pending: "yellow", killed: "red", trusted: "green" };
+
+export async function list(args: CommandArgs, io: Io): Promise<void> {
+  const { extensions, problems } = await open(io);
+  const rows = extensions.map(({ source: { id, name, origin, path }, state }) => ({ name, state, origin, id, path }));
+  if (args.has("json")) return io.out(rows.map((row) => jsonLine(row)).join(""));
+  for (const { extension, message } of problems) io.err(`tau: ${extension}: ${message}\n`);
+  if (rows.length === 0) return io.out("There are no extensions.\n");
+  const cells = rows.map(({ name, state, origin, path }) => {
+    const colour = colours[state];
+    return [name, colour ? { text: state, colour } : state, origin, path];
+  });
+  const columns = [{ title: "NAME" }, { title: "STATE" }, { title: "FROM" }, { title: "FILE", shrinks: true }] as const;
+  io.out(tableText(columns, cells, io));
+}
+
+/** Of a package, all extensions share what the user says. */
+function findOne(extensions: readonly FoundExtension[], name: string): FoundExtension {
+  const isNamed = ({ source }: FoundExtension) => [source.name, source.id, source.path].includes(name);
+  const matches = extensions.filter(isNamed);
+  if (new Set(matches.map(({ source }) => source.id)).size > 1) {
+    const paths = matches.map(({ source }) => source.path).join(", ");
+    throw new HarnessError("invalid_input", `Several extensions are called ${name}. Name the file of one: ${paths}`);
+  }
+  if (matches[0]) return matches[0];
+  const hint =
+    didYouMean(
+      name,
+      extensions.map(({ source }) => source.name),
+    ) || " tau extensions list shows all.";
+  throw new HarnessError("invalid_input", `There is no extension ${JSON.stringify(name)}.${hint}`);
+}
+
+async function change(
+  args: CommandArgs,
+  io: Io,
+  decide: (found: FoundExtension, isProjectTrusted: boolean) => readonly TrustChange["to"][],
+): Promise<void> {
+  const [name = ""] = args.positionals;
+  const { agentDir, settings, extensions } = await open(io);
+  const found = findOne(extensions, name);
+  for (const to of decide(found, settings.isProjectTrusted)) {
+    const change = { to, operator: "person", reason: `tau extensions ${args.subcommand}` };
+    await writeExtensionTrust(found.source, change, { agentDir, ids: systemIds });
+  }
+  const after = findOne((await open(io)).extensions, found.source.path);
+  io.out(`${found.source.name} is ${after.state}${describe(after)}.\n`);
+}
+
+const describe = ({ state, source }: FoundExtension): string => {
+  if (state === "killed") return `: it does not run until tau extensions revive ${source.name}`;
+  if (state === "pending") return ": it does not run";
+  return state === "trusted" ? ": it runs in process and can do whatever you can" : ": it runs isolated";
+};
+
+/** For the content that it has now. */
+export const trust = (args: CommandArgs, io: Io): Promise<void> =>
+  change(args, io, ({ source, state }, isProjectTrusted) => {
+    if (source.origin === "project" && !isProjectTrusted) {
+      throw new HarnessError(
+        "invalid_input",
+        "It is an extension of a project that you do not trust. First: tau trust",
+      );
+    }
+    if (state === "killed") {
+      const advice = `To turn it on again, isolated: tau extensions revive ${source.name}`;
+      throw new HarnessError("invalid_input", `${source.name} is turned off. ${advice}`);
+    }
+    return state === "trusted" ? [] : ["acknowledged", "trusted"];
+  });
+
+export const kill = (args: CommandArgs, io: Io): Promise<void> => change(args, io, () => ["killed"]);
+
+/** Back from killed, to be looked at like any other that was acknowledged. */
+export const revive = (args: CommandArgs, io: Io): Promise<void> =>
+  change(args, io, ({ state }) => (state === "killed" ? ["acknowledged"] : []));

@@ -1,0 +1,148 @@
+import { getErrorMessage } from "@tau/ai/internal";
+import { HarnessError } from "@tau/harness";
+import {
+  type FetchedPackage,
+  fetchPackage,
+  findPiPackages,
+  getPackageEntries,
+  getScopeDirectory,
+  inspectPackages,
+  type PackageEntry,
+  type PackageSource,
+  parseSource,
+  readLock,
+  toDetailed,
+  toEntry,
+} from "@tau/harness/packages";
+import type { Io } from "../command.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { askToEnable, describePackage, mustBeAnswerable } from "./enable-packages.ts";
+import {
+  changePackages,
+  getFetchPorts,
+  getHome,
+  getId,
+  openPackageContext,
+  type PackageContext,
+  readSource,
+  storeAnswer,
+  toText,
+} from "./package-context.ts";
+import type { CommandArgs } from "./usage.ts";
+
+/** A package that is to be installed. */
+export interface WantedPackage {
+  source: PackageSource;
+  /** With an absolute path if it is local. */
+  entry: PackageEntry;
+  /** Whether exactly what the lock has is wanted. */
+  asLocked: boolean;
+}
+
+/** Without a source: all packages of the settings that are not installed. Nothing is enabled before the user agrees. */
+export async function install(args: CommandArgs, io: Io): Promise<ExitCode | void> {
+  const context = await openPackageContext(args, io);
+  const wanted = await listWanted(context, args, io);
+  if (wanted.length === 0) {
+    const isNone = getPackageEntries(context.settings)[context.scope].length === 0;
+    return io.err(isNone ? "No packages are in the settings. Name one: tau install npm:NAME\n" : "All is installed.\n");
+  }
+  mustBeAnswerable(args, io);
+  const { fetched, failures } = await fetchAll(wanted, context, args, io);
+  await enableAll(fetched, context, args, io);
+  if (failures > 0) return exitCodes.failed;
+}
+
+async function listWanted(context: PackageContext, args: CommandArgs, io: Io): Promise<WantedPackage[]> {
+  const { settings, scope, agentDir } = context;
+  const entries = getPackageEntries(settings)[scope];
+  if (args.has("from-pi")) {
+    const found = await findPiPackages({ home: getHome(io), agentDir, entries });
+    return found.flatMap((entry) => toWanted(entry, false));
+  }
+  if (args.positionals.length > 0) {
+    return args.positionals.map((typed) => {
+      const source = readSource(typed, io);
+      const before = entries.find((entry) => getId(entry) === source.id);
+      // What the user chose of the package before is kept.
+      const detailed = { ...(before !== undefined && toDetailed(before)), source: toText(source, typed) };
+      return { source, entry: toEntry(detailed), asLocked: false };
+    });
+  }
+  const lock = await readLock(getScopeDirectory(scope, context));
+  const own = { user: [], project: [], [scope]: entries };
+  const { packages } = await inspectPackages({ ...context, entries: own });
+  const installed = new Set(packages.map(({ configured }) => configured.source.id));
+  return entries
+    .filter((entry) => !installed.has(getId(entry) ?? ""))
+    .flatMap((entry) => toWanted(entry, lock.get(getId(entry) ?? "")?.source === toDetailed(entry).source));
+}
+
+function toWanted(entry: PackageEntry, asLocked: boolean): WantedPackage[] {
+  const source = parseSource(toDetailed(entry).source, "/");
+  return source.kind === "invalid" ? [] : [{ source, entry, asLocked }];
+}
+
+export interface FetchedEntry {
+  fetched: FetchedPackage;
+  entry: PackageEntry;
+}
+
+/** What cannot be fetched is named, and the others go on. */
+export async function fetchAll(
+  wanted: readonly WantedPackage[],
+  context: PackageContext,
+  args: CommandArgs,
+  io: Io,
+): Promise<{ fetched: FetchedEntry[]; failures: number }> {
+  const fetched: FetchedEntry[] = [];
+  let failures = 0;
+  for (const { source, entry, asLocked } of wanted) {
+    const text = toDetailed(entry).source;
+    try {
+      const options = { ...getFetchPorts(context, args, io), text, asLocked };
+      fetched.push({ fetched: await fetchPackage(source, options), entry });
+    } catch (error) {
+      if (!(error instanceof HarnessError) || error.code === "aborted") {
+        for (const { fetched: each } of fetched) await each.discard();
+        throw error;
+      }
+      // The only one: it is the outcome of the command.
+      if (wanted.length === 1) throw error;
+      failures++;
+      io.err(`tau: ${getErrorMessage(error)}\n`);
+    }
+  }
+  return { fetched, failures };
+}
+
+/** Shows what the packages bring, asks once for all of them, and uses them from now on. */
+export async function enableAll(
+  entries: readonly FetchedEntry[],
+  context: PackageContext,
+  args: CommandArgs,
+  io: Io,
+): Promise<void> {
+  if (entries.length === 0) return;
+  try {
+    for (const { fetched, entry } of entries) io.err(describePackage(fetched, toDetailed(entry).source));
+    const state = await askToEnable(
+      entries.map(({ fetched }) => fetched),
+      args,
+      io,
+    );
+    for (const { fetched, entry } of entries) {
+      const id = getId(entry);
+      await changePackages(context, async (write) => {
+        await fetched.enable();
+        await write((others) => [...others.filter((other) => getId(other) !== id), entry]);
+      });
+      const stored = fetched.names.extensions.length > 0 && (await storeAnswer(context, fetched.source.id, state));
+      const version = fetched.locked ? ` ${fetched.locked.resolved.slice(0, 40)}` : "";
+      const effect = stored ? ` (${stored})` : "";
+      io.out(`Installed ${fetched.source.id}${version}${effect}.\n`);
+    }
+  } finally {
+    for (const { fetched } of entries) await fetched.discard();
+  }
+}

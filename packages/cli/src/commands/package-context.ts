@@ -1,0 +1,130 @@
+/** What the commands about packages share. */
+import { homedir } from "node:os";
+import { systemIds } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
+import { HarnessError, type SettingsManager } from "@tau/harness";
+import { findExtensions } from "@tau/harness/extensions";
+import {
+  changePackageEntries,
+  type FetchOptions,
+  getPackageEntries,
+  type PackageEntry,
+  type PackageScope,
+  type PackageSource,
+  parseSource,
+  toDetailed,
+} from "@tau/harness/packages";
+import {
+  type ExtensionTrustState,
+  keepTrust,
+  openSettings,
+  readTrust,
+  writeExtensionTrust,
+  writeTrust,
+} from "@tau/harness/policy";
+import { expandHome, getAgentDir } from "../agent-dir.ts";
+import type { Io } from "../command.ts";
+import { reportSettingsProblems } from "./command-context.ts";
+import type { CommandArgs } from "./usage.ts";
+
+export interface PackageContext {
+  cwd: string;
+  agentDir: string;
+  settings: SettingsManager;
+  /** The scope that the command line names. */
+  scope: PackageScope;
+}
+
+/** With `--local` the project has to be trusted. One without any files of its own has nothing to distrust. */
+export async function openPackageContext(args: CommandArgs, io: Io): Promise<PackageContext> {
+  const { cwd } = io;
+  const agentDir = getAgentDir(io);
+  const settings = await openSettings({ cwd, agentDir, watch: false });
+  reportSettingsProblems({ settings }, io);
+  const scope = args.has("local") ? "project" : "user";
+  if (scope === "project" && !settings.isProjectTrusted) {
+    const { files } = await readTrust({ cwd, agentDir });
+    if (files.length > 0) {
+      throw new HarnessError("invalid_input", `${cwd} is a project that you do not trust. Trust it first: tau trust`);
+    }
+    await settings.setProjectTrusted(true);
+  }
+  return { cwd, agentDir, settings, scope };
+}
+
+export const getFetchPorts = ({ settings, ...context }: PackageContext, args: CommandArgs, io: Io) => {
+  const days = args.has("any-age") ? 0 : settings.get().packageMinAgeDays;
+  const before = days === 0 ? undefined : new Date(Date.now() - days * 24 * 60 * 60 * 1_000);
+  return { ...context, env: io.env, signal: io.signal, before } satisfies Partial<FetchOptions>;
+};
+
+/** The source that a person typed. A name alone is one of npm where that is what is configured. Throws `invalid_input`. */
+export function readSource(text: string, io: Io): PackageSource {
+  const source = parseSource(text, io.cwd, (path) => expandHome(io, path));
+  if (source.kind === "invalid") throw new HarnessError("invalid_input", source.message);
+  return source;
+}
+
+/** As the settings have it, before paths are made relative. */
+export const toText = (source: PackageSource, typed: string): string =>
+  source.kind === "local" ? source.path : typed.trim();
+
+export const getId = (entry: PackageEntry): string | undefined => {
+  const source = parseSource(toDetailed(entry).source, "/");
+  return source.kind === "invalid" ? undefined : source.id;
+};
+
+/** The configured entry that a person means: the same package in any version, or its name without `npm:`. */
+export function findEntry({ settings, scope }: PackageContext, typed: string, io: Io): PackageEntry {
+  const entries = getPackageEntries(settings)[scope];
+  const wanted = parseSource(typed, io.cwd, (path) => expandHome(io, path));
+  const ids = [wanted.kind === "invalid" ? undefined : wanted.id, `npm:${typed}`];
+  const entry = entries.find((each) => ids.includes(getId(each)) || toDetailed(each).source === typed);
+  if (entry !== undefined) return entry;
+  const hint = didYouMean(
+    typed,
+    entries.map((each) => toDetailed(each).source),
+  );
+  const where = scope === "project" ? "in the settings of this project" : "in your settings";
+  const advice = hint || " tau list shows all.";
+  throw new HarnessError("invalid_input", `There is no package ${JSON.stringify(typed)} ${where}.${advice}`);
+}
+
+/** Makes a change of the user's own. Trust in the project counts after it, whatever of it changed. */
+export async function changePackages(
+  { cwd, agentDir, settings, scope }: PackageContext,
+  change: (
+    write: (work: (entries: readonly PackageEntry[]) => readonly PackageEntry[]) => Promise<void>,
+  ) => Promise<void>,
+): Promise<void> {
+  const ports = { cwd, agentDir, ids: systemIds };
+  const write = (work: (entries: readonly PackageEntry[]) => readonly PackageEntry[]) =>
+    changePackageEntries({ ...ports, settings }, scope, work);
+  if (scope === "user") return await change(write);
+  const { files } = await readTrust({ cwd, agentDir });
+  await keepTrust(ports, () => change(write));
+  if (files.length === 0) await writeTrust(ports, true);
+  await settings.reload();
+}
+
+/**
+ * Stores what the user said about the extensions of a package, for the content that they have now. Returns the state;
+ * undefined if it has none. What was turned off stays so.
+ */
+export async function storeAnswer(
+  { cwd, agentDir, settings }: PackageContext,
+  id: string,
+  answer: "acknowledged" | "trusted",
+): Promise<ExtensionTrustState | undefined> {
+  const { extensions } = await findExtensions({ cwd, agentDir, settings });
+  const found = extensions.find((extension) => extension.source.id === id);
+  if (!found || found.state === "killed") return found?.state;
+  const states = answer === "trusted" ? (["acknowledged", "trusted"] as const) : (["acknowledged"] as const);
+  for (const to of states) {
+    const change = { to, operator: "person", reason: "installed" };
+    await writeExtensionTrust(found.source, change, { agentDir, ids: systemIds });
+  }
+  return answer;
+}
+
+export const getHome = ({ env }: Io): string => env["HOME"] || homedir();

@@ -1,0 +1,36 @@
+import { getPackageEntries, isPinned, parseSource, toDetailed } from "@tau/harness/packages";
+import type { Io } from "../command.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { mustBeAnswerable } from "./enable-packages.ts";
+import { enableAll, fetchAll, type FetchedEntry, type WantedPackage } from "./install.ts";
+import { findEntry, openPackageContext } from "./package-context.ts";
+import type { CommandArgs } from "./usage.ts";
+
+/** Fetches the newest versions that the settings allow, and uses them once the user agrees. */
+export async function update(args: CommandArgs, io: Io): Promise<ExitCode | void> {
+  if (args.has("self")) return io.out("tau does not update itself. Run install.sh again, or in a clone: git pull.\n");
+  const context = await openPackageContext(args, io);
+  const all = getPackageEntries(context.settings)[context.scope];
+  const entries = args.positionals.length > 0 ? args.positionals.map((typed) => findEntry(context, typed, io)) : all;
+  const wanted = entries.flatMap((entry): WantedPackage[] => {
+    const source = parseSource(toDetailed(entry).source, "/");
+    return source.kind === "npm" || source.kind === "git" ? [{ source, entry, asLocked: false }] : [];
+  });
+  const pinned = wanted.filter(({ source }) => isPinned(source));
+  if (args.positionals.length > 0) {
+    for (const { entry } of pinned) io.err(`${toDetailed(entry).source} names one version, so it stays.\n`);
+  }
+  const open = wanted.filter(({ source }) => !isPinned(source));
+  if (open.length === 0) return io.err("There is nothing to update.\n");
+  mustBeAnswerable(args, io);
+  const { fetched, failures } = await fetchAll(open, context, args, io);
+  const changed: FetchedEntry[] = [];
+  for (const each of fetched) {
+    const { locked, previous } = each.fetched;
+    if (previous?.resolved === locked?.resolved && previous?.digest === locked?.digest) await each.fetched.discard();
+    else changed.push(each);
+  }
+  if (changed.length === 0 && failures === 0) io.err("All packages are up to date.\n");
+  await enableAll(changed, context, args, io);
+  if (failures > 0) return exitCodes.failed;
+}

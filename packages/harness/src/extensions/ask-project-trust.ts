@@ -1,0 +1,76 @@
+/**
+ * Asks the extensions of the user whether a project is trusted, before anything of the project counts. They are loaded for
+ * this question alone: the session that may follow loads its own.
+ */
+import { type Clock, type Ids, systemClock } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
+import { readTrust, writeTrust } from "../policy/trust.ts";
+import { type CombinedResult, combineResult } from "./combine-results.ts";
+import type { ExtensionContext, ExtensionMode } from "./context.ts";
+import { createEventBus } from "./create-api.ts";
+import { createLifetime } from "./create-context.ts";
+import type { ExtensionEvent, ExtensionResult } from "./events.ts";
+import type { ExtensionProblem } from "./extension.ts";
+import { findExtensions } from "./find-extensions.ts";
+import { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
+import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
+import { loadTypeboxModule } from "./load/shared-modules.ts";
+import { type ExtensionUi, noUi } from "./ui.ts";
+
+export interface AskProjectTrustParts extends ExtensionPlace {
+  ids: Ids;
+  clock?: Clock;
+  mode: ExtensionMode;
+  /** Default: nobody can be asked. */
+  ui?: Pick<ExtensionUi, "select" | "confirm" | "input" | "notify">;
+  report: (problem: ExtensionProblem) => void;
+}
+
+/** Undefined if no extension decides. A yes that is to be remembered is bound to the files of the project as they are. */
+export async function askProjectTrust(
+  params: ExtensionsParams,
+  { cwd, agentDir, settings, ids, clock = systemClock, mode, ui = noUi, report }: AskProjectTrustParts,
+): Promise<boolean | undefined> {
+  const place = { cwd, agentDir, settings };
+  if (!hasExtensions(params, place)) return undefined;
+  const found = await findExtensions({ ...place, paths: params.paths ?? [], discovers: params.discovers ?? false });
+  const trusted = found.extensions.filter(({ state }) => state === "trusted").map(({ source }) => source);
+  const ports: InProcessPorts = {
+    lifetime: createLifetime(),
+    events: createEventBus(),
+    clock,
+    report,
+    log: () => {},
+    getSession: () => undefined,
+    flagValues: params.flags ?? new Map(),
+    findFlag: () => undefined,
+    listMcpServers: () => [],
+    loadShared: (name) => loadTypeboxModule(name) ?? params.loadShared?.(name),
+    cacheDirectory: getCacheDirectory(agentDir),
+  };
+  const { extensions } = await loadInProcess(trusted, ports);
+  const hasUI = mode === "tui" || mode === "rpc";
+  const context = { cwd, mode, hasUI, ui } as unknown as ExtensionContext;
+  let event: ExtensionEvent<"project_trust"> = { type: "project_trust", cwd };
+  let result: CombinedResult<"project_trust"> | undefined;
+  for (const { handlers, source } of extensions) {
+    for (const handler of result ? [] : (handlers.get("project_trust") ?? [])) {
+      try {
+        ({ event, result } = combineResult(event, result, await handler(event, context)));
+      } catch (error) {
+        report({ extension: source.name, message: `Its handler of project_trust failed: ${getErrorMessage(error)}` });
+      }
+    }
+  }
+  for (const extension of extensions) await extension.close();
+  return result && (await take(result, { cwd, agentDir, ids }));
+}
+
+async function take(
+  { trusted, remember = false }: ExtensionResult<"project_trust">,
+  options: { cwd: string; agentDir: string; ids: Ids },
+): Promise<boolean> {
+  if (trusted !== "yes" || !remember) return trusted === "yes";
+  const { digest } = await readTrust(options);
+  return (await writeTrust(options, true, digest)).trusted;
+}

@@ -1,0 +1,81 @@
+/** Loads extensions that the user has looked at but not vouched for, each behind a wall. */
+import { homedir } from "node:os";
+import type { Ids } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { ModelRegistry } from "../models/model-registry.ts";
+import type { ExtensionPolicy } from "../policy/extension-policy.ts";
+import type { JudgeParts } from "../policy/judge.ts";
+import type { PathRules } from "../policy/paths.ts";
+import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
+import type { ChildProgram } from "./has-extensions.ts";
+import { createHostcallJudge } from "./isolated/hostcall-judge.ts";
+import { systemNetwork } from "./isolated/hostcalls/http.ts";
+import { loadIsolated } from "./isolated/load-isolated.ts";
+import type { HostcallJudge, IsolatedPorts } from "./isolated/ports.ts";
+import { StreamBatch } from "./isolated/stream-batch.ts";
+import type { InProcessPorts } from "./load/load-in-process.ts";
+
+/** What judges the calls of isolated extensions. The functions are called once there is a session. */
+export interface Judging {
+  getPolicy: () => ExtensionPolicy;
+  getJudgeParts: () => JudgeParts;
+  getPathRules: () => PathRules;
+}
+
+export interface OpenIsolatedParts {
+  child: ChildProgram;
+  cwd: string;
+  agentDir: string;
+  ids: Ids;
+  registry: ModelRegistry;
+  ports: Pick<InProcessPorts, "getSession" | "flagValues" | "findFlag" | "events" | "log" | "report" | "clock">;
+  judging: Judging;
+  onInputChanged: IsolatedPorts["onInputChanged"];
+}
+
+/** One after the other. What goes wrong with one is a problem, and the others are loaded. */
+export async function openIsolated(
+  sources: readonly ExtensionSource[],
+  parts: OpenIsolatedParts,
+): Promise<(Extension | ExtensionProblem)[]> {
+  const stream = new StreamBatch(parts.ports.clock);
+  const opened: (Extension | ExtensionProblem)[] = [];
+  for (const source of sources) opened.push(await open(source, { ...parts, stream }));
+  return opened;
+}
+
+async function open(
+  source: ExtensionSource,
+  { child, ports, judging, registry, ...parts }: OpenIsolatedParts & { stream: StreamBatch },
+): Promise<Extension | ExtensionProblem> {
+  const { getPolicy, getJudgeParts, getPathRules } = judging;
+  try {
+    return await loadIsolated(source, {
+      ...parts,
+      ...ports,
+      program: child,
+      home: homedir(),
+      env: process.env,
+      getPolicy,
+      createJudge: (extension) =>
+        createLateJudge(() => createHostcallJudge(getJudgeParts(), { extension, pathRules: getPathRules() })),
+      audit: (decision) => getJudgeParts().audit(decision),
+      isKnownProvider: (name) => registry.getAll().some(({ provider }) => provider === name),
+      log: (level, message) => ports.log(source.name, level, message),
+      network: systemNetwork,
+    });
+  } catch (error) {
+    return { extension: source.name, message: getErrorMessage(error) };
+  }
+}
+
+/** An extension is loaded before there is a session whose judge could be asked. */
+function createLateJudge(create: () => HostcallJudge): HostcallJudge {
+  let judge: HostcallJudge | undefined;
+  const get = () => (judge ??= create());
+  return {
+    judge: (call, signal) => get().judge(call, signal),
+    createFiles: (id) => get().createFiles(id),
+    endCall: (id) => get().endCall(id),
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * Which isolated extensions changed the arguments of a call. Such a call is judged for them too: they could otherwise do
+ * through a tool of the session what they may not do themselves.
+ */
+import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
+import { Grants } from "../../policy/grants.ts";
+import { createJudge } from "../../policy/judge.ts";
+import type { Judging } from "../open-isolated.ts";
+
+export class ChangedInputs {
+  readonly #judging: Pick<Judging, "getJudgeParts">;
+  readonly #names = new Map<string, Set<string>>();
+
+  constructor(judging: Pick<Judging, "getJudgeParts">) {
+    this.#judging = judging;
+  }
+
+  add(toolCallId: string, extension: string): void {
+    this.#names.set(toolCallId, (this.#names.get(toolCallId) ?? new Set()).add(extension));
+  }
+
+  /** Undefined lets the call go on. */
+  async judge(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {
+    const names = this.#names.get(call.toolCall.id) ?? [];
+    this.#names.delete(call.toolCall.id);
+    for (const name of names) {
+      // What is granted to the extension must not be granted to the call of the model.
+      const parts = {
+        ...this.#judging.getJudgeParts(),
+        grants: new Grants(),
+        subject: { kind: "extension" as const, name },
+      };
+      const verdict = await createJudge(parts)(call, signal);
+      if (verdict) return verdict;
+    }
+    return undefined;
+  }
+}

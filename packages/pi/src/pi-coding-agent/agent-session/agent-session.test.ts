@@ -1,0 +1,216 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Agent, type AgentMessage } from "@tau/agent";
+import { call, type ScriptedModel, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
+import { createEventBus, type ExtensionFactory } from "@tau/harness/extensions";
+import { convertToLlm } from "@tau/harness/session";
+import { contentText } from "../../pi-ai/content.ts";
+import { AuthStorage } from "../auth/auth-storage.ts";
+import { loadExtensionFromFactory } from "../extensions/load.ts";
+import { createExtensionRuntime } from "../extensions/runtime.ts";
+import { ModelRegistry } from "../models/model-registry.ts";
+import { SessionManager } from "../session/session-manager.ts";
+import { SettingsManager } from "../settings/settings-manager.ts";
+import { AgentSession } from "./agent-session.ts";
+import type { AgentSessionEvent } from "./types.ts";
+import type { ResourceSource } from "./resource-source.ts";
+
+let cwd: string;
+let sessionDir: string;
+let model: ScriptedModel | undefined;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "pi-agent-session-"));
+  sessionDir = mkdtempSync(join(tmpdir(), "pi-agent-session-log-"));
+});
+afterEach(() => {
+  model?.dispose();
+  for (const directory of [cwd, sessionDir]) rmSync(directory, { recursive: true });
+});
+
+interface Setup {
+  turns: ScriptedTurn[];
+  factories?: ExtensionFactory[];
+  settings?: Record<string, unknown>;
+  hasKey?: boolean;
+}
+
+async function createSession({ turns, factories = [], settings = {}, hasKey = true }: Setup) {
+  model = scriptedModel(turns);
+  const runtime = createExtensionRuntime();
+  const extensions = await Promise.all(
+    factories.map((factory, index) =>
+      loadExtensionFromFactory(factory, cwd, createEventBus(), runtime, `ext-${index}`),
+    ),
+  );
+  const resourceLoader: ResourceSource = {
+    getExtensions: () => ({ extensions, errors: [], runtime }),
+    getSkills: () => ({ skills: [] }),
+    getPrompts: () => ({
+      prompts: [{ name: "greet", description: "", content: "Say hello to $1 and $@", source: "path", filePath: "" }],
+    }),
+    getAgentsFiles: () => ({ agentsFiles: [{ path: "/AGENTS.md", content: "Be brief." }] }),
+    getSystemPrompt: () => undefined,
+    getAppendSystemPrompt: () => [],
+    reload: async () => {},
+  };
+  const auth = AuthStorage.inMemory();
+  if (hasKey) auth.setRuntimeApiKey(model.provider, "key");
+  const agent = new Agent({ initialState: { model, systemPrompt: "", tools: [] }, convertToLlm });
+  const session = new AgentSession({
+    agent,
+    sessionManager: SessionManager.create(cwd, sessionDir),
+    settingsManager: SettingsManager.inMemory({
+      retry: { baseDelayMs: 1 },
+      compaction: { enabled: false },
+      ...settings,
+    }),
+    cwd,
+    modelRegistry: ModelRegistry.inMemory(auth),
+    resourceLoader,
+  });
+  const events: AgentSessionEvent[] = [];
+  session.subscribe((event) => events.push(event));
+  return { session, events, model };
+}
+
+const lines = (messages: readonly AgentMessage[]) =>
+  messages.map((message) => `${message.role}: ${"content" in message ? contentText(message.content) : ""}`);
+
+test("a prompt runs, and its messages are in the file of the session", async () => {
+  const { session } = await createSession({ turns: [[call("ls", {})], [text("done")]] });
+  session.setActiveToolsByName(["ls", "unknown"]);
+  await session.prompt("list");
+  expect(lines(session.messages)).toEqual([
+    "user: list",
+    "assistant: ",
+    "toolResult: (empty directory)",
+    "assistant: done",
+  ]);
+  expect(session.getActiveToolNames()).toEqual(["ls"]);
+  const stored = SessionManager.open(session.sessionFile!);
+  expect(lines(stored.buildSessionContext().messages)).toEqual(lines(session.messages));
+  expect(session.getSessionStats()).toMatchObject({
+    userMessages: 1,
+    assistantMessages: 2,
+    toolCalls: 1,
+    toolResults: 1,
+  });
+  expect(session.getLastAssistantText()).toBe("done");
+});
+
+test("templates are expanded, and the system prompt has tools and context files", async () => {
+  const { session } = await createSession({ turns: [[text("hi")]] });
+  await session.prompt('/greet Ada "and Grace"');
+  expect(lines(session.messages)[0]).toBe("user: Say hello to Ada and Ada and Grace");
+  expect(session.systemPrompt).toContain("- bash:");
+  expect(session.systemPrompt).toContain("Be brief.");
+});
+
+test("a prompt without a key or while a run is in progress is refused", async () => {
+  const { session } = await createSession({ turns: [], hasKey: false });
+  await expect(session.prompt("hi")).rejects.toThrow("No API key found");
+  const busy = await createSession({ turns: [[call("wait", {})], [text("one")], [text("two")]] });
+  let release = () => {};
+  busy.session.agent.setTools([
+    {
+      name: "wait",
+      label: "Wait",
+      description: "",
+      parameters: {},
+      execute: () => new Promise((resolve) => (release = () => resolve({ content: [], details: {} }))),
+    },
+  ]);
+  const running = busy.session.prompt("go");
+  await expect.poll(() => busy.session.isStreaming).toBe(true);
+  await expect(busy.session.prompt("again")).rejects.toThrow("Specify streamingBehavior");
+  await busy.session.prompt("then this", { streamingBehavior: "followUp" });
+  expect(busy.session.getFollowUpMessages()).toEqual(["then this"]);
+  await expect.poll(() => (release(), busy.session.pendingMessageCount)).toBe(0);
+  await running;
+  expect(lines(busy.session.messages).at(-2)).toBe("user: then this");
+});
+
+test("a failure that may pass is tried again, and the attempts are reported", async () => {
+  const overloaded = { failure: { kind: "overloaded" as const, message: "Overloaded" } };
+  const { session, events } = await createSession({ turns: [overloaded, [text("made it")]] });
+  await session.prompt("go");
+  expect(lines(session.messages)).toEqual(["user: go", "assistant: made it"]);
+  expect(events.filter(({ type }) => type.startsWith("auto_retry"))).toMatchObject([
+    { type: "auto_retry_start", attempt: 1, maxAttempts: 3 },
+    { type: "auto_retry_end", success: true, attempt: 1 },
+  ]);
+});
+
+test("extensions see input, calls and results, and their commands and tools work", async () => {
+  const seen: string[] = [];
+  const { session } = await createSession({
+    turns: [[call("shout", { word: "hi" }), call("ls", {})], [text("ok")]],
+    factories: [
+      (pi) => {
+        pi.registerTool({
+          name: "shout",
+          label: "Shout",
+          description: "",
+          parameters: { type: "object", properties: { word: { type: "string" } } },
+          promptSnippet: "say it loudly",
+          execute: async (_id, { word }) => ({ content: [{ type: "text", text: word.toUpperCase() }], details: {} }),
+        });
+        pi.registerCommand("note", {
+          handler: async (args) => {
+            pi.appendEntry("note", args);
+          },
+        });
+        pi.on("input", ({ text: typed }) => ({ action: "transform", text: `${typed}!` }));
+        pi.on("tool_call", ({ toolName }) => (toolName === "ls" ? { block: true, reason: "not here" } : undefined));
+        pi.on("tool_result", ({ toolName }) => void seen.push(toolName));
+        pi.on("before_agent_start", () => ({ message: { customType: "aside", content: "be nice", display: false } }));
+      },
+    ],
+  });
+  expect(session.systemPrompt).toContain("- shout: say it loudly");
+  await session.prompt("/note remember");
+  expect(session.sessionManager.getEntries()).toMatchObject([{ type: "custom", customType: "note", data: "remember" }]);
+  session.setActiveToolsByName(["shout", "ls"]);
+  await session.prompt("go");
+  expect(lines(session.messages)).toEqual([
+    "user: go!",
+    "custom: be nice",
+    "assistant: ",
+    "toolResult: HI",
+    "toolResult: not here",
+    "assistant: ok",
+  ]);
+  expect(seen).toEqual(["shout"]);
+});
+
+test("a branch is left with a summary, and a session forked before a message", async () => {
+  const { session } = await createSession({ turns: [[text("one")], [text("two")], [text("SUMMARY")]] });
+  await session.prompt("first");
+  await session.prompt("second");
+  const [first, second] = session.getUserMessagesForForking();
+  const moved = await session.navigateTree(second!.entryId, { summarize: true });
+  expect(moved).toMatchObject({ cancelled: false, editorText: "second" });
+  expect(session.messages.at(-1)).toMatchObject({ role: "branchSummary", summary: expect.stringContaining("SUMMARY") });
+  const file = session.sessionFile;
+  expect(await session.fork(first!.entryId)).toEqual({ selectedText: "first", cancelled: false });
+  expect(session.messages).toEqual([]);
+  expect(session.sessionFile).not.toBe(file);
+  await expect(session.fork("missing")).rejects.toThrow("Invalid entry ID for forking");
+});
+
+test("a compaction replaces what is old by a summary", async () => {
+  const settings = { compaction: { enabled: false, keepRecentTokens: 1 } };
+  const { session } = await createSession({
+    turns: [[text("one")], [text("two")], [text("SUMMARY")], [text("PREFIX")]],
+    settings,
+  });
+  await session.prompt("first");
+  await session.prompt("second");
+  const { summary } = await session.compact("keep names");
+  expect(summary).toContain("SUMMARY");
+  expect(session.messages[0]).toMatchObject({ role: "compactionSummary" });
+  expect(session.getContextUsage()).toMatchObject({ tokens: null, percent: null });
+  await expect(session.compact()).rejects.toThrow("Nothing to compact");
+});

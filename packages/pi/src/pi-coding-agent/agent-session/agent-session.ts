@@ -1,0 +1,345 @@
+/**
+ * pi's `AgentSession`: an agent whose messages are kept in a session, with extensions, retries and compaction. It works with
+ * the agent, the tools and the managers that its creator gives it: nothing judges its calls. Programs of tau use the session
+ * of `@tau/harness`, which does.
+ */
+import type { AgentMessage, ThinkingLevel } from "@tau/agent";
+import { type ImageContent, type Model } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { ExtensionUi } from "@tau/harness/extensions";
+import { contentText } from "../../pi-ai/content.ts";
+import { collectEntriesForBranchSummary } from "../compaction/branch-summary.ts";
+import type { CommandActions, ContextActions, ExtensionActions } from "../extensions/extension.ts";
+import { type ExtensionError, ExtensionRunner } from "../extensions/runner.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import { expandPrompt } from "./expand-prompt.ts";
+import { WaitingTexts } from "./queues.ts";
+
+import { SessionRuns } from "./session-runs.ts";
+import type { AgentSessionConfig, Content, CustomDraft, PromptOptions } from "./types.ts";
+
+export class AgentSession extends SessionRuns {
+  protected runner: ExtensionRunner;
+  readonly #unsubscribe: () => void;
+  readonly #waiting = new WaitingTexts();
+  /** Go along with the next prompt. */
+  #asides: AgentMessage[] = [];
+
+  constructor(config: AgentSessionConfig) {
+    super(config);
+    this.runner = this.#createRunner();
+    this.setActiveToolsByName(this.tools.getDefaultNames(config.initialActiveToolNames));
+    this.installHooks();
+    this.#unsubscribe = this.agent.subscribe(async (event) => {
+      if (event.type === "message_start") this.#waiting.remove(event.message);
+      await this.handleEvent(event);
+    });
+  }
+
+  dispose(): void {
+    this.#unsubscribe();
+    this.listeners.clear();
+  }
+
+  /** Resolves when the run, its retries and what follows them have ended. Rejects for a prompt that cannot be sent. */
+  async prompt(text: string, options: PromptOptions = {}): Promise<void> {
+    const expands = options.expandPromptTemplates ?? true;
+    if (expands && (await this.#tryCommand(text))) return;
+    const input = await this.runner.emitInput(text, options.images, options.source ?? "interactive");
+    if (input["action"] === "handled") return;
+    const isChanged = input["action"] === "transform";
+    const own = isChanged ? String(input["text"]) : text;
+    const images = (isChanged ? input["images"] : options.images) as ImageContent[] | undefined;
+    const expanded = expands ? this.#expand(own) : own;
+    if (this.isStreaming) {
+      if (!options.streamingBehavior) {
+        throw new Error(
+          "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.",
+        );
+      }
+      this.#queue(options.streamingBehavior, expanded, images);
+      return;
+    }
+    await this.#mustHaveKey();
+    const message = createUserMessage(expanded, images);
+    const messages: AgentMessage[] = [message, ...this.#asides.splice(0)];
+    const start = await this.runner.emitBeforeAgentStart(expanded, images, this.systemPrompt);
+    for (const draft of (start?.messages ?? []) as CustomDraft[]) messages.push(toCustomMessage(draft));
+    const basePrompt = this.buildPrompt(this.getActiveToolNames());
+    this.agent.setSystemPrompt(start?.systemPrompt ?? basePrompt);
+    await this.run(() => this.agent.prompt(messages));
+  }
+
+  async steer(text: string, images?: ImageContent[]): Promise<void> {
+    this.#refuseCommand(text);
+    this.#queue("steer", this.#expand(text), images);
+  }
+
+  async followUp(text: string, images?: ImageContent[]): Promise<void> {
+    this.#refuseCommand(text);
+    this.#queue("followUp", this.#expand(text), images);
+  }
+
+  async sendCustomMessage(
+    draft: CustomDraft,
+    options: { triggerTurn?: boolean; deliverAs?: "steer" | "followUp" | "nextTurn" } = {},
+  ): Promise<void> {
+    const message = toCustomMessage(draft);
+    if (options.deliverAs === "nextTurn") this.#asides.push(message);
+    else if (this.isStreaming) {
+      if (options.deliverAs === "followUp") this.agent.followUp(message);
+      else this.agent.steer(message);
+    } else if (options.triggerTurn) await this.run(() => this.agent.prompt(message));
+    else {
+      this.agent.appendMessage(message);
+      const { customType, content, display, details } = draft;
+      this.sessionManager.appendCustomMessageEntry(customType, content, display, details);
+      this.listeners.emit({ type: "message_start", message });
+      this.listeners.emit({ type: "message_end", message });
+    }
+  }
+
+  async sendUserMessage(content: Content, options: { deliverAs?: "steer" | "followUp" } = {}): Promise<void> {
+    const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+    await this.prompt(contentText(content), {
+      expandPromptTemplates: false,
+      source: "extension",
+      ...(images.length > 0 && { images }),
+      ...(options.deliverAs && { streamingBehavior: options.deliverAs }),
+    });
+  }
+
+  clearQueue(): { steering: string[]; followUp: string[] } {
+    this.agent.clearAllQueues();
+    return this.#waiting.clear();
+  }
+
+  get pendingMessageCount(): number {
+    return this.#waiting.steering.length + this.#waiting.followUps.length;
+  }
+
+  getSteeringMessages(): readonly string[] {
+    return this.#waiting.steering;
+  }
+
+  getFollowUpMessages(): readonly string[] {
+    return this.#waiting.followUps;
+  }
+
+  async navigateTree(
+    targetId: string,
+    options: { summarize?: boolean; customInstructions?: string; label?: string } = {},
+  ): Promise<{ editorText?: string; cancelled: boolean; aborted?: boolean; summaryEntry?: unknown }> {
+    const session = this.sessionManager;
+    const target = session.getEntry(targetId);
+    if (!target) throw new Error(`Entry ${targetId} not found`);
+    const oldLeafId = session.getLeafId();
+    if (oldLeafId === targetId) return { cancelled: false };
+    const { entries, commonAncestorId } = collectEntriesForBranchSummary(session, oldLeafId, targetId);
+    const preparation = { targetId, oldLeafId, commonAncestorId, entriesToSummarize: entries };
+    const signal = new AbortController().signal;
+    const event = { preparation: { ...preparation, userWantsSummary: options.summarize ?? false }, signal };
+    const verdict = await this.runner.emit({ type: "session_before_tree", ...event });
+    if (verdict?.["cancel"]) return { cancelled: true };
+    const isUser = target.type === "message" && target.message.role === "user";
+    const editorText = isUser ? contentText((target.message as { content: Content }).content) : undefined;
+    const newLeafId = isUser ? target.parentId : targetId;
+    const given = verdict?.["summary"] as { summary: string; details?: unknown } | undefined;
+    let summaryId: string | undefined;
+    if (options.summarize && entries.length > 0) {
+      const summary = given ?? (await this.summarizeBranch(entries, options.customInstructions));
+      if (!summary) return { cancelled: true, aborted: true };
+      summaryId = session.branchWithSummary(newLeafId, summary.summary, summary.details, given !== undefined);
+    } else if (newLeafId === null) session.resetLeaf();
+    else session.branch(newLeafId);
+    if (options.label !== undefined) session.appendLabelChange(summaryId ?? targetId, options.label);
+    this.reloadMessages();
+    const summaryEntry = summaryId === undefined ? undefined : session.getEntry(summaryId);
+    await this.runner.emit({ type: "session_tree", newLeafId: session.getLeafId(), oldLeafId, summaryEntry });
+    return { cancelled: false, ...(editorText !== undefined && { editorText }), ...(summaryEntry && { summaryEntry }) };
+  }
+
+  /** Continues before a message of the user, in a new session. */
+  async fork(entryId: string): Promise<{ selectedText: string; cancelled: boolean }> {
+    const entry = this.sessionManager.getEntry(entryId);
+    if (entry?.type !== "message" || entry.message.role !== "user") throw new Error("Invalid entry ID for forking");
+    const selectedText = contentText(entry.message.content);
+    const verdict = await this.runner.emit({ type: "session_before_fork", entryId });
+    if (verdict?.["cancel"]) return { selectedText, cancelled: true };
+    const previousSessionFile = this.sessionFile;
+    if (entry.parentId === null) {
+      this.sessionManager.newSession(previousSessionFile === undefined ? {} : { parentSession: previousSessionFile });
+    } else this.sessionManager.createBranchedSession(entry.parentId);
+    this.reloadMessages();
+    await this.runner.emit({ type: "session_fork", previousSessionFile });
+    return { selectedText, cancelled: false };
+  }
+
+  /** False if an extension cancelled it. */
+  async newSession(
+    options: { parentSession?: string; setup?: (session: SessionManager) => Promise<void> } = {},
+  ): Promise<boolean> {
+    const verdict = await this.runner.emit({ type: "session_before_switch", reason: "new" });
+    if (verdict?.["cancel"]) return false;
+    await this.abort();
+    const { parentSession } = options;
+    this.sessionManager.newSession(parentSession === undefined ? {} : { parentSession });
+    await options.setup?.(this.sessionManager);
+    this.clearQueue();
+    this.reloadMessages();
+    await this.runner.emit({ type: "session_switch", reason: "new" });
+    return true;
+  }
+
+  async switchSession(sessionPath: string): Promise<boolean> {
+    const verdict = await this.runner.emit({
+      type: "session_before_switch",
+      reason: "resume",
+      targetSessionFile: sessionPath,
+    });
+    if (verdict?.["cancel"]) return false;
+    await this.abort();
+    this.sessionManager.setSessionFile(sessionPath);
+    this.clearQueue();
+    this.reloadMessages();
+    const { model } = this.sessionManager.buildSessionContext();
+    const found = model && this.modelRegistry.find(model.provider, model.modelId);
+    if (found) this.agent.setModel(found);
+    await this.runner.emit({ type: "session_switch", reason: "resume" });
+    return true;
+  }
+
+  async bindExtensions(bindings: {
+    uiContext?: ExtensionUi;
+    commandContextActions?: CommandActions;
+    shutdownHandler?: () => void;
+    onError?: (error: ExtensionError) => void;
+  }): Promise<void> {
+    if (bindings.uiContext) this.runner.setUIContext(bindings.uiContext);
+    if (bindings.commandContextActions) this.runner.bindCommandContext(bindings.commandContextActions);
+    if (bindings.onError) this.runner.onError(bindings.onError);
+    await this.runner.emit({ type: "session_start", reason: "startup" });
+  }
+
+  async reload(): Promise<void> {
+    await this.runner.emit({ type: "session_shutdown" });
+    await this.resourceLoader.reload();
+    const active = this.getActiveToolNames();
+    this.runner = this.#createRunner();
+    this.setActiveToolsByName([...new Set([...active, ...this.tools.getNewNames(new Set(active))])]);
+    await this.runner.emit({ type: "session_start", reason: "reload" });
+  }
+
+  #createRunner(): ExtensionRunner {
+    const { cwd, extensionRunnerRef } = this.config;
+    const { extensions, runtime } = this.resourceLoader.getExtensions();
+    const runner = new ExtensionRunner(extensions, runtime, cwd, this.sessionManager, this.modelRegistry);
+    this.tools.refresh(runner);
+    runner.bindCore(this.#createActions(runner), this.#createContextActions());
+    if (extensionRunnerRef) extensionRunnerRef.current = runner;
+    return runner;
+  }
+
+  #createActions(runner: ExtensionRunner): ExtensionActions {
+    const report = (promise: Promise<unknown>, event: string) =>
+      void promise.catch((error: unknown) =>
+        runner.emitError({ extensionPath: "<runtime>", event, error: getErrorMessage(error) }),
+      );
+    const actions = {
+      sendMessage: (message: CustomDraft, options?: object) =>
+        report(this.sendCustomMessage(message, options), "send_message"),
+      sendUserMessage: (content: Content, options?: object) =>
+        report(this.sendUserMessage(content, options), "send_user_message"),
+      appendEntry: (customType: string, data?: unknown) => void this.sessionManager.appendCustomEntry(customType, data),
+      setSessionName: (name: string) => this.setSessionName(name),
+      getSessionName: () => this.sessionName,
+      setLabel: (entryId: string, label: string | undefined) =>
+        void this.sessionManager.appendLabelChange(entryId, label),
+      getActiveTools: () => this.getActiveToolNames(),
+      getAllTools: () => this.getAllTools(),
+      setActiveTools: (names: string[]) => this.setActiveToolsByName(names),
+      refreshTools: () => {
+        const known = new Set(this.tools.getNames());
+        this.tools.refresh(runner);
+        this.setActiveToolsByName([...this.getActiveToolNames(), ...this.tools.getNewNames(known)]);
+      },
+      getCommands: () => runner.getRegisteredCommands(),
+      setModel: (model: Model) =>
+        this.setModel(model).then(
+          () => true,
+          () => false,
+        ),
+      getThinkingLevel: () => this.thinkingLevel,
+      setThinkingLevel: (level: ThinkingLevel) => this.setThinkingLevel(level),
+    };
+    return actions as unknown as ExtensionActions;
+  }
+
+  #createContextActions(): ContextActions {
+    return {
+      getModel: () => this.model,
+      isIdle: () => !this.isStreaming,
+      abort: () => void this.abort(),
+      hasPendingMessages: () => this.pendingMessageCount > 0,
+      shutdown: () => {},
+      getContextUsage: () => this.getContextUsage(),
+      compact: (options = {}) =>
+        void this.compact(options.customInstructions).then(options.onComplete, options.onError),
+      getSystemPrompt: () => this.systemPrompt,
+    };
+  }
+
+  #expand(text: string): string {
+    return expandPrompt(text, this.resourceLoader.getSkills().skills, this.promptTemplates);
+  }
+
+  #queue(kind: "steer" | "followUp", text: string, images: ImageContent[] | undefined): void {
+    this.#waiting.add(kind, text);
+    this.agent[kind](createUserMessage(text, images));
+  }
+
+  async #mustHaveKey(): Promise<void> {
+    const { model } = this;
+    if (!model) throw new Error("No model selected. Choose one with /model, or pass one to createAgentSession.");
+    const key = await this.modelRegistry.getApiKey(model);
+    if (!key) throw new Error(`No API key found for ${model.provider}. Use /login, or set its variable.`);
+  }
+
+  #findCommand(text: string) {
+    const match = /^\/(\S+)\s*([\s\S]*)$/.exec(text);
+    const command = match && this.runner.getCommand(match[1]!);
+    return command ? { command, args: match[2] ?? "" } : undefined;
+  }
+
+  #refuseCommand(text: string): void {
+    const found = this.#findCommand(text);
+    if (found) throw new Error(`Extension command "/${found.command.name}" cannot be queued. Use prompt().`);
+  }
+
+  async #tryCommand(text: string): Promise<boolean> {
+    const found = this.#findCommand(text);
+    if (!found) return false;
+    try {
+      await found.command.handler(found.args, this.runner.createCommandContext());
+    } catch (error) {
+      const extensionPath = `command:${found.command.name}`;
+      this.runner.emitError({ extensionPath, event: "command", error: getErrorMessage(error) });
+    }
+    return true;
+  }
+}
+
+const createUserMessage = (text: string, images: readonly ImageContent[] = []): AgentMessage => ({
+  role: "user",
+  content: [{ type: "text", text }, ...images],
+  timestamp: Date.now(),
+});
+
+const toCustomMessage = ({ customType, content, display, details }: CustomDraft): AgentMessage => ({
+  role: "custom",
+  customType,
+  content,
+  display,
+  ...(details !== undefined && { details }),
+  timestamp: Date.now(),
+});

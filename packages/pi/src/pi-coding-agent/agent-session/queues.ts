@@ -1,0 +1,36 @@
+/** The texts of messages that wait in an agent's queues, so that they can be shown and taken back. */
+import type { AgentMessage } from "@tau/agent";
+import { contentText } from "../../pi-ai/content.ts";
+
+export class WaitingTexts {
+  readonly #steering: string[] = [];
+  readonly #followUps: string[] = [];
+
+  get steering(): readonly string[] {
+    return this.#steering;
+  }
+
+  get followUps(): readonly string[] {
+    return this.#followUps;
+  }
+
+  add(kind: "steer" | "followUp", text: string): void {
+    (kind === "steer" ? this.#steering : this.#followUps).push(text);
+  }
+
+  /** A message that was delivered waits no longer. */
+  remove(message: AgentMessage): void {
+    if (message.role !== "user") return;
+    const text = contentText(message.content);
+    for (const list of [this.#steering, this.#followUps]) {
+      const index = list.indexOf(text);
+      if (index < 0) continue;
+      list.splice(index, 1);
+      return;
+    }
+  }
+
+  clear(): { steering: string[]; followUp: string[] } {
+    return { steering: this.#steering.splice(0), followUp: this.#followUps.splice(0) };
+  }
+}

@@ -1,0 +1,15 @@
+import type { LoadExtensionsResult } from "../extensions/extension.ts";
+import type { TextFile } from "../resources/context-files.ts";
+import type { PromptTemplate } from "../resources/prompt-templates.ts";
+import type { Skill } from "../skills/skill.ts";
+
+/** What a session needs of a resource loader. */
+export interface ResourceSource {
+  getExtensions(): LoadExtensionsResult;
+  getSkills(): { skills: Skill[] };
+  getPrompts(): { prompts: PromptTemplate[] };
+  getAgentsFiles(): { agentsFiles: TextFile[] };
+  getSystemPrompt(): string | undefined;
+  getAppendSystemPrompt(): string[];
+  reload(): Promise<void>;
+}

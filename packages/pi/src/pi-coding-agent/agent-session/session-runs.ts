@@ -1,0 +1,213 @@
+/** How a session runs its agent: what is saved, tried again and compacted. */
+import type { AgentEvent, AgentMessage } from "@tau/agent";
+import { type AssistantMessage, isContextOverflow, systemClock } from "@tau/ai";
+import { getErrorMessage, sleep } from "@tau/ai/internal";
+import { isRetryableAssistantError } from "../../pi-ai/retry.ts";
+import { generateBranchSummary } from "../compaction/branch-summary.ts";
+import { compact, type CompactionResult } from "../compaction/compact.ts";
+import { prepareCompaction } from "../compaction/prepare.ts";
+import { calculateContextTokens, shouldCompact } from "../compaction/tokens.ts";
+import { SessionState } from "./session-state.ts";
+import type { Activity } from "./types.ts";
+
+export abstract class SessionRuns extends SessionState {
+  async abort(): Promise<void> {
+    this.abortRetry();
+    this.agent.abort();
+    await this.agent.waitForIdle();
+  }
+
+  abortRetry(): void {
+    this.abortActivity("retrying");
+  }
+
+  abortCompaction(): void {
+    this.abortActivity("compacting");
+  }
+
+  abortBranchSummary(): void {
+    this.abortActivity("summarizing");
+  }
+
+  async compact(customInstructions?: string): Promise<CompactionResult> {
+    await this.abort();
+    return await this.compactNow(customInstructions);
+  }
+
+  /** Extensions see calls and results before those hooks that the agent has already. */
+  protected installHooks(): void {
+    const { beforeToolCall, afterToolCall } = this.agent;
+    this.agent.beforeToolCall = async (context, signal) => {
+      const { id: toolCallId, name: toolName } = context.toolCall;
+      const event = { type: "tool_call", toolCallId, toolName, input: context.args };
+      const verdict = await this.runner.emitToolCall(event as never);
+      return verdict?.["block"] ? (verdict as { block: true }) : await beforeToolCall?.(context, signal);
+    };
+    this.agent.afterToolCall = async (context, signal) => {
+      const own = await afterToolCall?.(context, signal);
+      const { toolCall, args, result, isError } = context;
+      const { content = result.content, details = result.details } = own ?? {};
+      const names = { toolCallId: toolCall.id, toolName: toolCall.name, input: args };
+      const event = { type: "tool_result", ...names, content, details, isError: own?.isError ?? isError };
+      const changes = await this.runner.emitToolResult(event as never);
+      return changes ? { ...own, ...changes } : own;
+    };
+  }
+
+  protected async handleEvent(event: AgentEvent): Promise<void> {
+    await this.runner.emit(event as never);
+    this.listeners.emit(event);
+    if (event.type === "message_end") this.#save(event.message);
+  }
+
+  #save(message: AgentMessage): void {
+    if (message.role === "custom") {
+      const { customType, content, display, details } = message;
+      this.sessionManager.appendCustomMessageEntry(customType, content, display, details);
+    } else this.sessionManager.appendMessage(message);
+    if (message.role !== "assistant" || message.stopReason === "error" || this.retryCount === 0) return;
+    this.listeners.emit({ type: "auto_retry_end", success: true, attempt: this.retryCount });
+    this.retryCount = 0;
+  }
+
+  /** Runs, and decides afterwards whether to try again, to compact or to stop. */
+  protected async run(start: () => Promise<void>): Promise<void> {
+    await start();
+    while ((await this.#tryRetry()) || (await this.#tryCompaction())) await this.agent.continue();
+  }
+
+  #getLastAnswer(): AssistantMessage | undefined {
+    const last = this.messages.at(-1);
+    return last?.role === "assistant" ? last : undefined;
+  }
+
+  /** True if the run goes on. */
+  async #tryRetry(): Promise<boolean> {
+    const last = this.#getLastAnswer();
+    const { enabled, maxRetries, baseDelayMs } = this.settingsManager.getRetrySettings();
+    const canRetry = last && isRetryableAssistantError(last) && !isContextOverflow(last, this.model?.contextWindow);
+    if (!canRetry || !enabled) return false;
+    const errorMessage = last.errorMessage ?? "Unknown error";
+    const fail = (finalError: string, attempt: number) => {
+      this.retryCount = 0;
+      this.listeners.emit({ type: "auto_retry_end", success: false, attempt, finalError });
+      return false;
+    };
+    if (this.retryCount >= maxRetries) return fail(errorMessage, this.retryCount);
+    this.retryCount++;
+    const delayMs = baseDelayMs * 2 ** (this.retryCount - 1);
+    this.listeners.emit({
+      type: "auto_retry_start",
+      attempt: this.retryCount,
+      maxAttempts: maxRetries,
+      delayMs,
+      errorMessage,
+    });
+    this.agent.replaceMessages(this.messages.slice(0, -1));
+    const waited = await this.during("retrying", (signal) => sleep(systemClock, delayMs, signal));
+    return waited === "elapsed" || fail("Retry cancelled", this.retryCount);
+  }
+
+  /** True if the run goes on: a request that was too long is sent again once, in a shorter context. */
+  async #tryCompaction(): Promise<boolean> {
+    const last = this.#getLastAnswer();
+    const { model } = this;
+    if (!last || !model || last.stopReason === "aborted" || !this.autoCompactionEnabled) return false;
+    const isOverflow = isContextOverflow(last, model.contextWindow);
+    const tokens = calculateContextTokens(last.usage);
+    const isFull = shouldCompact(tokens, model.contextWindow, this.settingsManager.getCompactionSettings());
+    if (!isOverflow && (last.stopReason === "error" || !isFull)) return false;
+    const reason = isOverflow ? "overflow" : "threshold";
+    this.listeners.emit({ type: "auto_compaction_start", reason });
+    if (isOverflow) this.agent.replaceMessages(this.messages.slice(0, -1));
+    try {
+      const result = await this.compactNow();
+      this.listeners.emit({ type: "auto_compaction_end", result, aborted: false, willRetry: isOverflow });
+      return isOverflow || this.agent.hasQueuedMessages();
+    } catch (error) {
+      const errorMessage = getErrorMessage(error);
+      const aborted = errorMessage === "Compaction cancelled";
+      this.listeners.emit({ type: "auto_compaction_end", result: undefined, aborted, willRetry: false, errorMessage });
+      return false;
+    }
+  }
+
+  protected async compactNow(customInstructions?: string): Promise<CompactionResult> {
+    const { model } = this;
+    if (!model) throw new Error("No model selected");
+    const branchEntries = this.sessionManager.getBranch();
+    const preparation = prepareCompaction(branchEntries, this.settingsManager.getCompactionSettings());
+    if (!preparation) throw new Error("Nothing to compact (session too small)");
+    const apiKey = await this.modelRegistry.getApiKey(model);
+    return await this.during("compacting", async (signal) => {
+      const event = { preparation, branchEntries, customInstructions, signal };
+      const verdict = await this.runner.emit({ type: "session_before_compact", ...event });
+      if (verdict?.["cancel"]) throw new Error("Compaction cancelled");
+      const given = verdict?.["compaction"] as CompactionResult | undefined;
+      const result =
+        given ??
+        (await compact(
+          preparation,
+          model,
+          apiKey,
+          undefined,
+          customInstructions,
+          signal,
+          undefined,
+          this.agent.streamFn,
+        ));
+      if (signal.aborted) throw new Error("Compaction cancelled");
+      const { summary, firstKeptEntryId, tokensBefore, details } = result;
+      const isFromExtension = given !== undefined;
+      const id = this.sessionManager.appendCompaction(
+        summary,
+        firstKeptEntryId,
+        tokensBefore,
+        details,
+        isFromExtension,
+      );
+      this.reloadMessages();
+      const compactionEntry = this.sessionManager.getEntry(id);
+      await this.runner.emit({ type: "session_compact", compactionEntry, fromExtension: isFromExtension });
+      return result;
+    });
+  }
+
+  protected async summarizeBranch(
+    entries: Parameters<typeof generateBranchSummary>[0],
+    customInstructions: string | undefined,
+  ): Promise<{ summary: string; details: unknown } | undefined> {
+    const { model } = this;
+    if (!model) throw new Error("No model selected");
+    const apiKey = await this.modelRegistry.getApiKey(model);
+    const result = await this.during("summarizing", (signal) =>
+      generateBranchSummary(entries, {
+        model,
+        apiKey,
+        signal,
+        streamFn: this.agent.streamFn,
+        ...(customInstructions !== undefined && { customInstructions }),
+      }),
+    );
+    if (result.error !== undefined) throw new Error(result.error);
+    const { summary, readFiles = [], modifiedFiles = [] } = result;
+    return summary === undefined ? undefined : { summary, details: { readFiles, modifiedFiles } };
+  }
+
+  protected async during<T>(
+    kind: Exclude<Activity["kind"], "idle">,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const abort = new AbortController();
+    this.activity = { kind, abort };
+    try {
+      return await work(abort.signal);
+    } finally {
+      this.activity = { kind: "idle" };
+    }
+  }
+
+  protected abortActivity(kind: Activity["kind"]): void {
+    if (this.activity.kind !== "idle" && this.activity.kind === kind) this.activity.abort.abort();
+  }
+}

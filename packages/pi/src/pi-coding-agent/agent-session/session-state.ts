@@ -1,0 +1,264 @@
+/** What a session is: its agent, its log, its model, its tools and its prompt. */
+import type { Agent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "@tau/agent";
+import { getSupportedThinkingLevels, type Model, modelsAreEqual } from "@tau/ai";
+import { Listeners } from "@tau/ai/internal";
+import { contentText } from "../../pi-ai/content.ts";
+import type { ExtensionRunner } from "../extensions/runner.ts";
+import type { ModelRegistry } from "../models/model-registry.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { ResourceSource } from "./resource-source.ts";
+import { countMessages, getContextUsage, type SessionStats } from "./stats.ts";
+import { buildSystemPrompt } from "./system-prompt.ts";
+import { ToolSet } from "./tool-set.ts";
+import type { Activity, AgentSessionConfig, AgentSessionEvent, ScopedModel } from "./types.ts";
+
+export abstract class SessionState {
+  readonly agent: Agent;
+  readonly sessionManager: SessionManager;
+  readonly settingsManager: SettingsManager;
+  protected readonly config: AgentSessionConfig;
+  protected readonly listeners = new Listeners<AgentSessionEvent>(() => {});
+  protected readonly tools: ToolSet;
+  protected activity: Activity = { kind: "idle" };
+  protected retryCount = 0;
+  /** Created by `AgentSession`, whose actions it offers to extensions. */
+  protected abstract runner: ExtensionRunner;
+
+  constructor(config: AgentSessionConfig) {
+    this.config = config;
+    this.agent = config.agent;
+    this.sessionManager = config.sessionManager;
+    this.settingsManager = config.settingsManager;
+    this.tools = new ToolSet({
+      cwd: config.cwd,
+      customTools: config.customTools ?? [],
+      baseToolsOverride: config.baseToolsOverride,
+      shellCommandPrefix: config.settingsManager.getShellCommandPrefix?.() as string | undefined,
+    });
+  }
+
+  get modelRegistry(): ModelRegistry {
+    return this.config.modelRegistry;
+  }
+
+  get resourceLoader(): ResourceSource {
+    return this.config.resourceLoader;
+  }
+
+  get extensionRunner(): ExtensionRunner {
+    return this.runner;
+  }
+
+  get state(): AgentState {
+    return this.agent.state;
+  }
+
+  get model(): Model | undefined {
+    return this.agent.state.model;
+  }
+
+  get thinkingLevel(): ThinkingLevel {
+    return this.agent.state.thinkingLevel;
+  }
+
+  get systemPrompt(): string {
+    return this.agent.state.systemPrompt;
+  }
+
+  get messages(): AgentMessage[] {
+    return this.agent.state.messages;
+  }
+
+  get isStreaming(): boolean {
+    return this.agent.state.isStreaming;
+  }
+
+  get isCompacting(): boolean {
+    return this.activity.kind === "compacting" || this.activity.kind === "summarizing";
+  }
+
+  get isRetrying(): boolean {
+    return this.activity.kind === "retrying";
+  }
+
+  get isBashRunning(): boolean {
+    return this.activity.kind === "bash";
+  }
+
+  get retryAttempt(): number {
+    return this.retryCount;
+  }
+
+  get sessionFile(): string | undefined {
+    return this.sessionManager.getSessionFile();
+  }
+
+  get sessionId(): string {
+    return this.sessionManager.getSessionId();
+  }
+
+  get sessionName(): string | undefined {
+    return this.sessionManager.getSessionName();
+  }
+
+  get scopedModels(): readonly ScopedModel[] {
+    return this.config.scopedModels ?? [];
+  }
+
+  setScopedModels(models: ScopedModel[]): void {
+    this.config.scopedModels = models;
+  }
+
+  get promptTemplates() {
+    return this.resourceLoader.getPrompts().prompts;
+  }
+
+  get steeringMode() {
+    return this.agent.steeringMode;
+  }
+
+  get followUpMode() {
+    return this.agent.followUpMode;
+  }
+
+  setSteeringMode(mode: "all" | "one-at-a-time"): void {
+    this.agent.setSteeringMode(mode);
+    this.settingsManager.setSteeringMode?.(mode);
+  }
+
+  setFollowUpMode(mode: "all" | "one-at-a-time"): void {
+    this.agent.setFollowUpMode(mode);
+    this.settingsManager.setFollowUpMode?.(mode);
+  }
+
+  subscribe(listener: (event: AgentSessionEvent) => void): () => void {
+    return this.listeners.add(listener);
+  }
+
+  getActiveToolNames(): string[] {
+    return this.agent.state.tools.map(({ name }) => name);
+  }
+
+  getAllTools(): Pick<AgentTool, "name" | "description" | "parameters">[] {
+    return this.tools.list().map(({ name, description, parameters }) => ({ name, description, parameters }));
+  }
+
+  setActiveToolsByName(names: string[]): void {
+    const tools = this.tools.select(names);
+    this.agent.setTools(tools);
+    this.agent.setSystemPrompt(this.buildPrompt(tools.map(({ name }) => name)));
+  }
+
+  async setModel(model: Model): Promise<void> {
+    const key = await this.modelRegistry.getApiKey(model);
+    if (!key) throw new Error(`No API key for ${model.provider}/${model.id}`);
+    this.agent.setModel(model);
+    this.sessionManager.appendModelChange(model.provider, model.id);
+    this.settingsManager.setDefaultModelAndProvider(model.provider, model.id);
+    this.setThinkingLevel(this.thinkingLevel);
+  }
+
+  async cycleModel(
+    direction: "forward" | "backward" = "forward",
+  ): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | undefined> {
+    const isScoped = this.scopedModels.length > 0;
+    const models = isScoped ? this.scopedModels.map(({ model }) => model) : this.modelRegistry.getAvailable();
+    if (models.length <= 1) return undefined;
+    const index = models.findIndex((model) => modelsAreEqual(model, this.model));
+    const step = direction === "forward" ? 1 : -1;
+    const model = models[(index + step + models.length) % models.length]!;
+    await this.setModel(model);
+    return { model, thinkingLevel: this.thinkingLevel, isScoped };
+  }
+
+  getAvailableThinkingLevels(): ThinkingLevel[] {
+    return (this.model ? getSupportedThinkingLevels(this.model) : ["off"]) as ThinkingLevel[];
+  }
+
+  supportsThinking(): boolean {
+    return this.model?.reasoning === true;
+  }
+
+  /** The nearest level that the model has. */
+  setThinkingLevel(level: ThinkingLevel): void {
+    const levels = this.getAvailableThinkingLevels();
+    const next = levels.includes(level) ? level : levels.at(-1)!;
+    if (next === this.thinkingLevel) return;
+    this.agent.setThinkingLevel(next);
+    this.sessionManager.appendThinkingLevelChange(next);
+    this.settingsManager.setDefaultThinkingLevel?.(next);
+  }
+
+  cycleThinkingLevel(): ThinkingLevel | undefined {
+    if (!this.supportsThinking()) return undefined;
+    const levels = this.getAvailableThinkingLevels();
+    const next = levels[(levels.indexOf(this.thinkingLevel) + 1) % levels.length]!;
+    this.setThinkingLevel(next);
+    return next;
+  }
+
+  get autoCompactionEnabled(): boolean {
+    return this.settingsManager.getCompactionSettings().enabled;
+  }
+
+  setAutoCompactionEnabled(enabled: boolean): void {
+    this.settingsManager.setCompactionEnabled?.(enabled);
+  }
+
+  get autoRetryEnabled(): boolean {
+    return this.settingsManager.getRetrySettings().enabled;
+  }
+
+  setAutoRetryEnabled(enabled: boolean): void {
+    this.settingsManager.setRetryEnabled?.(enabled);
+  }
+
+  setSessionName(name: string): void {
+    this.sessionManager.appendSessionInfo(name);
+  }
+
+  getUserMessagesForForking(): { entryId: string; text: string }[] {
+    return this.sessionManager.getEntries().flatMap((entry) => {
+      if (entry.type !== "message" || entry.message.role !== "user") return [];
+      const text = contentText(entry.message.content);
+      return text === "" ? [] : [{ entryId: entry.id, text }];
+    });
+  }
+
+  getSessionStats(): SessionStats {
+    return { sessionFile: this.sessionFile, sessionId: this.sessionId, ...countMessages(this.messages) };
+  }
+
+  getContextUsage() {
+    const contextWindow = this.model?.contextWindow ?? 0;
+    if (contextWindow <= 0) return undefined;
+    return getContextUsage(this.sessionManager.getBranch(), this.messages, contextWindow);
+  }
+
+  getLastAssistantText(): string | undefined {
+    const last = this.messages.findLast(
+      (message) => message.role === "assistant" && !(message.stopReason === "aborted" && message.content.length === 0),
+    );
+    return (last?.role === "assistant" && contentText(last.content, "").trim()) || undefined;
+  }
+
+  hasExtensionHandlers(name: string): boolean {
+    return this.runner.hasHandlers(name);
+  }
+
+  protected reloadMessages(): void {
+    this.agent.replaceMessages(this.sessionManager.buildSessionContext().messages);
+  }
+
+  protected buildPrompt(names: readonly string[]): string {
+    return buildSystemPrompt({
+      cwd: this.config.cwd,
+      customPrompt: this.resourceLoader.getSystemPrompt(),
+      appended: this.resourceLoader.getAppendSystemPrompt(),
+      tools: this.tools.getLines(names),
+      contextFiles: this.resourceLoader.getAgentsFiles().agentsFiles,
+      skills: this.resourceLoader.getSkills().skills,
+    });
+  }
+}

@@ -1,0 +1,61 @@
+/** The parts, the events and the options of a session. */
+import type { Agent, AgentEvent, AgentTool, ThinkingLevel } from "@tau/agent";
+import { type ImageContent, type Model, type TextContent } from "@tau/ai";
+import type { ToolDefinition } from "@tau/harness/extensions";
+import { type CompactionResult } from "../compaction/compact.ts";
+import type { ExtensionRunner } from "../extensions/runner.ts";
+import type { ModelRegistry } from "../models/model-registry.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { ResourceSource } from "./resource-source.ts";
+
+export type Content = string | (TextContent | ImageContent)[];
+export type ScopedModel = { model: Model; thinkingLevel?: ThinkingLevel };
+
+export interface AgentSessionConfig {
+  agent: Agent;
+  sessionManager: SessionManager;
+  settingsManager: SettingsManager;
+  cwd: string;
+  modelRegistry: ModelRegistry;
+  resourceLoader: ResourceSource;
+  scopedModels?: ScopedModel[];
+  customTools?: ToolDefinition[];
+  initialActiveToolNames?: string[];
+  baseToolsOverride?: Record<string, AgentTool>;
+  extensionRunnerRef?: { current?: ExtensionRunner };
+}
+
+export type AgentSessionEvent =
+  | AgentEvent
+  | { type: "auto_compaction_start"; reason: "threshold" | "overflow" }
+  | {
+      type: "auto_compaction_end";
+      result: CompactionResult | undefined;
+      aborted: boolean;
+      willRetry: boolean;
+      errorMessage?: string;
+    }
+  | { type: "auto_retry_start"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
+  | { type: "auto_retry_end"; success: boolean; attempt: number; finalError?: string };
+
+export interface PromptOptions {
+  /** Default true. */
+  expandPromptTemplates?: boolean;
+  images?: ImageContent[];
+  /** Needed while a run is in progress. */
+  streamingBehavior?: "steer" | "followUp";
+  source?: string;
+}
+
+export interface CustomDraft {
+  customType: string;
+  content: Content;
+  display: boolean;
+  details?: unknown;
+}
+
+/** What is going on besides the agent's own run, and how it is ended. */
+export type Activity =
+  | { kind: "idle" }
+  | { kind: "retrying" | "compacting" | "summarizing" | "bash"; abort: AbortController };

@@ -1,0 +1,30 @@
+/** Keys of dialogs. The terminal's own bindings count; without them, the usual keys. */
+import { getKeybindings, type Keybinding, type KeyId, matchesKey } from "@tau/tui";
+
+const usualKeys: Readonly<Record<string, readonly string[]>> = {
+  "app.tree.editLabel": ["shift+l"],
+  "app.tree.filter.default": ["ctrl+d"],
+  "app.tree.filter.noTools": ["ctrl+t"],
+  "app.tree.filter.userOnly": ["ctrl+u"],
+  "app.tree.filter.labeledOnly": ["ctrl+l"],
+  "app.tree.filter.all": ["ctrl+a"],
+  "app.tree.filter.cycleForward": ["ctrl+o"],
+  "app.tree.filter.cycleBackward": ["shift+ctrl+o"],
+  "app.session.toggleSort": ["ctrl+s"],
+  "app.session.toggleNamedFilter": ["ctrl+n"],
+  "app.session.togglePath": ["ctrl+p"],
+  "app.session.rename": ["ctrl+r"],
+  "app.session.delete": ["ctrl+d"],
+};
+
+export function isAction(data: string, action: string): boolean {
+  const keybindings = getKeybindings();
+  if (keybindings.matches(data, action as Keybinding)) return true;
+  if (keybindings.getKeys(action as Keybinding).length > 0) return false;
+  return (usualKeys[action] ?? []).some((key) => matchesKey(data, key as KeyId));
+}
+
+/** A character that belongs to a text; undefined for other keys. */
+export function getTypedText(data: string): string | undefined {
+  return [...data].every((char) => char >= " " && char !== "\u007f") && data !== "" ? data : undefined;
+}

@@ -1,0 +1,69 @@
+/** What a factory is called with. */
+import { type EventBus, type ExtensionAPI, execProgram } from "@tau/harness/extensions";
+import { createSyntheticSourceInfo } from "../source-info.ts";
+import type { ExtensionRuntime, Handler, PiExtension } from "./extension.ts";
+
+export const createExtension = (path: string, resolvedPath: string): PiExtension => ({
+  path,
+  resolvedPath,
+  sourceInfo: createSyntheticSourceInfo(resolvedPath, { source: "extension" }),
+  handlers: new Map(),
+  tools: new Map(),
+  messageRenderers: new Map(),
+  commands: new Map(),
+  flags: new Map(),
+  shortcuts: new Map(),
+});
+
+/** The members that pi had in version 0.58, and those since then that need no terminal. */
+export function createExtensionApi(
+  extension: PiExtension,
+  runtime: ExtensionRuntime,
+  { cwd, events }: { cwd: string; events: EventBus },
+): ExtensionAPI {
+  const { path: extensionPath, sourceInfo } = extension;
+  const api = {
+    on(name: string, handler: Handler) {
+      const handlers = extension.handlers.get(name) ?? [];
+      extension.handlers.set(name, [...handlers, handler]);
+      return () => {
+        const left = extension.handlers.get(name)?.filter((other) => other !== handler) ?? [];
+        extension.handlers.set(name, left);
+      };
+    },
+    registerTool(tool) {
+      extension.tools.set(tool.name, { definition: tool, extensionPath, sourceInfo });
+      runtime.refreshTools();
+    },
+    registerCommand: (name, command) => void extension.commands.set(name, { name, ...command }),
+    registerShortcut: (shortcut, options) =>
+      void extension.shortcuts.set(shortcut, { shortcut, extensionPath, ...options }),
+    registerFlag(name, flag) {
+      extension.flags.set(name, { name, extensionPath, ...flag });
+      if (flag.default !== undefined && !runtime.flagValues.has(name)) runtime.flagValues.set(name, flag.default);
+    },
+    getFlag: (name) => (extension.flags.has(name) ? runtime.flagValues.get(name) : undefined),
+    registerMessageRenderer: (customType, renderer) => void extension.messageRenderers.set(customType, renderer),
+    registerProvider(name, config) {
+      if (typeof name === "string") runtime.registerProvider(name, config ?? {});
+      else runtime.registerProvider(name.id, name);
+    },
+    unregisterProvider: (name) => runtime.unregisterProvider(name),
+    sendMessage: (message, options) => runtime.sendMessage(message, options),
+    sendUserMessage: (content, options) => runtime.sendUserMessage(content, options),
+    appendEntry: (customType, data) => runtime.appendEntry(customType, data),
+    setSessionName: (name) => runtime.setSessionName(name),
+    getSessionName: () => runtime.getSessionName(),
+    setLabel: (entryId, label) => runtime.setLabel(entryId, label),
+    exec: (command, args, options) => execProgram(command, args, { cwd, ...options }),
+    getActiveTools: () => runtime.getActiveTools(),
+    getAllTools: () => runtime.getAllTools(),
+    setActiveTools: (names) => runtime.setActiveTools(names),
+    getCommands: () => runtime.getCommands(),
+    setModel: (model) => runtime.setModel(model),
+    getThinkingLevel: () => runtime.getThinkingLevel(),
+    setThinkingLevel: (level) => runtime.setThinkingLevel(level),
+    events,
+  } satisfies Partial<Record<keyof ExtensionAPI, unknown>> & Partial<Omit<ExtensionAPI, "on">>;
+  return api as unknown as ExtensionAPI;
+}

@@ -1,0 +1,89 @@
+/** Extensions as pi has them: what each registered, by its kind. */
+import type {
+  CommandDefinition,
+  ExtensionAPI,
+  ExtensionCommandContext,
+  ExtensionContext,
+  FlagDefinition,
+  MessageRenderer,
+  ProviderConfig,
+  ShortcutDefinition,
+  SourceInfo,
+  ToolDefinition,
+} from "@tau/harness/extensions";
+
+export type Handler = (event: unknown, context: ExtensionContext) => unknown;
+
+export interface RegisteredTool {
+  definition: ToolDefinition;
+  extensionPath: string;
+  sourceInfo?: SourceInfo;
+}
+
+export interface RegisteredCommand extends CommandDefinition {
+  name: string;
+}
+
+export type RegisteredFlag = FlagDefinition & { name: string; extensionPath: string };
+
+export interface RegisteredShortcut extends ShortcutDefinition {
+  shortcut: string;
+  extensionPath: string;
+}
+
+export interface PiExtension {
+  path: string;
+  resolvedPath: string;
+  sourceInfo: SourceInfo;
+  handlers: Map<string, Handler[]>;
+  tools: Map<string, RegisteredTool>;
+  messageRenderers: Map<string, MessageRenderer>;
+  commands: Map<string, RegisteredCommand>;
+  flags: Map<string, RegisteredFlag>;
+  shortcuts: Map<string, RegisteredShortcut>;
+}
+
+/** What extensions do to the session that they are part of. */
+export type ExtensionActions = Pick<
+  ExtensionAPI,
+  | "sendMessage"
+  | "sendUserMessage"
+  | "appendEntry"
+  | "setSessionName"
+  | "getSessionName"
+  | "setLabel"
+  | "getActiveTools"
+  | "getAllTools"
+  | "setActiveTools"
+  | "getCommands"
+  | "setModel"
+  | "getThinkingLevel"
+  | "setThinkingLevel"
+> & { refreshTools(): void };
+
+/** Shared by the extensions of a session. Actions throw until a runner has bound them. */
+export interface ExtensionRuntime extends ExtensionActions {
+  flagValues: Map<string, boolean | string>;
+  /** Providers that were registered before there was a registry. */
+  pendingProviderRegistrations: { name: string; config: ProviderConfig }[];
+  registerProvider(name: string, config: ProviderConfig): void;
+  unregisterProvider(name: string): void;
+}
+
+export interface LoadExtensionsResult {
+  extensions: PiExtension[];
+  errors: { path: string; error: string }[];
+  runtime: ExtensionRuntime;
+}
+
+export interface ContextActions extends Pick<
+  ExtensionContext,
+  "isIdle" | "abort" | "hasPendingMessages" | "shutdown" | "getContextUsage" | "compact" | "getSystemPrompt"
+> {
+  getModel(): ExtensionContext["model"];
+}
+
+export type CommandActions = Pick<
+  ExtensionCommandContext,
+  "waitForIdle" | "newSession" | "fork" | "navigateTree" | "switchSession" | "reload"
+>;

@@ -1,0 +1,81 @@
+/** Finds extensions and loads them into this process. */
+import { join, resolve } from "node:path";
+import { getErrorMessage } from "@tau/ai/internal";
+import {
+  createEventBus,
+  type EventBus,
+  type ExtensionFactory,
+  findAt,
+  findInDirectory,
+  loadExtensionModule,
+  type LoadSharedModule,
+  loadTypeboxModule,
+} from "@tau/harness/extensions";
+import { loadPiModule } from "../../modules.ts";
+import { CONFIG_DIR_NAME, getAgentDir } from "../config.ts";
+import { expandHome } from "../expand-home.ts";
+import { createExtension, createExtensionApi } from "./create-api.ts";
+import type { ExtensionRuntime, LoadExtensionsResult, PiExtension } from "./extension.ts";
+import { createExtensionRuntime } from "./runtime.ts";
+
+const loadShared: LoadSharedModule = (name) => loadTypeboxModule(name) ?? loadPiModule(name);
+
+export async function loadExtensionFromFactory(
+  factory: ExtensionFactory,
+  cwd: string,
+  events: EventBus,
+  runtime: ExtensionRuntime,
+  path = "<inline>",
+): Promise<PiExtension> {
+  const extension = createExtension(path, path);
+  await factory(createExtensionApi(extension, runtime, { cwd, events }));
+  return extension;
+}
+
+/** One that cannot be loaded is reported, and the others are loaded. */
+export async function loadExtensions(
+  paths: readonly string[],
+  cwd: string,
+  events: EventBus = createEventBus(),
+): Promise<LoadExtensionsResult> {
+  const result: LoadExtensionsResult = { extensions: [], errors: [], runtime: createExtensionRuntime() };
+  for (const path of paths) {
+    const fail = (error: string) => result.errors.push({ path, error: `Failed to load extension: ${error}` });
+    const resolvedPath = toPath(cwd, path);
+    const loaded = await loadExtensionModule(resolvedPath, { loadShared, cacheDirectory: undefined });
+    if (loaded.kind === "failed") fail(loaded.message);
+    else if (loaded.kind === "object") fail(`${path} does not export a valid factory function`);
+    else {
+      const extension = createExtension(path, resolvedPath);
+      const api = createExtensionApi(extension, result.runtime, { cwd, events });
+      await Promise.resolve()
+        .then(() => loaded.factory(api))
+        .then(
+          () => void result.extensions.push(extension),
+          (error: unknown) => void fail(getErrorMessage(error)),
+        );
+    }
+  }
+  return result;
+}
+
+/** The project's, then the user's, then those that are named. Each file once. */
+export async function discoverAndLoadExtensions(
+  configuredPaths: readonly string[],
+  cwd: string,
+  agentDir: string = getAgentDir(),
+  events?: EventBus,
+): Promise<LoadExtensionsResult> {
+  const found = [
+    findInDirectory(join(cwd, CONFIG_DIR_NAME, "extensions")),
+    findInDirectory(join(agentDir, "extensions")),
+    ...configuredPaths.map((path) => findAt(toPath(cwd, path))),
+  ];
+  const paths = [...new Set(found.flatMap(({ entries }) => entries.map(({ path }) => path)))];
+  const result = await loadExtensions(paths, cwd, events);
+  const problems = found.flatMap((entries) => entries.problems);
+  const errors = problems.map(({ extension, message }) => ({ path: extension, error: message }));
+  return { ...result, errors: [...errors, ...result.errors] };
+}
+
+const toPath = (cwd: string, path: string): string => resolve(cwd, expandHome(path));

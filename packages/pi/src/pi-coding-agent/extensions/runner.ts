@@ -1,0 +1,334 @@
+/** pi's `ExtensionRunner`: calls the handlers of extensions, in the order in which they were loaded. */
+import type { AgentMessage } from "@tau/agent";
+import type { ImageContent } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
+import {
+  type ExtensionCommandContext,
+  type ExtensionContext,
+  type ExtensionUi,
+  type MessageRenderer,
+  noUi,
+  type ToolDefinition,
+} from "@tau/harness/extensions";
+import type { ModelRegistry, ProviderConfigInput } from "../models/model-registry.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { ResourceDiagnostic } from "../skills/diagnostics.ts";
+import { toError } from "../to-error.ts";
+import {
+  type ContextParts,
+  createCommandContext,
+  createContext,
+  defaultCommandActions,
+  defaultContextActions,
+} from "./context.ts";
+import type {
+  CommandActions,
+  ContextActions,
+  ExtensionActions,
+  ExtensionRuntime,
+  Handler,
+  PiExtension,
+  RegisteredCommand,
+  RegisteredFlag,
+  RegisteredShortcut,
+  RegisteredTool,
+} from "./extension.ts";
+import { type EffectiveKeybindings, resolveShortcuts } from "./shortcuts.ts";
+
+export interface ExtensionError {
+  extensionPath: string;
+  event: string;
+  error: string;
+  stack?: string;
+}
+
+type ErrorListener = (error: ExtensionError) => void;
+type Event = { type: string } & Record<string, unknown>;
+type Result = Record<string, unknown>;
+type Paths = { path: string; extensionPath: string }[];
+
+export class ExtensionRunner {
+  readonly #extensions: readonly PiExtension[];
+  readonly #parts: ContextParts;
+  readonly #errorListeners = new Set<ErrorListener>();
+  #shortcutDiagnostics: ResourceDiagnostic[] = [];
+  #commandDiagnostics: ResourceDiagnostic[] = [];
+
+  constructor(
+    extensions: readonly PiExtension[],
+    runtime: ExtensionRuntime,
+    cwd: string,
+    sessionManager: SessionManager,
+    modelRegistry: ModelRegistry,
+  ) {
+    this.#extensions = extensions;
+    const actions = { context: defaultContextActions, commands: defaultCommandActions };
+    this.#parts = { cwd, sessionManager, modelRegistry, runtime, ui: noUi, ...actions };
+  }
+
+  /** Gives the actions of extensions something to act on, and registers the providers that waited for it. */
+  bindCore(actions: ExtensionActions, context: ContextActions): void {
+    const { runtime, modelRegistry } = this.#parts;
+    Object.assign(runtime, actions);
+    this.#parts.context = context;
+    runtime.registerProvider = (name, config) =>
+      modelRegistry.registerProvider(name, config as unknown as ProviderConfigInput);
+    runtime.unregisterProvider = (name) => modelRegistry.unregisterProvider(name);
+    for (const { name, config } of runtime.pendingProviderRegistrations.splice(0)) {
+      runtime.registerProvider(name, config);
+    }
+  }
+
+  bindCommandContext(actions: CommandActions = defaultCommandActions): void {
+    this.#parts.commands = actions;
+  }
+
+  setUIContext(ui: ExtensionUi = noUi): void {
+    this.#parts.ui = ui;
+  }
+
+  getUIContext(): ExtensionUi {
+    return this.#parts.ui;
+  }
+
+  hasUI(): boolean {
+    return this.#parts.ui !== noUi;
+  }
+
+  getExtensionPaths(): string[] {
+    return this.#extensions.map(({ path }) => path);
+  }
+
+  /** Of tools with one name the first counts. */
+  getAllRegisteredTools(): RegisteredTool[] {
+    return [...this.#collect(({ tools }) => tools).values()];
+  }
+
+  getToolDefinition(name: string): ToolDefinition | undefined {
+    return this.#collect(({ tools }) => tools).get(name)?.definition;
+  }
+
+  getFlags(): Map<string, RegisteredFlag> {
+    return this.#collect(({ flags }) => flags);
+  }
+
+  setFlagValue(name: string, value: boolean | string): void {
+    this.#parts.runtime.flagValues.set(name, value);
+  }
+
+  getFlagValues(): Map<string, boolean | string> {
+    return new Map(this.#parts.runtime.flagValues);
+  }
+
+  getShortcuts(keybindings: EffectiveKeybindings): Map<string, RegisteredShortcut> {
+    const { shortcuts, diagnostics } = resolveShortcuts(this.#extensions, keybindings);
+    this.#shortcutDiagnostics = diagnostics;
+    return shortcuts;
+  }
+
+  getShortcutDiagnostics(): ResourceDiagnostic[] {
+    return this.#shortcutDiagnostics;
+  }
+
+  getMessageRenderer(customType: string): MessageRenderer | undefined {
+    return this.#collect(({ messageRenderers }) => messageRenderers).get(customType);
+  }
+
+  /** Without those whose name the program has for a command of its own. */
+  getRegisteredCommands(reserved: ReadonlySet<string> = new Set()): RegisteredCommand[] {
+    this.#commandDiagnostics = [];
+    return this.getRegisteredCommandsWithPaths().flatMap(({ command, extensionPath: path }) => {
+      if (!reserved.has(command.name)) return [command];
+      const message = `Extension command '${command.name}' from ${path} conflicts with built-in commands. Skipping.`;
+      this.#commandDiagnostics.push({ type: "warning", message, path });
+      return [];
+    });
+  }
+
+  getRegisteredCommandsWithPaths(): { command: RegisteredCommand; extensionPath: string }[] {
+    return this.#extensions.flatMap(({ path, commands }) =>
+      [...commands.values()].map((command) => ({ command, extensionPath: path })),
+    );
+  }
+
+  getCommandDiagnostics(): ResourceDiagnostic[] {
+    return this.#commandDiagnostics;
+  }
+
+  getCommand(name: string): RegisteredCommand | undefined {
+    return this.#collect(({ commands }) => commands).get(name);
+  }
+
+  onError(listener: ErrorListener): () => void {
+    this.#errorListeners.add(listener);
+    return () => void this.#errorListeners.delete(listener);
+  }
+
+  emitError(error: ExtensionError): void {
+    for (const listener of this.#errorListeners) listener(error);
+  }
+
+  hasHandlers(name: string): boolean {
+    return this.#extensions.some(({ handlers }) => (handlers.get(name)?.length ?? 0) > 0);
+  }
+
+  shutdown(): void {
+    this.#parts.context.shutdown();
+  }
+
+  createContext(): ExtensionContext {
+    return createContext(this.#parts);
+  }
+
+  createCommandContext(): ExtensionCommandContext {
+    return createCommandContext(this.#parts);
+  }
+
+  /** Of `session_before_…` events the last answer counts, unless one cancels. */
+  async emit(event: Event): Promise<Result | undefined> {
+    let result: Result | undefined;
+    for (const call of this.#listCalls(event.type)) {
+      const answer = await this.#tryCall(call, event);
+      if (!event.type.startsWith("session_before_") || !isRecord(answer)) continue;
+      result = answer;
+      if (answer["cancel"]) return result;
+    }
+    return result;
+  }
+
+  /** A handler that throws blocks the call. */
+  async emitToolCall(event: Event): Promise<Result | undefined> {
+    let result: Result | undefined;
+    for (const { handler } of this.#listCalls("tool_call")) {
+      const answer = await handler(event, this.createContext());
+      if (!isRecord(answer)) continue;
+      result = answer;
+      if (answer["block"]) return result;
+    }
+    return result;
+  }
+
+  /** Each handler sees what those before it changed. */
+  async emitToolResult(event: Event): Promise<Result | undefined> {
+    let current = { ...event };
+    let isChanged = false;
+    for (const call of this.#listCalls("tool_result")) {
+      const answer = await this.#tryCall(call, current);
+      if (!isRecord(answer)) continue;
+      for (const name of ["content", "details", "isError"]) {
+        if (answer[name] === undefined) continue;
+        current = { ...current, [name]: answer[name] };
+        isChanged = true;
+      }
+    }
+    const { content, details, isError } = current;
+    return isChanged ? { content, details, isError } : undefined;
+  }
+
+  async emitUserBash(event: Event): Promise<Result | undefined> {
+    for (const call of this.#listCalls("user_bash")) {
+      const answer = await this.#tryCall(call, event);
+      if (isRecord(answer)) return answer;
+    }
+    return undefined;
+  }
+
+  async emitContext(messages: AgentMessage[]): Promise<AgentMessage[]> {
+    let current = structuredClone(messages);
+    for (const call of this.#listCalls("context")) {
+      const answer = await this.#tryCall(call, { type: "context", messages: current });
+      if (isRecord(answer) && Array.isArray(answer["messages"])) current = answer["messages"] as AgentMessage[];
+    }
+    return current;
+  }
+
+  async emitBeforeProviderRequest(payload: unknown): Promise<unknown> {
+    let current = payload;
+    for (const call of this.#listCalls("before_provider_request")) {
+      const answer = await this.#tryCall(call, { type: "before_provider_request", payload: current });
+      if (answer !== undefined) current = answer;
+    }
+    return current;
+  }
+
+  /** Messages are collected; each handler sees the system prompt of those before it. */
+  async emitBeforeAgentStart(
+    prompt: string,
+    images: ImageContent[] | undefined,
+    systemPrompt: string,
+  ): Promise<{ messages?: unknown[]; systemPrompt?: string } | undefined> {
+    const messages: unknown[] = [];
+    let current = systemPrompt;
+    for (const call of this.#listCalls("before_agent_start")) {
+      const event = { type: "before_agent_start", prompt, images, systemPrompt: current };
+      const answer = await this.#tryCall(call, event);
+      if (!isRecord(answer)) continue;
+      if (answer["message"] !== undefined) messages.push(answer["message"]);
+      if (typeof answer["systemPrompt"] === "string") current = answer["systemPrompt"];
+    }
+    const isPromptChanged = current !== systemPrompt;
+    if (messages.length === 0 && !isPromptChanged) return undefined;
+    return { ...(messages.length > 0 && { messages }), ...(isPromptChanged && { systemPrompt: current }) };
+  }
+
+  async emitResourcesDiscover(
+    cwd: string,
+    reason: string,
+  ): Promise<{ skillPaths: Paths; promptPaths: Paths; themePaths: Paths }> {
+    const found = { skillPaths: [] as Paths, promptPaths: [] as Paths, themePaths: [] as Paths };
+    for (const call of this.#listCalls("resources_discover")) {
+      const answer = await this.#tryCall(call, { type: "resources_discover", cwd, reason });
+      if (!isRecord(answer)) continue;
+      for (const name of ["skillPaths", "promptPaths", "themePaths"] as const) {
+        const paths = (answer[name] ?? []) as string[];
+        found[name].push(...paths.map((path) => ({ path, extensionPath: call.extension.path })));
+      }
+    }
+    return found;
+  }
+
+  /** A handler that handles the input ends it; others may change it for the next. */
+  async emitInput(text: string, images: ImageContent[] | undefined, source: string): Promise<Result> {
+    let current: { text: string; images: unknown } = { text, images };
+    for (const call of this.#listCalls("input")) {
+      const answer = await this.#tryCall(call, { type: "input", ...current, source });
+      if (!isRecord(answer)) continue;
+      if (answer["action"] === "handled") return answer;
+      if (answer["action"] === "transform") {
+        current = { text: String(answer["text"]), images: answer["images"] ?? current.images };
+      }
+    }
+    const isSame = current.text === text && current.images === images;
+    return isSame ? { action: "continue" } : { action: "transform", ...current };
+  }
+
+  #listCalls(name: string): { extension: PiExtension; handler: Handler }[] {
+    return this.#extensions.flatMap((extension) =>
+      (extension.handlers.get(name) ?? []).map((handler) => ({ extension, handler })),
+    );
+  }
+
+  /** Undefined for a handler that failed, which is reported. */
+  async #tryCall({ extension, handler }: { extension: PiExtension; handler: Handler }, event: Event): Promise<unknown> {
+    try {
+      return await handler(event, this.createContext());
+    } catch (error) {
+      const { message, stack } = toError(error);
+      this.emitError({
+        extensionPath: extension.path,
+        event: event.type,
+        error: message,
+        ...(stack !== undefined && { stack }),
+      });
+      return undefined;
+    }
+  }
+
+  #collect<T>(list: (extension: PiExtension) => ReadonlyMap<string, T>): Map<string, T> {
+    const all = new Map<string, T>();
+    for (const [name, value] of this.#extensions.flatMap((extension) => [...list(extension)])) {
+      if (!all.has(name)) all.set(name, value);
+    }
+    return all;
+  }
+}

@@ -1,0 +1,39 @@
+import type { ExtensionActions, ExtensionRuntime } from "./extension.ts";
+
+const actionNames: readonly (keyof ExtensionActions)[] = [
+  "sendMessage",
+  "sendUserMessage",
+  "appendEntry",
+  "setSessionName",
+  "getSessionName",
+  "setLabel",
+  "getActiveTools",
+  "getAllTools",
+  "setActiveTools",
+  "getCommands",
+  "setModel",
+  "getThinkingLevel",
+  "setThinkingLevel",
+];
+
+/** While extensions are loaded there is no session to act on. */
+export function createExtensionRuntime(): ExtensionRuntime {
+  const refuse = () => {
+    throw new Error(
+      "Extension runtime not initialized. Action methods cannot be called while an extension is loaded: call them in a handler.",
+    );
+  };
+  const runtime: ExtensionRuntime = {
+    ...(Object.fromEntries(actionNames.map((name) => [name, refuse])) as unknown as ExtensionActions),
+    refreshTools: () => {},
+    flagValues: new Map(),
+    pendingProviderRegistrations: [],
+    registerProvider: (name, config) => void runtime.pendingProviderRegistrations.push({ name, config }),
+    unregisterProvider(name) {
+      runtime.pendingProviderRegistrations = runtime.pendingProviderRegistrations.filter(
+        (registration) => registration.name !== name,
+      );
+    },
+  };
+  return runtime;
+}

@@ -1,0 +1,167 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { DefaultPackageManager } from "../packages/package-manager.ts";
+import type { ResolvedResource } from "../packages/resolved-paths.ts";
+import { SettingsManager } from "../settings/settings-manager.ts";
+import { loadProjectContextFiles } from "./context-files.ts";
+import { DefaultResourceLoader } from "./resource-loader.ts";
+
+let directory: string;
+let cwd: string;
+let agentDir: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "pi-resources-"));
+  cwd = join(directory, "project");
+  agentDir = join(directory, "agent");
+  mkdirSync(join(cwd, ".git"), { recursive: true });
+  mkdirSync(agentDir);
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function put(path: string, text = ""): string {
+  const full = join(directory, path);
+  mkdirSync(dirname(full), { recursive: true });
+  writeFileSync(full, text);
+  return full;
+}
+const skill = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\n`;
+const extension = (name: string) =>
+  `export default (pi) => { pi.registerCommand("${name}", { handler: async () => {} }); };`;
+const open = () => SettingsManager.create(cwd, agentDir);
+const createManager = () => new DefaultPackageManager({ cwd, agentDir, settingsManager: open() });
+const list = (resources: readonly ResolvedResource[]) =>
+  resources.map(({ path, enabled }) => `${enabled ? "+" : "-"}${relative(directory, path)}`);
+
+describe("package manager", () => {
+  test("finds what is in the usual directories, and leaves out what the settings say", async () => {
+    put("agent/extensions/a.ts");
+    put("agent/extensions/b.ts");
+    put("agent/skills/one/SKILL.md");
+    put("project/.pi/prompts/review.md");
+    put("project/.pi/themes/mine.json");
+    put("project/.agents/skills/two/SKILL.md");
+    put("agent/settings.json", JSON.stringify({ extensions: ["!extensions/b.ts"], skills: ["-skills/one"] }));
+    const found = await createManager().resolve();
+    expect(list(found.extensions)).toEqual(["+agent/extensions/a.ts", "-agent/extensions/b.ts"]);
+    expect(list(found.skills)).toContain("-agent/skills/one/SKILL.md");
+    expect(list(found.skills)).toContain("+project/.agents/skills/two/SKILL.md");
+    expect(found.prompts).toMatchObject([{ metadata: { source: "auto", scope: "project", origin: "top-level" } }]);
+    expect(list(found.themes)).toEqual(["+project/.pi/themes/mine.json"]);
+  });
+
+  test("a package has what its manifest names, as far as the filters of its entry let through", async () => {
+    put("pack/package.json", JSON.stringify({ name: "pack", pi: { extensions: ["./src"], skills: ["./skills"] } }));
+    put("pack/src/one.ts");
+    put("pack/src/two.ts");
+    put("pack/skills/s/SKILL.md");
+    put("pack/prompts/unnamed.md");
+    const entry = { source: join(directory, "pack"), extensions: ["!src/two.ts"], skills: [] };
+    put("agent/settings.json", JSON.stringify({ packages: [entry] }));
+    const found = await createManager().resolve();
+    expect(list(found.extensions)).toEqual(["+pack/src/one.ts", "-pack/src/two.ts"]);
+    expect(list(found.skills).filter((line) => line.includes("pack"))).toEqual(["-pack/skills/s/SKILL.md"]);
+    expect(found.prompts).toEqual([]);
+    expect(found.extensions[0]!.metadata).toEqual({
+      source: entry.source,
+      scope: "user",
+      origin: "package",
+      baseDir: entry.source,
+    });
+  });
+
+  test("an entry of the project takes the place of the user's, and a missing package is asked for", async () => {
+    put("project/.pi/npm/node_modules/tool/extensions/a.ts");
+    put("agent/npm/node_modules/tool/extensions/b.ts");
+    put("agent/settings.json", JSON.stringify({ packages: ["npm:tool@1.0.0", "git:example.com/user/gone"] }));
+    put("project/.pi/settings.json", JSON.stringify({ packages: ["npm:tool"] }));
+    const asked: string[] = [];
+    const found = await createManager().resolve(async (source) => (asked.push(source), "skip"));
+    expect(list(found.extensions)).toEqual(["+project/.pi/npm/node_modules/tool/extensions/a.ts"]);
+    expect(asked).toEqual(["git:example.com/user/gone"]);
+    await expect(createManager().resolve(async () => "error")).rejects.toThrow(
+      "Missing source: git:example.com/user/gone",
+    );
+  });
+
+  test("sources are written to the settings once, local ones relative to their file", () => {
+    mkdirSync(join(cwd, "tools"));
+    const manager = createManager();
+    expect(manager.addSourceToSettings("./tools", { local: true })).toBe(true);
+    expect(manager.addSourceToSettings(join(cwd, "tools"), { local: true })).toBe(false);
+    expect(manager.addSourceToSettings("npm:a@1")).toBe(true);
+    expect(manager.addSourceToSettings("npm:a@2")).toBe(false);
+    expect(open().getProjectSettings()).toEqual({ packages: ["../tools"] });
+    expect(manager.removeSourceFromSettings("npm:a")).toBe(true);
+    expect(manager.removeSourceFromSettings("npm:a")).toBe(false);
+    expect(open().getGlobalSettings()).toEqual({ packages: [] });
+  });
+
+  test("packages from npm and git are left to tau", async () => {
+    const events: string[] = [];
+    const manager = createManager();
+    manager.setProgressCallback(({ type }) => events.push(type));
+    await expect(manager.install("npm:tool")).rejects.toThrow("tau install npm:tool");
+    expect(events).toEqual(["start", "error"]);
+    const file = put("one.ts", extension("one"));
+    expect(list((await manager.resolveExtensionSources([file], { temporary: true })).extensions)).toEqual(["+one.ts"]);
+    await expect(manager.resolveExtensionSources(["npm:gone"])).rejects.toThrow("tau install npm:gone");
+  });
+});
+
+describe("resource loader", () => {
+  test("loads extensions, skills, prompts, context files and system prompts", async () => {
+    put("agent/extensions/user.ts", extension("user"));
+    put("project/.pi/skills/own/SKILL.md", skill("own"));
+    put("project/.pi/prompts/review.md", "---\ndescription: Reviews\n---\nReview $1");
+    put("project/AGENTS.md", "Be brief.");
+    put("project/.pi/SYSTEM.md", "You are tau.");
+    put("agent/APPEND_SYSTEM.md", "Really.");
+    const loader = new DefaultResourceLoader({ cwd, agentDir, extensionFactories: [(pi) => pi.setSessionName("x")] });
+    expect(loader.getSkills().skills).toEqual([]);
+    await loader.reload();
+    const { extensions, errors } = loader.getExtensions();
+    expect(extensions.map(({ path }) => relative(directory, path))).toEqual(["agent/extensions/user.ts"]);
+    expect(errors).toMatchObject([{ path: "<inline:1>" }]);
+    expect(loader.getSkills().skills.map(({ name }) => name)).toContain("own");
+    expect(loader.getPrompts().prompts).toMatchObject([
+      { name: "review", description: "Reviews", content: "Review $1" },
+    ]);
+    expect(loader.getAgentsFiles().agentsFiles.at(-1)).toEqual({ path: join(cwd, "AGENTS.md"), content: "Be brief." });
+    expect(loader.getSystemPrompt()).toBe("You are tau.");
+    expect(loader.getAppendSystemPrompt()).toEqual(["Really."]);
+  });
+
+  test("what is switched off is not loaded, except what is named; overrides have the last word", async () => {
+    put("agent/extensions/user.ts", extension("user"));
+    put("agent/skills/s/SKILL.md", skill("s"));
+    const named = put("named.ts", extension("named"));
+    const loader = new DefaultResourceLoader({
+      cwd,
+      agentDir,
+      noExtensions: true,
+      additionalExtensionPaths: [named],
+      noSkills: true,
+      systemPrompt: "Given.",
+      agentsFilesOverride: () => ({ agentsFiles: [{ path: "/a", content: "b" }] }),
+      systemPromptOverride: (base) => `${base} Changed.`,
+    });
+    await loader.reload();
+    expect(loader.getExtensions().extensions.map(({ path }) => path)).toEqual([named]);
+    expect(loader.getSkills().skills).toEqual([]);
+    expect(loader.getAgentsFiles().agentsFiles).toEqual([{ path: "/a", content: "b" }]);
+    expect(loader.getSystemPrompt()).toBe("Given. Changed.");
+    loader.extendResources({ skillPaths: [{ path: join(agentDir, "skills") }] });
+    expect(loader.getSkills().skills.map(({ name }) => name)).toEqual(["s"]);
+  });
+
+  test("context files come from the user first, then from the root down, one of each directory", () => {
+    put("agent/AGENTS.md", "user");
+    put("project/AGENTS.md", "agents");
+    put("project/CLAUDE.md", "claude");
+    put("project/sub/CLAUDE.md", "sub");
+    const files = loadProjectContextFiles({ cwd: join(cwd, "sub"), agentDir });
+    expect(files.map(({ content }) => content)).toEqual(["user", "agents", "sub"]);
+  });
+});
