@@ -133,7 +133,10 @@ test("a denied call whose denial and result were drawn before it is shown as den
   const model = { api: "openai-completions", provider: "acme", model: "small", usage: { ...usage, cost } } as const;
   const calls = ["c1", "c2"].map((id) => ({ type: "toolCall" as const, id, name: "bash", arguments: { command: id } }));
   const answer: SessionEntry = {
-    ...{ ...base, type: "message", id: "e0", parentId: null },
+    ...base,
+    type: "message",
+    id: "e0",
+    parentId: null,
     message: { role: "assistant", content: calls, ...model, stopReason: "toolUse", timestamp: 0 },
   };
   const decisions = ["denied", "allowed"].map((outcome, index): SessionEntry => {
