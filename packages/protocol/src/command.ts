@@ -269,7 +269,8 @@ export interface Commands {
   };
   get_tree: { params: None; data: { tree: TreeNodeData[]; leafId: string | null } };
   get_fork_messages: { params: None; data: { messages: { entryId: string; text: string }[] } };
-  complete: { params: { text: string; cursor: number }; data: CompletionData };
+  /** With `paths`, a word that is neither a command nor a mention is completed as a path. */
+  complete: { params: { text: string; cursor: number; paths?: boolean }; data: CompletionData };
 
   set_model: { params: { provider: string; modelId: string }; data: ModelData };
   /** Null when there is no other. */
