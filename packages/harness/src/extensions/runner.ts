@@ -18,6 +18,8 @@ export interface ExtensionHooks {
   has(name: ExtensionEventName): boolean;
   /** The names of the extensions that handle it, for people. */
   listHandlers(name: ExtensionEventName): string[];
+  /** Tells something that cannot be answered. A promise only if a handler takes time: deltas come by the thousand. */
+  notify(event: ExtensionEvent): void | Promise<void>;
   /** Resolves when all handlers have answered. Rejects only for a guard that failed. */
   emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined>;
 }
@@ -63,6 +65,19 @@ export class ExtensionRunner implements ExtensionHooks {
 
   listHandlers(name: ExtensionEventName): string[] {
     return this.extensions.filter(({ handlers }) => handlers.has(name)).map(({ source }) => source.name);
+  }
+
+  notify(event: ExtensionEvent): void | Promise<void> {
+    let pending: Promise<void> | undefined;
+    for (const extension of this.extensions) {
+      for (const handler of extension.handlers.get(event.type) ?? []) {
+        // What it answers is ignored. In order, also if one of them takes time.
+        const call = () => this.#call(extension, handler, event) as void | Promise<void>;
+        const answer = pending ? pending.then(call) : call();
+        if (isPromise(answer)) pending = answer;
+      }
+    }
+    return pending;
   }
 
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
@@ -136,5 +151,5 @@ export class ExtensionRunner implements ExtensionHooks {
   }
 }
 
-const isPromise = (value: unknown): value is Promise<unknown> =>
+const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
   typeof value === "object" && value !== null && "then" in value;
