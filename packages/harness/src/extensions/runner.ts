@@ -70,11 +70,14 @@ export class ExtensionRunner implements ExtensionHooks {
   notify(event: ExtensionEvent): void | Promise<void> {
     let pending: Promise<void> | undefined;
     for (const extension of this.extensions) {
-      for (const handler of extension.handlers.get(event.type) ?? []) {
+      const handlers = extension.handlers.get(event.type);
+      if (!handlers) continue;
+      for (const handler of handlers) {
         // What it answers is ignored. In order, also if one of them takes time.
-        const call = () => this.#call(extension, handler, event) as void | Promise<void>;
-        const answer = pending ? pending.then(call) : call();
-        if (isPromise(answer)) pending = answer;
+        const answer = pending
+          ? pending.then(() => this.#call(extension, handler, event))
+          : this.#call(extension, handler, event);
+        if (isPromise(answer)) pending = answer as Promise<void>;
       }
     }
     return pending;
@@ -151,5 +154,5 @@ export class ExtensionRunner implements ExtensionHooks {
   }
 }
 
-const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
+const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === "object" && value !== null && "then" in value;

@@ -106,11 +106,12 @@ export class Recorder {
   ): void | Promise<void> {
     if (event.type === "message_end") return this.#replaceAndRecord(extensions, event, observe);
     const recorded = this.#record(event, observe);
-    const tell = () => {
-      const told = toExtensionEvent(event, { turnIndex: this.turnIndex, now: this.#host.clock.now() });
-      return told && extensions.notify(told);
-    };
-    return recorded ? recorded.then(tell) : tell();
+    return recorded ? recorded.then(() => this.#tell(extensions, event)) : this.#tell(extensions, event);
+  }
+
+  #tell(extensions: ExtensionHooks, event: AgentEvent): void | Promise<void> {
+    const told = toExtensionEvent(event, () => ({ turnIndex: this.turnIndex, timestamp: this.#host.clock.now() }));
+    return told && extensions.notify(told);
   }
 
   async #replaceAndRecord(
