@@ -38,6 +38,8 @@ export interface StateData {
   autoRetryEnabled: boolean;
   messageCount: number;
   pendingMessageCount: number;
+  /** The paths of the context files that the model is told, such as `AGENTS.md`. The last has precedence. */
+  contextFiles: string[];
   /** As far as it is known: nothing is tried for this. */
   sandbox: SandboxData;
 }
@@ -86,6 +88,17 @@ export interface StatsData {
   /** 0 to 1. */
   cacheHitRate: number;
   contextUsage?: { tokens: number; contextWindow: number; percent: number };
+  /** What the run, or else the next one, may still spend. Amounts without a limit are missing. */
+  budgetLeft?: BudgetLeftData;
+}
+
+export interface BudgetLeftData {
+  /** Input and output together. */
+  tokens?: number;
+  /** US dollars. */
+  cost?: number;
+  turns?: number;
+  timeMs?: number;
 }
 
 export interface CompactionData {
@@ -256,7 +269,8 @@ export interface Commands {
   };
   get_tree: { params: None; data: { tree: TreeNodeData[]; leafId: string | null } };
   get_fork_messages: { params: None; data: { messages: { entryId: string; text: string }[] } };
-  complete: { params: { text: string; cursor: number }; data: CompletionData };
+  /** With `paths`, a word that is neither a command nor a mention is completed as a path. */
+  complete: { params: { text: string; cursor: number; paths?: boolean }; data: CompletionData };
 
   set_model: { params: { provider: string; modelId: string }; data: ModelData };
   /** Null when there is no other. */

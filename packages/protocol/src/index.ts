@@ -9,6 +9,7 @@ export {
   type CommandParams,
   type Commands,
   commandScopes,
+  type BudgetLeftData,
   type CompactionData,
   type CompletionData,
   type Disposition,

@@ -12,7 +12,6 @@ import {
   type TUI,
 } from "@tau/tui";
 import { Attention } from "./attention.ts";
-import { ThemedText } from "./blocks/themed-text.ts";
 import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
 import { DialogStack } from "./dialog-stack.ts";
@@ -22,6 +21,7 @@ import { Picker } from "./dialogs/picker.ts";
 import { EditorSlot } from "./editor-slot.ts";
 import { createExtensionPlaces, type ExtensionPlaces } from "./extensions/extension-places.ts";
 import type { TerminalExtensions } from "./extensions/terminal-extensions.ts";
+import { Header } from "./header.ts";
 import { Highlighter } from "./highlight/highlight.ts";
 import { type AppKeybinding, editorActions } from "./keybindings.ts";
 import { findDraggedImage } from "./attached-images.ts";
@@ -169,8 +169,9 @@ export class App {
         void this.#guard(() => this.#client.execute({ type: "approve", approvalId, ...answer })),
       onPostponed: () => this.#say("A question is open: /approve answers it.", "warning"),
     });
-    const header = () => `${theme.bold(theme.fg("accent", "τ tau"))} ${theme.fg("dim", program.version)}`;
-    const title = settings.quietStartup === true ? [] : [new ThemedText(header)];
+    const { version, home } = program;
+    const getState = () => (settings.quietStartup === "header" ? undefined : this.#status.state);
+    const title = settings.quietStartup === true ? [] : [new Header({ theme, version, home, getState })];
     const { now, getBranch } = options;
     const requestRender = () => this.#tui.requestRender();
     this.#shell = new ShellCommands({
@@ -181,7 +182,7 @@ export class App {
     });
     this.#status = new StatusArea({
       theme,
-      home: program.home,
+      home,
       now,
       getView: () => this.#tracker.view,
       getShellCommand: () => this.#shell.current,
@@ -271,6 +272,7 @@ export class App {
   /** Leaves the terminal as it was. */
   stop(): void {
     this.#unsubscribe();
+    this.#extensions?.close();
     this.#status.stop();
     this.#first.stop();
     this.#tui.stop({
@@ -363,7 +365,8 @@ export class App {
     if (event.type === "agent_start" || event.type === "agent_end") this.#attention.update(this.#tracker.view.live);
     // The sandbox is tried with the first command.
     const tellsOfSandbox = event.type === "notice" && event.code === "sandbox";
-    if (event.type === "agent_end" || event.type === "model_changed" || tellsOfSandbox)
+    const spends = this.#status.hasBudget && (event.type === "agent_start" || event.type === "message_end");
+    if (event.type === "agent_end" || event.type === "model_changed" || tellsOfSandbox || spends)
       void this.#guard(() => this.#refresh());
     this.#tui.requestRender();
   }

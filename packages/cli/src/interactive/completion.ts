@@ -7,10 +7,15 @@ export function createCompletion(getClient: () => SessionClient): AutocompletePr
   return {
     // The host answers within a frame.
     searchDelayMs: 0,
-    async getSuggestions(lines, cursorLine, cursorCol, { signal }): Promise<AutocompleteSuggestions | null> {
+    async getSuggestions(
+      lines,
+      cursorLine,
+      cursorCol,
+      { signal, force = false },
+    ): Promise<AutocompleteSuggestions | null> {
       const before = (lines[cursorLine] ?? "").slice(0, cursorCol);
       const own = cursorLine === 0 ? completeCommand(before) : [];
-      const data = await getClient().execute({ type: "complete", text: before, cursor: before.length });
+      const data = await getClient().execute({ type: "complete", text: before, cursor: before.length, paths: force });
       if (signal.aborted) return null;
       const all = [...own, ...data.items.map(({ value, description }) => toItem(value, description))];
       const isIncomplete = data.incomplete ?? false;

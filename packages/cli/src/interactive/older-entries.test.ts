@@ -1,5 +1,5 @@
 import { emptyView, reduce, type SessionEntry, type View } from "@tau/protocol";
-import { getMarkdownTheme, ScrollView } from "@tau/tui";
+import { getMarkdownTheme, ScrollView, toPlainLine } from "@tau/tui";
 import { expect, test } from "vitest";
 import type { Look } from "./look.ts";
 import { OlderEntries } from "./older-entries.ts";
@@ -123,4 +123,35 @@ test("a request that fails is reported, and not made again with each frame", asy
   await answer(0, new Error("The disk is gone."));
   append(createEntry(100));
   expect([answers.length, failures.length, getShown()]).toEqual([1, 1, range(90, 101)]);
+});
+
+test("a denied call whose denial and result were drawn before it is shown as denied", async () => {
+  const transcript = new Transcript({ look, now: () => 0, describeOlder: () => "older" });
+  const base = { timestamp: "2026-01-01T00:00:00.000Z" };
+  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  const model = { api: "openai-completions", provider: "acme", model: "small", usage: { ...usage, cost } } as const;
+  const calls = ["c1", "c2"].map((id) => ({ type: "toolCall" as const, id, name: "bash", arguments: { command: id } }));
+  const answer: SessionEntry = {
+    ...base,
+    type: "message",
+    id: "e0",
+    parentId: null,
+    message: { role: "assistant", content: calls, ...model, stopReason: "toolUse", timestamp: 0 },
+  };
+  const decisions = ["denied", "allowed"].map((outcome, index): SessionEntry => {
+    const data = { toolCallId: `c${index + 1}`, outcome };
+    return { ...base, type: "custom", id: `e${index + 1}`, parentId: `e${index}`, customType: "tau.decision", data };
+  });
+  const results = ["c1", "c2"].map((toolCallId, index): SessionEntry => {
+    const content = [{ type: "text" as const, text: "It did not work." }];
+    const result = { role: "toolResult" as const, toolCallId, toolName: "bash", content, isError: true, timestamp: 0 };
+    return { ...base, type: "message", id: `e${index + 3}`, parentId: `e${index + 2}`, message: result };
+  });
+  const entries = [...decisions, ...results];
+  transcript.update({ ...emptyView, log: { ...emptyView.log, entries, hasOlder: true, leafId: "e4" } });
+  transcript.addOlder({ kind: "before", id: "e1" }, [answer], false);
+  const drawn = transcript.render(80).map(toPlainLine).join("\n");
+  expect(drawn).toContain("bash c1 (denied)");
+  expect(drawn).toContain("bash c2 (failed)");
 });

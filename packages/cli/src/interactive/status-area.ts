@@ -41,7 +41,7 @@ export class StatusArea {
   readonly status = new LiveLines((width) => this.#drawStatus(width));
   readonly #options: StatusAreaOptions;
   #working: Working = {};
-  #known: { state: StateData; stats: StatsData; branch: string | undefined } | undefined;
+  #known: { state: StateData; stats: StatsData; branch: string | undefined; at: number } | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
 
   constructor(options: StatusAreaOptions) {
@@ -68,16 +68,24 @@ export class StatusArea {
     return this.#known?.state;
   }
 
+  /** Whether what a run may spend is limited, as of the last `refresh`. */
+  get hasBudget(): boolean {
+    return this.#known?.stats.budgetLeft !== undefined;
+  }
+
   /** Asks for what the view does not hold. */
   async refresh(client: SessionClient): Promise<void> {
     const [state, stats] = await Promise.all([
       client.execute({ type: "get_state" }),
       client.execute({ type: "get_session_stats" }),
     ]);
+    const at = this.#options.now();
     // Before git has answered, which may take long.
-    this.#known = { state, stats, branch: this.#known?.branch };
+    this.#known = { state, stats, at, branch: this.#known?.branch };
     this.#options.requestRender();
-    this.#known = { state, stats, branch: await this.#options.getBranch(state.cwd) };
+    const branch = await this.#options.getBranch(state.cwd);
+    // A later call may have been faster.
+    if (this.#known.state.cwd === state.cwd) this.#known = { ...this.#known, branch };
     this.#options.requestRender();
   }
 
@@ -131,7 +139,7 @@ export class StatusArea {
 
   #drawStatus(width: number): string[] {
     if (!this.#known) return ["", ""];
-    const { state, stats, branch } = this.#known;
+    const { state, branch } = this.#known;
     const { model, cwd, thinkingLevel } = state;
     const status = {
       cwd,
@@ -140,9 +148,17 @@ export class StatusArea {
       sessionName: this.#options.getView().log.name,
       model: model && `${model.provider}/${model.id}`,
       thinkingLevel,
-      stats,
+      stats: this.#countDown(this.#known),
       lacksSandbox: state.sandbox.mode === "auto" && state.sandbox.state === "unavailable",
     };
     return drawStatus(status, this.#options.theme, width);
+  }
+
+  /** During a run the time that it may take becomes less. */
+  #countDown({ stats, at }: { stats: StatsData; at: number }): StatsData {
+    const { budgetLeft } = stats;
+    if (budgetLeft?.timeMs === undefined || !this.#options.getView().live.run) return stats;
+    const timeMs = Math.max(0, budgetLeft.timeMs - (this.#options.now() - at));
+    return { ...stats, budgetLeft: { ...budgetLeft, timeMs } };
   }
 }

@@ -1,5 +1,6 @@
+import type { BudgetLeftData } from "@tau/protocol";
 import { toPlainLine } from "@tau/tui";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { drawStatus } from "./status-line.ts";
 import { Themes } from "./themes.ts";
 
@@ -53,4 +54,36 @@ test("a missing sandbox is told in every width, and the directory gives way to i
   expect(draw(24)[0]).toMatch(/^\/work.*… +no sandbox$/);
   for (const width of [1, 5, 10, 11, 12, 13, 24, 50])
     for (const line of draw(width)) expect(line.length).toBeLessThanOrEqual(width);
+});
+
+describe("what is left of a budget", () => {
+  const { theme } = new Themes({ mode: "none", files: [] });
+  const counts = { userMessages: 0, assistantMessages: 0, toolCalls: 0, toolResults: 0, totalMessages: 0 };
+  const tokens = { input: 1_200, output: 30, cacheRead: 0, cacheWrite: 0, total: 1_230 };
+  const draw = (budgetLeft: BudgetLeftData | undefined, width = 100) => {
+    const stats = { sessionId: "a", ...counts, tokens, cost: 0.5, cacheHitRate: 0, ...(budgetLeft && { budgetLeft }) };
+    const place = { cwd: "/work", home: undefined, branch: undefined, sessionName: undefined, lacksSandbox: false };
+    const [, line = ""] = drawStatus({ ...place, model: "a/small", thinkingLevel: "off", stats }, theme, width);
+    return toPlainLine(line);
+  };
+
+  test.each<[BudgetLeftData | undefined, string]>([
+    [undefined, ""],
+    [{ cost: 0.4213 }, " · left: $0.421"],
+    [{ tokens: 12_000 }, " · left: 12k tokens"],
+    [{ turns: 1 }, " · left: 1 turn"],
+    [{ turns: 0 }, " · left: 0 turns"],
+    [{ timeMs: 119_001 }, " · left: 2 min"],
+    [{ timeMs: 4_200 }, " · left: 5 s"],
+    [{ cost: 2, tokens: 900, turns: 3, timeMs: 60_000 }, " · left: $2.00, 900 tokens, 3 turns, 60 s"],
+  ])("%j is drawn as %j", (left, expected) => {
+    expect(draw(left).replace(/ +small$/, "")).toBe(`↑1.2k ↓30 $0.500${expected}`);
+  });
+
+  test("stays longer than what was used, and the model longest", () => {
+    const left = { cost: 2, turns: 3 };
+    expect(draw(left, 48)).toMatch(/^↑1\.2k .* left: \$2\.00, 3 turns +small$/);
+    expect(draw(left, 36)).toMatch(/^left: \$2\.00, 3 turns +small$/);
+    expect(draw(left, 20)).toBe("small");
+  });
 });

@@ -1,6 +1,6 @@
 /** The line below the editor: where we are, with which model, and what it has used. Pure. */
 import { basename } from "node:path";
-import type { StatsData } from "@tau/protocol";
+import type { BudgetLeftData, StatsData } from "@tau/protocol";
 import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
 export interface Status {
@@ -19,13 +19,12 @@ export interface Status {
 /** Two lines: the directory, then use and model. What has no room is left out from the end. */
 export function drawStatus(status: Status, theme: Theme, width: number): string[] {
   const { branch, sessionName } = status;
-  const left = [shortenPath(status), branch ? `(${branch})` : "", sessionName ?? ""].filter(Boolean).join(" ");
+  const left = [shortenPath(status.cwd, status.home), branch ? `(${branch})` : "", sessionName ?? ""]
+    .filter(Boolean)
+    .join(" ");
   const model = status.model === undefined ? "no model" : basename(toPlainLine(status.model));
   const right = status.thinkingLevel === "off" ? model : `${model} · ${status.thinkingLevel}`;
-  return [
-    drawPlace(toPlainLine(left), status.lacksSandbox, theme, width),
-    join(drawUse(status.stats), right, theme, width),
-  ];
+  return [drawPlace(toPlainLine(left), status.lacksSandbox, theme, width), drawUse(status.stats, right, theme, width)];
 }
 
 /** The directory gives way to the warning. */
@@ -39,28 +38,49 @@ function drawPlace(place: string, lacksSandbox: boolean, theme: Theme, width: nu
   return `${theme.fg("dim", left)}${gap}${theme.fg("warning", warning)}`;
 }
 
-function drawUse(stats: StatsData | undefined): string {
+/** If there is not room for all, what is left of the budget stays longer than what was used, and the model longest. */
+function drawUse(stats: StatsData | undefined, right: string, theme: Theme, width: number): string {
+  const budget = formatBudget(stats?.budgetLeft);
+  const lefts = [[formatUse(stats), budget].filter(Boolean).join(" · "), budget];
+  const left = lefts.find((text) => visibleWidth(text) + visibleWidth(right) < width);
+  if (left === undefined) return theme.fg("dim", truncateToWidth(right, width, "…"));
+  return theme.fg("dim", `${left}${" ".repeat(width - visibleWidth(left) - visibleWidth(right))}${right}`);
+}
+
+function formatUse(stats: StatsData | undefined): string {
   if (!stats) return "";
   const { tokens, cost, contextUsage } = stats;
   const parts = [
     tokens.input > 0 ? `↑${formatTokens(tokens.input)}` : "",
     tokens.output > 0 ? `↓${formatTokens(tokens.output)}` : "",
     tokens.cacheRead > 0 ? `R${formatTokens(tokens.cacheRead)}` : "",
-    cost > 0 ? `$${cost.toFixed(cost < 1 ? 3 : 2)}` : "",
+    cost > 0 ? formatCost(cost) : "",
     contextUsage ? `${contextUsage.percent.toFixed(1)}%/${formatTokens(contextUsage.contextWindow)}` : "",
   ];
   return parts.filter(Boolean).join(" ");
 }
 
-function join(left: string, right: string, theme: Theme, width: number): string {
-  const gap = width - visibleWidth(left) - visibleWidth(right);
-  if (gap >= 1) return theme.fg("dim", `${left}${" ".repeat(gap)}${right}`);
-  return theme.fg("dim", truncateToWidth(right, width, "…"));
+/** Empty if there is no budget. */
+function formatBudget({ cost, tokens, turns, timeMs }: BudgetLeftData = {}): string {
+  const parts = [
+    cost === undefined ? "" : formatCost(cost),
+    tokens === undefined ? "" : `${formatTokens(tokens)} tokens`,
+    turns === undefined ? "" : `${turns} ${turns === 1 ? "turn" : "turns"}`,
+    timeMs === undefined ? "" : formatTime(timeMs),
+  ].filter(Boolean);
+  return parts.length === 0 ? "" : `left: ${parts.join(", ")}`;
 }
 
-function shortenPath({ cwd, home }: Status): string {
-  if (home !== undefined && (cwd === home || cwd.startsWith(`${home}/`))) return `~${cwd.slice(home.length)}`;
-  return cwd;
+const formatCost = (cost: number): string => `$${cost.toFixed(cost < 1 ? 3 : 2)}`;
+
+function formatTime(timeMs: number): string {
+  const seconds = Math.ceil(timeMs / 1_000);
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+}
+
+/** With `~` for the home directory. */
+export function shortenPath(path: string, home: string | undefined): string {
+  return home !== undefined && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path;
 }
 
 export function formatTokens(tokens: number): string {

@@ -5,9 +5,19 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentToolResult } from "@tau/agent";
 import type { AssistantMessage, ToolResultMessage } from "@tau/ai";
-import type { CustomEntry, CustomMessage, LiveView, LogView, SessionEntry, SessionMessage, View } from "@tau/protocol";
+import {
+  type CustomEntry,
+  type CustomMessage,
+  customTypes,
+  type LiveView,
+  type LogView,
+  type SessionEntry,
+  type SessionMessage,
+  type View,
+} from "@tau/protocol";
 import { type Component, Container, Spacer } from "@tau/tui";
 import { AssistantBlock } from "./blocks/assistant-message.ts";
+import { getText, toFields } from "./blocks/fields.ts";
 import { createNote } from "./blocks/note.ts";
 import { OlderNote } from "./blocks/older-note.ts";
 import { ShellCommandBlock } from "./blocks/shell-command.ts";
@@ -52,6 +62,8 @@ export class Transcript extends Container {
   #older: Older = { kind: "none" };
   /** Results whose calls are not shown, by the id of the call. An older entry may have the call. */
   readonly #strayResults = new Map<string, ToolResultMessage>();
+  /** The ids of denied calls that are not shown. */
+  readonly #strayDenials = new Set<string>();
   readonly #calls = new Map<string, ToolCallBlock>();
   /** The ids of calls without a result. */
   readonly #awaited = new Set<string>();
@@ -124,6 +136,7 @@ export class Transcript extends Container {
     for (const entry of entries) page.#addEntry(entry, undefined);
     const repeated = this.#takeCalls(page);
     for (const [id, result] of page.#strayResults) this.#strayResults.set(id, result);
+    for (const id of page.#strayDenials) this.#strayDenials.add(id);
     const shown = page.children.filter((child) => !repeated.has(child));
     this.children = [...(hasOlder ? [note] : []), ...shown, ...this.children.slice(1)];
     this.#firstId = entries[0]?.id ?? this.#firstId;
@@ -137,6 +150,7 @@ export class Transcript extends Container {
     for (const [id, block] of page.#calls) {
       const result = page.#awaited.has(id) ? this.#strayResults.get(id) : undefined;
       if (result) {
+        if (this.#strayDenials.delete(id)) block.setDenied();
         block.setResult(result);
         this.#strayResults.delete(id);
       } else if (page.#awaited.has(id) && this.#awaited.has(id)) repeated.add(block);
@@ -173,6 +187,7 @@ export class Transcript extends Container {
     this.#firstId = undefined;
     this.#older = { kind: "none" };
     this.#strayResults.clear();
+    this.#strayDenials.clear();
     this.#calls.clear();
     this.#awaited.clear();
     this.#commands = [];
@@ -225,7 +240,7 @@ export class Transcript extends Container {
       case "custom_message":
         return this.#addCustom({ role: "custom", ...entry });
       case "custom":
-        return this.#addCustomEntry(entry);
+        return entry.customType === customTypes.decision ? this.#addDecision(entry) : this.#addCustomEntry(entry);
       case "model_change":
         return this.#addChange(`Model: ${entry.provider}/${entry.modelId}`);
       case "thinking_level_change":
@@ -268,6 +283,16 @@ export class Transcript extends Container {
     this.#addBlock(look.renderers ? new RenderedItem({ look, name, find, fallback: note }) : note);
   }
 
+  /** Of the policy, about a call. */
+  #addDecision({ data }: CustomEntry): void {
+    const { toolCallId, outcome } = toFields(data);
+    const id = getText(toolCallId);
+    if (outcome !== "denied") return;
+    const call = this.#calls.get(id);
+    if (call) call.setDenied();
+    else if (this.#older.kind === "some") this.#strayDenials.add(id);
+  }
+
   /** State of an extension, which is shown only if the extension draws it. */
   #addCustomEntry(entry: CustomEntry): void {
     const look = this.#look;
@@ -306,6 +331,7 @@ export class Transcript extends Container {
       for (const call of message.calls) this.#getCall(call.id, call.name).setArguments(call.arguments);
     }
     for (const tool of tools) this.#getCall(tool.id, tool.name).setRunning(tool);
+    // The log may have refused the decision.
     for (const { toolCallId } of denials) this.#calls.get(toolCallId)?.setDenied();
   }
 

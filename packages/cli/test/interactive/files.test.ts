@@ -152,3 +152,33 @@ test.each(["mcp", "llama"])("/%s says that it is not there yet", async (name) =>
   run(app, `/${name}`);
   await app.sees(`/${name} is not there yet`);
 });
+
+describe("Tab", () => {
+  const prepare = async ({ directory }: ModelWorkspace) => {
+    await mkdir(join(directory, "src"));
+    for (const name of ["main.ts", "make.ts", "other.ts"]) await writeFile(join(directory, "src", name), "");
+  };
+
+  test("completes the path that the word before the cursor begins", async () => {
+    const app = await openApp([], { prepare });
+    app.type("look at sr");
+    app.press("tab");
+    await app.sees("look at src/");
+    app.type("ma");
+    app.press("tab");
+    await app.sees("src/make.ts");
+    expect(await app.screen()).not.toContain("other.ts");
+    app.type("k");
+    await expect.poll(app.screen).not.toContain("main.ts");
+    app.press("tab");
+    await expect.poll(() => app.drafts.at(-1)).toBe("look at src/make.ts ");
+  });
+
+  test("changes nothing where no path begins so", async () => {
+    const app = await openApp([], { prepare });
+    app.type("hello");
+    app.press("tab");
+    app.type(" there");
+    await app.sees("hello there");
+  });
+});

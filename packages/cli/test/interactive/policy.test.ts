@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SandboxData } from "@tau/protocol";
 import { expect, onTestFinished, test } from "vitest";
@@ -92,4 +92,17 @@ test("a command that the policy denies is shown as denied and not as done", asyn
   await app.sees("Sorry.");
   await app.sees("rm -rf / (denied)");
   await app.sees("The policy denied this command, and it was not run. It deletes / with everything below it.");
+});
+
+test("a denied call is shown as denied after the session is opened again", async () => {
+  const before = await openApp([toolReply("bash", { command: "rm -rf /" }), textReply("Sorry.")], { message: "go" });
+  await before.sees("Sorry.");
+  await expect.poll(before.screen).not.toContain("to stop");
+  const sessions = join(before.agentDir, "sessions");
+  const name = (await readdir(sessions, { recursive: true })).find((path) => path.endsWith(".jsonl"))!;
+  const app = await openApp([], { columns: 140 });
+  app.type(`/import ${join(sessions, name)}`);
+  app.press("escape", "enter");
+  await app.sees("Sorry.");
+  await app.sees("rm -rf / (denied)");
 });

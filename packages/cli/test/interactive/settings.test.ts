@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SettingsManager } from "@tau/harness/settings";
 import { builtInThemes, type ThemeDefinition } from "@tau/tui";
 import { describe, expect, test } from "vitest";
-import { textReply } from "../kit.ts";
+import { type ModelWorkspace, textReply } from "../kit.ts";
 import { openApp } from "./kit.ts";
 
 const readSettings = async ({ agentDir }: { agentDir: string }) =>
@@ -95,6 +95,13 @@ describe("settings", () => {
   test("quietStartup leaves out the header", async () => {
     const app = await openApp([], { settings: { quietStartup: true } });
     expect(await app.screen()).not.toContain("τ tau");
+    expect(await app.screen()).not.toContain("Model:");
+  });
+
+  test("quietStartup header leaves the line with the version", async () => {
+    const prepare = async ({ directory }: ModelWorkspace) => await writeFile(join(directory, "AGENTS.md"), "Be kind.");
+    const app = await openApp([], { settings: { quietStartup: "header" }, prepare });
+    expect(await app.screen()).toMatch(/^ τ tau 1\.2\.3\n\n/);
   });
 
   test("doubleEscapeAction none does nothing", async () => {

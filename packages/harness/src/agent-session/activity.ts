@@ -6,7 +6,7 @@ import type { AgentMessage } from "@tau/agent";
 import { type Clock, emptyUsage, type ImageContent, type TextContent, type Usage, type UserMessage } from "@tau/ai";
 import { getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import type { RunEnd } from "@tau/protocol";
-import { createBudget, type Budget } from "../budget/budget.ts";
+import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
 import { addUsage } from "../budget/usage.ts";
 import { HarnessError } from "../errors.ts";
 import { continuesAfter } from "../run/next-step.ts";
@@ -71,6 +71,11 @@ export class Activity {
 
   get run(): Run | undefined {
     return this.#state.kind === "running" ? this.#state.run : undefined;
+  }
+
+  /** What the current run, else the next one, may still spend. */
+  get budgetLeft(): BudgetLimits {
+    return (this.run?.budget ?? this.#createRunBudget()).left;
   }
 
   /** A run is in progress, or about to begin. */
@@ -216,17 +221,19 @@ export class Activity {
     }
   }
 
+  #createRunBudget(): Budget {
+    const { choices, budget, clock } = this.#parts;
+    const settingsBudget = createBudget(withoutUndefined(choices.settings().budgets), { parent: budget, clock });
+    return createBudget(choices.overrides.budgets ?? {}, { parent: settingsBudget, clock });
+  }
+
   async #runOnce(prompts: readonly AgentMessage[], onWritten = () => {}): Promise<RunOutcome> {
-    const { host, choices, inbox, parent, clock, lifetime, abortSignal, mustBeUsable, afterRun } = this.#parts;
+    const { host, choices, inbox, parent, lifetime, abortSignal, mustBeUsable, afterRun } = this.#parts;
     mustBeUsable();
     await choices.remember();
     choices.refitForToday();
     await choices.loadTools();
-    const settingsBudget = createBudget(withoutUndefined(choices.settings().budgets), {
-      parent: this.#parts.budget,
-      clock,
-    });
-    const run = new Run(host, createBudget(choices.overrides.budgets ?? {}, { parent: settingsBudget, clock }));
+    const run = new Run(host, this.#createRunBudget());
     const stops = [
       follow(lifetime, (reason) => run.abort(toRunAborted(reason, "person"))),
       follow(abortSignal, (reason) => run.abort(toRunAborted(reason, "signal"))),

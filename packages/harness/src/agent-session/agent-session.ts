@@ -8,7 +8,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ApprovalAnswer, BashExecutionMessage, LifecycleEvent, QueuedMessage, SessionEvent } from "@tau/protocol";
 import type { ToolLogLevel } from "@tau/tools";
 import type { AuthStorage } from "../auth/auth-storage.ts";
-import type { Budget } from "../budget/budget.ts";
+import type { Budget, BudgetLimits } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
 import { HarnessError } from "../errors.ts";
 import type { ExtensionEvent, InputSource } from "../extensions/events.ts";
@@ -361,6 +361,11 @@ export class AgentSession {
   /** What the current run, else the session, may still spend. Children spend from it. */
   get budget(): Budget {
     return this.#live.budget;
+  }
+
+  /** What the current run, else the next one, may still spend. */
+  get budgetLeft(): BudgetLimits {
+    return this.#activity.budgetLeft;
   }
 
   /** The queued messages, oldest first. */

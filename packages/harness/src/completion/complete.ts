@@ -1,21 +1,23 @@
-/** Completions of what the user is typing: commands after a slash, files after an `@`. */
+/** Completions of what the user is typing: commands after a slash, files after an `@`, and paths if asked for. */
 import type { CompletionData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { listSlashCommands } from "../agent-session/slash-commands.ts";
 import type { FileCompletion } from "./file-completion.ts";
-import { findOpenMention } from "./mention.ts";
+import { findOpenMention, findOpenPath } from "./mention.ts";
 
 export interface CompletionInput {
   text: string;
   /** Where the cursor is, in UTF-16 units. */
   cursor: number;
+  /** Whether a word that is neither a command nor a mention is completed as a path. Default false. */
+  paths?: boolean;
 }
 
 const maxCommands = 100;
 
 export async function complete(
   { session, files }: { session: AgentSession; files: FileCompletion },
-  { text, cursor }: CompletionInput,
+  { text, cursor, paths = false }: CompletionInput,
 ): Promise<CompletionData> {
   const before = text.slice(0, cursor);
   const command = /^\/([^\s]*)$/.exec(before)?.[1];
@@ -25,7 +27,8 @@ export async function complete(
     return { from: 1, items: items.slice(0, maxCommands) };
   }
   const mention = findOpenMention(before);
-  if (!mention) return { from: before.length, items: [] };
-  const { values, isIncomplete } = await files.complete(mention);
-  return { from: mention.from, items: values.map((value) => ({ value })), ...(isIncomplete && { incomplete: true }) };
+  const open = mention ?? (paths ? findOpenPath(before) : undefined);
+  if (!open) return { from: before.length, items: [] };
+  const { values, isIncomplete } = await (mention ? files.complete(mention) : files.completePath(open));
+  return { from: open.from, items: values.map((value) => ({ value })), ...(isIncomplete && { incomplete: true }) };
 }

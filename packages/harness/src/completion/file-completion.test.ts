@@ -1,9 +1,10 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createFakeClock } from "@tau/ai/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { FileCompletion, type FileCompletionOptions } from "./file-completion.ts";
-import { findOpenMention } from "./mention.ts";
+import { FileCompletion, type FileCompletionOptions, type FileSuggestions } from "./file-completion.ts";
+import { findOpenMention, findOpenPath } from "./mention.ts";
 
 let root = "";
 let cwd = "";
@@ -34,17 +35,19 @@ async function add(...paths: string[]): Promise<void> {
 }
 
 /** Asks as an editor does: again until the answer is complete. */
-async function complete(before: string, files = completion): Promise<string[]> {
-  const mention = findOpenMention(before)!;
-  let answer = await files.complete(mention);
+async function askUntilComplete(ask: () => Promise<FileSuggestions>): Promise<string[]> {
+  let answer = await ask();
   await expect
     .poll(async () => {
-      if (answer.isIncomplete) answer = await files.complete(mention);
+      if (answer.isIncomplete) answer = await ask();
       return answer.isIncomplete;
     })
     .toBe(false);
   return answer.values;
 }
+
+const complete = async (before: string, files = completion): Promise<string[]> =>
+  await askUntilComplete(() => files.complete(findOpenMention(before)!));
 
 describe("files below the working directory", () => {
   test("are found by any part of their path, with their directories", async () => {
@@ -235,3 +238,30 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+describe("a path without an @", () => {
+  const completePath = async (before: string) =>
+    await askUntilComplete(() => completion.completePath(findOpenPath(before)!));
+
+  test("is completed in its directory, by how names begin, with what ignore files exclude", async () => {
+    await add("src/main.ts", "src/Makefile", "src/domain.ts", "server/", "my notes/a.txt", "README.md", "out/x");
+    await writeFile(join(cwd, ".gitignore"), "out");
+    expect(await completePath("look at s")).toEqual(["src/", "server/"]);
+    expect(await completePath("look at src/m")).toEqual(["src/main.ts", "src/Makefile"]);
+    expect(await completePath("o")).toEqual(["out/"]);
+    expect(await completePath("./RE")).toEqual(["./README.md"]);
+    expect(await completePath("my")).toEqual(['"my notes/"']);
+    expect(await completePath('"my notes/')).toEqual(['"my notes/a.txt"']);
+    expect(await completePath("..")).toEqual(["../project/"]);
+    expect(await completePath("nothing")).toEqual([]);
+  });
+
+  test("is found after a second in a directory that was listed before it was there", async () => {
+    const clock = createFakeClock();
+    completion = create({ clock });
+    expect(await completePath("ne")).toEqual([]);
+    await add("new.txt");
+    await clock.advance(1_001);
+    expect(await completePath("ne")).toEqual(["new.txt"]);
+  });
+});

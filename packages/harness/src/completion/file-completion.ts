@@ -33,6 +33,8 @@ const maxResults = 100;
 const maxWaitMs = 50;
 /** A list that is older is made anew, also within a mention. */
 const maxAgeMs = 10_000;
+/** The same for the directory of a path that is completed: listing it again is cheap. */
+const maxDirectoryAgeMs = 1_000;
 
 interface DirectoryListing {
   directory: string;
@@ -64,6 +66,19 @@ export class FileCompletion {
     const found = target.kind === "tree" ? await this.#completeInTree(target) : await this.#completeInDirectory(target);
     const values = found.paths.map((path) => formatMention(target.prefix + path, mention.isQuoted));
     return { values: values.filter((value) => value !== undefined), isIncomplete: found.isIncomplete };
+  }
+
+  /** What is in the directory of a path and begins as it ends, as a shell completes it. */
+  async completePath({ path, isQuoted }: OpenMention): Promise<FileSuggestions> {
+    if (this.#directory?.listing.isOlderThan(maxDirectoryAgeMs)) this.#directory = undefined;
+    const typed = path === "~" || path === ".." ? `${path}/` : path;
+    const target = toDirectoryTarget(typed, { cwd: this.#cwd, home: this.#home });
+    const { paths, isIncomplete } = await this.#completeInDirectory(target);
+    const start = target.query.toLowerCase();
+    const values = paths
+      .filter((name) => name.toLowerCase().startsWith(start))
+      .map((name) => formatMention(target.prefix + name, isQuoted));
+    return { values: values.filter((value) => value !== undefined), isIncomplete };
   }
 
   /** Ends what is in progress. */

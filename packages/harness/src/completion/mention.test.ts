@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findOpenMention, formatMention, parseMention } from "./mention.ts";
+import { findOpenMention, findOpenPath, formatMention, parseMention } from "./mention.ts";
 
 describe("the mention before the cursor", () => {
   test.each<[string, { from: number; path: string; isQuoted?: true } | undefined]>([
@@ -20,6 +20,22 @@ describe("the mention before the cursor", () => {
     expect(mention && { from: mention.from, path: mention.path, ...(mention.isQuoted && { isQuoted: true }) }).toEqual(
       expected,
     );
+  });
+});
+
+describe("the path before the cursor", () => {
+  test.each<[string, { from: number; path: string; isQuoted?: true } | undefined]>([
+    ["", { from: 0, path: "" }],
+    ["see src/ma", { from: 4, path: "src/ma" }],
+    ["--file=./a", { from: 7, path: "./a" }],
+    ["see ", { from: 4, path: "" }],
+    ['see "my fi', { from: 4, path: "my fi", isQuoted: true }],
+    ['see "my file" a', { from: 14, path: "a" }],
+    ["it's", { from: 3, path: "s" }],
+    ["a\0b", undefined],
+  ])("%j", (before, expected) => {
+    const path = findOpenPath(before);
+    expect(path && { from: path.from, path: path.path, ...(path.isQuoted && { isQuoted: true }) }).toEqual(expected);
   });
 });
 

@@ -28,6 +28,21 @@ export function findOpenMention(before: string): OpenMention | undefined {
   return { before: before.slice(0, from), from, path: isQuoted ? typed.slice(1) : typed, isQuoted };
 }
 
+const openQuote = /(?:^|[\s=])("[^"]*)$/;
+/** What follows the last blank, quote or equals sign. */
+const lastWord = /[^\s"'=]*$/;
+
+/** The word before the cursor, as a path. */
+export function findOpenPath(before: string): OpenMention | undefined {
+  const isQuoteOpen = before.split('"').length % 2 === 0;
+  const quoted = isQuoteOpen ? openQuote.exec(before)?.[1] : undefined;
+  const typed = quoted ?? lastWord.exec(before)![0];
+  if (typed.includes("\0")) return undefined;
+  const from = before.length - typed.length;
+  const isQuoted = quoted !== undefined;
+  return { before: before.slice(0, from), from, path: isQuoted ? typed.slice(1) : typed, isQuoted };
+}
+
 /** Paths that leave the working directory are completed in one directory at a time: what is outside may be huge. */
 export function parseMention(path: string, { cwd, home }: { cwd: string; home: string }): MentionTarget {
   const typed = path === "~" || path === ".." ? `${path}/` : path;

@@ -31,6 +31,7 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     autoRetryEnabled: settings.retry.enabled,
     messageCount: messages.length,
     pendingMessageCount: queue.steering.length + queue.followUps.length,
+    contextFiles: session.resourceLoader.resources.contextFiles.map(({ path }) => path),
     sandbox: session.policy.sandbox,
   };
 }
@@ -38,7 +39,7 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
 export async function toStatsData(session: AgentSession): Promise<StatsData> {
   const { messages, tokens, cost, cacheHitRate, contextUse } = await session.stats();
   const { user, assistant, toolResults, toolCalls } = messages;
-  const { sessionFile, sessionId } = session;
+  const { sessionFile, sessionId, budgetLeft } = session;
   return {
     ...(sessionFile !== undefined && { sessionFile }),
     sessionId,
@@ -51,6 +52,7 @@ export async function toStatsData(session: AgentSession): Promise<StatsData> {
     cost,
     cacheHitRate,
     ...(contextUse && { contextUsage: contextUse }),
+    ...(Object.keys(budgetLeft).length > 0 && { budgetLeft }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** What isolated extensions can do, when their processes run, and when they are turned off. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -51,6 +51,26 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(host.extension).toMatchObject({ host: "isolated", state: "acknowledged" });
     expect(await callTool(host, "go")).toBe("1");
     expect(host.problems).toEqual([]);
+  });
+
+  test("shares no network, processes, mounts or messages with the host, and has no rights over the machine", async () => {
+    const names = ["net", "pid", "mnt", "ipc", "uts"];
+    const code = toolCode(
+      `const own = ${JSON.stringify(names)}.map((name) => fs.readlinkSync("/proc/self/ns/" + name));
+      const status = fs.readFileSync("/proc/self/status", "utf8");
+      return [own, /^CapEff:\\t(.*)$/m.exec(status)[1], /^NoNewPrivs:\\t(.*)$/m.exec(status)[1], /^Seccomp:\\t(.*)$/m.exec(status)[1]];`,
+      `import fs from "node:fs";`,
+    );
+    const [own, rights, ...fixed] = JSON.parse(await callTool(await load(code), "go")) as [
+      string[],
+      string,
+      ...string[],
+    ];
+    const shared = names.filter((name, index) => readlinkSync(`/proc/self/ns/${name}`) === own[index]);
+    expect(shared).toEqual([]);
+    // Root may read and write files of other users, as far as they are mounted.
+    expect(Number.parseInt(rights, 16)).toBe(process.getuid!() === 0 ? 2 : 0);
+    expect(fixed).toEqual(["1", "2"]);
   });
 
   test("is known from the cache, and its process starts with the first call", async () => {
@@ -293,6 +313,33 @@ describe.runIf(isWalled)("an isolated extension", () => {
     const event = { type: "tool_call" as const, toolCallId: "t7", toolName: "bash", input: { command: "ls" } };
     await host.extension.handlers.get("tool_call")![0]!(event, {} as never);
     expect([event.input, host.changedCalls]).toEqual([{ command: "other" }, ["t7"]]);
+  });
+
+  test("that may not listen to events is not told of them, and its tools work", async () => {
+    const policy = { ...openPolicy, perExtension: { guest: { deny: ["events" as const] } } };
+    const host = await load(
+      toolCode(`return heard;`, `let heard = "nothing";`).replace(
+        "function (tau) {",
+        `function (tau) { tau.on("agent_start", () => { heard = "all"; });`,
+      ),
+      { policy },
+    );
+    await host.extension.handlers.get("agent_start")![0]!({ type: "agent_start" }, {} as never);
+    expect(await callTool(host, "go")).toBe("nothing");
+    expect(host.denied()).toEqual(["events:capability:extension_deny"]);
+    expect(host.problems[0]?.message).toMatch(/^It is not told of events/);
+  });
+
+  test("brings resources of its own and of the workspace, and no others", async () => {
+    const host = await load(
+      `export default (tau) => tau.on("resources_discover", () => ({ skillPaths: ["skills", "/etc", import.meta.dirname + "/skills"], promptPaths: ["../../x"] }));`,
+    );
+    const { cwd, agentDir } = host.place;
+    const found = await host.extension.handlers.get("resources_discover")![0]!(
+      { type: "resources_discover", cwd, reason: "startup" },
+      {} as never,
+    );
+    expect(found).toEqual({ skillPaths: ["skills", join(agentDir, "npm", "guest", "skills")], promptPaths: [] });
   });
 
   test("is told when the run is aborted", async () => {

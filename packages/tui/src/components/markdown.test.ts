@@ -128,6 +128,20 @@ describe("drawing", () => {
     expect(draw("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |", 8)).toEqual(["a: 1", "b: 2", "", "a: 3", "b: 4"]);
   });
 
+  test("columns of a table are aligned as their rule says, also lines of a cell that wraps", () => {
+    const table = "| name | middle | amount |\n|:--|:-:|--:|\n| a | b | 1 |\n| b | 日 | 12 apples and 日 |";
+    expect(draw(table, 34)).toEqual([
+      "┌──────┬────────┬────────────────┐",
+      "│ name │ middle │         amount │",
+      "├──────┼────────┼────────────────┤",
+      "│ a    │   b    │              1 │",
+      "├──────┼────────┼────────────────┤",
+      "│ b    │   日   │  12 apples and │",
+      "│      │        │             日 │",
+      "└──────┴────────┴────────────────┘",
+    ]);
+  });
+
   test("styles are those of the theme, and each text ends its own", () => {
     expect(draw("# a `b`", 200, tagged)).toEqual([
       "<heading><bold><underline>a </underline></bold></heading><code>b</code>",

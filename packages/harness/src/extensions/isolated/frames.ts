@@ -25,16 +25,25 @@ export function encodeText(json: string): Buffer {
   return frame;
 }
 
+/** Deeper values make code fail that walks through them. */
+const maxDepth = 64;
+
 /** Puts frames together that arrive in pieces. */
 export class FrameReader {
+  readonly #isBounded: boolean;
   #pieces: Buffer[] = [];
   #length = 0;
+
+  /** `isBounded`: values may have at most 64 levels. Default false. */
+  constructor({ isBounded = false } = {}) {
+    this.#isBounded = isBounded;
+  }
 
   /** The messages that are whole now. Throws `FrameError`, after which the connection must be closed. */
   push(piece: Buffer): unknown[] {
     // Most frames arrive whole and alone.
     if (this.#length === 0 && piece.length >= headerBytes && piece.length === headerBytes + readLength(piece)) {
-      return [parseMessage(piece.toString("utf8", headerBytes))];
+      return [this.#parse(piece.toString("utf8", headerBytes))];
     }
     this.#pieces.push(piece);
     this.#length += piece.length;
@@ -44,10 +53,17 @@ export class FrameReader {
       const end = headerBytes + readLength(this.#join(headerBytes));
       if (this.#length < end) return messages;
       const bytes = this.#join(end);
-      messages.push(parseMessage(bytes.toString("utf8", headerBytes, end)));
+      messages.push(this.#parse(bytes.toString("utf8", headerBytes, end)));
       this.#pieces = bytes.length > end ? [bytes.subarray(end)] : [];
       this.#length -= end;
     }
+  }
+
+  #parse(json: string): unknown {
+    const message = parseMessage(json);
+    if (this.#isBounded && isTooDeep(message, maxDepth))
+      throw new FrameError("It sent a message with too many levels.");
+    return message;
   }
 
   /** The first piece, made at least so long. Pieces are joined once for a frame, not once for each piece. */
@@ -55,6 +71,14 @@ export class FrameReader {
     if (this.#pieces[0]!.length < length) this.#pieces = [Buffer.concat(this.#pieces)];
     return this.#pieces[0]!;
   }
+}
+
+function isTooDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const field of Array.isArray(value) ? value : Object.values(value))
+    if (isTooDeep(field, levels - 1)) return true;
+  return false;
 }
 
 function readLength(bytes: Buffer): number {

@@ -1,5 +1,5 @@
 /** Commands that only read. */
-import { optional, nonEmptyText, text, wholeNumber } from "../../fields/kinds.ts";
+import { flag, optional, nonEmptyText, text, wholeNumber } from "../../fields/kinds.ts";
 import { complete } from "../../completion/complete.ts";
 import { FileCompletion } from "../../completion/file-completion.ts";
 import { listSlashCommands } from "../../agent-session/slash-commands.ts";
@@ -35,8 +35,11 @@ export const stateCommands = {
     leafId: sessionManager.getLeafId(),
   })),
   get_fork_messages: command({}, async ({ session }) => ({ messages: await listForkMessages(session) })),
-  complete: command({ text, cursor: wholeNumber({ min: 0, unit: "characters" }) }, ({ hosted, session }, input) => {
-    hosted.files ??= new FileCompletion({ cwd: session.cwd });
-    return complete({ session, files: hosted.files }, input);
-  }),
+  complete: command(
+    { text, cursor: wholeNumber({ min: 0, unit: "characters" }), paths: optional(flag) },
+    ({ hosted, session }, input) => {
+      hosted.files ??= new FileCompletion({ cwd: session.cwd });
+      return complete({ session, files: hosted.files }, input);
+    },
+  ),
 } satisfies SomeCommands;

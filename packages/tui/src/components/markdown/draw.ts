@@ -235,11 +235,12 @@ export class MarkdownDrawing {
     if (!widths) return this.#narrowTable(rows, width);
     const lines = [drawBorder(widths, ["┌", "┬", "┐"])];
     const between = drawBorder(widths, ["├", "┼", "┤"]);
+    const columns = widths.map((columnWidth, index) => ({ width: columnWidth, align: table.align[index] ?? null }));
     const key = widths.join();
     for (const [index, row] of rows.entries()) {
       if (row.drawn?.key !== key) {
         this.drawnParts++;
-        row.drawn = { key, lines: drawRow(row.cells, widths) };
+        row.drawn = { key, lines: drawRow(row.cells, columns) };
       }
       if (index > 0) lines.push(between);
       for (const line of row.drawn.lines) lines.push(line);

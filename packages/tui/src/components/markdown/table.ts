@@ -51,13 +51,27 @@ function share(min: readonly number[], wanted: readonly number[], room: number):
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-export function drawRow(cells: readonly string[], widths: readonly number[]): string[] {
-  const columns = widths.map((width, index) => wrapTextWithAnsi(cells[index] ?? "", width));
-  const height = Math.max(...columns.map(({ length }) => length));
+/** Null: to the left. */
+export type Alignment = "left" | "center" | "right" | null;
+
+export interface Column {
+  width: number;
+  align: Alignment;
+}
+
+export function drawRow(cells: readonly string[], columns: readonly Column[]): string[] {
+  const wrapped = columns.map(({ width }, index) => wrapTextWithAnsi(cells[index] ?? "", width));
+  const height = Math.max(...wrapped.map(({ length }) => length));
   return Array.from({ length: height }, (_, line) => {
-    const parts = columns.map((column, index) => padToWidth(column[line] ?? "", widths[index] as number));
+    const parts = columns.map((column, index) => alignText(wrapped[index]?.[line] ?? "", column));
     return `│ ${parts.join(" │ ")} │`;
   });
+}
+
+function alignText(text: string, { width, align }: Column): string {
+  const room = Math.max(0, width - visibleWidth(text));
+  const before = align === "right" ? room : align === "center" ? Math.floor(room / 2) : 0;
+  return padToWidth(" ".repeat(before) + text, width);
 }
 
 export const drawBorder = (
