@@ -1,8 +1,8 @@
-/** Modules of the program that extensions import by a name of pi's. */
+/** Modules of the program that extensions import by a name of pi's, and the terminal library by its own. */
 import type { LoadSharedModule } from "@tau/harness/extensions";
 import type { TerminalLook } from "@tau/pi";
 
-const pattern = /^@(?:earendil-works|mariozechner)\/pi-(?:ai|agent-core|tui|coding-agent)(?:\/|$)/;
+const pattern = /^(?:@tau\/tui$|@(?:earendil-works|mariozechner)\/pi-(?:ai|agent-core|tui|coding-agent)(?:\/|$))/;
 
 /** What the components of these modules draw with: that of the terminal, once it is there. */
 let look: TerminalLook | undefined;
@@ -13,7 +13,7 @@ export function lendTerminalLook(lent: TerminalLook): void {
   setLoadedLook(lent);
 }
 
-/** Late, because only extensions need them. Undefined for a name that is not one of pi's. */
+/** Late, because only extensions need them. Undefined for a name that is none of these. */
 export const lendModule: LoadSharedModule = (name) => (pattern.test(name) ? load(name) : undefined);
 
 async function load(name: string): Promise<Record<string, unknown>> {
