@@ -5,12 +5,13 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { systemClock, systemIds } from "@tau/ai";
+import { streamSimple, systemClock, systemIds } from "@tau/ai";
 import { createAgentSession, SessionManager, SettingsManager } from "@tau/harness";
 import { loadIsolated, StreamBatch, systemNetwork } from "@tau/harness/extensions/isolated";
 import { createEventBus } from "@tau/harness/extensions";
 import { resolvePolicy } from "@tau/harness/policy";
-import { cpuSince, echoTool, model, textStream } from "./memory-model.mjs";
+import { cpuSince, echoTool, model } from "./memory-model.mjs";
+import { withModel } from "./streaming.mjs";
 
 const dist = join(import.meta.dirname, "..", "packages", "cli", "dist");
 const deltas = 20_000;
@@ -30,7 +31,9 @@ export default async function bench(report) {
     await benchIsolated(await load("tool", toolCode), report);
     const isolated = [];
     for (let index = 0; index < listeners; index++) isolated.push(await load(`listener-${index}`, listenerCode));
-    await benchDeltas(directory, isolated, report);
+    await withModel((getModel) =>
+      benchDeltas(directory, { isolated, model: getModel({ count: deltas, size: 5, kind: "text" }) }, report),
+    );
   } finally {
     for (const extension of opened) await extension.close();
     rmSync(directory, { recursive: true, force: true });
@@ -69,17 +72,25 @@ async function benchIsolated(extension, report) {
   report("a tool call of an isolated extension, p99", times[Math.floor(times.length * 0.99)], "µs");
 }
 
-async function benchDeltas(directory, isolated, report) {
+async function benchDeltas(directory, { isolated, model: streaming }, report) {
+  const streamFn = (_model, context, options) => streamSimple(streaming, context, { ...options, apiKey: "none" });
   const received = { inProcess: 0 };
   const ways = {
     none: [],
-    inProcess: Array.from({ length: listeners }, () => (tau) => tau.on("message_update", () => void received.inProcess++)),
-    isolated: isolated.map(({ handlers }) => (tau) => tau.on("message_update", handlers.get("message_update")[0])),
+    inProcess: Array.from(
+      { length: listeners },
+      () => (tau) => tau.on("message_update", () => void received.inProcess++),
+    ),
+    isolated: isolated.map(
+      ({ handlers }) =>
+        (tau) =>
+          tau.on("message_update", handlers.get("message_update")[0]),
+    ),
   };
   const best = {};
   for (let round = 0; round < rounds; round++) {
     for (const [name, factories] of Object.entries(ways)) {
-      const session = await openSession(directory, { streamFn: textStream(deltas), extensions: { factories } });
+      const session = await openSession(directory, { streamFn, extensions: { factories } });
       const started = process.cpuUsage();
       await session.prompt("go");
       best[name] = Math.min(best[name] ?? Number.POSITIVE_INFINITY, cpuSince(started));

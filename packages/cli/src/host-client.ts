@@ -12,7 +12,8 @@ export function createHostClient(host: Host, sessionId: string): SessionClient {
     to: (other) => createHostClient(host, other),
     extensions: {
       get loaded() {
-        return host.get(sessionId).session.extensions;
+        // A frame may be drawn after the session was closed and before another one is shown.
+        return host.sessionIds.includes(sessionId) ? host.get(sessionId).session.extensions : undefined;
       },
       attach: (surface) => host.get(sessionId).session.attachSurface(surface),
       onToolUpdate: (listener) =>
@@ -23,7 +24,8 @@ export function createHostClient(host: Host, sessionId: string): SessionClient {
     },
     async leaveFor(next) {
       // The session of another directory is another host's, and this host keeps one to open others like it.
-      if (host.sessionIds.includes(next.sessionId)) await leaveSession(host, sessionId, next.sessionId);
+      const isSameHost = host.sessionIds.includes(next.sessionId);
+      if (isSameHost && host.get(sessionId).session.extensions) await leaveSession(host, sessionId, next.sessionId);
     },
   };
 }

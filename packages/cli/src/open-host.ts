@@ -1,7 +1,6 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
 import { existsSync, realpathSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { systemIds } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
@@ -10,11 +9,12 @@ import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findUnknownTools, openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
 import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
-import type { Settings, SettingsManager } from "@tau/harness/settings";
+import type { Settings } from "@tau/harness/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
+import { takePiNotice } from "./pi-notice.ts";
 import { lendModule } from "./lend-module.ts";
 
 export interface OpenedHost {
@@ -144,7 +144,7 @@ async function openSessionHost(
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
     if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
-    const notice = await findPiNotice(io, { agentDir, settings: settingsManager });
+    const notice = await takePiNotice(io, { agentDir, settings: settingsManager });
     if (notice !== undefined) session.notify("packages", notice);
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
     return { host, sessionId, options: resolved };
@@ -196,14 +196,6 @@ async function resolveFlags(
   const resolved = await resolveExtensionFlags(options, loaded);
   for (const [name, value] of resolved.extensionFlags) values.set(name, value);
   return resolved;
-}
-
-/** Once for users who come from pi; for all others it looks for one file. */
-async function findPiNotice(io: Io, { agentDir, settings }: { agentDir: string; settings: SettingsManager }) {
-  const home = io.env["HOME"] || homedir();
-  if (!existsSync(join(home, ".pi", "agent", "settings.json"))) return undefined;
-  const { getPackageEntries, takePiPackagesNotice } = await import("@tau/harness/packages");
-  return await takePiPackagesNotice({ home, agentDir, entries: getPackageEntries(settings).user, ids: systemIds });
 }
 
 /** Whether a person can answer questions: the other modes are for programs. */

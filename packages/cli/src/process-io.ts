@@ -124,12 +124,19 @@ function endBySignal(self: NodeJS.Process, signal: EndSignal): void {
  * writes. A further signal ends the program at once; while nothing holds it, one would only take the place of the code.
  */
 function leave(self: NodeJS.Process, code: number): void {
-  if (isHeld(self)) for (const signal of endSignals) self.removeAllListeners(signal);
+  const isLost = isTerminalLost();
+  if (isLost || isHeld(self)) for (const signal of endSignals) self.removeAllListeners(signal);
+  // Node would abort, because it cannot give the terminal its modes back.
+  if (isLost) self.once("exit", () => self.kill(self.pid, "SIGHUP"));
   self.exit(code);
 }
 
 const isHeld = (self: NodeJS.Process): boolean =>
   self.getActiveResourcesInfo().some((name) => name.startsWith("FSReq") || name.startsWith("GetAddrInfo"));
+
+/** A descriptor of a terminal that was closed is a terminal no longer. */
+const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+const isTerminalLost = (): boolean => terminals.some((fd) => !isatty(fd));
 
 /** A directory may be removed by somebody else while one works in it. */
 function workingDirectory(self: NodeJS.Process): string {

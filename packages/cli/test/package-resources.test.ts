@@ -50,3 +50,12 @@ test("a project that is not trusted brings none", async () => {
   await run(workspace, ["-p", "-a", "Hi"]);
   expect(getText()).toContain("does fix");
 });
+
+test("a session names the packages of pi once", async () => {
+  const { workspace } = await create("../pack");
+  await write(workspace.directory, { ".pi/agent/settings.json": JSON.stringify({ packages: ["npm:theirs"] }) });
+  expect((await run(workspace, ["-p", "Hi"])).err).toContain(
+    "npm:theirs. To look at them and install them: tau install --from-pi",
+  );
+  expect((await run(workspace, ["-p", "Hi"])).err).not.toContain("npm:theirs");
+});

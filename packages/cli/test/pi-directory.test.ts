@@ -42,22 +42,18 @@ async function createPiDirectory() {
   return { workspace, settings };
 }
 
-test("a directory of pi is quiet, and tau doctor says which settings have no effect", async () => {
+test("a directory of pi is quiet but for packages that tau has not installed, and tau doctor says which settings have no effect", async () => {
   const { workspace } = await createPiDirectory();
   // The directory is made private, which is said once.
   await run(workspace, ["auth", "status"]);
-  expect(await run(workspace, ["-p", "Hi"])).toEqual({ code: 0, out: "Hello.\n", err: "" });
+  const { code, out: answer, err } = await run(workspace, ["-p", "Hi"]);
+  expect({ code, answer }).toEqual({ code: 0, answer: "Hello.\n" });
+  expect(err.trimEnd().split("\n")).toEqual([expect.stringMatching(/npm:pi-skills is not installed.*tau install$/)]);
   const { out } = await run(workspace, ["doctor", "--json"]);
   const rows = JSON.parse(out) as { check: string; status: string; says: string }[];
   const row = rows.find(({ check }) => check === "settings of pi");
   expect(row?.status).toBe("ok");
-  for (const name of [
-    "packages",
-    "terminal.clearOnShrink",
-    "retry.provider",
-    "compaction.modelOverrides",
-    "deviceId",
-  ]) {
+  for (const name of ["terminal.clearOnShrink", "retry.provider", "compaction.modelOverrides", "deviceId"]) {
     expect(row?.says).toContain(`${name} (`);
   }
 });

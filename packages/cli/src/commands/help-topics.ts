@@ -65,7 +65,8 @@ const topics: Readonly<Record<string, () => string[]>> = {
       [String(exitCodes.failed), "Failed, or stopped by a limit; standard error says why in one line."],
       [String(exitCodes.usage), "The command line is wrong, or names a session, model or file that does not exist."],
       [String(exitCodes.denied), "Answered, but the policy denied a tool call of the model."],
-      [String(exitCodes.interrupted), "Interrupted by the user or a signal."],
+      [String(exitCodes.interrupted), "Interrupted by the user, or by SIGINT."],
+      ["129, 143", "Ended by SIGHUP or by SIGTERM."],
     ]),
 };
 

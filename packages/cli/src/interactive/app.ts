@@ -272,6 +272,7 @@ export class App {
   /** Leaves the terminal as it was. */
   stop(): void {
     this.#unsubscribe();
+    this.#extensions?.close();
     this.#status.stop();
     this.#first.stop();
     this.#tui.stop({

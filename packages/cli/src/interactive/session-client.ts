@@ -17,6 +17,6 @@ export interface SessionClient {
   to(sessionId: string): SessionClient;
   /** Undefined for a session that is not in this process. */
   readonly extensions?: ExtensionClient;
-  /** Closes the session, because another one is shown instead. */
+  /** Closes the session if it has extensions, because another one is shown instead. */
   leaveFor?(next: SessionClient): Promise<void>;
 }

@@ -2,6 +2,7 @@
 import type { ThinkingLevelName } from "@tau/protocol";
 import { toPlainLine } from "@tau/tui";
 import { login, logout } from "./commands/connect.ts";
+import { showExtensions } from "./commands/extensions.ts";
 import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
 import { chooseModel, chooseScopedModels } from "./commands/models.ts";
 import { runDoctor, showChangelog } from "./commands/program.ts";
@@ -48,7 +49,8 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "policy", description: "Show the policy, the sandbox and what is allowed", run: showPolicy },
   { name: "login", description: "Connect a provider", argument: "PROVIDER", run: login },
   { name: "logout", description: "Remove a stored key or login", argument: "PROVIDER", run: logout },
-  { name: "reload", description: "Read settings, skills, templates, themes and keys again", run: reload },
+  { name: "extensions", description: "Show extensions, what they bring and their problems", run: showExtensions },
+  { name: "reload", description: "Read settings, extensions, skills, templates, themes and keys again", run: reload },
   { name: "doctor", description: "Check whether everything works", run: runDoctor },
   { name: "changelog", description: "Show what has changed", run: showChangelog },
   { name: "bug", description: "Write a file about a problem, and send nothing", argument: "TEXT", run: writeBugReport },

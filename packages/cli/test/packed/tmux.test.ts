@@ -1,6 +1,8 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createStreamedModel, type StreamedModel } from "../streamed-model.ts";
-import { getCommandLine } from "./pty.ts";
+import { getCommandLine, listDrafts } from "./pty.ts";
 import { hasTmux, openTmux, type Tmux } from "./tmux.ts";
 
 if (!hasTmux) console.warn("The tests in tmux are skipped: there is no tmux. Install it, for example with apt-get.");
@@ -137,4 +139,16 @@ test.skipIf(!hasTmux)("Ctrl-Z while an answer arrives, and fg", async () => {
   const everything = tmux.everything();
   for (const line of numbered(0, 50)) expect(everything).toContain(line);
   expect(everything).toContain("between-42");
+});
+
+test.skipIf(!hasTmux)("a program whose terminal is gone ends quietly and keeps what was typed", async () => {
+  const model = await createStreamedModel();
+  const tmux = openTmux(model);
+  tmux.type(`${await getCommandLine()} 2> errors.txt\r`);
+  await tmux.sees("small");
+  tmux.type("half a thought");
+  await tmux.sees("half a thought");
+  await tmux.close();
+  expect(await readFile(join(model.directory, "errors.txt"), "utf8")).toBe("");
+  expect(listDrafts(model)).toHaveLength(1);
 });

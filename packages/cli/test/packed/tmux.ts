@@ -18,6 +18,8 @@ export interface Tmux {
   everything(): string;
   sees(text: string | RegExp): Promise<void>;
   resize(columns: number, rows: number): void;
+  /** Takes the terminal away from the programs in it. Resolves when they have ended. */
+  close(): Promise<void>;
   /** What a terminal without tmux shows for the same bytes. Only before the first resize. */
   drawElsewhere(): Promise<string>;
 }
@@ -32,12 +34,16 @@ export function openTmux(workspace: Workspace): Tmux {
   const record = join(workspace.directory, "pane.bytes");
   const { TERM: _outer, ...env } = createPtyEnv(workspace);
   const tmux = (...args: string[]) => execFileSync("tmux", ["-L", socket, ...args], { env, encoding: "utf8" });
-  onTestFinished(async () => {
+  let isClosed = false;
+  const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
     const [shellPid] = tmux("list-panes", "-F", "#{pane_pid}").split("\n").map(Number);
     const pids = [...listChildren(shellPid as number), shellPid as number];
     tmux("kill-server");
-    await expect.poll(() => pids.some(isRunning)).toBe(false);
-  });
+    await expect.poll(() => pids.some(isRunning), { timeout: 15_000 }).toBe(false);
+  };
+  onTestFinished(close);
   // Nothing is drawn before it is recorded.
   const shell = `read -r line; PS1='$ ' exec bash --norc -i`;
   const size = ["-x", String(columns), "-y", String(rows)];
@@ -56,6 +62,7 @@ export function openTmux(workspace: Workspace): Tmux {
     screen,
     everything: () => toText(tmux("capture-pane", "-p", "-J", "-S", "-")),
     sees: async (text) => await expect.poll(screen, { timeout: 15_000, interval: 50 }).toMatch(text),
+    close,
     resize: (width, height) => void tmux("resize-window", "-x", String(width), "-y", String(height)),
     drawElsewhere: async () => {
       const terminal = await VirtualTerminal.create(columns, rows);

@@ -73,6 +73,7 @@ export class ExtensionRunner implements ExtensionHooks {
         const called = this.#call(extension, handler, current as ExtensionEvent);
         // Deltas come by the thousand, and most handlers answer at once.
         const answer = isPromise(called) ? await called : called;
+        if (answer === undefined) continue;
         const combined = combineResult(current, result, answer);
         current = combined.event;
         result = combined.result;

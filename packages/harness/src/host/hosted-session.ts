@@ -92,7 +92,7 @@ export class HostedSession {
 
   /** Submits messages in the order of the calls. Resolves when the message is in the log; throws when it could not be written. */
   async submit(text: string, options: SubmitOptions & { images?: ImageContent[] }): Promise<Submission> {
-    const submission = await this.#inOrder(() => this.session.submit(text, options));
+    const submission = await this.#submit(text, options);
     if (submission.disposition !== "started" || submission.isWritten) return submission;
     const { failure } = await submission.outcome;
     const reason = failure?.message ?? "the run ended before it was written";
@@ -101,7 +101,7 @@ export class HostedSession {
 
   /** Submits a prompt, and resolves when the run that it begins is over. Undefined: an extension dealt with the prompt. */
   async run(text: string, options: SubmitOptions): Promise<RunOutcome | undefined> {
-    const submission = await this.#inOrder(() => this.session.submit(text, options));
+    const submission = await this.#submit(text, options);
     if (submission.disposition === "started") return await submission.outcome;
     if (submission.disposition === "handled") return undefined;
     throw new HarnessError("busy", "A run is already in progress. Wait for it, or abort it.");
@@ -122,6 +122,12 @@ export class HostedSession {
     } finally {
       this.#stopListening();
     }
+  }
+
+  /** A command of an extension is no message, and may take as long as a dialog is open: nothing waits for it. */
+  async #submit(text: string, options: SubmitOptions): Promise<Submission> {
+    const work = () => this.session.submit(text, options);
+    return this.session.extensions?.isCommand(text) ? await work() : await this.#inOrder(work);
   }
 
   async #inOrder<T>(work: () => Promise<T>): Promise<T> {

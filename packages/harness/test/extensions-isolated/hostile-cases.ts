@@ -333,7 +333,7 @@ export const hostileCases: readonly HostileCase[] = [
   {
     name: "answers calls that nobody made",
     code: raw(`for (let id = 0; id < 500; id++) send({ type: "answer", id: id + 1000, value: { content: [] } });`),
-    says: /sent/,
+    says: /sent|EAGAIN/,
   },
   {
     name: "answers with a prototype",
@@ -347,6 +347,13 @@ export const hostileCases: readonly HostileCase[] = [
       `send('{"type":"answer","id":1,"value":{"\\\\u005f_proto__":{"polluted":true}}}'); await new Promise(() => {});`,
     ),
     says: /__proto__/,
+  },
+  {
+    name: "sends a value with a thousand levels",
+    code: raw(
+      `send('{"type":"answer","id":1,"value":' + "[".repeat(1000) + "]".repeat(1000) + "}"); await new Promise(() => {});`,
+    ),
+    says: /too many levels/,
   },
   { name: "sends what is no JSON", code: raw(`send("{"); await new Promise(() => {});`), says: /not JSON/ },
   {

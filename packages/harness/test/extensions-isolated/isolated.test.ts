@@ -1,11 +1,354 @@
-import { describe, expect, test } from "vitest";
-import { callTool, isWalled, load, toolCode } from "./kit.ts";
+/** What isolated extensions can do, when their processes run, and when they are turned off. */
+import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { type Clock, systemClock } from "@tau/ai";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { loadIsolated } from "../../src/extensions/isolated/index.ts";
+import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
+import { verifyLedger } from "../../src/policy/ledger.ts";
+import { callTool, createPlace, createPorts, createSource, isWalled, load, openPolicy, toolCode } from "./kit.ts";
+
+const withApi = (body: string, before = ""): string =>
+  `let api; ${toolCode(body, before).replace("function (tau) {", "function (tau) { api = tau;")}`;
+
+/** Running processes of the program of isolated extensions. */
+const countProcesses = (program: string): number => {
+  const pids = listPids();
+  return pids.filter((pid) => readCommand(pid).includes(program)).length;
+};
+const listPids = (): string[] =>
+  readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").split(" ").filter(Boolean);
+const readCommand = (pid: string): string =>
+  existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, "utf8") : "";
+
+/** The system's clock, which can be put forward. */
+function createSkippingClock(): { clock: Clock; skip: (ms: number) => void } {
+  let skippedMs = 0;
+  const monotonic = () => systemClock.monotonic() + skippedMs;
+  return {
+    skip: (ms) => void (skippedMs += ms),
+    clock: {
+      now: () => systemClock.now(),
+      monotonic,
+      setTimer(afterMs, fire) {
+        const deadline = monotonic() + afterMs;
+        const timer = setInterval(() => {
+          if (monotonic() < deadline) return;
+          clearInterval(timer);
+          fire();
+        }, 5);
+        return () => clearInterval(timer);
+      },
+    },
+  };
+}
 
 describe.runIf(isWalled)("an isolated extension", () => {
-  test("answers tool calls from a process of its own", async () => {
+  test("runs in a process of its own, which is the first one that it sees", async () => {
     const host = await load(toolCode(`return String(process.pid);`));
     expect(host.extension).toMatchObject({ host: "isolated", state: "acknowledged" });
     expect(await callTool(host, "go")).toBe("1");
     expect(host.problems).toEqual([]);
+  });
+
+  test("shares no network, processes, mounts or messages with the host, and has no rights over the machine", async () => {
+    const names = ["net", "pid", "mnt", "ipc", "uts"];
+    const code = toolCode(
+      `const own = ${JSON.stringify(names)}.map((name) => fs.readlinkSync("/proc/self/ns/" + name));
+      const status = fs.readFileSync("/proc/self/status", "utf8");
+      return [own, /^CapEff:\\t(.*)$/m.exec(status)[1], /^NoNewPrivs:\\t(.*)$/m.exec(status)[1], /^Seccomp:\\t(.*)$/m.exec(status)[1]];`,
+      `import fs from "node:fs";`,
+    );
+    const [own, rights, ...fixed] = JSON.parse(await callTool(await load(code), "go")) as [
+      string[],
+      string,
+      ...string[],
+    ];
+    const shared = names.filter((name, index) => readlinkSync(`/proc/self/ns/${name}`) === own[index]);
+    expect(shared).toEqual([]);
+    // Root may read and write files of other users, as far as they are mounted.
+    expect(Number.parseInt(rights, 16)).toBe(process.getuid!() === 0 ? 2 : 0);
+    expect(fixed).toEqual(["1", "2"]);
+  });
+
+  test("is known from the cache, and its process starts with the first call", async () => {
+    const first = await load(toolCode(`return "called";`));
+    await first.extension.close();
+    const { ports, place, source } = first;
+    const again = await loadIsolated(source, ports);
+    onTestFinished(() => again.close());
+    expect([...again.tools.keys()]).toEqual(["go"]);
+    expect(countProcesses(ports.program.path)).toBe(0);
+    expect(await callTool({ extension: again }, "go")).toBe("called");
+    expect(countProcesses(ports.program.path)).toBe(1);
+    const cached = readFileSync(
+      join(place.agentDir, "cache", "extensions", `registered-${source.digest}.json`),
+      "utf8",
+    );
+    expect(cached).toContain('"go"');
+  });
+
+  test("is learned anew when the cache is damaged", async () => {
+    const first = await load(toolCode(`return "called";`));
+    await first.extension.close();
+    const path = join(first.place.agentDir, "cache", "extensions", `registered-${first.source.digest}.json`);
+    writeFileSync(path, `{"version":1,"manifest":"nonsense"`);
+    const again = await loadIsolated(first.source, first.ports);
+    onTestFinished(() => again.close());
+    expect(await callTool({ extension: again }, "go")).toBe("called");
+  });
+
+  test("leaves no process behind when it is closed", async () => {
+    const { extension, ports } = await load(toolCode(`return "called";`));
+    await extension.close();
+    expect(countProcesses(ports.program.path)).toBe(0);
+    await expect(callTool({ extension }, "go")).rejects.toThrow("The session has ended.");
+  });
+
+  test("that cannot be loaded says in which line", async () => {
+    await expect(load(`export default (tau) => {\n  tau.nothing.here();\n};`)).rejects.toThrow(/nothing|undefined/);
+    await expect(load(`export default = ;`)).rejects.toThrow(/index\.ts/);
+  });
+
+  test("does not run where the sandbox does not work, and says why", async () => {
+    const place = createPlace();
+    const { ports } = await createPorts({ place });
+    const source = createSource(place, toolCode(`return "";`));
+    const work = loadIsolated(source, { ...ports, cwd: "/" });
+    await expect(work).rejects.toThrow(/not trusted and needs the sandbox.*root of the file system/);
+  });
+
+  test("registers a tool later", async () => {
+    const host =
+      await load(`export default (tau) => tau.on("session_start", () => tau.registerTool({ name: "late", label: "l",
+      description: "d", parameters: { type: "object" }, execute: async () => ({ content: [{ type: "text", text: "late" }] }) }));`);
+    expect(host.extension.tools.size).toBe(0);
+    await host.extension.handlers.get("session_start")![0]!({ type: "session_start", reason: "startup" }, {} as never);
+    expect(await callTool(host, "late")).toBe("late");
+  });
+
+  test("reads and writes files of the workspace, and only with permission", async () => {
+    const code = toolCode(
+      `const path = ctx.cwd + "/deep/file.txt"; fs.mkdirSync(ctx.cwd + "/deep"); fs.writeFileSync(path, "one");
+      fs.appendFileSync(path, "two"); await fsp.copyFile(path, ctx.cwd + "/copy.txt"); fs.renameSync(path, ctx.cwd + "/moved.txt");
+      fs.unlinkSync(ctx.cwd + "/copy.txt"); const stream = fs.createWriteStream(ctx.cwd + "/streamed.txt");
+      await new Promise((done) => stream.end("three", done));
+      return [await fsp.readFile(ctx.cwd + "/moved.txt", "utf8"), fs.existsSync(path), fs.readdirSync(ctx.cwd).sort().join()];`,
+      `import fs from "node:fs"; import fsp from "node:fs/promises";`,
+    );
+    const host = await load(code);
+    expect(await callTool(host, "go")).toBe(JSON.stringify(["onetwo", false, "deep,moved.txt,streamed.txt"]));
+    expect(readFileSync(join(host.place.cwd, "streamed.txt"), "utf8")).toBe("three");
+    const denied = await load(code, { policy: { ...openPolicy, perExtension: { guest: { deny: ["write"] } } } });
+    await expect(callTool(denied, "go")).rejects.toThrow(/Capability 'write' denied/);
+    expect(denied.denied()).toEqual(["write:capability:extension_deny"]);
+  });
+
+  test("does not see the workspace if it may not read", async () => {
+    const code = toolCode(`return fs.existsSync(${JSON.stringify("FILE")});`, `import fs from "node:fs";`);
+    const place = createPlace();
+    writeFileSync(join(place.cwd, "readme.txt"), "text");
+    const text = code.replace("FILE", join(place.cwd, "readme.txt"));
+    const policy = { ...openPolicy, perExtension: { guest: { deny: ["read" as const] } } };
+    expect(await callTool(await load(text, { place }), "go")).toBe("true");
+    expect(await callTool(await load(text, { place, policy }), "go")).toBe("false");
+  });
+
+  test("works in a workspace that is among temporary files", async () => {
+    const place = createPlace("/tmp");
+    const code = toolCode(
+      `fs.writeFileSync(ctx.cwd + "/a.txt", "a"); fs.writeFileSync(os.tmpdir() + "/b.txt", "b");
+      return fs.readFileSync(ctx.cwd + "/a.txt", "utf8") + fs.readFileSync("/tmp/b.txt", "utf8");`,
+      `import fs from "node:fs"; import os from "node:os";`,
+    );
+    expect(await callTool(await load(code, { place }), "go")).toBe("ab");
+    expect(readFileSync(join(place.cwd, "a.txt"), "utf8")).toBe("a");
+    expect(existsSync("/tmp/b.txt")).toBe(false);
+  });
+
+  test("does not see credentials in a workspace that is the home directory", async () => {
+    const place = createPlace();
+    mkdirSync(join(place.home, ".ssh"));
+    writeFileSync(join(place.home, ".ssh", "id_rsa"), "the secret");
+    const code = toolCode(
+      `const { readFileSync } = process.getBuiltinModule?.("fs") ?? fs; return readFileSync(ctx.cwd + "/.ssh/id_rsa", "utf8") + "!";`,
+      `import fs from "node:fs";`,
+    );
+    const host = await load(code, { place: { ...place, cwd: place.home } });
+    expect(await callTool(host, "go").catch((error: Error) => error.message)).not.toContain("the secret");
+  });
+
+  test("runs a command that the policy allows, and not another", async () => {
+    const policy = { ...openPolicy, denyCaps: [], perExtension: { guest: { allow: ["exec" as const] } } };
+    const host = await load(
+      withApi(
+        `return [await api.exec("git", ["status", "a b"]), await api.exec("rm", ["-rf", "/"]).catch((e) => [e.code, e.message.slice(0, 30)])];`,
+      ),
+      { policy },
+    );
+    const [status, refused] = JSON.parse(await callTool(host, "go")) as [unknown, unknown];
+    expect(status).toEqual({ stdout: "done\n", stderr: "", code: 0, killed: false });
+    expect(refused).toEqual(["denied", "The policy denied this command"]);
+    expect(host.asked).toEqual([["exec", "git", ["status", "a b"], { signal: expect.any(AbortSignal) }]]);
+  });
+
+  test("fetches, follows redirects and sends bodies", async () => {
+    const server = createServer((request, response) => {
+      if (request.url === "/moved") return void response.writeHead(302, { location: "/there" }).end();
+      const pieces: Buffer[] = [];
+      request.on("data", (piece: Buffer) => pieces.push(piece));
+      request.on("end", () =>
+        response.setHeader("x-method", request.method!).end(`got ${Buffer.concat(pieces).toString()}`),
+      );
+    });
+    await new Promise<void>((done) => void server.listen(0, "127.0.0.1", done));
+    onTestFinished(() => void server.close());
+    const base = `http://example.com:${(server.address() as AddressInfo).port}`;
+    const host = await load(
+      toolCode(`const one = await fetch("${base}/moved"); const two = await fetch("${base}/", { method: "POST", body: "hi" });
+      return [one.status, await one.text(), one.url.endsWith("/there"), two.headers.get("x-method"), await two.text()];`),
+    );
+    expect(await callTool(host, "go")).toBe(JSON.stringify([200, "got ", true, "POST", "got hi"]));
+    const closed = await load(toolCode(`return (await fetch("${base}/")).status;`), {
+      policy: { ...openPolicy, perExtension: { guest: { deny: ["http"] } } },
+    });
+    await expect(callTool(closed, "go")).rejects.toThrow(/Capability 'http' denied/);
+  });
+
+  test("of the object form gets only what it declares", async () => {
+    const host =
+      await load(`import fs from "node:fs"; export default { name: "thing", version: "1.0.0", capabilities: ["crypto"],
+      tools: [{ name: "go", description: "d", execute: (params, ctx) => { fs.writeFileSync(process.cwd() + "/x", "x"); } }] };`);
+    await expect(callTool(host, "go")).rejects.toThrow(/does not declare that it needs write/);
+    expect(host.denied()).toEqual(["write:not-declared"]);
+  });
+
+  test("says what needs trust, and does the rest", async () => {
+    const host = await load(`export default (tau) => { tau.registerMessageRenderer("x", () => undefined);
+      tau.registerProvider("p", { baseUrl: "http://x", streamSimple: () => {} });
+      tau.registerTool({ name: "go", label: "l", description: "d", parameters: { type: "object" }, renderCall: () => undefined,
+        execute: async (id, params, signal, update, ctx) => { ctx.ui.setFooter(() => ({})); ctx.ui.setWidget("w", () => ({}));
+          const shown = await ctx.ui.custom(() => ({})); return { content: [{ type: "text", text: ctx.ui.theme.fg("accent", "plain") + String(shown) }] }; } }); };`);
+    expect(await callTool(host, "go")).toBe("plainundefined");
+    const told = () => host.problems.map(({ message }) => /needs trust: (.*?)\. /.exec(message)?.[1]);
+    await expect
+      .poll(told)
+      .toEqual([
+        "a renderer of its own",
+        "the renderer of its tool go",
+        "the provider p, which has functions of its own",
+        "a footer of its own",
+        "a widget that is a component",
+        "a component that is shown with `ui.custom`",
+      ]);
+    expect(host.extension.providers.size).toBe(0);
+  });
+
+  test("whose process ended is started again, and told that the session has started", async () => {
+    const host =
+      await load(`let started = "no"; export default (tau) => { tau.on("session_start", ({ reason }) => { started = reason; });
+      tau.registerTool({ name: "go", label: "l", description: "d", parameters: { type: "object" }, execute: async (id, { ends }) => {
+        if (ends) process.exit(3); return { content: [{ type: "text", text: started }] }; } }); };`);
+    await host.extension.handlers.get("session_start")![0]!({ type: "session_start", reason: "startup" }, {} as never);
+    expect(await callTool(host, "go")).toBe("startup");
+    await expect(callTool(host, "go", { ends: true })).rejects.toThrow("It ended with code 3.");
+    await expect.poll(() => callTool(host, "go")).toBe("reload");
+  });
+
+  test("that is in an endless loop is ended, and costs its own calls only", async () => {
+    const { clock, skip } = createSkippingClock();
+    const host = await load(
+      toolCode(`onUpdate({ content: [] }); setImmediate(() => { for (;;); }); await new Promise(() => {});`),
+      {
+        ports: { clock },
+      },
+    );
+    const call = callTool(host, "go", {}, { onUpdate: () => skip(20_000) });
+    await expect(call).rejects.toThrow("It did not answer for 10 seconds.");
+  });
+
+  test("that is turned off is so in the audit, and gone from the session", async () => {
+    const host = await load(
+      withApi(`for (let n = 0; n < 3; n++) await api.exec("id", []).catch(() => {}); await new Promise(() => {});`),
+    );
+    await expect(callTool(host, "go")).rejects.toThrow(/turned off: 3 calls in a row/);
+    const { place, source, extension } = host;
+    await expect.poll(() => readExtensionTrust(source, { agentDir: place.agentDir })).toBe("killed");
+    expect(extension.tools.size + extension.handlers.size).toBe(0);
+    const { records, problems } = verifyLedger(readFileSync(join(place.agentDir, "audit.jsonl"), "utf8"));
+    expect(problems).toEqual([]);
+    expect(records.at(-1)).toMatchObject({ event: "extension_trust", operator: "denied-calls", new_state: "killed" });
+    expect(host.problems.at(-1)!.message).toMatch(/tau extensions revive guest/);
+  });
+
+  test("may write as many bytes as its profile allows, also past the host", async () => {
+    const policy = { ...openPolicy, profile: "safe" };
+    const host = await load(
+      toolCode(
+        `const piece = Buffer.alloc(20 << 20); for (;;) { fs.writeFileSync("/tmp/x", piece); await new Promise((done) => setTimeout(done, 50)); }`,
+        `import fs from "node:fs";`,
+      ),
+      { policy },
+    );
+    await expect(callTool(host, "go")).rejects.toThrow(/turned off.*bytes written/);
+  });
+
+  test("sees neither keys in headers nor can set them", async () => {
+    const host = await load(`export default (tau) => tau.on("before_provider_headers", ({ headers }) => {
+      headers["x-seen"] = Object.keys(headers).join(); headers.authorization = "mine"; });`);
+    const headers: Record<string, string | null> = { authorization: "Bearer key", "x-api-key": "key", accept: "all" };
+    await host.extension.handlers.get("before_provider_headers")![0]!(
+      { type: "before_provider_headers", headers },
+      {} as never,
+    );
+    expect(headers).toEqual({ authorization: "Bearer key", "x-api-key": "key", accept: "all", "x-seen": "accept" });
+  });
+
+  test("that changed the input of a call is named to the judge of the call", async () => {
+    const host = await load(
+      `export default (tau) => tau.on("tool_call", (event) => { event.input.command = "other"; });`,
+    );
+    const event = { type: "tool_call" as const, toolCallId: "t7", toolName: "bash", input: { command: "ls" } };
+    await host.extension.handlers.get("tool_call")![0]!(event, {} as never);
+    expect([event.input, host.changedCalls]).toEqual([{ command: "other" }, ["t7"]]);
+  });
+
+  test("that may not listen to events is not told of them, and its tools work", async () => {
+    const policy = { ...openPolicy, perExtension: { guest: { deny: ["events" as const] } } };
+    const host = await load(
+      toolCode(`return heard;`, `let heard = "nothing";`).replace(
+        "function (tau) {",
+        `function (tau) { tau.on("agent_start", () => { heard = "all"; });`,
+      ),
+      { policy },
+    );
+    await host.extension.handlers.get("agent_start")![0]!({ type: "agent_start" }, {} as never);
+    expect(await callTool(host, "go")).toBe("nothing");
+    expect(host.denied()).toEqual(["events:capability:extension_deny"]);
+    expect(host.problems[0]?.message).toMatch(/^It is not told of events/);
+  });
+
+  test("brings resources of its own and of the workspace, and no others", async () => {
+    const host = await load(
+      `export default (tau) => tau.on("resources_discover", () => ({ skillPaths: ["skills", "/etc", import.meta.dirname + "/skills"], promptPaths: ["../../x"] }));`,
+    );
+    const { cwd, agentDir } = host.place;
+    const found = await host.extension.handlers.get("resources_discover")![0]!(
+      { type: "resources_discover", cwd, reason: "startup" },
+      {} as never,
+    );
+    expect(found).toEqual({ skillPaths: ["skills", join(agentDir, "npm", "guest", "skills")], promptPaths: [] });
+  });
+
+  test("is told when the run is aborted", async () => {
+    const controller = new AbortController();
+    const getSignal = () => {
+      setImmediate(() => controller.abort());
+      return controller.signal;
+    };
+    const code = `await new Promise((done) => ctx.signal.addEventListener("abort", done)); return "aborted";`;
+    expect(await callTool(await load(toolCode(code), { session: { getSignal } }), "go")).toBe("aborted");
   });
 });

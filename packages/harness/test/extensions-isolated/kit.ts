@@ -1,6 +1,5 @@
 /** Isolated extensions with real processes, a real policy and a session that writes down what it is asked. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { systemClock, systemIds } from "@tau/ai";
 import { createFiles } from "@tau/tools";
@@ -30,32 +29,26 @@ const wall = await findWall(root);
 export const isWalled = !("reason" in wall);
 if ("reason" in wall) process.stderr.write(`SKIPPED: isolated extensions are not tested here. ${wall.reason}\n`);
 
-let program: Promise<{ path: string; directory: string }> | undefined;
+let program: Promise<string> | undefined;
 
 /** The program of the process, from the sources, once for all tests. */
 const buildProgram = () =>
-  (program ??= (async () => {
-    const directory = realpathSync(mkdtempSync(join(tmpdir(), "tau-child-")));
-    process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
-    const path = join(directory, "child.cjs");
-    await build({
-      stdin: {
-        contents: `import { loadTypeboxModule, runExtensionChild } from "@tau/harness/extensions/isolated"; runExtensionChild({ loadShared: loadTypeboxModule });`,
-        resolveDir: join(root, "packages", "cli"),
-      },
-      outfile: path,
-      bundle: true,
-      format: "cjs",
-      platform: "node",
-      target: "node20",
-      conditions: ["@tau/source"],
-      mainFields: ["module", "main"],
-      external: ["@napi-rs/keyring", "@opentelemetry/api", "@vscode/ripgrep", "@silvia-odwyer/photon-node"],
-      define: { "import.meta.url": "__filename" },
-      logLevel: "error",
-    });
-    return { path, directory };
-  })());
+  (program ??= build({
+    stdin: {
+      contents: `import { loadTypeboxModule, runExtensionChild } from "@tau/harness/extensions/isolated"; runExtensionChild({ loadShared: loadTypeboxModule });`,
+      resolveDir: join(root, "packages", "cli"),
+    },
+    write: false,
+    bundle: true,
+    format: "cjs",
+    platform: "node",
+    target: "node20",
+    conditions: ["@tau/source"],
+    mainFields: ["module", "main"],
+    external: ["@napi-rs/keyring", "@opentelemetry/api", "@vscode/ripgrep", "@silvia-odwyer/photon-node"],
+    define: { "import.meta.url": "__filename" },
+    logLevel: "error",
+  }).then(({ outputFiles }) => outputFiles[0]!.text));
 
 export interface Place {
   /** The workspace, the user's home and tau's directory in it. */
@@ -119,7 +112,10 @@ export const openPolicy: PolicyInput = {
 
 export async function createPorts(options: HostOptions = {}) {
   const { place = createPlace(), policy = openPolicy } = options;
-  const { path, directory } = await buildProgram();
+  const directory = join(place.agentDir, "..", "..", "program");
+  const path = join(directory, "child.cjs");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path, await buildProgram());
   const decisions: Decision[] = [];
   const problems: ExtensionProblem[] = [];
   const asked: unknown[][] = [];

@@ -132,7 +132,7 @@ test("a transport that the user's configuration adds is not used", async () => {
   const mark = join(workspace.root, "ran");
   await writeFile(
     join(workspace.root, ".gitconfig"),
-    `[url "ext::touch ${mark}"]\n\tinsteadOf = https://example.org/\n[protocol "ext"]\n\tallow = always\n`,
+    `[url "ext::touch ${mark} "]\n\tinsteadOf = https://example.org/\n[protocol "ext"]\n\tallow = always\n`,
   );
   await expect(fetch(workspace, "git:example.org/me/pack")).rejects.toMatchObject({ code: "install_failed" });
   expect(existsSync(mark)).toBe(false);

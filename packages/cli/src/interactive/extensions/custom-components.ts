@@ -17,6 +17,7 @@ export class CustomComponents {
   readonly #options: CustomComponentsOptions;
   /** How to end those that are shown. */
   readonly #shown = new Set<() => void>();
+  #isClosed = false;
 
   constructor(options: CustomComponentsOptions) {
     this.#options = options;
@@ -27,6 +28,7 @@ export class CustomComponents {
     factory: UiFactory<UiComponent | Promise<UiComponent>>,
     { overlay = false, overlayOptions, onHandle }: CustomOptions = {},
   ): Promise<T | undefined> {
+    if (this.#isClosed) return undefined;
     const { tui, theme, keybindings } = this.#options;
     let end: (value: T | undefined) => void = () => {};
     let isOver = false;
@@ -59,8 +61,14 @@ export class CustomComponents {
   }
 
   /** Ends all of them, as if they were cancelled. */
-  close(): void {
+  cancel(): void {
     for (const cancel of this.#shown) cancel();
+  }
+
+  /** The same, also for those to come: nobody is there. */
+  close(): void {
+    this.#isClosed = true;
+    this.cancel();
   }
 
   #open(component: WalledComponent): () => void {

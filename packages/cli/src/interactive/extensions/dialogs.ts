@@ -32,6 +32,7 @@ export class ExtensionDialogs {
   readonly #options: ExtensionDialogsOptions;
   /** How to cancel those that are open. */
   readonly #open = new Set<() => void>();
+  #isClosed = false;
 
   constructor(options: ExtensionDialogsOptions) {
     this.#options = options;
@@ -79,8 +80,14 @@ export class ExtensionDialogs {
   }
 
   /** Cancels all of them. */
-  close(): void {
+  cancel(): void {
     for (const cancel of this.#open) cancel();
+  }
+
+  /** The same, also for those to come: nobody is there. */
+  close(): void {
+    this.#isClosed = true;
+    this.cancel();
   }
 
   #ask<T>(
@@ -88,7 +95,7 @@ export class ExtensionDialogs {
     { signal, timeout }: DialogOptions,
     create: (finish: (value: T | undefined) => void) => Component,
   ): Promise<T | undefined> {
-    if (signal?.aborted) return Promise.resolve(undefined);
+    if (this.#isClosed || signal?.aborted) return Promise.resolve(undefined);
     const { stack, theme, tui } = this.#options;
     const deadline = timeout === undefined ? undefined : performance.now() + timeout;
     return new Promise((resolve) => {

@@ -123,6 +123,13 @@ export class TerminalExtensions {
     this.#options.redraw();
   }
 
+  /** The terminal is about to go: what waits for the user is cancelled. Extensions hear of the end later. */
+  close(): void {
+    this.#dialogs.close();
+    this.#custom.close();
+    this.#stopUpdates();
+  }
+
   #createSurface(client: ExtensionClient): ExtensionSurface {
     const { keybindings, show, leave, places } = this.#options;
     return {
@@ -160,8 +167,8 @@ export class TerminalExtensions {
 
   #reset(): void {
     const { editor, status, look, themes, places, redraw } = this.#options;
-    this.#dialogs.close();
-    this.#custom.close();
+    this.#dialogs.cancel();
+    this.#custom.cancel();
     this.#widgets.clear();
     this.#listeners.clear();
     this.#providers = [];

@@ -1,5 +1,8 @@
 /** Turns what an extension registered in its process into registrations here, whose functions call that process. */
+import { resolve } from "node:path";
+import { isRecord } from "@tau/ai/internal";
 import type { ToolContext } from "@tau/tools";
+import { isWithin } from "@tau/tools/platform";
 import type { CommandDefinition, ShortcutDefinition, ToolDefinition } from "../api.ts";
 import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
 import type { AnyHandler, Registrations } from "../extension.ts";
@@ -17,6 +20,8 @@ export interface ForwardParts {
   isKnownProvider: (name: string) => boolean;
   report: (message: string) => void;
   onInputChanged: (toolCallId: string) => void;
+  /** The directory or file that is the extension. */
+  ownCode: string;
 }
 
 /** Replaces all of `registrations`. */
@@ -51,7 +56,10 @@ function createHandler(name: ExtensionEventName, index: number, parts: ForwardPa
     const { signal } = event as { signal?: AbortSignal };
     const call = { kind: "event", name, index, event: toCrossingEvent(event) } as const;
     const { value, changed } = await supervisor.call(call, { signal });
-    const result = parseResult(name, value);
+    const result =
+      event.type === "resources_discover"
+        ? keepOwnPaths(parseResult(name, value), event.cwd, parts.ownCode)
+        : parseResult(name, value);
     if (changed) {
       checkChanges(event, changed);
       applyChanges(event, changed);
@@ -59,6 +67,20 @@ function createHandler(name: ExtensionEventName, index: number, parts: ForwardPa
     }
     return result;
   };
+}
+
+/** Files from elsewhere would become part of the conversation, which the extension can read. */
+function keepOwnPaths(result: unknown, cwd: string, ownCode: string): unknown {
+  if (!isRecord(result)) return result;
+  const isOwn = (path: unknown) => {
+    const absolute = resolve(cwd, String(path));
+    return isWithin(cwd, absolute) || isWithin(ownCode, absolute);
+  };
+  const kept = Object.entries(result).map(([name, paths]) => [
+    name,
+    Array.isArray(paths) ? paths.filter(isOwn) : paths,
+  ]);
+  return Object.fromEntries(kept);
 }
 
 function checkChanges(event: ExtensionEvent, changed: Record<string, unknown>): void {

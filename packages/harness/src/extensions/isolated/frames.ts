@@ -25,16 +25,25 @@ export function encodeText(json: string): Buffer {
   return frame;
 }
 
+/** Deeper values make code fail that walks through them. */
+const maxDepth = 64;
+
 /** Puts frames together that arrive in pieces. */
 export class FrameReader {
+  readonly #isBounded: boolean;
   #pieces: Buffer[] = [];
   #length = 0;
+
+  /** `isBounded`: values may have at most 64 levels. Default false. */
+  constructor({ isBounded = false } = {}) {
+    this.#isBounded = isBounded;
+  }
 
   /** The messages that are whole now. Throws `FrameError`, after which the connection must be closed. */
   push(piece: Buffer): unknown[] {
     // Most frames arrive whole and alone.
     if (this.#length === 0 && piece.length >= headerBytes && piece.length === headerBytes + readLength(piece)) {
-      return [parseMessage(piece.toString("utf8", headerBytes))];
+      return [this.#parse(piece.toString("utf8", headerBytes))];
     }
     this.#pieces.push(piece);
     this.#length += piece.length;
@@ -44,10 +53,17 @@ export class FrameReader {
       const end = headerBytes + readLength(this.#join(headerBytes));
       if (this.#length < end) return messages;
       const bytes = this.#join(end);
-      messages.push(parseMessage(bytes.toString("utf8", headerBytes, end)));
+      messages.push(this.#parse(bytes.toString("utf8", headerBytes, end)));
       this.#pieces = bytes.length > end ? [bytes.subarray(end)] : [];
       this.#length -= end;
     }
+  }
+
+  #parse(json: string): unknown {
+    const message = parseMessage(json);
+    if (this.#isBounded && isTooDeep(message, maxDepth))
+      throw new FrameError("It sent a message with too many levels.");
+    return message;
   }
 
   /** The first piece, made at least so long. Pieces are joined once for a frame, not once for each piece. */
@@ -57,19 +73,27 @@ export class FrameReader {
   }
 }
 
+function isTooDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const field of Array.isArray(value) ? value : Object.values(value))
+    if (isTooDeep(field, levels - 1)) return true;
+  return false;
+}
+
 function readLength(bytes: Buffer): number {
   const length = bytes.readUInt32BE(0);
   if (length > maxFrameBytes) throw new FrameError(`It sent a message of ${length} bytes, which is too large.`);
   return length;
 }
 
-/** A cheap look first: few messages have the word in them, and escapes could hide it. */
-const mayNamePrototype = /__proto__|\\u00[5-7]/i;
+/** A cheap look first: few messages have the word in them, or escapes that could hide it. */
+const mayNamePrototype = (json: string): boolean => json.includes("__proto__") || json.includes("\\u00");
 
 /** Throws `FrameError` for what is no JSON, and for a key `__proto__`, which would become a prototype when copied. */
 export function parseMessage(json: string): unknown {
   try {
-    return mayNamePrototype.test(json) ? JSON.parse(json, refusePrototype) : JSON.parse(json);
+    return mayNamePrototype(json) ? JSON.parse(json, refusePrototype) : JSON.parse(json);
   } catch (error) {
     if (error instanceof FrameError) throw error;
     throw new FrameError("It sent a message that is not JSON.", { cause: error });

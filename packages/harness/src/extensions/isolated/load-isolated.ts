@@ -5,7 +5,11 @@ import { fillRegistrations } from "./forwarders.ts";
 import { readManifest, writeManifest } from "./manifest-cache.ts";
 import type { Manifest } from "./manifest.ts";
 import type { IsolatedPorts } from "./ports.ts";
+import { getOwnCode } from "./room-facts.ts";
 import { Supervisor } from "./supervisor.ts";
+
+/** What one extension may tell the user in a session. */
+const maxProblems = 50;
 
 /**
  * Rejects with a sentence when the extension cannot be loaded, also where there is no sandbox. What it registers is remembered
@@ -15,17 +19,18 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
   const registrations = createRegistrations();
   const reported = new Set<string>();
   const report = (message: string) => {
-    if (reported.has(message)) return;
+    if (reported.has(message) || reported.size >= maxProblems) return;
     reported.add(message);
     ports.report({ extension: source.name, message });
   };
   const fill = (manifest: Manifest) => {
     const onInputChanged = (toolCallId: string) => ports.onInputChanged(toolCallId, source.name);
     const { isKnownProvider } = ports;
-    fillRegistrations(registrations, manifest, { supervisor, isKnownProvider, report, onInputChanged });
+    fillRegistrations(registrations, manifest, { supervisor, isKnownProvider, report, onInputChanged, ownCode });
     for (const sentence of manifest.needsTrust) report(sentence);
   };
-  const { agentDir } = ports;
+  const { agentDir, home } = ports;
+  const ownCode = getOwnCode(source, [home, agentDir]);
   const cache = { agentDir, digest: source.digest };
   const remembered = await readManifest(cache);
   let told = remembered && JSON.stringify(remembered);

@@ -34,6 +34,8 @@ export interface OpenOptions {
 
 const maxStartMs = 30_000;
 const countWrittenEveryMs = 1_000;
+/** How often it may register something else; the tools of the session are put together again each time. */
+const maxRegistered = 100;
 
 /** Rejects with a sentence, also where there is no sandbox. */
 export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
@@ -55,6 +57,7 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
   });
   const output = keepOutput(started);
 
+  let registered = 0;
   let settleLoaded: (manifest: Manifest) => void;
   let failLoaded: (error: Error) => void;
   const loaded = new Promise<Manifest>((resolve, reject) => {
@@ -71,6 +74,7 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
         return failLoaded(new Error(toSentence(message["message"])));
       case "loaded":
       case "registered": {
+        if (++registered > maxRegistered) return;
         const manifest = parseManifest(message["manifest"]);
         if (!manifest) return;
         onManifest(manifest);

@@ -140,7 +140,7 @@ export class ProcessLink implements StreamListener {
   }
 
   #listen(stream: Duplex, receive: (message: unknown) => void): void {
-    const reader = new FrameReader();
+    const reader = new FrameReader({ isBounded: true });
     stream.on("data", (piece: Buffer) => {
       this.#receivedBytes += piece.length;
       this.#alive.atMs = this.#parts.clock.monotonic();

@@ -36,6 +36,10 @@ export class Supervisor {
   #manifest: Manifest | undefined;
   /** After a crash, the extension is told again that the session has started. */
   #sessionStart: CrossingEvent | undefined;
+  /** Settles when that it is turned off is written down. */
+  #killing: Promise<void> | undefined;
+  /** Whether the policy does not let it listen to events. Undefined before it was asked. */
+  #refusesEvents: boolean | undefined;
 
   constructor(parts: SupervisorParts, manifest: Manifest | undefined) {
     this.#parts = parts;
@@ -65,19 +69,25 @@ export class Supervisor {
     const state = this.#state;
     // Without a detour over a promise: most calls find the process running.
     return state.kind === "running"
-      ? state.process.link.call(call, options)
-      : this.#getProcess().then(({ link }) => link.call(call, options));
+      ? this.#callAt(state.process, call, options)
+      : this.#getProcess().then((process) => this.#callAt(process, call, options));
+  }
+
+  #callAt({ link }: OpenProcess, call: ChildCall, options: CallOptions | undefined): Promise<CallAnswer> {
+    return call.kind === "event" && this.#refusesEvents ? Promise.resolve({}) : link.call(call, options);
   }
 
   /** Events of before the first call are not sent later: nobody waits for them. */
   stream(event: ExtensionEvent): void {
     const state = this.#state;
-    if (state.kind === "running") state.process.link.stream(event);
+    if (state.kind === "running" && !this.#refusesEvents) state.process.link.stream(event);
     else if (state.kind === "idle") this.#getProcess().catch((error: unknown) => this.#report(getErrorMessage(error)));
   }
 
   async close(): Promise<void> {
     await this.#end("The session has ended.");
+    // What a rule decided is written down before the program ends.
+    await this.#killing;
   }
 
   async #getProcess(): Promise<OpenProcess> {
@@ -104,6 +114,7 @@ export class Supervisor {
         onWritten: (bytes) => this.#countWritten(bytes),
         report: (message) => this.#report(message),
       });
+      this.#refusesEvents ??= await this.#judgeEvents(process.manifest);
       // It may have been closed meanwhile.
       if (this.#state.kind === "over") {
         await process.end(this.#state.reason);
@@ -121,8 +132,14 @@ export class Supervisor {
     }
   }
 
+  async #judgeEvents({ handlers }: Manifest): Promise<boolean> {
+    const reason = handlers.length > 0 ? await this.#server.judgeEvents() : undefined;
+    if (reason !== undefined) this.#report(`It is not told of events. ${reason}`);
+    return reason !== undefined;
+  }
+
   #repeatStart({ link, manifest }: OpenProcess): void {
-    if (!this.#sessionStart) return;
+    if (!this.#sessionStart || this.#refusesEvents) return;
     const event = { ...this.#sessionStart, reason: "reload" };
     const count = new Map(manifest.handlers).get("session_start") ?? 0;
     for (let index = 0; index < count; index++) {
@@ -148,8 +165,11 @@ export class Supervisor {
     if (kills) void this.#kill(kills);
   }
 
-  async #kill({ rule, message }: KillReason): Promise<void> {
-    if (this.#state.kind === "over") return;
+  #kill(reason: KillReason): Promise<void> {
+    return (this.#killing ??= this.#state.kind === "over" ? Promise.resolve() : this.#turnOff(reason));
+  }
+
+  async #turnOff({ rule, message }: KillReason): Promise<void> {
     const { source, ports, onKilled } = this.#parts;
     const { agentDir, ids, clock } = ports;
     const ended = this.#end(`The extension was turned off: ${message}`);

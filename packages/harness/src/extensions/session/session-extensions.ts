@@ -205,6 +205,12 @@ export class SessionExtensions implements RunExtensions {
     );
   }
 
+  /** Whether a text begins with a command. */
+  isCommand(text: string): boolean {
+    const [, name] = /^\/(\S+)/.exec(text.trim()) ?? [];
+    return name !== undefined && this.registrations.commands.has(name);
+  }
+
   /** Runs the command that a text begins with. False if it begins with none. Its failure is told to the user. */
   async runCommand(text: string): Promise<boolean> {
     const [, name = "", args = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];

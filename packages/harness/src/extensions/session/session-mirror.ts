@@ -2,7 +2,7 @@
  * A session that can be read at once: handlers of extensions cannot wait for a log. It is read when a handler first asks
  * for it, since most never do, and then follows what is appended.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { getLeafAfter, type SessionEntry, type TreeNodeData } from "@tau/protocol";
@@ -24,6 +24,8 @@ export async function createSessionMirror(session: SessionManager): Promise<Sess
 
 /** Lines that cannot be read are left out: the session itself tells the user about them. */
 function readEntries(path: string): SessionEntry[] {
+  // A session without a message has no file yet.
+  if (!existsSync(path)) return [];
   return readFileSync(path, "utf8")
     .split("\n")
     .flatMap((line) => {

@@ -164,7 +164,10 @@ test("extensions see input, calls and results, and their commands and tools work
         });
         pi.on("input", ({ text: typed }) => ({ action: "transform", text: `${typed}!` }));
         pi.on("tool_call", ({ toolName }) => (toolName === "ls" ? { block: true, reason: "not here" } : undefined));
-        pi.on("tool_result", ({ toolName }) => void seen.push(toolName));
+        pi.on("tool_result", ({ toolName, content }) => {
+          seen.push(toolName);
+          return { content: [...content, { type: "text", text: "(loudly)" }] };
+        });
         pi.on("before_agent_start", () => ({ message: { customType: "aside", content: "be nice", display: false } }));
       },
     ],
@@ -178,7 +181,7 @@ test("extensions see input, calls and results, and their commands and tools work
     "user: go!",
     "custom: be nice",
     "assistant: ",
-    "toolResult: HI",
+    "toolResult: HI\n(loudly)",
     "toolResult: not here",
     "assistant: ok",
   ]);

@@ -53,8 +53,7 @@ export function prepareBranchEntries(entries: readonly SessionEntry[], tokenBudg
     if (isOver) break;
   }
   const details = entries.map((entry) => (entry.type === "branch_summary" ? entry.details : undefined));
-  const all = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
-  return { messages, fileOps: collectFileOperations(all, details), totalTokens };
+  return { messages, fileOps: collectFileOperations(messages, details), totalTokens };
 }
 
 export interface BranchSummaryOptions extends SummaryRequest {

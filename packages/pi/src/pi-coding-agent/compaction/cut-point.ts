@@ -40,12 +40,10 @@ export function findCutPoint(
   const limit = findLimit(entries, startIndex, endIndex, keepRecentTokens);
   const cut = (limit === undefined ? undefined : cuts.find((index) => index >= limit)) ?? cuts[0]!;
   const first = includeBefore(entries, cut, startIndex);
-  const cutEntry = entries[cut]!;
-  const isUser = cutEntry.type === "message" && cutEntry.message.role === "user";
-  const turnStartIndex = isUser ? -1 : findTurnStartIndex(entries, cut, startIndex);
-  // A cut at the beginning of a turn splits none, whatever begins it.
-  const isSplitTurn = turnStartIndex >= 0 && turnStartIndex < cut;
-  return { firstKeptEntryIndex: first, turnStartIndex: isSplitTurn ? turnStartIndex : -1, isSplitTurn };
+  const firstKept = entries[first]!;
+  const isUser = firstKept.type === "message" && firstKept.message.role === "user";
+  const turnStartIndex = isUser ? -1 : findTurnStartIndex(entries, first, startIndex);
+  return { firstKeptEntryIndex: first, turnStartIndex, isSplitTurn: turnStartIndex >= 0 };
 }
 
 /** The entry with which the last ones have enough tokens; undefined if all together have fewer. */

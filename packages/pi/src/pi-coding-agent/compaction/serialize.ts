@@ -18,7 +18,9 @@ function describe(message: Message): string[] {
       const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [formatCall(block)] : []));
       return [
         ...titled("Assistant thinking", thinking.join("\n")),
-        ...titled("Assistant", contentText(message.content)),
+        ...(message.content.some(({ type }) => type === "text")
+          ? [`[Assistant]: ${contentText(message.content)}`]
+          : []),
         ...titled("Assistant tool calls", calls.join("; ")),
       ];
     }

@@ -153,7 +153,7 @@ describe("the runner", () => {
     expect(seen).toEqual([]);
   });
 
-  test("tools and flags of the first extension count, and shortcuts of the last unless the key is reserved", async () => {
+  test("tools, flags and commands of the first extension count, and shortcuts of the last unless the key is reserved", async () => {
     const tool = (label: string) => ({
       name: "same",
       label,
@@ -165,11 +165,14 @@ describe("the runner", () => {
     const { runner } = await createRunner(
       (pi) => {
         pi.registerTool(tool("first"));
+        pi.registerCommand("same", { description: "first", handler });
         pi.registerShortcut("ctrl+x", { handler });
         pi.registerShortcut("ctrl+c", { handler });
       },
       (pi) => {
         pi.registerTool(tool("second"));
+        pi.registerCommand("same", { description: "second", handler });
+        pi.registerCommand("settings", { handler });
         pi.registerShortcut("ctrl+x", { handler });
       },
     );
@@ -177,6 +180,10 @@ describe("the runner", () => {
     const shortcuts = runner.getShortcuts({ "app.clear": "ctrl+c", "app.session.new": ["ctrl+x"] });
     expect([...shortcuts].map(([key, { extensionPath }]) => [key, extensionPath])).toEqual([["ctrl+x", "ext-1"]]);
     expect(runner.getShortcutDiagnostics()).toHaveLength(4);
+    expect(runner.getRegisteredCommands(new Set(["settings"])).map(({ description }) => description)).toEqual([
+      "first",
+    ]);
+    expect(runner.getCommandDiagnostics()).toHaveLength(2);
   });
 
   test("a tool is called with a context of the runner, and providers wait until there is a registry", async () => {

@@ -66,14 +66,14 @@ export async function discoverAndLoadExtensions(
   agentDir: string = getAgentDir(),
   events?: EventBus,
 ): Promise<LoadExtensionsResult> {
-  const found = [
-    findInDirectory(join(cwd, CONFIG_DIR_NAME, "extensions")),
-    findInDirectory(join(agentDir, "extensions")),
-    ...configuredPaths.map((path) => findAt(toPath(cwd, path))),
-  ];
-  const paths = [...new Set(found.flatMap(({ entries }) => entries.map(({ path }) => path)))];
-  const result = await loadExtensions(paths, cwd, events);
-  const problems = found.flatMap((entries) => entries.problems);
+  const discovered = [join(cwd, CONFIG_DIR_NAME), agentDir].map((directory) =>
+    findInDirectory(join(directory, "extensions")),
+  );
+  const named = configuredPaths.map((path) => findAt(toPath(cwd, path)));
+  const entries = [...discovered, ...named].flatMap((found) => found.entries);
+  const result = await loadExtensions([...new Set(entries.map(({ path }) => path))], cwd, events);
+  // What a directory has that is no extension is not an error; what somebody named and is not there is.
+  const problems = named.flatMap((found) => found.problems);
   const errors = problems.map(({ extension, message }) => ({ path: extension, error: message }));
   return { ...result, errors: [...errors, ...result.errors] };
 }

@@ -134,12 +134,17 @@ export class ExtensionRunner {
     return this.#collect(({ messageRenderers }) => messageRenderers).get(customType);
   }
 
-  /** Without those whose name the program has for a command of its own. */
+  /** Of commands with one name the first counts, and none whose name the program has for a command of its own. */
   getRegisteredCommands(reserved: ReadonlySet<string> = new Set()): RegisteredCommand[] {
     this.#commandDiagnostics = [];
+    const owners = new Map<string, string>();
     return this.getRegisteredCommandsWithPaths().flatMap(({ command, extensionPath: path }) => {
-      if (!reserved.has(command.name)) return [command];
-      const message = `Extension command '${command.name}' from ${path} conflicts with built-in commands. Skipping.`;
+      const other = reserved.has(command.name) ? "built-in commands" : owners.get(command.name);
+      if (other === undefined) {
+        owners.set(command.name, path);
+        return [command];
+      }
+      const message = `Extension command '${command.name}' from ${path} conflicts with ${other}. Skipping.`;
       this.#commandDiagnostics.push({ type: "warning", message, path });
       return [];
     });

@@ -1,7 +1,7 @@
 /** `models.json`: providers and models that a person adds or changes. */
 import { existsSync, readFileSync } from "node:fs";
 import { getModels, getProviders, type Model } from "@tau/ai";
-import { isRecord } from "@tau/ai/internal";
+import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import { parse, type ParseError, printParseErrorCode } from "jsonc-parser";
 import { resolveConfigValue, resolveHeaders } from "../auth/config-value.ts";
 
@@ -45,12 +45,16 @@ export function readModelsJson(path: string): Providers {
   if (error) throw new Error(`Failed to parse models.json: ${printParseErrorCode(error.error)}\n\nFile: ${path}`);
   const providers = isRecord(value) ? value["providers"] : undefined;
   if (!isRecord(providers)) throw new Error(`Invalid models.json: there is no object "providers".\n\nFile: ${path}`);
-  for (const [name, config] of Object.entries(providers)) checkProvider(name, config as ProviderConfig);
+  try {
+    for (const [name, config] of Object.entries(providers)) checkProvider(name, config as ProviderConfig);
+  } catch (error) {
+    throw new Error(`Failed to load models.json: ${getErrorMessage(error)}\n\nFile: ${path}`, { cause: error });
+  }
   return providers as Providers;
 }
 
 /** Throws for what cannot be used. */
-export function checkProvider(name: string, config: ProviderConfig): void {
+function checkProvider(name: string, config: ProviderConfig): void {
   const { models = [], modelOverrides = {}, baseUrl, headers, compat, apiKey } = config;
   const isBuiltIn = getProviders().includes(name);
   if (models.length === 0) {

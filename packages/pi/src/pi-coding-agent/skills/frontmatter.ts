@@ -4,7 +4,7 @@ import { parse } from "yaml";
 
 function split(content: string): { head: string | undefined; body: string } {
   const text = content.replace(/\r\n?/g, "\n");
-  const match = /^---\n(?:([\s\S]*?)\n)?---(?:\n|$)/.exec(text);
+  const match = /^---([\s\S]*?)\n---/.exec(text);
   return match ? { head: match[1] ?? "", body: text.slice(match[0].length).trim() } : { head: undefined, body: text };
 }
 

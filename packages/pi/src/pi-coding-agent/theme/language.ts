@@ -17,7 +17,7 @@ const byEnding: Readonly<Record<string, string>> = {
   erl: "erlang",
   ex: "elixir",
   exs: "elixir",
-  fish: "bash",
+  fish: "fish",
   fs: "fsharp",
   go: "go",
   graphql: "graphql",

@@ -12,7 +12,7 @@ export const generateUnifiedPatch = (path: string, before: string, after: string
 
 interface Row {
   sign: "+" | "-" | " ";
-  /** Of the old text for removed lines, else of the new one. */
+  /** Of the new text for added lines, else of the old one. */
   line: number;
   text: string;
 }
@@ -38,7 +38,7 @@ function toRows(before: string, after: string): Row[] {
     if (lines.at(-1) === "") lines.pop();
     for (const text of lines) {
       const sign = added ? "+" : removed ? "-" : " ";
-      rows.push({ sign, line: removed ? oldLine : newLine, text });
+      rows.push({ sign, line: added ? newLine : oldLine, text });
       if (!added) oldLine++;
       if (!removed) newLine++;
     }

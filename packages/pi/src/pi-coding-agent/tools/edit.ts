@@ -68,7 +68,7 @@ export function createEditTool(
       refuseAborted(signal);
       const after = applyEdits(before, edits, args.path);
       await operations.writeFile(path, after);
-      const { diff, firstChangedLine } = generateDiffString(before, after);
+      const { diff, firstChangedLine } = generateDiffString(toShown(before), toShown(after));
       const patch = generateUnifiedPatch(args.path, before, after);
       const what = edits.length === 1 ? "text" : `${edits.length} blocks`;
       return toResult(`Successfully replaced ${what} in ${args.path}.`, {
@@ -79,6 +79,9 @@ export function createEditTool(
     });
   });
 }
+
+/** Without what nobody sees: a byte order mark and carriage returns. */
+const toShown = (text: string): string => text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 
 const toEdits = ({ edits = [], oldText, newText }: EditArguments): TextEdit[] =>
   oldText === undefined || newText === undefined ? edits : [...edits, { oldText, newText }];
@@ -99,6 +102,9 @@ function applyEdits(before: string, edits: readonly TextEdit[], name: string): s
 function explain(error: ToolsError, before: string, edits: readonly TextEdit[], name: string): Error {
   if (error.code === "no_match") {
     return new Error(`Could not find the exact text in ${name}. ${error.message}`, { cause: error });
+  }
+  if (edits.every(({ oldText, newText }) => oldText === newText)) {
+    return new Error(`No changes made to ${name}. ${error.message}`, { cause: error });
   }
   if (error.code !== "ambiguous") return error;
   const count = Math.max(...edits.map(({ oldText }) => countMatches(before, oldText)));

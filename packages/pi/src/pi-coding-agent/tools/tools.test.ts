@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -25,6 +25,11 @@ const get = (name: string) => readFileSync(join(directory, name), "utf8");
 const text = ({ content }: AgentToolResult) =>
   content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 const run = (name: keyof typeof tools, args: Record<string, unknown>) => tools[name].execute("call", args);
+/** A process that has ended and was not collected yet does not run any more. */
+function isRunning(pid: number): boolean {
+  const path = `/proc/${pid}/stat`;
+  return existsSync(path) && !/\) [ZX] /.test(readFileSync(path, "utf8"));
+}
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `Line ${index + 1}`).join("\n");
 
 describe("read", () => {
@@ -127,13 +132,17 @@ describe("edit", () => {
     await expect(run("edit", { path: "a.txt", oldText: "foo", newText: "x" })).rejects.toThrow(
       "Found 3 occurrences of the text in a.txt",
     );
+    await expect(run("edit", { path: "a.txt", oldText: "foo foo foo", newText: "foo foo foo" })).rejects.toThrow(
+      "No changes made to a.txt",
+    );
     await expect(run("edit", { path: "b.txt", oldText: "foo", newText: "x" })).rejects.toThrow("File not found: b.txt");
     expect(get("a.txt")).toBe("foo foo foo");
   });
 
   test("keeps line endings and a byte order mark, and matches quotes that only look different", async () => {
     put("crlf.txt", "\uFEFFfirst\r\nsecond\r\nthird\r\n");
-    await run("edit", { path: "crlf.txt", oldText: "second\n", newText: "2\n" });
+    const { details } = await run("edit", { path: "crlf.txt", oldText: "second\n", newText: "2\n" });
+    expect(details).toMatchObject({ diff: " 1 first\n-2 second\n+2 2\n 3 third" });
     expect(get("crlf.txt")).toBe("\uFEFFfirst\r\n2\r\nthird\r\n");
     put("quotes.txt", "say “hello”  \nbye\n");
     await run("edit", { path: "quotes.txt", oldText: 'say "hello"\nbye', newText: "silence" });
@@ -178,9 +187,11 @@ describe("bash", () => {
   });
 
   test("ends a command with everything it started, after its time and when it is aborted", async () => {
-    await expect(run("bash", { command: "sleep 100 & sleep 100", timeout: 0.2 })).rejects.toThrow(
-      "Command timed out after 0.2 seconds",
+    await expect(run("bash", { command: "sleep 100 & echo $! > pid; wait", timeout: 0.5 })).rejects.toThrow(
+      "Command timed out after 0.5 seconds",
     );
+    const pid = Number(get("pid"));
+    await expect.poll(() => isRunning(pid)).toBe(false);
     const abort = new AbortController();
     const aborted = tools.bash.execute("call", { command: "echo started; sleep 100" }, abort.signal, () =>
       abort.abort(),
@@ -190,7 +201,7 @@ describe("bash", () => {
 
   test("keeps long output in a file", async () => {
     const result = await run("bash", { command: "seq 1 30000" });
-    expect(text(result)).toMatch(/\[Showing lines \d+-30000 of 30000[^\]]*Full output: .*\]$/);
+    expect(text(result)).toMatch(/\[Showing lines \d+-30001 of 30001[^\]]*Full output: .*\]$/);
     const { fullOutputPath } = result.details as { fullOutputPath: string };
     const all = readFileSync(fullOutputPath, "utf8");
     rmSync(fullOutputPath);

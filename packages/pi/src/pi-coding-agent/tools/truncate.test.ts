@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { formatSize, truncateHead, truncateLine, truncateTail } from "./truncate.ts";
 
-test("a text within both limits is not cut, whether or not it ends in a break", () => {
+test("a text within both limits is not cut; what follows the last break counts as a line", () => {
   expect(truncateHead("a\nb\n")).toMatchObject({
     content: "a\nb\n",
     truncated: false,
     truncatedBy: null,
-    totalLines: 2,
+    totalLines: 3,
   });
-  expect(truncateTail("")).toMatchObject({ content: "", truncated: false, totalLines: 0, outputLines: 0 });
+  expect(truncateTail("")).toMatchObject({ content: "", truncated: false, totalLines: 1, outputLines: 1 });
 });
 
 test("whole lines are kept, from the beginning or from the end", () => {

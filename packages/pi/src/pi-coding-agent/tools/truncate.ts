@@ -29,13 +29,6 @@ export function formatSize(bytes: number): string {
   return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)}KB` : `${(bytes / 1024 ** 2).toFixed(1)}MB`;
 }
 
-/** A break at the end does not begin another line. */
-function splitLines(content: string): string[] {
-  if (content === "") return [];
-  const lines = content.split("\n");
-  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
-}
-
 /** Keeps the beginning, in whole lines. */
 export const truncateHead = (content: string, options?: TruncationOptions): TruncationResult =>
   truncate(content, "head", options);
@@ -50,7 +43,7 @@ function truncate(
   { maxLines = DEFAULT_MAX_LINES, maxBytes = DEFAULT_MAX_BYTES }: TruncationOptions = {},
 ): TruncationResult {
   const totalBytes = Buffer.byteLength(content);
-  const lines = splitLines(content);
+  const lines = content.split("\n");
   const facts = { totalLines: lines.length, totalBytes, lastLinePartial: false, firstLineExceedsLimit: false };
   const limits = { maxLines, maxBytes };
   if (lines.length <= maxLines && totalBytes <= maxBytes) {

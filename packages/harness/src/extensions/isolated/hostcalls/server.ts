@@ -9,7 +9,14 @@ import type { HostcallContext } from "../process-link.ts";
 import type { Breach, QuotaMeter } from "../quota.ts";
 import { actCalls } from "./exec.ts";
 import { fileCalls } from "./files.ts";
-import { type Hostcall, HostcallFault, type HostcallRun, type Hostcalls, type HostConnection } from "./hostcall.ts";
+import {
+  type Hostcall,
+  HostcallFault,
+  type HostcallRun,
+  type Hostcalls,
+  type HostConnection,
+  wholeCapability,
+} from "./hostcall.ts";
 import { httpCall } from "./http.ts";
 import { readCalls } from "./reads.ts";
 import { sessionCalls } from "./session.ts";
@@ -59,6 +66,18 @@ export class HostcallServer {
     } finally {
       this.#judge.endCall(id);
     }
+  }
+
+  /** Why it is not told of events; undefined if it is. */
+  async judgeEvents(): Promise<string | undefined> {
+    const { ports, extension } = this.#parts;
+    const id = ports.ids();
+    const access = wholeCapability("events", extension);
+    const summary = `The extension ${extension} listens to events.`;
+    const call = { id, method: "events", args: [], access, summary };
+    const reason = await this.#judge.judge(call, new AbortController().signal);
+    this.#judge.endCall(id);
+    return reason;
   }
 
   async #answer(call: Hostcall, asked: Asked): Promise<unknown> {

@@ -9,10 +9,6 @@ export interface Call {
   literals: string[];
 }
 
-/** Expressions for the home directory in several languages. */
-export const homeExpression =
-  /expanduser\(\s*["']~|environ(?:\.get\(|\[)\s*["']HOME|getenv\(\s*["']HOME|Path\.home\(|homedir\(\)|process\.env\.HOME|env\[["']HOME|ENV\[["']HOME|\$ENV\{["']?HOME|Dir\.home|\$HOME|\$env:USERPROFILE|\$_SERVER\[["']HOME/;
-
 const maxCallLength = 16_000;
 
 export function findCalls(source: string, names: RegExp): Call[] {
@@ -62,15 +58,32 @@ export function findLiterals(source: string): string[] {
   return literals;
 }
 
-/** Joins literals that the code adds to each other, so that `"r"+"m"` reads as `"rm"`. */
+const literal = String.raw`"(?:\\.|[^"\\\n]){0,400}"|'(?:\\.|[^'\\\n]){0,400}'`;
+const sum = new RegExp(String.raw`(${literal})\s*(\+|\.\.?|<>|&|\/)\s*(${literal})`, "g");
+const joinCall = new RegExp(
+  String.raw`(?:\b[\w.:]+[.:])?\b(?:join|resolve|joinpath)\(\s*((?:${literal})(?:\s*,\s*(?:${literal}))+)\s*\)`,
+  "g",
+);
+
+/** Joins literals that the code adds to each other, so that `"r"+"m"` reads as `"rm"`, and parts of paths. */
 export function foldLiterals(source: string): string {
   let text = source;
   for (let round = 0; round < 8; round++) {
     const next = text
-      .replace(/"((?:\\.|[^"\\\n]){0,400})"\s*(?:\+|\.\.?|<>|&)\s*"((?:\\.|[^"\\\n]){0,400})"/g, '"$1$2"')
-      .replace(/'((?:\\.|[^'\\\n]){0,400})'\s*(?:\+|\.\.?|<>|&)\s*'((?:\\.|[^'\\\n]){0,400})'/g, "'$1$2'");
+      .replace(sum, (whole, left: string, operator: string, right: string) =>
+        concatenate([left, right], operator === "/" ? "/" : "", whole),
+      )
+      .replace(joinCall, (whole, list: string) => concatenate(list.match(new RegExp(literal, "g"))!, "/", whole));
     if (next === text) break;
     text = next;
   }
   return text;
+}
+
+/** One literal with the quotes of the first; `whole` where the others have such quotes inside. */
+function concatenate(literals: readonly string[], separator: string, whole: string): string {
+  const quote = literals[0]![0]!;
+  const bodies = literals.map((part) => part.slice(1, -1));
+  const isSame = literals.every((part, index) => part[0] === quote || !bodies[index]!.includes(quote));
+  return isSame ? `${quote}${bodies.join(separator)}${quote}` : whole;
 }

@@ -11,7 +11,8 @@ import { judgeWrite } from "../rules/write.ts";
 import { runCode } from "./code.ts";
 import { isCredentialLiteral, judgeConnections, judgeLoops, judgeSystemCalls } from "./inline-effects.ts";
 import { resolveAll } from "./invocation.ts";
-import { findCalls, findLiterals, foldLiterals, homeExpression, type Call } from "./code-calls.ts";
+import { findCalls, findLiterals, foldLiterals, type Call } from "./code-calls.ts";
+import { replaceHome } from "./home-expressions.ts";
 
 const runners =
   /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command)(?=\s*(?:\(|["'`[]))/g;
@@ -31,7 +32,7 @@ const active =
 /** Judges code of another language. `language` is one of the interpreters' names. */
 export function judgeInlineCode(code: Text, language: string, scope: Scope): void {
   scope.analysis.step(2);
-  const source = foldLiterals(code.text.slice(0, 20_000));
+  const source = foldLiterals(replaceHome(code.text.slice(0, 20_000), scope.analysis.context.home));
   const before = scope.analysis.findings.length;
   judgeLoops(source, scope);
   judgeSystemCalls(source, scope);
@@ -85,13 +86,13 @@ function runCall(call: Call, language: string, scope: Scope): void {
 
 /** Files that the code deletes, writes or reads. */
 function judgeFiles(source: string, scope: Scope): void {
-  const lists = findCalls(source, listers).flatMap((call) => getPaths(call, scope));
+  const lists = findCalls(source, listers).flatMap((call) => getPaths(call));
   for (const call of findCalls(source, removers).slice(0, 16)) {
     const isRecursive =
       /rmtree|rm_r|rm_rf|remove_tree|removedirs|remove_dir_all|rimraf|removeSync|emptyDir|remove_entry|Remove-Item|deltree/.test(
         call.name,
       ) || /recurs/i.test(call.text);
-    const paths = getPaths(call, scope);
+    const paths = getPaths(call);
     for (const path of paths) judgeDelete(path, scope, { isRecursive });
     if (paths.length > 0) continue;
     for (const path of lists) judgeDelete({ ...path, text: `${path.text}/*` }, scope, { isRecursive: true });
@@ -107,7 +108,7 @@ function judgeFiles(source: string, scope: Scope): void {
     )
       continue;
     const isCopy = /copy|cp|symlink|rename|move|mv|ln_s/.test(call.name);
-    const paths = getPaths(call, scope).filter(({ text }) => !/^(?:[wax]\+?b?|>>?|utf-?8)$/i.test(text));
+    const paths = getPaths(call).filter(({ text }) => !/^(?:[wax]\+?b?|>>?|utf-?8)$/i.test(text));
     for (const path of isCopy ? paths.slice(-1) : paths.slice(0, 2))
       for (const full of resolveAll({ ...path, text: path.text.replace(/^>>?\s*/, "") }, scope))
         if (/[/.~]/.test(path.text)) judgeWrite(full, scope);
@@ -120,16 +121,8 @@ function judgeFiles(source: string, scope: Scope): void {
     report(scope, "high", "exfiltration", "The code names stored credentials.");
 }
 
-/** Literal paths of a call, and expressions for the home directory. */
-function getPaths(call: Call, scope: Scope): Text[] {
-  const paths = call.literals.filter((literal) => literal !== "HOME").map((literal) => known(literal));
-  if (!homeExpression.test(call.text)) return paths;
-  const { home } = scope.analysis.context;
-  const rest = call.literals
-    .filter((literal) => literal !== "HOME" && literal !== "~")
-    .map((literal) => `/${literal.replace(/^\/+/, "")}`);
-  return [known(home + (rest[0] ?? "")), ...paths];
-}
+/** Literal paths of a call. */
+const getPaths = (call: Call): Text[] => call.literals.map((literal) => known(literal));
 
 /** Code that is put together when it runs. */
 function judgeHidden(source: string, language: string, scope: Scope): void {

@@ -27,6 +27,8 @@ const aws: Judge = ({ args }, scope) => {
     return readCredential("It reads secrets of the cloud account.");
   else if (service === "sts" && /^(?:get-session-token|assume-role)/.test(verb ?? ""))
     return readCredential("It creates credentials of the cloud account.");
+  else if (/^(?:terminate|delete)-/.test(verb ?? ""))
+    report(scope, "high", "recursive_delete", `It destroys something in the cloud: ${service} ${verb}.`);
   else if (/^(?:terminate|delete|stop|reboot|run|create|put|update|invoke|send)/.test(verb ?? ""))
     report(scope, "medium", "exfiltration", "It changes the cloud account.");
   return undefined;
@@ -85,8 +87,8 @@ const gh: Judge = ({ name, args }, scope) => {
     report(scope, "high", "credential_change", `${name} ${call} changes credentials.`);
   else if (/^(?:alias set|extension (?:install|create|upgrade))/.test(call))
     report(scope, "high", "persistence", `${name} ${call} changes what later calls run.`);
-  else if (call.startsWith("repo delete"))
-    report(scope, "high", "recursive_delete", `${name} ${call} deletes a repository.`);
+  else if (/^(?:repo|release|project|codespace|cache) delete/.test(call))
+    report(scope, "high", "recursive_delete", `${name} ${call} deletes what others use.`);
   else if (
     /^(?:release (?:create|upload|edit|delete)|repo (?:create|fork|sync|edit|rename|archive)|pr (?:create|merge|comment|close|review|edit|ready)|issue (?:create|comment|close|edit|delete)|workflow (?:run|enable|disable)|mr )/.test(
       call,
@@ -94,7 +96,12 @@ const gh: Judge = ({ name, args }, scope) => {
   )
     report(scope, "medium", "exfiltration", `${name} ${call} changes something that others see.`);
   else if (area === "api" && args.some(({ text }) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(text)))
-    report(scope, "medium", "exfiltration", `${name} api sends data.`);
+    report(
+      scope,
+      args.some(({ text }) => /^(?:-X|--method=?)?DELETE$/i.test(text)) ? "high" : "medium",
+      "exfiltration",
+      `${name} api sends data.`,
+    );
   return undefined;
 };
 

@@ -1,7 +1,7 @@
 /** git: settings and options that run programs, deleting, and sending. */
 import { runCode } from "../programs/code.ts";
 import { resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
-import { parseOptions } from "../programs/options.ts";
+import { type OptionSpec, parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import {
   emptyText,
@@ -17,6 +17,7 @@ import {
 import { judgeDelete } from "./delete.ts";
 import { judgeConfig } from "./git-config.ts";
 import { judgeSent } from "./network.ts";
+import { listOutputs } from "./output-options.ts";
 import { judgeWrite } from "./write.ts";
 
 const git: Judge = ({ args }, outer) => {
@@ -37,9 +38,7 @@ const git: Judge = ({ args }, outer) => {
   if (!command) return undefined;
   if (!isKnown(command.text))
     report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
-  for (const file of rest.filter(({ text }) => text.startsWith("--output=")))
-    for (const path of resolveAll({ ...file, text: file.text.slice("--output=".length) }, scope))
-      judgeWrite(path, scope);
+  for (const file of listOutputs("git", rest)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
   return subcommands.get(command.text)?.(rest, scope);
 };
 
@@ -96,11 +95,48 @@ function judgeAddress(address: string, scope: Scope): void {
   scope.interpreter.runCommand(words, deepen(scope));
 }
 
-const fetch: Subcommand = (args, scope) => {
+/** Judges the directory or file that a subcommand creates. */
+function judgeCreated(target: Text | undefined, scope: Scope): void {
+  if (target) for (const path of resolveAll(target, scope)) judgeWrite(path, scope);
+}
+
+/** `git archive -o FILE`, `git format-patch -o DIRECTORY`. */
+const exportTo: Subcommand = (args, scope) => {
   const options = parseOptions(args, {
-    short: "b:c:u:j:o:qvnls",
-    long: "upload-pack= exec= template= config= branch= depth= reference= origin= separate-git-dir= jobs= filter= recurse-submodules=? bare mirror single-branch no-checkout shallow-since= server-option=",
+    short: "o:n:v:",
+    long: "output= output-directory= exec= remote= format= prefix=",
   });
+  for (const code of options.get("exec")) runCode(code, [], scope);
+  for (const file of options.get("o")) judgeCreated(file, scope);
+  return undefined;
+};
+
+const createAt =
+  (verb: string): Subcommand =>
+  (args, scope) => {
+    const { operands } = parseOptions(args, { short: "b:B:", long: "reason= version=" });
+    if (operands[0]?.text === verb) judgeCreated(operands[1], scope);
+    return undefined;
+  };
+
+const clone: Subcommand = (args, scope) => {
+  const { operands } = parseOptions(args, cloneSpec);
+  judgeCreated(operands[1], scope);
+  return fetch(args, scope);
+};
+
+const init: Subcommand = (args, scope) => {
+  judgeCreated(parseOptions(args, { ...cloneSpec, short: "b:q" }).operands[0] ?? known("."), scope);
+  return fetch(args, scope);
+};
+
+const cloneSpec: OptionSpec = {
+  short: "b:c:u:j:o:qvnls",
+  long: "upload-pack= exec= template= config= branch= depth= reference= origin= separate-git-dir= jobs= filter= recurse-submodules=? bare mirror single-branch no-checkout shallow-since= server-option= initial-branch= object-format=",
+};
+
+const fetch: Subcommand = (args, scope) => {
+  const options = parseOptions(args, cloneSpec);
   for (const program of [
     ...options.get("upload-pack", "exec"),
     ...options.get("u").filter(({ text }) => /[\s/;|]/.test(text)),
@@ -146,6 +182,8 @@ const config: Subcommand = (args, scope) => {
   const [key, value] = operands;
   if (!key || (value === undefined && !options.has("unset", "unset-all"))) return undefined;
   judgeConfig(key.text, value ?? emptyText, scope, "always");
+  if (options.has("global", "system"))
+    report(scope, options.has("system") ? "high" : "medium", "persistence", "It changes git for every repository.");
   const name = /^remote\.(.+)\.(?:push)?url$/i.exec(key.text)?.[1];
   if (name) scope.state.remotes.add(name);
   return undefined;
@@ -203,11 +241,14 @@ const subcommands = new Map<string, Subcommand>([
   ["clean", clean],
   ["push", push],
   ["send-pack", push],
-  ["clone", fetch],
+  ["clone", clone],
   ["fetch", fetch],
   ["pull", fetch],
   ["ls-remote", fetch],
-  ["archive", withCode("exec")],
+  ["archive", exportTo],
+  ["format-patch", exportTo],
+  ["bundle", createAt("create")],
+  ["worktree", createAt("add")],
   ["remote", remote],
   ["config", config],
   ["rebase", withCode("x", "exec")],
@@ -237,7 +278,7 @@ const subcommands = new Map<string, Subcommand>([
     "daemon",
     (_, scope) => (report(scope, "high", "exfiltration", "It offers repositories to other machines."), undefined),
   ],
-  ["init", fetch],
+  ["init", init],
 ]);
 
 export const gitRules: Judges = { git };

@@ -15,18 +15,24 @@ import { connectionRules } from "./connections.ts";
 import { containerRules } from "./containers.ts";
 import { credentialRules } from "./credentials.ts";
 import { deleteRules } from "./delete.ts";
+import { destroyRules } from "./destroy.ts";
 import { deviceRules } from "./devices.ts";
 import { gitRules } from "./git.ts";
+import { installRules } from "./installs.ts";
 import { networkRules } from "./network.ts";
+import { judgeOutputOptions, outputOperandRules } from "./output-options.ts";
 import { packageRules } from "./packages.ts";
 import { persistenceRules } from "./persistence.ts";
 import { privilegeRules } from "./privilege.ts";
 import { systemRules } from "./system.ts";
 import { toolchainRules } from "./toolchains.ts";
 
-/** A program may have rules in several tables. Those of `privilege.ts` also unwrap, so they replace the plain wrappers. */
+/** Programs that run other ones. Those of `privilege.ts` also unwrap, so they replace the plain wrappers. */
+const runners: Judges = { ...wrappers, ...privilegeRules };
+
+/** A program may have rules in several tables. */
 const tables: readonly Judges[] = [
-  { ...wrappers, ...privilegeRules },
+  runners,
   outputs,
   shells,
   interpreters,
@@ -46,7 +52,13 @@ const tables: readonly Judges[] = [
   packageRules,
   toolchainRules,
   containerRules,
+  installRules,
+  destroyRules,
+  outputOperandRules,
 ];
+
+/** Their arguments are mostly those of another program, which is judged by itself. */
+const passesArguments = (name: string) => [runners, shells, multipliers].some((table) => Object.hasOwn(table, name));
 
 const judges = new Map<string, Judge[]>();
 for (const table of tables) {
@@ -64,6 +76,7 @@ export const ruledNames: readonly string[] = [
 /** Applies every rule of a program. Returns what it prints, where a rule knows that. */
 export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text> | undefined {
   const name = findRuledName(invocation.name);
+  if (!passesArguments(name ?? "")) judgeOutputOptions({ ...invocation, name: name ?? invocation.name }, scope);
   if (name === undefined) return undefined;
   let output: Options<Text> | undefined;
   for (const judge of judges.get(name)!) output = judge({ ...invocation, name }, scope) ?? output;

@@ -5,6 +5,7 @@ import { parseOptions } from "../programs/options.ts";
 import { joinWords } from "../programs/shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { known, type Options, type Text } from "../shell/text.ts";
+import { judgeInstall } from "./installs.ts";
 
 /** Tools that projects have as dependencies: `npx` then runs the copy of the project. */
 const projectTools = new Set(
@@ -79,6 +80,11 @@ const npm: Judge = ({ name, args }, scope) => {
   const index = args.findIndex(({ text }) => text === options.operands[0]?.text);
   const [verb, second] = options.operands;
   const rest = args.slice(index + 1);
+  const changes = /^(?:install|i|add|in|ins|isntall|ci|remove|rm|uninstall|un|unlink|r|update|up|upgrade|link|ln)$/;
+  const [isGlobal, action] =
+    verb?.text === "global" ? [true, second?.text] : [options.has("g", "global", "location"), verb?.text];
+  if (changes.test(action ?? "") && (isGlobal || /^(?:link|ln)$/.test(action!)))
+    judgeInstall(name, options.get("prefix"), scope);
   switch (verb?.text) {
     case "exec":
     case "x":

@@ -4,6 +4,7 @@ import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../p
 import { parseOptions } from "../programs/options.ts";
 import { deepen, report } from "../shell/analysis.ts";
 import { isKnown, known, type Text } from "../shell/text.ts";
+import { judgeInstall } from "./installs.ts";
 import { judgeSource } from "./packages.ts";
 
 const pip: Judge = ({ name, args }, scope) => {
@@ -17,6 +18,9 @@ const pip: Judge = ({ name, args }, scope) => {
       report(scope, "medium", "pipe_to_shell", `${name} takes packages from ${index.text}.`);
   if (verb === "config" && /^(?:set|unset|edit)$/.test(second ?? ""))
     report(scope, "medium", "persistence", `${name} changes its settings.`);
+  const places = options.get("t", "target", "root", "prefix");
+  if (/^(?:install|uninstall)$/.test(verb ?? "") && (options.has("user", "break-system-packages") || places.length > 0))
+    judgeInstall(name, places, scope);
   if (/^(?:install|download|wheel)$/.test(verb ?? ""))
     for (const source of [...options.operands.slice(1), ...options.get("e", "editable")])
       judgeSource(name, source, scope);
@@ -108,6 +112,13 @@ const make: Judge = ({ name, args }, scope) => {
     for (const [, inner] of operand.text.matchAll(/\$\(shell\s+((?:[^()]|\([^()]*\))*)\)/g))
       runCode({ ...operand, text: inner! }, [], scope);
   }
+  if (options.operands.some(({ text }) => /^(?:un)?install(?:$|-)/.test(text)) && !options.has("n", "dry-run")) {
+    const assigned = options.operands.flatMap((operand) => {
+      const place = /^(?:DESTDIR|PREFIX|prefix|INSTALL_ROOT|CMAKE_INSTALL_PREFIX)=(.+)$/s.exec(operand.text)?.[1];
+      return place === undefined ? [] : [{ ...operand, text: place }];
+    });
+    judgeInstall(name, assigned, scope);
+  }
   const files = options.get("f", "file", "makefile");
   const usesInput = files.some(({ text }) => text === "-" || text === "/dev/stdin");
   const texts = usesInput
@@ -152,7 +163,7 @@ export const toolchainRules: Judges = {
   ...forNames("uv uvx pipx pdm rye hatch", uv),
   ...forNames("make gmake", make),
   ...forNames(
-    "bundle rbenv pyenv nodenv conda mamba micromamba mise asdf rtx nix nix-shell direnv devbox lerna rustup",
+    "bundle rbenv pyenv nodenv conda mamba micromamba mise asdf rtx nix nix-shell devbox lerna rustup",
     runInside,
   ),
   go,

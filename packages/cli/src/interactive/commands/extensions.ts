@@ -1,0 +1,40 @@
+import type { Extension } from "@tau/harness/extensions";
+import { toPlainLine } from "@tau/tui";
+import type { LoadedExtensions } from "../extensions/extension-client.ts";
+import type { Interface } from "../interface.ts";
+
+/** `/extensions` */
+export function showExtensions(ui: Interface): void {
+  const { extensions } = ui.client;
+  if (!extensions) return ui.say("The extensions of a session on another machine cannot be listed here.");
+  const { loaded } = extensions;
+  if (!loaded) return ui.say("There are no extensions. tau -e PATH loads one.");
+  ui.say(describeExtensions(loaded).join("\n"));
+}
+
+/** Each with what it brings, then what is wrong. Pure. */
+function describeExtensions(loaded: LoadedExtensions): string[] {
+  const { list, problems, registrations } = loaded;
+  const width = Math.max(0, ...list.map(({ source }) => toPlainLine(source.name).length));
+  const entries = list.flatMap((extension) => [
+    `${toPlainLine(extension.source.name).padEnd(width)}  ${extension.state}, ${hosts[extension.host]}`,
+    ...describeRegistrations(extension, loaded).map((line) => `  ${toPlainLine(line)}`),
+  ]);
+  const wrong = [...problems, ...registrations.problems].map(({ extension, message }) => `${extension}: ${message}`);
+  return [...entries, ...(wrong.length === 0 ? [] : ["", "Problems", ...wrong.map((line) => `  ${line}`)])];
+}
+
+const hosts: Readonly<Record<Extension["host"], string>> = { process: "in this process", isolated: "isolated" };
+
+function describeRegistrations(extension: Extension, { registrations }: LoadedExtensions): string[] {
+  const own = <T>(all: ReadonlyMap<string, { extension: Extension; definition: T }>) =>
+    [...all].filter(([, owned]) => owned.extension === extension).map(([name]) => name);
+  const rows: [title: string, names: string[]][] = [
+    ["Tools", own(registrations.tools)],
+    ["Commands", own(registrations.commands).map((name) => `/${name}`)],
+    ["Options", own(registrations.flags).map((name) => `--${name}`)],
+    ["Keys", own(registrations.shortcuts)],
+    ["Providers", [...extension.providers.keys()]],
+  ];
+  return rows.flatMap(([title, names]) => (names.length === 0 ? [] : [`${title}: ${names.join(", ")}`]));
+}

@@ -1,0 +1,87 @@
+/** Clients of services and databases: what they destroy or change there cannot be taken back from here. */
+import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { runCode } from "../programs/code.ts";
+import { report, type Scope } from "../shell/analysis.ts";
+import type { Text } from "../shell/text.ts";
+import { judgeWrite } from "./write.ts";
+
+/** Words of a subcommand that end something: `destroy`, `instances delete`, `apps:destroy`, `delete-stack`. */
+const destroys =
+  /^(?:[\w-]+:)?(?:destroy|delete|terminate|uninstall|teardown|purge|down|nuke|wipe|rm|remove)(?:-[\w-]+)?$/;
+const reads = /^(?:get|describe|list|ls|show|explain|top|status|plan|validate|version|template|lint|history)$/;
+const changes = /^(?:apply|up|deploy|upgrade|install|taint|untaint|rollback|scale)$/;
+
+/** Options before the subcommand have values, so the first words that are no options are looked at. */
+const maxWords = 8;
+
+const client: Judge = ({ name, args }, scope) => {
+  const last = args.findIndex(({ text }) => text === "--");
+  const options = last === -1 ? args : args.slice(0, last);
+  if (options.some(({ text }) => /^--?(?:help|dry-run(?:=(?:client|server|true))?|whatif)$/.test(text))) return;
+  const words = args.filter(({ text }) => !text.startsWith("-")).slice(0, maxWords);
+  const verb = words.find(({ text }) => destroys.test(text));
+  // `kubectl describe pod rm` only reads. Behind an option a word may be its value, so it does not count there.
+  const end = args.findIndex((arg) => arg === verb || arg.text.startsWith("-"));
+  if ((end === -1 ? args : args.slice(0, end)).some(({ text }) => reads.test(text))) return;
+  if (verb || args.some(({ text }) => /^--?destroy$/.test(text)))
+    report(scope, "high", "recursive_delete", `${name} ${verb?.text ?? "destroy"} destroys what others use.`);
+  // `vagrant up` starts a machine of the project.
+  else if (words[0] && changes.test(words[0].text) && name !== "vagrant")
+    report(scope, "medium", "privilege_escalation", `${name} ${words[0].text} changes what others use.`);
+};
+
+const statements =
+  /\b(?:drop\s+(?:database|schema|table|user|role)|truncate\s+(?:table\s+)?\w|dropDatabase\s*\(|deleteMany\s*\(\s*\{\s*\}|flushall|flushdb)\b|\b(?:dropDatabase|drop)\s*\(\s*\)/i;
+
+/** Statements on the command line or in the input of a client of a database. */
+const database: Judge = ({ name, args }, scope) => {
+  for (const text of [...args, ...scope.stdin])
+    if (statements.test(text.text)) {
+      report(scope, "medium", "recursive_delete", `${name} deletes data of a database.`);
+      return;
+    }
+};
+
+const dropDatabase: Judge = ({ name, args }, scope) => {
+  if (!isInformation(args)) report(scope, "medium", "recursive_delete", `${name} deletes a database.`);
+};
+
+/** `sqlite3` has commands that write files and run programs, and a database is a file too. */
+const sqlite: Judge = ({ args }, scope) => {
+  const [file, ...rest] = args.filter(({ text }) => !text.startsWith("-"));
+  const texts = [...rest, ...scope.stdin];
+  for (const text of texts) judgeDotCommands(text, scope);
+  const writes = texts.some(({ text }) =>
+    /\b(?:insert|update|delete|drop|create|alter|replace|vacuum|attach|reindex)\b|^\.(?:import|restore|read|load|shell|system)\b/im.test(
+      text,
+    ),
+  );
+  if (file && writes) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+};
+
+function judgeDotCommands(text: Text, scope: Scope): void {
+  for (const [, command, rest = ""] of text.text.matchAll(/^\s*\.(\w+)(?:[ \t]+([^\n]*))?$/gm)) {
+    const value = { ...text, text: rest.trim().replace(/^(["'])(.*)\1$/s, "$2") };
+    if (/^(?:sh|she|shell|sy|sys|system)$/.test(command!)) {
+      report(scope, "medium", "opaque_exec", "sqlite3 runs a program.");
+      if (value.text !== "") runCode(value, [], scope);
+    } else if (/^(?:o|out|output|once)$/.test(command!) && value.text.startsWith("|")) {
+      report(scope, "medium", "opaque_exec", "sqlite3 gives its output to a program.");
+      runCode({ ...value, text: value.text.slice(1) }, [], scope);
+    } else if (/^(?:o|out|output|once|backup|save|clone|log|trace|dump|excel)$/.test(command!) && value.text !== "") {
+      const file = { ...value, text: value.text.split(/\s+/).at(-1)! };
+      for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+    } else if (command === "load")
+      report(scope, "medium", "opaque_exec", `sqlite3 loads code from ${value.text || "a file"}.`);
+  }
+}
+
+export const destroyRules: Judges = {
+  ...forNames(
+    "terraform tofu terragrunt pulumi cdk cdktf sam eksctl kops serverless sls sst copilot helm helmfile argocd flux vagrant fly flyctl heroku railway render doctl linode-cli hcloud scw ibmcloud oci nomad gcloud az kubectl oc",
+    client,
+  ),
+  ...forNames("psql mysql mariadb mongosh mongo redis-cli sqlplus clickhouse-client cockroach", database),
+  ...forNames("dropdb dropuser", dropDatabase),
+  sqlite3: sqlite,
+};

@@ -1,0 +1,127 @@
+/** Programs that install something: what they put outside of the workspace. */
+import { getZone } from "../paths.ts";
+import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { parseOptions } from "../programs/options.ts";
+import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { known, type Text } from "../shell/text.ts";
+import { judgeWrite } from "./write.ts";
+
+/** Whether a path may be changed without anybody noticing it elsewhere. */
+const isInside = (path: string, scope: Scope): boolean =>
+  /^(?:in-workspace|workspace|in-temp|temp)$/.test(getZone(path, scope.analysis.context));
+
+/**
+ * Reports what is installed: into the directories that the command names, otherwise for every project of the person or of
+ * the machine.
+ */
+export function judgeInstall(name: string, directories: readonly Text[], scope: Scope): void {
+  const paths = directories.flatMap((directory) => resolveAll(directory, scope));
+  for (const path of paths) judgeWrite(path, scope);
+  if (!paths.some((path) => isInside(path, scope)))
+    report(scope, "medium", "persistence", `${name} installs programs outside of the workspace.`);
+}
+
+/** Installers of programs for the person, by their first words. Options with a directory replace the usual place. */
+const installers: Record<string, { words: RegExp; into?: readonly string[] }> = {
+  cargo: { words: /^(?:install|uninstall)\b/, into: ["root"] },
+  go: { words: /^install\b/ },
+  gem: { words: /^(?:install|uninstall|update)\b/, into: ["install-dir", "i", "bindir", "n"] },
+  pipx: { words: /^(?:install|uninstall|upgrade|inject|reinstall|ensurepath)/ },
+  uv: { words: /^(?:tool (?:install|uninstall|upgrade|update-shell)|pip (?:install|uninstall|sync) .*--system)\b/ },
+  composer: { words: /^global (?:require|install|update|remove)\b/ },
+  dotnet: { words: /^tool (?:install|uninstall|update) .*(?:-g|--global)\b/, into: ["tool-path"] },
+  brew: { words: /^(?:install|uninstall|upgrade|reinstall|tap|link)\b/ },
+  cabal: { words: /^install\b/, into: ["installdir"] },
+  stack: { words: /^(?:install|build .*--copy-bins)\b/, into: ["local-bin-path"] },
+  opam: { words: /^(?:install|remove)\b/ },
+  luarocks: { words: /^(?:install|remove)\b/, into: ["tree"] },
+  nimble: { words: /^(?:install|uninstall)\b/ },
+  ...repeat("apt apt-get dnf yum zypper apk port choco scoop winget pkg", {
+    words: /^(?:install|remove|purge|upgrade|dist-upgrade|full-upgrade|autoremove|add|del)\b/,
+  }),
+  ...repeat("mise rtx", { words: /^use .*(?:-g|--global)\b/ }),
+  ...repeat("ninja samu", { words: /^(?:\S+ )*(?:un)?install(?: |$)/ }),
+  meson: { words: /^install\b/, into: ["destdir"] },
+};
+
+function repeat<T>(names: string, value: T): Record<string, T> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, value]));
+}
+
+const install: Judge = ({ name, args }, scope) => {
+  if (isInformation(args) || args.some(({ text }) => /^(?:--dry-run|--simulate|-s|--just-print)$/.test(text))) return;
+  const { words, into = [] } = installers[name]!;
+  const options = parseOptions(args, {
+    short: "C:i:n:t:f:yqgj:p:",
+    long: `${into.map((option) => `${option}=`).join(" ")} path= git= version= features= global system locked`,
+  });
+  const operands = options.operands.map(({ text }) => text);
+  const flags = args.filter(({ text }) => text.startsWith("-")).map(({ text }) => text);
+  const text = [...operands, ...flags].join(" ");
+  if (words.test(text)) judgeInstall(name, options.get(...into), scope);
+};
+
+/** `direnv allow` lets a file of the project change every shell that enters it. */
+const direnv: Judge = ({ args }, scope) => {
+  const [verb, directory, ...command] = args;
+  if (/^(?:allow|permit|grant|edit)$/.test(verb?.text ?? ""))
+    report(scope, "high", "persistence", "direnv runs the .envrc of a directory in every shell that enters it.");
+  return verb?.text === "exec" && directory && command.length > 0
+    ? scope.interpreter.runCommand(command, deepen(scope))
+    : undefined;
+};
+
+/** `mise use -g`, and `mise trust` as `direnv allow`. */
+const mise: Judge = (invocation, scope) => {
+  if (invocation.args[0]?.text === "trust")
+    report(scope, "high", "persistence", "mise runs what the settings of a directory name.");
+  return install(invocation, scope);
+};
+
+/** The commands of `cmake -E`, as the programs that do the same. */
+const cmakeCommands: Record<string, readonly string[]> = {
+  rm: ["rm"],
+  remove: ["rm"],
+  remove_directory: ["rm", "-r"],
+  copy: ["cp"],
+  copy_if_different: ["cp"],
+  copy_directory: ["cp", "-r"],
+  copy_directory_if_different: ["cp", "-r"],
+  rename: ["mv"],
+  make_directory: ["mkdir", "-p"],
+  touch: ["touch"],
+  touch_nocreate: ["touch"],
+  create_symlink: ["ln", "-s"],
+  create_hardlink: ["ln"],
+  cat: ["cat"],
+  env: ["env"],
+  time: ["time"],
+  tar: ["tar"],
+};
+
+const cmake: Judge = ({ name, args }, scope) => {
+  const index = args.findIndex(({ text }) => text === "-E");
+  const verb = args[index + 1]?.text ?? "";
+  if (index !== -1 && Object.hasOwn(cmakeCommands, verb)) {
+    const words = [...cmakeCommands[verb]!.map((word) => known(word)), ...args.slice(index + 2)];
+    return scope.interpreter.runCommand(words, deepen(scope));
+  }
+  if (index !== -1 && verb === "chdir" && args.length > index + 3) {
+    const inner = { ...scope, state: scope.state.clone() };
+    scope.interpreter.runCommand([known("cd"), args[index + 2]!], deepen(inner));
+    return scope.interpreter.runCommand(args.slice(index + 3), deepen(inner));
+  }
+  const options = parseOptions(args, { short: "B:S:D:G:P:C:j:", long: "install= build= prefix= target= config=" });
+  const targets = options.get("target").map(({ text }) => text);
+  if (options.has("install") || targets.some((target) => /^(?:un)?install/.test(target)))
+    judgeInstall(name, options.get("prefix"), scope);
+  for (const directory of options.get("B")) for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
+  return undefined;
+};
+
+export const installRules: Judges = {
+  ...forNames(Object.keys(installers).join(" "), install),
+  ...forNames("mise rtx", mise),
+  direnv,
+  cmake,
+};

@@ -1,0 +1,71 @@
+/** Options and operands that name a file to write, of programs that are known for nothing else. */
+import { forNames, getOperands, type Invocation, type Judge, type Judges, resolveAll } from "../programs/invocation.ts";
+import type { Scope } from "../shell/analysis.ts";
+import type { Text } from "../shell/text.ts";
+import { judgeWrite } from "./write.ts";
+
+/** `--output`, `--out-dir`, `--outFile`, `--python_out`, `-out`, `--log-file`, `--target-dir`, `-MF` and the like. */
+const outputName =
+  /^(?:--?(?:[\w-]+[-_])?out(?:put)?(?:[-_]?(?:file|name|dir|directory|path|folder|document|prefix))?|--(?:log|report|result|trace|profile|coverage|dest|destination|target|build|install|save|dump|export|cache|artifacts?)[-_]?(?:file|dir|directory|path|to|location)|--(?:dest|destination|export|save-to|write-to|root-dir)|-M[FJ])$/i;
+
+/** Programs whose `-o` has another meaning, and those with a rule of their own for it. */
+const otherMeaning =
+  /^(?:[a-z]*grep|rg|ag|ack|ps|ssh|scp|sftp|sshfs|autossh|mount|umount|find|fd|test|\[|\[\[|ls|lsblk|findmnt|df|column|unzip|tar|gtar|bsdtar|journalctl|kubectl|oc|helm|git|apt|apt-get|useradd|groupadd|usermod|chown|install|id|pgrep|lsof|netstat|ss|od|cp|mv|read|compgen|complete|7z|7za|pytest|python|ruby|perl|node|strace|ltrace|time|sudo|rsync|curl|wget|sort|less|pandoc|ctags|patch)$/;
+
+/** They judge these options by the directory that they change to. */
+const ownRules = new Set(["git"]);
+
+/** Judges what an option of any program writes, as a redirection to that file is judged. */
+export function judgeOutputOptions({ name, args }: Invocation, scope: Scope): void {
+  if (ownRules.has(name)) return;
+  for (const file of listOutputs(name, args)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+}
+
+/** The values of options that write. */
+export function listOutputs(name: string, args: readonly Text[]): Text[] {
+  const files: Text[] = [];
+  for (const [index, arg] of args.entries()) {
+    if (arg.text === "--") break;
+    if (arg.text[0] !== "-" || arg.text.length < 2) continue;
+    const [, option = "", value] = /^([^=]*)(?:=(.*))?$/s.exec(arg.text)!;
+    const next = args[index + 1];
+    if (outputName.test(option)) {
+      if (value !== undefined) files.push({ ...arg, text: value });
+      else if (next && !next.text.startsWith("-")) files.push(next);
+    } else if (option.startsWith("-o") && !otherMeaning.test(name)) {
+      if (arg.text === "-o") files.push(...(next && !next.text.startsWith("-") ? [next] : []));
+      // `-oFILE` only where it is a path: `-open` and `-offline` are names of options.
+      else if (/^-o(?:[~/]|\.\.?\/|\.\w)/.test(arg.text)) files.push({ ...arg, text: arg.text.slice(2) });
+    }
+  }
+  return files;
+}
+
+/** Which operands a program writes. Negative numbers count from the end. */
+const operands: Record<string, { index: number; min: number }> = {
+  ...forPrograms("ffmpeg avconv", { index: -1, min: 1 }),
+  ...forPrograms("convert magick gm sox objcopy xxd split csplit optipng pdfunite qpdf pngcrush", {
+    index: -1,
+    min: 2,
+  }),
+  ...forPrograms("zip mksquashfs genisoimage", { index: 0, min: 1 }),
+  ...forPrograms("7z 7za 7zr rar ar", { index: 1, min: 2 }),
+  ...forPrograms("strip gzip gunzip bzip2 bunzip2 xz unxz chattr setfacl", { index: -1, min: 1 }),
+};
+
+function forPrograms<T>(names: string, value: T): Record<string, T> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, value]));
+}
+
+const writeOperand: Judge = ({ name, args }, scope) => {
+  const { index, min } = operands[name]!;
+  const words = getOperands(args);
+  // `7z x` and `ar t` read their archive.
+  if (/^(?:7z|ar|rar)/.test(name) && !/^-?[aqrud]/.test(words[0]?.text ?? "")) return;
+  // With `-c` the output of a compressor goes to standard output.
+  if (args.some(({ text }) => /^(?:-\w*[cltk]\w*|--stdout|--list|--test)$/.test(text)) && /zip|xz/.test(name)) return;
+  const word = words.length >= min ? words.at(index) : undefined;
+  if (word) for (const path of resolveAll(word, scope)) judgeWrite(path, scope);
+};
+
+export const outputOperandRules: Judges = forNames(Object.keys(operands).join(" "), writeOperand);
