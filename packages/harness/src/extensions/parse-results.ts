@@ -1,7 +1,7 @@
-/** Checks what the handlers and tools of an isolated extension answer with, before anything else works with it. Pure. */
+/** Checks what handlers and isolated tools answer with, before anything else works with it. Pure. */
 import type { AgentToolResult } from "@tau/agent";
 import { isRecord } from "@tau/ai/internal";
-import type { ExtensionEventName } from "../events.ts";
+import type { ExtensionEventName } from "./events.ts";
 
 type Check = (value: unknown) => boolean;
 type Fields = Readonly<Record<string, Check>>;
@@ -10,6 +10,7 @@ const text: Check = (value) => typeof value === "string";
 const flag: Check = (value) => typeof value === "boolean";
 const number: Check = (value) => typeof value === "number";
 const anything: Check = () => true;
+const callable: Check = (value) => typeof value === "function";
 const list =
   (check: Check): Check =>
   (value) =>
@@ -89,6 +90,7 @@ const compaction = shape({ summary: text, firstKeptEntryId: oneOf(nothing, text)
 ]);
 
 const results: Partial<Record<ExtensionEventName, Check>> = {
+  project_trust: shape({ trusted: literal("yes", "no", "undecided"), remember: flag }, ["trusted"]),
   resources_discover: shape({ skillPaths: list(text), promptPaths: list(text), themePaths: list(text) }),
   session_before_switch: shape({ cancel: flag }),
   session_before_fork: shape({ cancel: flag, skipConversationRestore: flag }),
@@ -109,8 +111,15 @@ const results: Partial<Record<ExtensionEventName, Check>> = {
   message_end: shape({ message: isMessage }),
   tool_call: shape({ block: flag, reason: text, terminate: flag }),
   tool_result: shape({ content, isError: flag, usage }),
-  user_bash: shape({ result: shape({ output: text, exitCode: oneOf(number, nothing) }, ["output"]) }, ["result"]),
-  input: shape({ action: literal("continue", "transform", "handled"), text, images: list(isContentBlock) }, ["action"]),
+  user_bash: oneOf(
+    shape({ result: shape({ output: text, exitCode: oneOf(number, nothing) }, ["output"]) }, ["result"]),
+    // Functions do not come from another process.
+    shape({ operations: shape({ exec: callable }, ["exec"]) }, ["operations"]),
+  ),
+  input: oneOf(
+    shape({ action: literal("continue", "handled") }, ["action"]),
+    shape({ action: literal("transform"), text, images: list(isContentBlock) }, ["action", "text"]),
+  ),
 };
 
 /** Undefined for no answer. Throws a sentence for one that is none to this event. */
