@@ -638,6 +638,7 @@ export class App {
 
   /** Whether there is such a command. Templates and skills are not commands of ours: the session expands them. */
   async #runCommand(name: string, argument: string): Promise<boolean> {
+    if (this.#extensions?.hasCommand(name)) return false;
     const command = slashCommands.find((one) => one.name === name);
     if (command) await command.run(this.#createInterface(), argument);
     else if (missingCommands.includes(name)) this.#say(`/${name} is not there yet. /help shows what is.`, "warning");

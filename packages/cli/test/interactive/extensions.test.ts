@@ -209,6 +209,18 @@ test("commands and their arguments are completed", async () => {
   await app.sees(/^#2983$/m);
 });
 
+test("a command with the name of one of ours is run where pi has none, and not used where pi has one", async () => {
+  const app = await open(
+    `${command("tools", `ctx.ui.notify("tools of an extension");`)} ${command("session", `ctx.ui.notify("never");`)}`,
+  );
+  await app.sees("Its command /session is not used");
+  await enter(app, "/tools");
+  await app.sees("tools of an extension");
+  await enter(app, "/session");
+  await app.sees("Tokens: 0 in");
+  expect(await app.screen()).not.toContain("never");
+});
+
 test("renderers draw calls, results, messages and entries, and what they lack is drawn as usual", async () => {
   const app = await open(
     `

@@ -106,6 +106,10 @@ export class TerminalExtensions {
     return rest === data ? undefined : { data: rest };
   }
 
+  hasCommand(name: string): boolean {
+    return this.#loaded?.registrations.commands.has(name) ?? false;
+  }
+
   /** Whether the input was the key of an extension. */
   runShortcut(data: string): boolean {
     const loaded = this.#loaded;

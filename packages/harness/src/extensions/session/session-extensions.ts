@@ -140,6 +140,8 @@ export class SessionExtensions implements RunExtensions {
   }
 
   async #start(): Promise<void> {
+    // Not before: the surface has commands and keys too.
+    for (const problem of this.registrations.problems) this.#parts.report(problem);
     await this.emit({ type: "session_start", ...this.#parts.start });
     if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
