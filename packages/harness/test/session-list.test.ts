@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, rm, unlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, rm, unlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentMessage } from "@tau/agent";
@@ -92,4 +92,51 @@ test("a long list reports its progress and can be aborted", async () => {
   expect(progress).toEqual([100, 200]);
   controller.abort(new Error("enough"));
   await expect(SessionManager.list("/a", undefined, options)).rejects.toThrow("enough");
+});
+
+test("pages of the last used sessions are those of the whole list, and open only their own files", async () => {
+  const count = 11;
+  const sessions = [];
+  for (let index = 0; index < count; index++) sessions.push(await make(index % 3 === 0 ? "/b" : "/a", `talk ${index}`));
+  // Some of the same age, in an order that is not that of their names.
+  for (const [index, session] of sessions.entries()) {
+    const time = 1_000_000 + Math.floor(((index * 7) % count) / 2);
+    await utimes(session.getSessionFile()!, time, time);
+  }
+  const noSession = join(sessionDirectory("/a", agentDir), "other.jsonl");
+  await writeFile(noSession, "no session\n");
+  await utimes(noSession, 1_000_004, 1_000_004);
+  const readPages = async (sessionDir: string | undefined) => {
+    const ids: string[] = [];
+    for (;;) {
+      const fileSystem = faultyFileSystem(nodeFileSystem);
+      const after = ids.at(-1);
+      const page = await SessionManager.listLastUsed({
+        agentDir,
+        fileSystem,
+        limit: 2,
+        ...(sessionDir !== undefined && { sessionDir }),
+        ...(after !== undefined && { after }),
+      });
+      if (!page) return ids;
+      expect(page).toHaveLength(2);
+      // Each session has up to three files, and one page has to skip the file that is no session.
+      expect(fileSystem.calls.filter((call) => call === "open").length).toBeLessThanOrEqual(3 * 3);
+      ids.push(...page.map(({ id }) => id));
+    }
+  };
+  const getIds = (list: { id: string }[]) => list.map(({ id }) => id);
+  const all = getIds(await SessionManager.listAll({ agentDir }));
+  const pages = await readPages(undefined);
+  expect(pages.length).toBeGreaterThanOrEqual(count - 3);
+  expect(pages).toEqual(all.slice(0, pages.length));
+  const directory = sessionDirectory("/a", agentDir);
+  const own = getIds(await SessionManager.list("/a", undefined, { agentDir }));
+  const ownPages = await readPages(directory);
+  expect(ownPages.length).toBeGreaterThanOrEqual(own.length - 3);
+  expect(ownPages).toEqual(own.slice(0, ownPages.length));
+  expect(await SessionManager.listLastUsed({ agentDir, sessionDir: directory, limit: 2, after: "unknown" })).toBe(
+    undefined,
+  );
+  expect(await SessionManager.listLastUsed({ agentDir, sessionDir: directory, limit: 100 })).toBe(undefined);
 });

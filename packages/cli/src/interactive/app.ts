@@ -88,6 +88,7 @@ export class App {
   readonly #options: AppOptions;
   readonly #tui: TUI;
   readonly #look: Look;
+  readonly #highlighter: Highlighter;
   readonly #transcript: Transcript;
   readonly #first: FirstEntries;
   readonly #older: OlderEntries;
@@ -121,6 +122,7 @@ export class App {
     this.#attention = new Attention(terminal, () => this.#settings.terminal);
     this.#tui = createScreen(terminal, settings, theme);
     const highlighter = new Highlighter(theme, () => this.#redraw());
+    this.#highlighter = highlighter;
     const { codeBlockIndent } = settings.markdown;
     this.#look = {
       theme,
@@ -243,6 +245,16 @@ export class App {
   /** A remark below the conversation. */
   notify(text: string): void {
     this.#say(text, "warning");
+  }
+
+  /** Each line in colors, for components of extensions. */
+  highlightCode(code: string, language: string | undefined): string[] {
+    let state: unknown;
+    return code.split("\n").map((text) => {
+      const drawn = this.#highlighter.highlightLine(text, language, state);
+      state = drawn.state;
+      return drawn.line;
+    });
   }
 
   /** What was typed and not sent, with pasted texts in the place of their markers. */

@@ -239,12 +239,12 @@ test("renderers draw calls, results, messages and entries, and what they lack is
   );
   await enter(app, "go");
   await app.sees("This is the end.");
+  await expect.poll(app.screen).not.toContain("escape to stop");
   await enter(app, "/show");
   await app.sees("card: hello 7");
   await app.sees("a note");
   await enter(app, "/state");
   await app.sees("entry: 8");
-  await expect.poll(app.screen).not.toContain("escape to stop");
   await expectScreen(app, "renderers");
   app.press("ctrlO");
   await app.sees("Sunny in Rome");
@@ -269,6 +269,7 @@ test("a renderer that throws or takes too long shows its error in place, and is 
   );
   await enter(app, "go");
   await app.sees("The answer.");
+  await expect.poll(app.screen).not.toContain("escape to stop");
   await app.sees("clumsy call");
   await app.sees(/renderResult of the tool late failed: it took \d+ ms/);
   await app.sees("clumsy widget");

@@ -232,7 +232,11 @@ export class AgentSession {
     const reader = await createSessionMirror(this.sessionManager);
     this.#cleanUps.push(() => reader.close());
     const own = { choices: this.#choices, activity: this.#activity, host: this.#host, clock: this.#parts.clock };
-    extensions.bind(createExtensionPort({ session: this, extensions, reader, ...own }));
+    const { createModelAccess } = await import("../extensions/model-access.ts");
+    const { modelRegistry: registry, authStorage: auth } = this;
+    const { request } = this.#parts;
+    const models = await createModelAccess({ registry, auth, request, providers: extensions.providers });
+    extensions.bind(createExtensionPort({ session: this, extensions, reader, models, ...own }));
     // Their tools can be called from now on.
     this.#choices.refit();
   }

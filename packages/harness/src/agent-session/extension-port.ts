@@ -11,6 +11,7 @@ import { toPromptOptions } from "../extensions/session/prompt-options.ts";
 import { replaceSession } from "../extensions/session/replace-session.ts";
 import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
 import type { ExtensionSessionPort } from "../extensions/session-port.ts";
+import type { ModelAccess } from "../extensions/model-access.ts";
 import type { SessionReader } from "../extensions/session-reader.ts";
 import type { RunHost } from "../run/run-host.ts";
 import type { Activity } from "./activity.ts";
@@ -23,6 +24,7 @@ export interface ExtensionPortParts {
   session: AgentSession;
   extensions: SessionExtensions;
   reader: SessionReader;
+  models: ModelAccess;
   choices: Choices;
   activity: Activity;
   host: RunHost;
@@ -30,14 +32,14 @@ export interface ExtensionPortParts {
 }
 
 export function createExtensionPort(parts: ExtensionPortParts): ExtensionSessionPort {
-  const { session, extensions, reader, choices, activity, host, clock } = parts;
+  const { session, extensions, reader, models, choices, activity, host, clock } = parts;
   const { waits } = extensions;
   const { sessionManager, modelRegistry } = session;
   return {
     cwd: session.cwd,
     ui: extensions.ui,
     reader,
-    modelRegistry,
+    modelRegistry: models,
     get mode() {
       return extensions.surface?.mode ?? "print";
     },

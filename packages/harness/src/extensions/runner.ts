@@ -18,6 +18,8 @@ export interface ExtensionHooks {
   has(name: ExtensionEventName): boolean;
   /** The names of the extensions that handle it, for people. */
   listHandlers(name: ExtensionEventName): string[];
+  /** Tells something that cannot be answered. A promise only if a handler takes time: deltas come by the thousand. */
+  notify(event: ExtensionEvent): void | Promise<void>;
   /** Resolves when all handlers have answered. Rejects only for a guard that failed. */
   emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined>;
 }
@@ -63,6 +65,22 @@ export class ExtensionRunner implements ExtensionHooks {
 
   listHandlers(name: ExtensionEventName): string[] {
     return this.extensions.filter(({ handlers }) => handlers.has(name)).map(({ source }) => source.name);
+  }
+
+  notify(event: ExtensionEvent): void | Promise<void> {
+    let pending: Promise<void> | undefined;
+    for (const extension of this.extensions) {
+      const handlers = extension.handlers.get(event.type);
+      if (!handlers) continue;
+      for (const handler of handlers) {
+        // What it answers is ignored. In order, also if one of them takes time.
+        const answer = pending
+          ? pending.then(() => this.#call(extension, handler, event))
+          : this.#call(extension, handler, event);
+        if (isPromise(answer)) pending = answer as Promise<void>;
+      }
+    }
+    return pending;
   }
 
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
 import { orUndefined, readWhole, writeWhole } from "../durable-file.ts";
 import { createFileStore } from "./file-store.ts";
-import { isSessionFile } from "./session-directory.ts";
+import { idInFileName, isSessionFile } from "./session-directory.ts";
 import { describeFile, describeSession, type SessionInfo, type StoredInfo } from "./session-info.ts";
 import { listNames, type StoragePorts } from "./session-storage.ts";
 
@@ -79,6 +79,64 @@ const toSessionInfo = (path: string, info: StoredInfo): SessionInfo => ({
   modified: new Date(info.modified),
 });
 
+export interface PageOptions {
+  limit: number;
+  /** The id of the session that the page follows. Default: the page is the first. */
+  after?: string;
+}
+
+/**
+ * A full page of the sessions in these directories, the last used first. Only their files are opened: the catalogue takes longer
+ * to read than they do. Undefined if fewer sessions follow, or if `after` is not found by the name of its file: then all have
+ * to be listed.
+ */
+export async function listLastUsed(
+  directories: readonly string[],
+  ports: StoragePorts,
+  { limit, after }: PageOptions,
+): Promise<SessionInfo[] | undefined> {
+  const files = (await findFiles(directories, ports.fileSystem)).sort(
+    // Whole milliseconds, as in a `Date`: the order has to be that of `listSessions`.
+    (a, b) => Math.trunc(b.stats.mtimeMs) - Math.trunc(a.stats.mtimeMs) || comparePaths(a, b),
+  );
+  let next = after === undefined ? 0 : files.findIndex(({ path }) => idInFileName(path) === after) + 1;
+  if (after !== undefined && next === 0) return undefined;
+  const page: SessionInfo[] = [];
+  while (page.length < limit) {
+    const batch = files.slice(next, next + limit - page.length);
+    next += batch.length;
+    // What follows the page need not be sessions, so it is not known whether the list ends here.
+    if (next >= files.length) return undefined;
+    const infos = await Promise.all(batch.map(({ path, stats }) => describe(path, stats, ports)));
+    for (const [index, info] of infos.entries()) {
+      // A file that cannot be read comes last in a list.
+      if (info && info.modified > 0) page.push(toSessionInfo(batch[index]!.path, info));
+    }
+  }
+  return page;
+}
+
+interface FoundFile {
+  path: string;
+  stats: Stats;
+}
+
+async function findFiles(directories: readonly string[], fs: FileSystem): Promise<FoundFile[]> {
+  const files: FoundFile[] = [];
+  let statCount = 0;
+  for (const directory of directories) {
+    // Files, and directories without permission, are skipped.
+    for (const name of (await orUndefined(listNames(fs, directory))) ?? []) {
+      if (!isSessionFile(name)) continue;
+      const path = join(directory, name);
+      const stats = await orUndefined(lookAt(fs, path));
+      if (stats) files.push({ path, stats });
+      if (++statCount % filesPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return files;
+}
+
 /** The sessions of all directories below `root`, the last used first. */
 export async function listAllSessions(
   root: string,
@@ -94,7 +152,10 @@ export async function listAllSessions(
   return all.sort(compareLastUsed);
 }
 
-const compareLastUsed = (a: SessionInfo, b: SessionInfo) => b.modified.getTime() - a.modified.getTime();
+const compareLastUsed = (a: SessionInfo, b: SessionInfo) =>
+  b.modified.getTime() - a.modified.getTime() || comparePaths(a, b);
+
+const comparePaths = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1);
 
 const formatStamp = ({ size, mtimeMs, ino }: Stats) => `${ino}:${size}:${mtimeMs}`;
 

@@ -1,5 +1,5 @@
 /** Creates, opens, finds, lists and branches sessions. */
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { AgentMessage } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { closeAfter, withoutUndefined } from "@tau/ai/internal";
@@ -13,7 +13,7 @@ import { buildContext } from "./context.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { encodeLine } from "./line.ts";
-import { listAllSessions, type ListOptions, listSessions } from "./list-sessions.ts";
+import { listAllSessions, listLastUsed, type ListOptions, listSessions, type PageOptions } from "./list-sessions.ts";
 import { SessionLog } from "./log.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { type TranscriptMessage, withIds } from "./message-ids.ts";
@@ -26,6 +26,7 @@ import {
   findSessionFile,
   type SessionStorage,
   type StoragePorts,
+  listNames,
 } from "./session-storage.ts";
 import { readInitialState, Session, type SessionParts } from "./session.ts";
 import { type LogStore, notSession } from "./store.ts";
@@ -193,6 +194,25 @@ export class SessionManager extends Session {
   /** The sessions of all working directories, the last used first. */
   static async listAll(options: SessionManagerOptions & ListOptions = {}): Promise<SessionInfo[]> {
     return await listAllSessions(sessionsRoot(options.agentDir ?? defaultAgentDir()), resolvePorts(options), options);
+  }
+
+  /**
+   * A full page of the sessions in a directory, or else of all working directories, the last used first, without opening the
+   * others. Undefined if the page would not be full: see `list` and `listAll`.
+   */
+  static async listLastUsed({
+    sessionDir,
+    limit,
+    after,
+    ...options
+  }: SessionManagerOptions & PageOptions & { sessionDir?: string }): Promise<SessionInfo[] | undefined> {
+    const ports = resolvePorts(options);
+    const root = sessionsRoot(options.agentDir ?? defaultAgentDir());
+    const directories =
+      sessionDir === undefined
+        ? (await listNames(ports.fileSystem, root)).map((name) => join(root, name))
+        : [sessionDir];
+    return await listLastUsed(directories, ports, { limit, ...(after !== undefined && { after }) });
   }
 
   /** Throws `invalid_input` for a file of another program. */

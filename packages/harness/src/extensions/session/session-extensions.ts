@@ -155,6 +155,10 @@ export class SessionExtensions implements RunExtensions {
     return this.#bound?.runner.listHandlers(name) ?? [];
   }
 
+  notify(event: ExtensionEvent): void | Promise<void> {
+    return this.#bound?.runner.notify(event);
+  }
+
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
     return await this.#bound?.runner.emit(event);
   }

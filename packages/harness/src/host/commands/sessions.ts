@@ -120,6 +120,17 @@ async function listSessions(
 ) {
   const { agentDir } = host;
   const directory = session.sessionManager.getSessionDir();
+  const pageSize = Math.min(limit, maxListed);
+  const isPlain = query.trim() === "" && !named && sort === "modified" && (all || directory !== undefined);
+  const recent = isPlain
+    ? await SessionManager.listLastUsed({
+        agentDir,
+        limit: pageSize,
+        ...(!all && directory !== undefined && { sessionDir: directory }),
+        ...(cursor !== undefined && { after: cursor }),
+      })
+    : undefined;
+  if (recent) return { sessions: recent.map(toSessionSummary), cursor: recent.at(-1)!.id };
   const sessions = all
     ? await SessionManager.listAll({ agentDir })
     : await SessionManager.list(session.cwd, directory, { agentDir });
@@ -132,7 +143,7 @@ async function listSessions(
   });
   if (sort !== "modified") matching.sort(compareBy[sort]);
   const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
-  const page = matching.slice(start, start + Math.min(limit, maxListed));
+  const page = matching.slice(start, start + pageSize);
   const last = page.at(-1);
   // Not before: of ten thousand sessions, the dates alone would take half of the time.
   return {
