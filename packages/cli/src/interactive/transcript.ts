@@ -65,6 +65,8 @@ export class Transcript extends Container {
   /** The ids of denied calls that are not shown. */
   readonly #strayDenials = new Set<string>();
   readonly #calls = new Map<string, ToolCallBlock>();
+  /** What tools have so far whose calls are not shown yet: they may begin between two frames. */
+  readonly #partials = new Map<string, AgentToolResult>();
   /** The ids of calls without a result. */
   readonly #awaited = new Set<string>();
   /** Commands of the user that are not in the log yet: they are running, or wait for the end of a turn. */
@@ -189,6 +191,7 @@ export class Transcript extends Container {
     this.#strayResults.clear();
     this.#strayDenials.clear();
     this.#calls.clear();
+    this.#partials.clear();
     this.#awaited.clear();
     this.#commands = [];
     this.#live = undefined;
@@ -304,7 +307,9 @@ export class Transcript extends Container {
 
   /** What a running tool has so far, for an extension that draws it. */
   setPartial(toolCallId: string, partial: AgentToolResult): void {
-    this.#calls.get(toolCallId)?.setPartial(partial);
+    const call = this.#calls.get(toolCallId);
+    if (call) call.setPartial(partial);
+    else this.#partials.set(toolCallId, partial);
   }
 
   #addAnswer(message: AssistantMessage, liveId: string | undefined): void {
@@ -352,6 +357,9 @@ export class Transcript extends Container {
     const known = this.#calls.get(id);
     if (known) return known;
     const block = new ToolCallBlock({ id, name }, this.#look, this.#options.now);
+    const partial = this.#partials.get(id);
+    if (partial) block.setPartial(partial);
+    this.#partials.delete(id);
     this.#calls.set(id, block);
     this.#awaited.add(id);
     this.addChild(block);

@@ -100,6 +100,8 @@ test("widgets, status texts, header and footer are where they belong, and go whe
     ${command("foot", `ctx.ui.setFooter((tui, theme, data) => ({ render: () => ["branch " + data.getGitBranch() + " " + [...data.getExtensionStatuses().values()].join() + " " + data.getAvailableProviderCount()], invalidate() {} }));`)}
   `);
   await app.sees("first status second status");
+  // Nothing but colors reaches the terminal.
+  expect(app.terminal.writes.join("")).not.toContain("]52;");
   await expectScreen(app, "widgets");
   await enter(app, "/clear");
   await expect.poll(app.screen).not.toContain("above one");
@@ -260,6 +262,32 @@ test("renderers draw calls, results, messages and entries, and what they lack is
   await expectScreen(app, "renderers");
   app.press("ctrlO");
   await app.sees("Sunny in Rome");
+});
+
+test("a renderer draws what a running tool has so far, with its details", async () => {
+  const app = await open(
+    `
+    tau.registerTool({
+      name: "count", label: "Count", description: "Count", parameters: { type: "object" },
+      execute: (id, params, signal, onUpdate) => new Promise((resolve) => {
+        onUpdate({ content: [{ type: "text", text: "some" }], details: { count: 5 } });
+        globalThis.finishCount = () => resolve({ content: [{ type: "text", text: "all" }], details: { count: 9 } });
+      }),
+      renderResult: (result, { isPartial }, theme, context) => {
+        context.state.asked = (context.state.asked ?? 0) + 1;
+        return { render: () => [result.details.count + (isPartial ? " so far" : " in all")], invalidate() {} };
+      },
+    });
+    ${command("finish", `globalThis.finishCount();`)}
+    `,
+    [toolReply("count"), textReply("Done.")],
+  );
+  await enter(app, "go");
+  await app.sees("5 so far");
+  app.type("/finish ");
+  app.press("enter");
+  await app.sees("9 in all");
+  await app.sees("Done.");
 });
 
 test("a renderer that throws or takes too long shows its error in place, and is not asked again", async () => {
