@@ -59,6 +59,8 @@ export interface AppOptions {
   keepDraft?: (read: () => string) => void;
   /** Reads themes and keys again; resolves to what is wrong with them. */
   reloadTerminal?: () => Promise<readonly string[]>;
+  /** Adds files or directories of themes. Resolves to what is wrong. */
+  addThemes?: (paths: readonly string[]) => Promise<readonly string[]>;
   /** The first frame waits for this: the terminal's answers about its colors. */
   whenColorsKnown?: () => Promise<unknown>;
   /** Milliseconds, from any point on. */
@@ -358,6 +360,7 @@ export class App {
       },
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       leave: () => this.#leave(),
+      addThemes: async (paths) => (await this.#options.addThemes?.(paths)) ?? [],
       run: (work) => void this.#guard(work),
     });
   }

@@ -109,7 +109,11 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       const submission = await (expandPromptTemplates ? submit() : extensions.sending.during(submit));
       if (submission.disposition === "started") submission.outcome.catch(reportRun);
     },
-    appendEntry: async (customType, data) => void (await sessionManager.appendCustomEntry(customType, data)),
+    async appendEntry(customType, data) {
+      const append = async () => void (await sessionManager.appendCustomEntry(customType, data));
+      // After what was sent before. A run must not be waited for: the extension may wait for the entry in it.
+      await (session.isStreaming ? append() : activity.later(append));
+    },
     setSessionName: async (name) => void (await sessionManager.appendSessionInfo(name)),
     setLabel: async (entryId, label) => void (await sessionManager.appendLabelChange(entryId, label)),
 

@@ -149,7 +149,9 @@ export class SessionExtensions implements RunExtensions {
     if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
     const found = await this.emit({ type: "resources_discover", cwd: this.#bound!.port.cwd, reason });
-    if (found) await this.#parts.addResources(found);
+    if (!found) return;
+    await this.#parts.addResources(found);
+    if (found.themePaths.length > 0) await this.#surface?.addThemes?.(found.themePaths);
   }
 
   has(name: ExtensionEventName): boolean {
