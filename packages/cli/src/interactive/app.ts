@@ -199,6 +199,7 @@ export class App {
     const parts = {
       conversation: [top, this.#transcript],
       below: [this.#status.activity, widgets.aboveEditor, this.#dialogs.slot, widgets.belowEditor, footer],
+      theme,
     };
     this.#first = new FirstEntries({
       transcript: this.#transcript,
