@@ -69,6 +69,7 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
       editInEditor(getEditorCommand(getSettings().externalEditor, io.env, process.platform), text, cwd),
     keepDraft: draftFile.keep,
     reloadTerminal: looks.reload,
+    addThemes: looks.addThemes,
     whenColorsKnown: () =>
       new Promise<void>((resolve) => {
         onAnswered = resolve;
@@ -78,6 +79,7 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
   });
   lendTerminalLook({
     theme: looks.themes.theme,
+    keybindings: looks.keybindings,
     highlightCode: (code, language) => app.highlightCode(code, language),
     copy: async (text) => (await import("./clipboard-text.ts")).copyToSystem(text, io.env),
   });

@@ -59,6 +59,8 @@ export interface AppOptions {
   keepDraft?: (read: () => string) => void;
   /** Reads themes and keys again; resolves to what is wrong with them. */
   reloadTerminal?: () => Promise<readonly string[]>;
+  /** Adds files or directories of themes. Resolves to what is wrong. */
+  addThemes?: (paths: readonly string[]) => Promise<readonly string[]>;
   /** The first frame waits for this: the terminal's answers about its colors. */
   whenColorsKnown?: () => Promise<unknown>;
   /** Milliseconds, from any point on. */
@@ -197,6 +199,7 @@ export class App {
     const parts = {
       conversation: [top, this.#transcript],
       below: [this.#status.activity, widgets.aboveEditor, this.#dialogs.slot, widgets.belowEditor, footer],
+      theme,
     };
     this.#first = new FirstEntries({
       transcript: this.#transcript,
@@ -358,6 +361,7 @@ export class App {
       },
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       leave: () => this.#leave(),
+      addThemes: async (paths) => (await this.#options.addThemes?.(paths)) ?? [],
       run: (work) => void this.#guard(work),
     });
   }

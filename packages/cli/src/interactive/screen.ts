@@ -28,12 +28,13 @@ export interface ScreenParts {
   conversation: readonly Component[];
   /** What stays at the bottom. */
   below: readonly Component[];
+  theme: Theme;
 }
 
 /** Returns what scrolls the conversation; undefined if the terminal does. */
 export function layOut(
   tui: TUI,
-  { conversation, below }: ScreenParts,
+  { conversation, below, theme }: ScreenParts,
   { fullscreenScrollbar }: TerminalSettings,
 ): ScrollView | undefined {
   if (!isViewportTUI(tui)) {
@@ -45,6 +46,8 @@ export function layOut(
     primary: true,
     overscroll: "chain",
     scrollbar: fullscreenScrollbar,
+    scrollbarTrackStyle: (text) => theme.fg("scrollbarTrack", text),
+    scrollbarThumbStyle: (text) => theme.fg("scrollbarThumb", text),
   });
   tui.setLayoutRoot(
     new VStack([

@@ -88,3 +88,7 @@ export function findIntruders(output: string): string[] {
   });
   return [...intruders.map((part) => `ESC${part.slice(0, 60)}`), ...characters];
 }
+
+/** What extensions show may have colors. */
+// oxlint-disable-next-line no-control-regex -- they are looked for
+export const withoutColors = (output: string): string => output.replaceAll(/\x1b\[[\d;:]*m/g, "");

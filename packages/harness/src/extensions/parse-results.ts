@@ -62,14 +62,14 @@ const isMessage: Check = (value) => {
 
 /** Those of tau itself are not for extensions. */
 const customType: Check = (value) => typeof value === "string" && !value.startsWith("tau.");
-const draft = shape({ customType, content: textOrContent, display: flag }, ["customType", "content"]);
+export const isMessageDraft = shape({ customType, content: textOrContent, display: flag }, ["customType", "content"]);
 const entry: Check = (value) => {
   if (!isRecord(value)) return false;
   switch (value["type"]) {
     case "custom":
       return customType(value["customType"]);
     case "custom_message":
-      return draft(value);
+      return isMessageDraft(value);
     case "context_edit":
       return (
         text(value["targetId"]) && oneOf(nothing, shape({ content: textOrContent }, ["content"]))(value["replacement"])
@@ -105,7 +105,7 @@ const results: Partial<Record<ExtensionEventName, Check>> = {
   context: shape({ messages: list(isMessage) }),
   context_with_system: shape({ messages: list(isMessage) }),
   before_provider_request: anything,
-  before_agent_start: shape({ message: draft, systemPrompt: text }),
+  before_agent_start: shape({ message: isMessageDraft, systemPrompt: text }),
   agent_before_settle: boundary,
   turn_end: boundary,
   message_end: shape({ message: isMessage }),

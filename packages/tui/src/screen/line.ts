@@ -3,6 +3,7 @@ import { CURSOR_MARKER } from "../component.ts";
 import { toCells } from "../text/cells.ts";
 import { isLink, isStyle, splitEscapes } from "../text/escape.ts";
 import { expandTabs } from "../text/pad.ts";
+import { removeUnwanted } from "../text/plain.ts";
 import { StyleTracker } from "../text/style.ts";
 
 /** A line as it is written. */
@@ -19,8 +20,6 @@ const plain = /^[\x20-\x7e]*$/;
 const image = /^\x1b(?:_G|\]1337;)/;
 /** Before an image that begins in a row above. */
 const cursorUp = /^\x1b\[\d{1,3}A$/;
-/** Control characters; formatting characters that terminals measure differently; and controls of the text's direction. */
-const unwanted = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** A line that is too wide is cut. Of escape sequences only styles, links and images are left. */
 export function toLine(text: string, columns: number): Line {
@@ -107,7 +106,7 @@ class LineWriter {
   /** As much of the text as there is room for. */
   #fit(text: string): { text: string; width: number } {
     const room = this.#columns - this.#width - this.#blanks;
-    if (!plain.test(text)) return cut(text.replaceAll(unwanted, ""), room);
+    if (!plain.test(text)) return cut(removeUnwanted(text), room);
     if (text.length <= room) return { text, width: text.length };
     return { text: text.slice(0, Math.max(0, room)), width: Math.max(0, room) };
   }

@@ -1,3 +1,5 @@
+import { removeUnwanted } from "../text/plain.ts";
+
 /** What every terminal that understands escape sequences is told in the same way. */
 export abstract class EscapeCommands {
   abstract write(data: string): void;
@@ -24,5 +26,10 @@ export abstract class EscapeCommands {
 
   clearScreen(): void {
     this.write("\x1b[2J\x1b[H");
+  }
+
+  /** Control characters are left out: they could end the title and go on as commands for the terminal. */
+  setTitle(title: string): void {
+    this.write(`\x1b]0;${removeUnwanted(title)}\x07`);
   }
 }

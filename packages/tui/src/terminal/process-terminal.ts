@@ -164,9 +164,8 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
     if (this.#logPath) appendFileSync(this.#logPath, data);
   }
 
-  /** Control characters are left out: they could end the title and go on as commands for the terminal. */
-  setTitle(title: string): void {
-    if (!this.#isDumb) this.write(`\x1b]0;${title.replace(/\p{Cc}/gu, "")}\x07`);
+  override setTitle(title: string): void {
+    if (!this.#isDumb) super.setTitle(title);
   }
 
   setProgress(active: boolean): void {

@@ -63,10 +63,6 @@ export class VirtualTerminal extends EscapeCommands implements Terminal {
     return this.#emulator.rows;
   }
 
-  setTitle(title: string): void {
-    this.write(`\x1b]0;${title}\x07`);
-  }
-
   setProgress(active: boolean): void {
     this.write(active ? "\x1b]9;4;3\x07" : "\x1b]9;4;0;\x07");
   }

@@ -1,5 +1,11 @@
 import { stripTerminalSequences } from "./escape.ts";
 
+/** Control characters; formatting characters that terminals measure differently; and controls of the text's direction. */
+const unwanted = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+/** The text without what no terminal should get between its escape sequences. */
+export const removeUnwanted = (text: string): string => text.replaceAll(unwanted, "");
+
 const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /** The text without escape sequences and control characters, except tabs and line feeds. For text that is shown to a person. */
