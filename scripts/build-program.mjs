@@ -173,6 +173,8 @@ const otherFiles = {
       external: true,
     }));
     bundler.onResolve({ filter: /\/interactive\/index\.ts$/ }, () => ({ path: "./interactive.cjs", external: true }));
+    // Extensions draw with the terminal that is there: its keys, themes and capabilities are state of the library.
+    bundler.onResolve({ filter: /^@tau\/tui$/ }, () => ({ path: "./interactive.cjs", external: true }));
     // jsonc-parser does not declare that its formatter has no side effects.
     bundler.onResolve({ filter: /^\.\/impl\/(format|edit)$/ }, ({ path, resolveDir }) =>
       resolveDir.includes("jsonc-parser") ? { path: join(resolveDir, `${path}.js`), sideEffects: false } : undefined,

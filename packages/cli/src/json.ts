@@ -7,20 +7,23 @@ import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { jsonLine } from "./json-line.ts";
+import { createSessionFrameRedactor } from "@tau/harness/policy";
 import { getAnswer, runPrompts } from "./run-prompts.ts";
 
 export const runJson = (options: SessionOptions, io: Io): Promise<ExitCode> =>
   runPrompts(options, io, async (hosted) => {
     const { session } = hosted;
     const isStream = options.mode === "json";
-    if (isStream) io.out(jsonLine(session.sessionManager.getHeader()));
+    const redactor = createSessionFrameRedactor(session);
+    const write = (record: unknown) => io.out(redactor.redactLine(jsonLine(record)));
+    if (isStream) write(session.sessionManager.getHeader());
     const before = await session.stats();
     let turns = 0;
     hosted.subscribe((item) => {
       if (item.kind === "event") {
         if (item.event.type === "turn_start") turns++;
-        if (isStream) io.out(jsonLine(item.event));
-      } else if (isStream) for (const notice of item.view.live.notices) io.out(jsonLine({ type: "notice", ...notice }));
+        if (isStream) redactor.redactEvent(item.event).forEach(write);
+      } else if (isStream) for (const notice of item.view.live.notices) write({ type: "notice", ...notice });
     });
     return async (outcome, reason) => {
       if (reason !== undefined && !options.quiet) io.err(`tau: ${reason}\n`);
@@ -30,7 +33,7 @@ export const runJson = (options: SessionOptions, io: Io): Promise<ExitCode> =>
       const result = { sessionId, sessionFile, terminationReason, detail, turns };
       const spent = subtract(await session.stats(), before);
       const error = failure && { kind: failure.kind, message: failure.message };
-      io.out(jsonLine({ type: "result", answer: getAnswer(outcome), ...result, ...spent, error }));
+      write({ type: "result", answer: getAnswer(outcome), ...result, ...spent, error });
     };
   });
 

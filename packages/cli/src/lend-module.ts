@@ -1,13 +1,25 @@
-/** Modules of the program that extensions import by a name of pi's. */
+/** Modules of the program that extensions import by a name of pi's, and the terminal library by its own. */
 import type { LoadSharedModule } from "@tau/harness/extensions";
+import type { TerminalLook } from "@tau/pi";
 
-const pattern = /^@(?:earendil-works|mariozechner)\/pi-(?:ai|agent-core|tui|coding-agent)(?:\/|$)/;
+const pattern = /^(?:@tau\/tui$|@(?:earendil-works|mariozechner)\/pi-(?:ai|agent-core|tui|coding-agent)(?:\/|$))/;
 
-/** Late, because only extensions need them. Undefined for a name that is not one of pi's. */
+/** What the components of these modules draw with: that of the terminal, once it is there. */
+let look: TerminalLook | undefined;
+let setLoadedLook: (look: TerminalLook) => void = () => {};
+
+export function lendTerminalLook(lent: TerminalLook): void {
+  look = lent;
+  setLoadedLook(lent);
+}
+
+/** Late, because only extensions need them. Undefined for a name that is none of these. */
 export const lendModule: LoadSharedModule = (name) => (pattern.test(name) ? load(name) : undefined);
 
 async function load(name: string): Promise<Record<string, unknown>> {
-  const { loadPiModule } = await import("@tau/pi");
+  const { loadPiModule, setTerminalLook } = await import("@tau/pi");
+  setLoadedLook = setTerminalLook;
+  if (look) setTerminalLook(look);
   const loading = loadPiModule(name);
   if (loading) return await loading;
   throw new Error(`There is no module ${name} in tau.`);

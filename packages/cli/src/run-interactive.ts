@@ -4,6 +4,7 @@ import { getAgentDir } from "./agent-dir.ts";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { Hosts } from "./hosts.ts";
+import { lendTerminalLook } from "./lend-module.ts";
 import type { Settings } from "@tau/harness/settings";
 import { createProgram, readChangelog } from "./program.ts";
 import { createDraftFile } from "./terminal/draft.ts";
@@ -68,12 +69,19 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
       editInEditor(getEditorCommand(getSettings().externalEditor, io.env, process.platform), text, cwd),
     keepDraft: draftFile.keep,
     reloadTerminal: looks.reload,
+    addThemes: looks.addThemes,
     whenColorsKnown: () =>
       new Promise<void>((resolve) => {
         onAnswered = resolve;
         setTimeout(resolve, maxColorWaitMs);
       }),
     now: () => performance.now(),
+  });
+  lendTerminalLook({
+    theme: looks.themes.theme,
+    keybindings: looks.keybindings,
+    highlightCode: (code, language) => app.highlightCode(code, language),
+    copy: async (text) => (await import("./clipboard-text.ts")).copyToSystem(text, io.env),
   });
   /** However the program ends: the terminal is as it was, and nothing that was typed is lost. */
   const leave = () => {

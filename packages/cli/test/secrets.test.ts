@@ -91,3 +91,38 @@ test("commands get no key that tau uses, whatever its variable is called, and a 
     expect(await readFile(join(file.parentPath, file.name), "utf8")).not.toContain("plain-looking-key-42");
   }
 });
+
+test("a key of tau's own that a model or a file quotes is not in the frames of JSON and RPC, and files keep it", async () => {
+  const key = "acme-key-0123456789";
+  const replies = () => [
+    toolReply("read", { path: "notes.txt" }),
+    toolReply("write", { path: "copy.txt", content: `key=${key}\n` }),
+    textReply(`It is ${key}, and ${key} again.`),
+  ];
+  const workspace = await createModelWorkspace([...replies(), ...replies(), ...replies()]);
+  const { directory, agentDir } = workspace;
+  const path = join(agentDir, "models.json");
+  const models = JSON.parse(await readFile(path, "utf8")) as { providers: { acme: { apiKey: string } } };
+  models.providers.acme.apiKey = key;
+  await writeFile(path, JSON.stringify(models));
+  await writeFile(join(directory, "notes.txt"), `The key is ${key}.`);
+  const json = await run(workspace, ["--mode", "json", "Look."]);
+  expect(json.code).toBe(0);
+  const shown = json.out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const answer = shown.flatMap(({ type, delta }) => (type === "text_delta" ? [delta] : [])).join("");
+  expect(answer).toBe("It is [secret], and [secret] again.");
+  expect(shown.at(-1)).toMatchObject({ type: "result", answer });
+  expect(await readFile(join(directory, "copy.txt"), "utf8")).toBe(`key=${key}\n`);
+  const outputs = [json.out];
+  const pi = serve(workspace);
+  await pi.ask("prompt", { message: "Look." });
+  await pi.seen(({ type }) => type === "agent_settled");
+  await pi.ask("get_messages");
+  await pi.close();
+  outputs.push(JSON.stringify(pi.records));
+  expect(outputs[1]).toContain("[secret]");
+  for (const text of outputs) for (let end = 8; end <= key.length; end++) expect(text).not.toContain(key.slice(0, end));
+});

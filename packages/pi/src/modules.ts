@@ -10,6 +10,8 @@ const modules: Readonly<Record<string, LoadModule>> = {
   "pi-ai/providers/all": () => import("./pi-ai/providers-all.ts"),
   "pi-coding-agent": () => import("./pi-coding-agent/index.ts"),
   "pi-tui": () => import("./pi-tui.ts"),
+  // For extensions that are written for tau; the names and classes are the same.
+  "@tau/tui": () => import("./pi-tui.ts"),
 };
 
 /** The names under which pi is published, now and before. */

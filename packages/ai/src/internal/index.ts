@@ -8,6 +8,7 @@ export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";
 export { StreamingJson } from "../protocols/streaming-json.ts";
 export { thinkingLevels } from "../thinking.ts";
+export { findProxy, getProxyAuthorization } from "../transport/proxy.ts";
 export { withoutUserinfo } from "../userinfo.ts";
 export { closeAfter } from "./close-after.ts";
 export { deepFreeze } from "./freeze.ts";

@@ -1,6 +1,6 @@
 import { constants, homedir } from "node:os";
 import { getSandboxSettings } from "@tau/harness/policy";
-import { createSessionSandbox, type SandboxSettings, type SandboxState, spawnInside } from "@tau/harness/sandbox";
+import { createSessionSandbox, openInside, type SandboxSettings, type SandboxState } from "@tau/harness/sandbox";
 import { cleanEnvironment, createSpawn, type ExitStatus } from "@tau/tools";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
@@ -17,7 +17,13 @@ async function open(io: Io, overrides: Partial<SandboxSettings> = {}) {
   return { settings, sandbox: createSessionSandbox({ cwd, agentDir, home: homedir(), settings }) };
 }
 
-/** Runs a program as a command of the model would run, with its output and its exit code; never outside of the sandbox. */
+/** As much of the output as is searched for the wall that a program ran into. */
+const maxTailCharacters = 64 * 1024;
+
+/**
+ * Runs a program as a command of the model would run, with its output and its exit code; never outside of the sandbox. What
+ * the sandbox undid or refused is told on standard error.
+ */
 export async function runInside(args: CommandArgs, io: Io): Promise<ExitCode> {
   const [program, ...rest] = args.positionals;
   if (program === undefined) throw new UsageError("Name a program: tau sandbox run -- npm test");
@@ -25,14 +31,22 @@ export async function runInside(args: CommandArgs, io: Io): Promise<ExitCode> {
   try {
     const env = cleanEnvironment(io.env);
     const request = { argv: [program, ...rest], cwd: io.cwd, env, detached: true } as const;
-    const child = await spawnInside(sandbox, createSpawn(), request);
+    const { process: child, finish } = await openInside(sandbox, createSpawn(), request);
     const stop = () => child.signal("SIGTERM", "group");
     io.signal.addEventListener("abort", stop, { once: true });
-    const reading = Promise.all([copy(child.stdout, io.out), copy(child.stderr, io.err)]);
+    let output = "";
+    const keep = (write: (text: string) => void) => (text: string) => {
+      output = (output + text).slice(-maxTailCharacters);
+      write(text);
+    };
+    const reading = Promise.all([copy(child.stdout, keep(io.out)), copy(child.stderr, keep(io.err))]);
     const status = await child.exit;
     await reading;
     io.signal.removeEventListener("abort", stop);
-    return toExitCode(status, io);
+    const code = toExitCode(status, io);
+    const { notices } = await finish({ hasFailed: code !== 0, output });
+    for (const notice of notices) io.err(`tau: ${notice.replace(/^\[(.*)\]$/s, "$1")}\n`);
+    return code;
   } finally {
     await sandbox.close();
   }

@@ -59,6 +59,8 @@ export interface AppOptions {
   keepDraft?: (read: () => string) => void;
   /** Reads themes and keys again; resolves to what is wrong with them. */
   reloadTerminal?: () => Promise<readonly string[]>;
+  /** Adds files or directories of themes. Resolves to what is wrong. */
+  addThemes?: (paths: readonly string[]) => Promise<readonly string[]>;
   /** The first frame waits for this: the terminal's answers about its colors. */
   whenColorsKnown?: () => Promise<unknown>;
   /** Milliseconds, from any point on. */
@@ -88,6 +90,7 @@ export class App {
   readonly #options: AppOptions;
   readonly #tui: TUI;
   readonly #look: Look;
+  readonly #highlighter: Highlighter;
   readonly #transcript: Transcript;
   readonly #first: FirstEntries;
   readonly #older: OlderEntries;
@@ -121,6 +124,7 @@ export class App {
     this.#attention = new Attention(terminal, () => this.#settings.terminal);
     this.#tui = createScreen(terminal, settings, theme);
     const highlighter = new Highlighter(theme, () => this.#redraw());
+    this.#highlighter = highlighter;
     const { codeBlockIndent } = settings.markdown;
     this.#look = {
       theme,
@@ -246,6 +250,16 @@ export class App {
     this.#say(text, "warning");
   }
 
+  /** Each line in colors, for components of extensions. */
+  highlightCode(code: string, language: string | undefined): string[] {
+    let state: unknown;
+    return code.split("\n").map((text) => {
+      const drawn = this.#highlighter.highlightLine(text, language, state);
+      state = drawn.state;
+      return drawn.line;
+    });
+  }
+
   /** What was typed and not sent, with pasted texts in the place of their markers. */
   get draft(): string {
     return this.#editor.getExpandedText();
@@ -347,6 +361,7 @@ export class App {
       },
       show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
       leave: () => this.#leave(),
+      addThemes: async (paths) => (await this.#options.addThemes?.(paths)) ?? [],
       run: (work) => void this.#guard(work),
     });
   }
@@ -627,6 +642,7 @@ export class App {
 
   /** Whether there is such a command. Templates and skills are not commands of ours: the session expands them. */
   async #runCommand(name: string, argument: string): Promise<boolean> {
+    if (this.#extensions?.hasCommand(name)) return false;
     const command = slashCommands.find((one) => one.name === name);
     if (command) await command.run(this.#createInterface(), argument);
     else if (missingCommands.includes(name)) this.#say(`/${name} is not there yet. /help shows what is.`, "warning");

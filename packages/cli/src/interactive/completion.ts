@@ -17,7 +17,9 @@ export function createCompletion(getClient: () => SessionClient): AutocompletePr
       const own = cursorLine === 0 ? completeCommand(before) : [];
       const data = await getClient().execute({ type: "complete", text: before, cursor: before.length, paths: force });
       if (signal.aborted) return null;
-      const all = [...own, ...data.items.map(({ value, description }) => toItem(value, description))];
+      // An extension may have one of the same name instead.
+      const others = own.filter(({ value }) => data.items.every((item) => item.value !== value));
+      const all = [...others, ...data.items.map(({ value, description }) => toItem(value, description))];
       const isIncomplete = data.incomplete ?? false;
       if (all.length === 0 && !isIncomplete) return null;
       // The editor sends what is taken with Enter, if its prefix has the slash of a command.

@@ -1,13 +1,8 @@
-/** What the program loads when it opens the interactive terminal: one file that other modes do without. */
-export {
-  builtInThemes,
-  decideColorMode,
-  getCapabilities,
-  KeybindingsManager,
-  parseTheme,
-  ProcessTerminal,
-  setCapabilityOverrides,
-} from "@tau/tui";
+/**
+ * What the program loads when it opens the interactive terminal: one file that other modes do without. It has all of the
+ * terminal library, because extensions have to share it with the terminal.
+ */
+export * from "@tau/tui";
 export { App, type AppOptions } from "./app.ts";
 export { parseKeybindings } from "./keybindings-file.ts";
 export { getKeybindingDefinitions } from "./keybindings.ts";

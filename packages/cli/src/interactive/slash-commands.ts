@@ -21,6 +21,8 @@ export interface SlashCommand {
   description: string;
   /** What follows it, for help. */
   argument?: string;
+  /** Whether a command of an extension with this name is run instead: pi has no such command, but its extensions may. */
+  yields?: true;
   run: (ui: Interface, argument: string) => Promise<void> | void;
 }
 
@@ -28,9 +30,9 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "model", description: "Choose a model", argument: "NAME", run: chooseModel },
   { name: "scoped-models", description: "Choose the models to cycle through", run: chooseScopedModels },
   { name: "thinking", description: "Choose how much the model thinks", argument: "LEVEL", run: chooseThinking },
-  { name: "tools", description: "Choose the tools that the model is shown", run: chooseTools },
+  { name: "tools", description: "Choose the tools that the model is shown", yields: true, run: chooseTools },
   { name: "settings", description: "Change settings", run: changeSettings },
-  { name: "theme", description: "Choose the colors", argument: "NAME", run: chooseTheme },
+  { name: "theme", description: "Choose the colors", argument: "NAME", yields: true, run: chooseTheme },
   { name: "tree", description: "Go to another place in this session", run: openTree },
   { name: "fork", description: "Begin a new session from an earlier message", run: fork },
   { name: "clone", description: "Begin a new session with a copy of this one", run: clone },
@@ -43,7 +45,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "import", description: "Open a copy of a session file", argument: "PATH", run: importFile },
   { name: "share", description: "Make a secret gist of this session", run: share },
   { name: "copy", description: "Copy the last answer", run: copyAnswer },
-  { name: "queue", description: "Edit or remove queued messages", run: editQueue },
+  { name: "queue", description: "Edit or remove queued messages", yields: true, run: editQueue },
   { name: "approve", description: "Answer open questions", run: answerQuestions },
   { name: "trust", description: "Trust this project, or take that back", run: changeTrust },
   { name: "policy", description: "Show the policy, the sandbox and what is allowed", run: showPolicy },
@@ -51,11 +53,11 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "logout", description: "Remove a stored key or login", argument: "PROVIDER", run: logout },
   { name: "extensions", description: "Show extensions, what they bring and their problems", run: showExtensions },
   { name: "reload", description: "Read settings, extensions, skills, templates, themes and keys again", run: reload },
-  { name: "doctor", description: "Check whether everything works", run: runDoctor },
+  { name: "doctor", description: "Check whether everything works", yields: true, run: runDoctor },
   { name: "changelog", description: "Show what has changed", run: showChangelog },
   { name: "bug", description: "Write a file about a problem, and send nothing", argument: "TEXT", run: writeBugReport },
   { name: "hotkeys", description: "Show the keys", run: showKeys },
-  { name: "help", description: "Show all commands", run: showHelp },
+  { name: "help", description: "Show all commands", yields: true, run: showHelp },
   { name: "quit", description: "Leave", run: (ui) => ui.leave() },
 ];
 

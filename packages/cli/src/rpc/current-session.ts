@@ -1,6 +1,7 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import type { Host, HostedSession } from "@tau/harness/host";
+import { createSessionFrameRedactor } from "@tau/harness/policy";
 import { leaveSession } from "../leave-session.ts";
 import type { RpcUi } from "./extension-ui.ts";
 import { questionRecord } from "./framing.ts";
@@ -128,6 +129,7 @@ export class CurrentSession {
   #subscribe(hosted: HostedSession): [PiEvents, () => void] {
     const { session } = hosted;
     const wire = this.#wire;
+    wire.redactor = createSessionFrameRedactor(session);
     const send = (record: PiRecord) => {
       wire.sendPi(record);
       if (record.type === "agent_settled") wire.notify("settled", { aborted: record["aborted"] });

@@ -1,3 +1,4 @@
+import type { FrameRedactor } from "@tau/harness/policy";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Framing, notification } from "./framing.ts";
@@ -7,6 +8,8 @@ export class Wire {
   readonly #io: Io;
   /** The framing of the first command. No event is written before it. */
   framing: Framing | undefined;
+  /** Removes the keys of the current session. Undefined before there is one. */
+  redactor: FrameRedactor | undefined;
   /** Whether a client that uses JSON-RPC has said that it answers questions. Those of pi's framing cannot say it. */
   #answersApprovals = false;
   /** The same for dialogs of extensions. */
@@ -33,16 +36,22 @@ export class Wire {
   }
 
   write(record: object | undefined): void {
-    if (record) this.#io.out(jsonLine(record));
+    if (!record) return;
+    const line = jsonLine(record);
+    this.#io.out(this.redactor?.redactLine(line) ?? line);
   }
 
   /** Writes an event to a client that uses pi's framing. */
   sendPi(record: object): void {
-    if (this.framing === "pi") this.write(record);
+    if (this.framing === "pi") for (const event of this.#redact(record)) this.write(event);
   }
 
   /** Writes a notification to a client that uses JSON-RPC. */
-  notify(method: string, params: unknown): void {
-    if (this.framing === "json-rpc") this.write(notification(method, params));
+  notify(method: string, params: object): void {
+    if (this.framing === "json-rpc") for (const event of this.#redact(params)) this.write(notification(method, event));
+  }
+
+  #redact(event: object): readonly object[] {
+    return this.redactor?.redactEvent(event) ?? [event];
   }
 }

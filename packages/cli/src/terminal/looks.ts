@@ -29,6 +29,8 @@ export interface Looks {
   problems: readonly string[];
   /** Reads all files again; resolves to what is wrong. */
   reload: () => Promise<readonly string[]>;
+  /** Adds files or directories of themes; resolves to what is wrong. */
+  addThemes: (paths: readonly string[]) => Promise<readonly string[]>;
   close: () => void;
 }
 
@@ -46,13 +48,14 @@ async function findPackageThemes({
 
 export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Promise<Looks> {
   const { options, io, agentDir, cwd, settingsManager, onChange } = parts;
+  let ofExtensions: readonly string[] = [];
   const read = async () =>
     loadThemes({
       agentDir,
       cwd,
       isProjectTrusted: settingsManager.isProjectTrusted,
       listed: settingsManager.get().themes,
-      ofPackages: await findPackageThemes(parts),
+      ofPackages: [...(await findPackageThemes(parts)), ...ofExtensions],
       named: options.themes.map((path) => resolve(io.cwd, path)),
       onlyNamed: options.noThemes,
       builtIn: ui.builtInThemes.map(({ name }) => name),
@@ -107,17 +110,22 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
     onChange([]);
   });
   watchThemes(first.files);
+  const reload = async () => {
+    const [loaded, { config, problems }] = await Promise.all([read(), readKeys()]);
+    themes.setFiles(loaded.files);
+    keybindings.setUserBindings(config);
+    watchThemes(loaded.files);
+    onChange([]);
+    return listProblems([...loaded.problems, ...problems]);
+  };
   return {
     themes,
     keybindings,
     problems: listProblems([...first.problems, ...keys.problems]),
-    reload: async () => {
-      const [loaded, { config, problems }] = await Promise.all([read(), readKeys()]);
-      themes.setFiles(loaded.files);
-      keybindings.setUserBindings(config);
-      watchThemes(loaded.files);
-      onChange([]);
-      return listProblems([...loaded.problems, ...problems]);
+    reload,
+    addThemes: async (paths) => {
+      ofExtensions = [...new Set([...ofExtensions, ...paths.map((path) => resolve(cwd, path))])];
+      return await reload();
     },
     close: () => {
       closeWatch();

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { createWorkspace, run } from "../kit.ts";
 
 const hasBwrap = spawnSync("bwrap", ["--version"]).status === 0;
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 // oxlint-disable-next-line no-console -- a test that is left out must be seen
 if (!hasBwrap) console.log("bubblewrap is not installed: tau sandbox run is not tested.");
 
@@ -33,3 +34,19 @@ test.skipIf(!hasBwrap)(
     expect((await run(workspace, ["sandbox", "run"])).code).toBe(2);
   },
 );
+
+test.skipIf(!hasBwrap)("what stopped a program, and what the sandbox undid, is told on standard error", async () => {
+  const workspace = await createWorkspace();
+  execFileSync("git", ["init", "-q", workspace.directory]);
+  const stopped = await run(workspace, ["sandbox", "run", "--", "touch", "/etc/made"]);
+  expect(stopped.code).toBe(1);
+  expect(stopped.out).toBe("");
+  expect(stopped.err).toMatch(/\ntau: The sandbox keeps \/etc\/made read-only\. .*sandbox\.allowedPaths.*\n$/);
+  if (hasCurl) {
+    const host = await run(workspace, ["sandbox", "run", "--", "curl", "-sSf", "http://host.example/"]);
+    expect(host.err).toMatch(/\ntau: The sandbox refused network access to host\.example.*sandbox\.network.*\n$/);
+  }
+  const undone = await run(workspace, ["sandbox", "run", "--", "sh", "-c", "echo evil > .envrc"]);
+  expect(undone.err).toMatch(/^tau: The sandbox protects \.envrc.*\n$/);
+  expect(await readdir(workspace.directory)).toEqual([".git"]);
+});

@@ -209,6 +209,18 @@ test("commands and their arguments are completed", async () => {
   await app.sees(/^#2983$/m);
 });
 
+test("a command with the name of one of ours is run where pi has none, and not used where pi has one", async () => {
+  const app = await open(
+    `${command("tools", `ctx.ui.notify("tools of an extension");`)} ${command("session", `ctx.ui.notify("never");`)}`,
+  );
+  await app.sees("Its command /session is not used");
+  await enter(app, "/tools");
+  await app.sees("tools of an extension");
+  await enter(app, "/session");
+  await app.sees("Tokens: 0 in");
+  expect(await app.screen()).not.toContain("never");
+});
+
 test("renderers draw calls, results, messages and entries, and what they lack is drawn as usual", async () => {
   const app = await open(
     `
@@ -239,12 +251,12 @@ test("renderers draw calls, results, messages and entries, and what they lack is
   );
   await enter(app, "go");
   await app.sees("This is the end.");
+  await expect.poll(app.screen).not.toContain("escape to stop");
   await enter(app, "/show");
   await app.sees("card: hello 7");
   await app.sees("a note");
   await enter(app, "/state");
   await app.sees("entry: 8");
-  await expect.poll(app.screen).not.toContain("escape to stop");
   await expectScreen(app, "renderers");
   app.press("ctrlO");
   await app.sees("Sunny in Rome");
@@ -269,6 +281,7 @@ test("a renderer that throws or takes too long shows its error in place, and is 
   );
   await enter(app, "go");
   await app.sees("The answer.");
+  await expect.poll(app.screen).not.toContain("escape to stop");
   await app.sees("clumsy call");
   await app.sees(/renderResult of the tool late failed: it took \d+ ms/);
   await app.sees("clumsy widget");

@@ -50,6 +50,11 @@ export interface ActivityParts {
   mustBeUsable: () => void;
   /** Called before a run with what it begins with; returns what it begins with instead. */
   beforeRun: (prompts: readonly AgentMessage[]) => Promise<readonly AgentMessage[]>;
+  /**
+   * Called between runs, and after the last one: what extensions sent since, if it is to be answered. The rest is written
+   * without a run.
+   */
+  takeSent: (mayContinue: boolean) => Promise<readonly AgentMessage[]>;
   /** Called when nothing follows a run any more. */
   onSettled: (end: RunEnd) => Promise<void>;
   /** Called when a run is over, before anything else happens. */
@@ -81,6 +86,12 @@ export class Activity {
   /** A run is in progress, or about to begin. */
   get isBusy(): boolean {
     return this.#state.kind === "starting" || this.#state.kind === "running";
+  }
+
+  /** Busy, but with a run that is over or has not begun. */
+  get isEnding(): boolean {
+    const state = this.#state;
+    return state.kind === "starting" || (state.kind === "running" && state.run.isOver);
   }
 
   whenIdle(): Promise<void> {
@@ -211,13 +222,19 @@ export class Activity {
     const { host, choices } = this.#parts;
     host.sent.addChangedFiles(choices.takeResources());
     let outcome = await this.#runOnce(first, onWritten);
+    let isSettled = false;
     for (;;) {
-      const queued = continuesAfter(outcome.end, outcome.isSteered) ? this.#takeQueued() : [];
-      if (queued.length === 0) {
-        await this.#parts.onSettled(outcome.end);
+      const next = await this.#takeNext(outcome);
+      if (next.length > 0) {
+        outcome = await this.#runOnce(next);
+        isSettled = false;
+      } else if (isSettled) {
         return outcome;
+      } else {
+        // Handlers may send something, which is answered before the session is idle.
+        await this.#parts.onSettled(outcome.end);
+        isSettled = true;
       }
-      outcome = await this.#runOnce(queued);
     }
   }
 
@@ -225,6 +242,13 @@ export class Activity {
     const { choices, budget, clock } = this.#parts;
     const settingsBudget = createBudget(withoutUndefined(choices.settings().budgets), { parent: budget, clock });
     return createBudget(choices.overrides.budgets ?? {}, { parent: settingsBudget, clock });
+  }
+
+  /** What the next run begins with; empty if there is to be none. */
+  async #takeNext({ end, isSteered }: RunOutcome): Promise<AgentMessage[]> {
+    const continues = continuesAfter(end, isSteered);
+    const sent = await this.#parts.takeSent(continues);
+    return continues ? [...this.#takeQueued(), ...sent] : [];
   }
 
   async #runOnce(prompts: readonly AgentMessage[], onWritten = () => {}): Promise<RunOutcome> {

@@ -17,6 +17,7 @@ import type { SessionExtensions } from "../extensions/session/session-extensions
 import type { ExtensionHost, ExtensionSurface } from "../extensions/session/surface.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Tracer } from "../observe/trace.ts";
+import { toCustomMessage } from "../extensions/session/message-queue.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
 import { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
@@ -30,6 +31,7 @@ import type { ExpandPort } from "../prompt/expand.ts";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { changedNames } from "../resources/resources.ts";
+import { applyBoundary } from "../run/boundary.ts";
 import { compactSession } from "../run/compacting.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
@@ -147,6 +149,9 @@ export class AgentSession {
   readonly #cleanUps: (() => void)[] = [];
   #disposed: Promise<void> | undefined;
 
+  /** A prompt of the user is with the extensions. */
+  #isOffering = false;
+
   /** Use `createAgentSession`. */
   constructor(parts: AgentSessionParts) {
     const { sessionManager: session, services, ids, clock, tools } = parts;
@@ -184,6 +189,7 @@ export class AgentSession {
       lifetime: this.#lifetime.signal,
       mustBeUsable: () => this.#mustBeUsable(),
       beforeRun: (prompts) => this.#beforeRun(prompts),
+      takeSent: (mayContinue) => this.#takeSent(mayContinue),
       onSettled: async ({ kind }) => {
         await this.extensions?.emit({ type: "agent_settled", aborted: kind === "aborted" });
       },
@@ -232,7 +238,11 @@ export class AgentSession {
     const reader = await createSessionMirror(this.sessionManager);
     this.#cleanUps.push(() => reader.close());
     const own = { choices: this.#choices, activity: this.#activity, host: this.#host, clock: this.#parts.clock };
-    extensions.bind(createExtensionPort({ session: this, extensions, reader, ...own }));
+    const { createModelAccess } = await import("../extensions/model-access.ts");
+    const { modelRegistry: registry, authStorage: auth } = this;
+    const { request } = this.#parts;
+    const models = await createModelAccess({ registry, auth, request, providers: extensions.providers });
+    extensions.bind(createExtensionPort({ session: this, extensions, reader, models, ...own }));
     // Their tools can be called from now on.
     this.#choices.refit();
   }
@@ -414,13 +424,18 @@ export class AgentSession {
 
   /** The same as these three, but resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions = {}): Promise<Submission> {
-    const { queue, interrupt = false, source = "rpc", ...given } = options;
+    const { queue: wanted, interrupt = false, source = "rpc", ...given } = options;
     const { extensions } = this;
-    const input = { source, ...(queue && { streamingBehavior: queue }) };
+    const input = { source, ...(wanted && { streamingBehavior: wanted }) };
     // At once without extensions: the session is busy as soon as this was called.
-    const offered = extensions ? await offerInput(extensions, text, given, input) : { text, content: given };
+    const offered = extensions
+      ? await this.#offer(extensions, text, given, input)
+      : { text, content: given, mayWait: false };
     if (!offered) return { disposition: "handled" };
-    const { text: typed, content } = offered;
+    const { text: typed, content, mayWait } = offered;
+    // A run that began while the prompt was offered is no reason to refuse it: the prompt came first.
+    const queue = wanted ?? (mayWait && source === "extension" && this.isStreaming ? "followUp" : undefined);
+    while (mayWait && queue === undefined && this.isStreaming) await this.waitForIdle();
     this.#mustBeUsable();
     if (this.isStreaming && queue === undefined) {
       throw new HarnessError(
@@ -435,6 +450,37 @@ export class AgentSession {
       this.#activity.abort(new RunAborted(end, "Interrupted by a steering message.", { isSteered: true }));
     }
     return submission;
+  }
+
+  /** Messages of extensions that came too late for a run. Without one to follow, they are in the log for the next prompt. */
+  async #takeSent(mayContinue: boolean): Promise<readonly AgentMessage[]> {
+    const left = await this.extensions?.takeLeft();
+    if (!left || left.drafts.length === 0) return [];
+    const { drafts, triggersTurn } = left;
+    if (triggersTurn && mayContinue) return drafts.map((draft) => toCustomMessage(draft, this.#parts.clock.now()));
+    const entries = drafts.map((draft) => ({ type: "custom_message" as const, ...draft }));
+    await applyBoundary(this.#host, { entries }).catch((error: unknown) => {
+      this.#notices.add("not_remembered", `Messages of extensions could not be kept: ${getErrorMessage(error)}`);
+    });
+    return [];
+  }
+
+  /** Offers a prompt to the extensions; undefined if one has dealt with it. */
+  async #offer(
+    extensions: SessionExtensions,
+    text: string,
+    content: PromptContent,
+    input: Pick<ExtensionEvent<"input">, "source" | "streamingBehavior">,
+  ): Promise<{ text: string; content: PromptContent; mayWait: boolean } | undefined> {
+    const isOfUser = input.source !== "extension";
+    const mayWait = !this.isStreaming && !(isOfUser && this.#isOffering);
+    if (isOfUser) this.#isOffering = true;
+    try {
+      const offered = await offerInput(extensions, text, content, input);
+      return offered && { ...offered, mayWait };
+    } finally {
+      if (isOfUser) this.#isOffering = false;
+    }
   }
 
   /** Takes back all queued messages, and returns them. */

@@ -6,11 +6,13 @@ import { HarnessError } from "../errors.ts";
 import type { SourceInfo, ToolDefinition, ToolInfo } from "../extensions/api.ts";
 import type { ToolCallOutcome } from "../extensions/context.ts";
 import { execProgram } from "../extensions/exec.ts";
+import { isMessageDraft } from "../extensions/parse-results.ts";
 import { toCustomMessage } from "../extensions/session/message-queue.ts";
 import { toPromptOptions } from "../extensions/session/prompt-options.ts";
 import { replaceSession } from "../extensions/session/replace-session.ts";
 import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
 import type { ExtensionSessionPort } from "../extensions/session-port.ts";
+import type { ModelAccess } from "../extensions/model-access.ts";
 import type { SessionReader } from "../extensions/session-reader.ts";
 import type { RunHost } from "../run/run-host.ts";
 import type { Activity } from "./activity.ts";
@@ -23,6 +25,7 @@ export interface ExtensionPortParts {
   session: AgentSession;
   extensions: SessionExtensions;
   reader: SessionReader;
+  models: ModelAccess;
   choices: Choices;
   activity: Activity;
   host: RunHost;
@@ -30,14 +33,14 @@ export interface ExtensionPortParts {
 }
 
 export function createExtensionPort(parts: ExtensionPortParts): ExtensionSessionPort {
-  const { session, extensions, reader, choices, activity, host, clock } = parts;
+  const { session, extensions, reader, models, choices, activity, host, clock } = parts;
   const { waits } = extensions;
   const { sessionManager, modelRegistry } = session;
   return {
     cwd: session.cwd,
     ui: extensions.ui,
     reader,
-    modelRegistry,
+    modelRegistry: models,
     get mode() {
       return extensions.surface?.mode ?? "print";
     },
@@ -76,8 +79,12 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     getSettings: () => session.settings,
 
     async sendMessage(message, { triggerTurn = false, deliverAs = "steer" }) {
+      if (!isMessageDraft(message)) {
+        const advice = "It needs a customType that does not begin with `tau.`, and a content of text or of blocks.";
+        throw new HarnessError("invalid_input", `This is not a message. ${advice}`);
+      }
       if (deliverAs === "nextTurn") return extensions.queue.add("nextTurn", message);
-      if (session.isStreaming) return extensions.queue.add(deliverAs, message);
+      if (session.isStreaming) return extensions.queue.add(deliverAs, message, triggerTurn);
       const custom = toCustomMessage(message, clock.now());
       if (triggerTurn) return void activity.begin([custom]).catch(reportRun);
       await activity.later(async () => {
@@ -89,15 +96,24 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
       const images = blocks.filter((block) => block.type === "image");
       const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-      const submission = await session.submit(text, {
-        ...(images.length > 0 && { images }),
-        ...(deliverAs && { queue: deliverAs }),
-        expandPromptTemplates,
-        source: "extension",
-      });
+      // A run that is over can no longer be steered, and what comes next waits for nothing else.
+      const queue = deliverAs ?? (activity.isEnding ? "followUp" : undefined);
+      const submit = () =>
+        session.submit(text, {
+          ...(images.length > 0 && { images }),
+          ...(queue && { queue }),
+          expandPromptTemplates,
+          source: "extension",
+        });
+      // A command may itself wait for the end of the run.
+      const submission = await (expandPromptTemplates ? submit() : extensions.sending.during(submit));
       if (submission.disposition === "started") submission.outcome.catch(reportRun);
     },
-    appendEntry: async (customType, data) => void (await sessionManager.appendCustomEntry(customType, data)),
+    async appendEntry(customType, data) {
+      const append = async () => void (await sessionManager.appendCustomEntry(customType, data));
+      // After what was sent before. A run must not be waited for: the extension may wait for the entry in it.
+      await (session.isStreaming ? append() : activity.later(append));
+    },
     setSessionName: async (name) => void (await sessionManager.appendSessionInfo(name)),
     setLabel: async (entryId, label) => void (await sessionManager.appendLabelChange(entryId, label)),
 

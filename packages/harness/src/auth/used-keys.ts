@@ -21,6 +21,8 @@ export interface UsedKeys {
   createIsSecret(): (name: string, value: string) => boolean;
   /** The text without keys. */
   redact(text: string): string;
+  /** Everything that `redact` removes: the keys in all forms. */
+  listForms(): readonly string[];
   /** The content of a line of a log without keys; undefined if there are none in it. */
   redactLine(line: Buffer): object | undefined;
 }
@@ -54,6 +56,7 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
       return (name, value) => variables.includes(name) || forms.some((form) => value.includes(form));
     },
     redact: (text) => replace(text, getStoredForms()),
+    listForms: getStoredForms,
     redactLine(line) {
       const forms = getStoredForms().filter((form) => line.includes(form));
       return forms.length === 0

@@ -3,7 +3,7 @@
  * this question alone: the session that may follow loads its own.
  */
 import { type Clock, type Ids, systemClock } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import { readTrust, writeTrust } from "../policy/trust.ts";
 import { type CombinedResult, combineResult } from "./combine-results.ts";
 import type { ExtensionContext, ExtensionMode } from "./context.ts";
@@ -15,6 +15,8 @@ import { findExtensions } from "./find-extensions.ts";
 import { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
 import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
 import { loadTypeboxModule } from "./load/shared-modules.ts";
+import { parseResult } from "./parse-results.ts";
+import { maxHandlerMs } from "./runner.ts";
 import { type ExtensionUi, noUi } from "./ui.ts";
 
 export interface AskProjectTrustParts extends ExtensionPlace {
@@ -51,12 +53,23 @@ export async function askProjectTrust(
   const { extensions } = await loadInProcess(trusted, ports);
   const hasUI = mode === "tui" || mode === "rpc";
   const context = { cwd, mode, hasUI, ui } as unknown as ExtensionContext;
+  // Where a person can be asked, an answer takes as long as it takes.
+  const limit = async (answer: unknown): Promise<unknown> => {
+    if (ui !== noUi) return await answer;
+    const outcome = await untilTimeout(Promise.resolve(answer), maxHandlerMs, clock);
+    if (outcome.kind === "done") return outcome.value;
+    throw new Error(`it took more than ${maxHandlerMs / 1_000} seconds`);
+  };
   let event: ExtensionEvent<"project_trust"> = { type: "project_trust", cwd };
   let result: CombinedResult<"project_trust"> | undefined;
   for (const { handlers, source } of extensions) {
     for (const handler of result ? [] : (handlers.get("project_trust") ?? [])) {
       try {
-        ({ event, result } = combineResult(event, result, await handler(event, context)));
+        ({ event, result } = combineResult(
+          event,
+          result,
+          parseResult(event.type, await limit(handler(event, context))),
+        ));
       } catch (error) {
         report({ extension: source.name, message: `Its handler of project_trust failed: ${getErrorMessage(error)}` });
       }

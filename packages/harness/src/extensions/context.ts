@@ -1,9 +1,9 @@
 /** What handlers, tools and commands of an extension are given besides the event. Names are pi's. */
 import type { AgentTool, AgentToolResult, AgentToolUpdateCallback, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
-import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
+import type { ModelAccess } from "./model-access.ts";
 import type { SessionReader } from "./session-reader.ts";
 import type { SystemPromptOptions } from "./system-prompt-options.ts";
 import type { ExtensionUi } from "./ui.ts";
@@ -32,7 +32,7 @@ export interface ExtensionContext {
   readonly cwd: string;
   /** The session as it is now, to be read. */
   readonly sessionManager: SessionReader;
-  readonly modelRegistry: ModelRegistry;
+  readonly modelRegistry: ModelAccess;
   readonly model: Model | undefined;
   /** Empty when all models may be used. */
   readonly scopedModels: readonly ScopedModel[];

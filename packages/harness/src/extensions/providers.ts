@@ -1,5 +1,5 @@
 /** Providers of extensions: their models are added to the registry, and their own stream functions to the APIs. */
-import { type ApiProvider, registerApiProvider, unregisterApiProviders } from "@tau/ai";
+import { type ApiProvider, type Context, type Message, registerApiProvider, unregisterApiProviders } from "@tau/ai";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ProviderConfig } from "./api.ts";
 
@@ -23,7 +23,8 @@ export function createProviders(registry: ModelRegistry): ProviderPort {
       const api = streamSimple ? (config.api ?? `extension:${name}`) : config.api;
       registry.registerProvider(name, { ...description, ...(api !== undefined && { api }) });
       if (streamSimple) {
-        const stream = streamSimple as ApiProvider["stream"];
+        const stream: ApiProvider["stream"] = (model, context, options) =>
+          streamSimple(model, withSystemMessage(context), options);
         registerApiProvider({ api: api!, stream, streamSimple: stream }, getSourceId(name));
       }
       names.add(name);
@@ -34,3 +35,12 @@ export function createProviders(registry: ModelRegistry): ProviderPort {
 }
 
 const getSourceId = (name: string): string => `extension:${name}`;
+
+/** Some look for the prompt and the tools in a first system message, others beside the messages. */
+function withSystemMessage(context: Context): Context {
+  const { systemPrompt, tools = [], messages } = context;
+  if (systemPrompt === undefined && tools.length === 0) return context;
+  const added = tools.length > 0 ? { toolsAdded: [...tools] } : {};
+  const system = { role: "system", content: systemPrompt ?? "", ...added, timestamp: Date.now() };
+  return { ...context, messages: [system as unknown as Message, ...messages] };
+}

@@ -44,6 +44,10 @@ async function run(...factories: ExtensionFactory[]) {
   return { runner, clock, problems, lifetime, waits };
 }
 
+function fail(): never {
+  throw new Error("trap");
+}
+
 const toolCall = (input: Record<string, unknown>): ExtensionEvent<"tool_call"> => ({
   type: "tool_call",
   toolCallId: "1",
@@ -159,6 +163,73 @@ describe("ExtensionRunner", () => {
     answer();
     await turn;
     expect(problems).toHaveLength(1);
+  });
+
+  test("gives up on a handler that never settles when the session ends", async () => {
+    const { runner, clock, problems } = await run(
+      (tau) => void tau.on("session_shutdown", () => new Promise(() => {})),
+    );
+    const ended = runner.emit({ type: "session_shutdown", reason: "quit" });
+    clock.advance(maxHandlerMs);
+    await ended;
+    expect(problems[0]?.message).toContain("it took more than 10 seconds");
+  });
+
+  test("a handler that was told to stop by its signal is not waited for any more", async () => {
+    const { runner, clock } = await run(
+      (tau) => void tau.on("session_before_compact", () => new Promise(() => {})),
+      (tau) => void tau.on("session_before_compact", () => ({ cancel: true })),
+    );
+    const abort = new AbortController();
+    const event = { type: "session_before_compact", signal: abort.signal } as ExtensionEvent<"session_before_compact">;
+    const asked = runner.emit(event);
+    clock.advance(maxHandlerMs * 10);
+    abort.abort();
+    expect(await asked).toEqual({ cancel: true });
+  });
+
+  test("a dialog of one extension that nobody answers does not hold up a slow handler of another", async () => {
+    let answer = () => {};
+    const { runner, clock, waits } = await run(
+      (tau) => void tau.on("agent_start", () => new Promise<void>((resolve) => (answer = resolve))),
+    );
+    void waits.during(() => new Promise(() => {}));
+    const started = runner.emit({ type: "agent_start" });
+    clock.advance(maxHandlerMs);
+    await new Promise(setImmediate);
+    answer();
+    await started;
+  });
+
+  const throwing = new Proxy({}, { get: (_target, key) => (key === "then" ? undefined : fail()), has: () => false });
+  const garbage: readonly [ExtensionEventName, unknown][] = [
+    ["project_trust", { trusted: true }],
+    ["resources_discover", { skillPaths: 5 }],
+    ["context", { messages: 5 }],
+    ["context", { messages: [null] }],
+    ["context_with_system", { messages: [{ role: "user", content: null }] }],
+    ["before_agent_start", { systemPrompt: 5 }],
+    ["before_agent_start", { message: { customType: "x" } }],
+    ["message_end", { message: { role: "assistant", content: null } }],
+    ["turn_end", { entries: [{ type: "custom_message" }] }],
+    ["agent_before_settle", { entries: 5 }],
+    ["tool_result", { content: [null] }],
+    ["session_before_compact", { compaction: {} }],
+    ["input", { action: "transform" }],
+    ["input", throwing],
+    ["tool_result", Promise.resolve({ content: 5 })],
+  ];
+
+  test.each(garbage)("an answer to %s that is none is reported and counts as no answer", async (name, answer) => {
+    const { runner, problems } = await run((tau) => void tau.on(name as "input", () => answer as never));
+    expect(await runner.emit({ type: name } as ExtensionEvent)).toBeUndefined();
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatchObject({ extension: "extension 1", message: expect.stringContaining(name) });
+  });
+
+  test.each([{ block: "yes" }, throwing])("a guard whose answer is none denies", async (answer) => {
+    const { runner } = await run((tau) => void tau.on("tool_call", () => answer as never));
+    await expect(runner.emit(toolCall({}))).rejects.toThrow("extension 1");
   });
 
   test("reports an unknown event with the nearest known one, and loads the extension", async () => {

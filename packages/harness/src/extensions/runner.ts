@@ -3,12 +3,13 @@
  * the answers. A handler that fails is reported and skipped; one that guards something denies instead.
  */
 import type { Clock } from "@tau/ai";
-import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import { getErrorMessage, untilAborted, untilTimeout } from "@tau/ai/internal";
 import type { ExtensionContext } from "./context.ts";
 import { type CombinedResult, combineResult } from "./combine-results.ts";
 import { createContext, createLifetime, type Lifetime } from "./create-context.ts";
 import { type ExtensionEvent, type ExtensionEventName, guardEvents } from "./events.ts";
 import type { AnyHandler, Extension, ExtensionProblem } from "./extension.ts";
+import { parseResult } from "./parse-results.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 import { createWaits, type Waits } from "./waits.ts";
 
@@ -18,6 +19,8 @@ export interface ExtensionHooks {
   has(name: ExtensionEventName): boolean;
   /** The names of the extensions that handle it, for people. */
   listHandlers(name: ExtensionEventName): string[];
+  /** Tells something that cannot be answered. A promise only if a handler takes time: deltas come by the thousand. */
+  notify(event: ExtensionEvent): void | Promise<void>;
   /** Resolves when all handlers have answered. Rejects only for a guard that failed. */
   emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined>;
 }
@@ -33,13 +36,6 @@ export interface RunnerParts {
 
 /** How long a handler may work. Waiting for a person or for a command of its own does not count. */
 export const maxHandlerMs = 10_000;
-
-/** Handlers that ask a model take long, and are aborted by the signal in their event. */
-const unlimitedEvents: ReadonlySet<ExtensionEventName> = new Set([
-  "session_before_compact",
-  "session_before_tree",
-  "session_shutdown",
-]);
 
 export class ExtensionRunner implements ExtensionHooks {
   readonly extensions: readonly Extension[];
@@ -65,6 +61,22 @@ export class ExtensionRunner implements ExtensionHooks {
     return this.extensions.filter(({ handlers }) => handlers.has(name)).map(({ source }) => source.name);
   }
 
+  notify(event: ExtensionEvent): void | Promise<void> {
+    let pending: Promise<void> | undefined;
+    for (const extension of this.extensions) {
+      const handlers = extension.handlers.get(event.type);
+      if (!handlers) continue;
+      for (const handler of handlers) {
+        // What it answers is ignored. In order, also if one of them takes time.
+        const answer = pending
+          ? pending.then(() => this.#call(extension, handler, event))
+          : this.#call(extension, handler, event);
+        if (answer instanceof Promise) pending = answer;
+      }
+    }
+    return pending;
+  }
+
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
     let current = event;
     let result: CombinedResult<Name> | undefined;
@@ -72,7 +84,7 @@ export class ExtensionRunner implements ExtensionHooks {
       for (const handler of extension.handlers.get(event.type) ?? []) {
         const called = this.#call(extension, handler, current as ExtensionEvent);
         // Deltas come by the thousand, and most handlers answer at once.
-        const answer = isPromise(called) ? await called : called;
+        const answer = called instanceof Promise ? await called : called;
         if (answer === undefined) continue;
         const combined = combineResult(current, result, answer);
         current = combined.event;
@@ -95,7 +107,9 @@ export class ExtensionRunner implements ExtensionHooks {
   #call(extension: Extension, handler: AnyHandler, event: ExtensionEvent): unknown {
     try {
       const answer = handler(event, this.#context);
-      return isPromise(answer) ? this.#wait(extension, answer, event) : answer;
+      return isThenable(answer)
+        ? this.#wait(extension, Promise.resolve(answer), event)
+        : parseResult(event.type, answer);
     } catch (error) {
       return this.#fail(extension, event, error);
     }
@@ -103,7 +117,7 @@ export class ExtensionRunner implements ExtensionHooks {
 
   async #wait(extension: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
     try {
-      return unlimitedEvents.has(event.type) ? await answer : await this.#limit(answer);
+      return parseResult(event.type, await this.#settle(answer, event));
     } catch (error) {
       return this.#fail(extension, event, error);
     }
@@ -119,6 +133,14 @@ export class ExtensionRunner implements ExtensionHooks {
     return undefined;
   }
 
+  /** Handlers that ask a model take long. Their event has a signal, which ends the wait instead. */
+  async #settle(answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
+    const { signal } = event as { signal?: AbortSignal };
+    if (!signal) return await this.#limit(answer);
+    const outcome = await untilAborted(answer, signal);
+    return outcome.kind === "done" ? outcome.value : undefined;
+  }
+
   async #limit(answer: Promise<unknown>): Promise<unknown> {
     for (;;) {
       const waited = this.#waits.count;
@@ -127,7 +149,8 @@ export class ExtensionRunner implements ExtensionHooks {
       if (!this.#waits.isWaiting && this.#waits.count === waited) {
         throw new Error(`it took more than ${maxHandlerMs / 1_000} seconds`);
       }
-      await this.#waits.whenOver();
+      // Another extension may wait for longer than this one needs.
+      await Promise.race([this.#waits.whenOver(), answer]);
     }
   }
 
@@ -136,5 +159,5 @@ export class ExtensionRunner implements ExtensionHooks {
   }
 }
 
-const isPromise = (value: unknown): value is Promise<unknown> =>
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value;

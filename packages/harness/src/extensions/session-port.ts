@@ -2,7 +2,6 @@
 import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { SlashCommandData } from "@tau/protocol";
-import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { ExecOptions, ExecResult, ProviderConfig, ToolInfo } from "./api.ts";
 import type {
@@ -15,6 +14,7 @@ import type {
   ToolCallOutcome,
 } from "./context.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
+import type { ModelAccess } from "./model-access.ts";
 import type { SessionReader } from "./session-reader.ts";
 import type { SystemPromptOptions } from "./system-prompt-options.ts";
 import type { ExtensionUi } from "./ui.ts";
@@ -24,7 +24,7 @@ export interface ExtensionSessionPort {
   readonly mode: ExtensionMode;
   readonly ui: ExtensionUi;
   readonly reader: SessionReader;
-  readonly modelRegistry: ModelRegistry;
+  readonly modelRegistry: ModelAccess;
 
   getModel(): Model | undefined;
   setModel(model: Model): Promise<boolean>;

@@ -22,6 +22,7 @@ export {
   type TrustRecord,
   writeExtensionTrust,
 } from "./extension-trust.ts";
+export { createSessionFrameRedactor, type FrameRedactor } from "./frame-redactor.ts";
 export { restrictPolicy } from "./restrict-policy.ts";
 export { classifyArgv, classifyCommand } from "./exec/classify-command.ts";
 export type { Classification, ExecClass, ExecContext, ExecTier } from "./exec/classification.ts";

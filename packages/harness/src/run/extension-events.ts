@@ -5,11 +5,11 @@ import type { ExtensionEvent } from "../extensions/events.ts";
 /** Undefined for what is told elsewhere: the ends of turns and runs, and messages that handlers may replace. */
 export function toExtensionEvent(
   event: AgentEvent,
-  { turnIndex, now }: { turnIndex: number; now: number },
+  describeTurn: () => { turnIndex: number; timestamp: number },
 ): ExtensionEvent | undefined {
   switch (event.type) {
     case "turn_start":
-      return { type: "turn_start", turnIndex, timestamp: now };
+      return { type: "turn_start", ...describeTurn() };
     case "message_start":
     case "message_update":
     case "tool_execution_start":

@@ -99,19 +99,30 @@ export class Recorder {
   }
 
   /** Extensions may replace a message before it is in the log; of everything else they hear afterwards, and are waited for. */
-  async #recordForExtensions(
+  #recordForExtensions(
     extensions: ExtensionHooks,
     event: AgentEvent,
     observe: (event: AgentEvent) => void,
+  ): void | Promise<void> {
+    if (event.type === "message_end") return this.#replaceAndRecord(extensions, event, observe);
+    const recorded = this.#record(event, observe);
+    return recorded ? recorded.then(() => this.#tell(extensions, event)) : this.#tell(extensions, event);
+  }
+
+  #tell(extensions: ExtensionHooks, event: AgentEvent): void | Promise<void> {
+    const told = toExtensionEvent(event, () => ({ turnIndex: this.turnIndex, timestamp: this.#host.clock.now() }));
+    return told && extensions.notify(told);
+  }
+
+  async #replaceAndRecord(
+    extensions: ExtensionHooks,
+    event: AgentEvent & { type: "message_end" },
+    observe: (event: AgentEvent) => void,
   ): Promise<void> {
-    if (event.type === "message_end") {
-      const changed = await extensions.emit({ type: "message_end", message: event.message });
-      // The engine goes on with the same object.
-      if (changed?.message) Object.assign(event.message, changed.message);
-    }
+    const changed = await extensions.emit({ type: "message_end", message: event.message });
+    // The engine goes on with the same object.
+    if (changed?.message) Object.assign(event.message, changed.message);
     await this.#record(event, observe);
-    const told = toExtensionEvent(event, { turnIndex: this.turnIndex, now: this.#host.clock.now() });
-    if (told) await extensions.emit(told);
   }
 
   #record(event: AgentEvent, observe: (event: AgentEvent) => void): void | Promise<void> {

@@ -40,6 +40,7 @@ export class Run {
   readonly #controller = new AbortController();
   #request: StopRequest | undefined;
   #giveUpRetry: (() => void) | undefined;
+  #isOver = false;
 
   constructor(host: RunHost, budget: Budget) {
     this.#context = {
@@ -54,6 +55,11 @@ export class Run {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Nothing is sent to the model any more. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   get budget(): Budget {
@@ -100,6 +106,7 @@ export class Run {
       cancelTimers();
       stopListening();
     }
+    this.#isOver = true;
     if (host.extensions?.has("agent_end")) {
       await host.extensions.emit({ type: "agent_end", messages: [...recorder.messages] });
     }

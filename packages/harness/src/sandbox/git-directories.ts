@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { parseConfig } from "./git-config.ts";
-import { findRealPath, listNames, lookAtPath, readText } from "./look.ts";
+import { findRealPath, listEntries, listNames, lookAtPath, readText } from "./look.ts";
 
 export interface GitDirectories {
   /** All that commands may change, with the most important first: real paths. */
@@ -15,9 +15,12 @@ export interface GitDirectories {
   readonly others: readonly string[];
 }
 
-/** How far below the workspace other repositories are looked for, and how many directories are looked at. */
-const maxDepth = 2;
-const maxLooks = 400;
+/**
+ * How many directories below the workspace are read to find other repositories, the nearest first, and how many of these
+ * are protected: each one is several mounts.
+ */
+const maxDirectories = 1_500;
+const maxRepositories = 200;
 const maxModules = 50;
 const skipped = new Set(["node_modules", "vendor", "target", "dist", "build", ".git", ".venv", "venv"]);
 
@@ -60,28 +63,22 @@ function findAbove(workspace: string): string | undefined {
   }
 }
 
+/** One read for each directory: an entry of the list says whether it is a directory, so only links of git are looked at. */
 function findBelow(workspace: string): string[] {
   const found: string[] = [];
-  let looks = 0;
-  let level = [workspace];
-  for (let depth = 0; depth < maxDepth; depth++) {
-    const next: string[] = [];
-    for (const directory of level) {
-      for (const name of listNames(directory)) {
-        if (skipped.has(name) || looks >= maxLooks) continue;
-        const path = join(directory, name);
-        looks++;
-        if (!lookAtPath(path)?.isDirectory()) continue;
-        next.push(path);
-        const dotGit = join(path, ".git");
-        const stats = lookAtPath(dotGit);
-        if (stats && !stats.isSymbolicLink()) found.push(dotGit);
-      }
-    }
-    level = next;
+  const pending = listDirectories(workspace);
+  for (let reads = 0; reads < pending.length && reads < maxDirectories; reads++) {
+    const directory = pending[reads]!;
+    const entries = listEntries(directory);
+    const dotGit = entries.find(({ name }) => name === ".git");
+    if (dotGit && !dotGit.isSymbolicLink() && found.length < maxRepositories) found.push(join(directory, ".git"));
+    if (pending.length < maxDirectories) pending.push(...listDirectories(directory, entries));
   }
   return found;
 }
+
+const listDirectories = (directory: string, entries = listEntries(directory)): string[] =>
+  entries.flatMap((entry) => (entry.isDirectory() && !skipped.has(entry.name) ? [join(directory, entry.name)] : []));
 
 /**
  * The git directory that a file names, and the one that it shares with others. Only one that knows of this file counts:

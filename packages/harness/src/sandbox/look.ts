@@ -1,5 +1,5 @@
 /** Looks at files of a project. Synchronous: each look takes microseconds, and a detour over a thread would take longer. */
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { systemCode } from "@tau/tools/platform";
 
 /** What cannot be seen is not there: commands run with our rights and cannot see it either. */
@@ -16,6 +16,9 @@ export const lookAtPath = (path: string): Stats | undefined =>
   unlessUnseen(() => lstatSync(path, { throwIfNoEntry: false }));
 
 export const listNames = (path: string): readonly string[] => unlessUnseen(() => readdirSync(path)) ?? [];
+
+export const listEntries = (path: string): readonly Dirent[] =>
+  unlessUnseen(() => readdirSync(path, { withFileTypes: true })) ?? [];
 
 export const findRealPath = (path: string): string | undefined => unlessUnseen(() => realpathSync(path));
 

@@ -228,4 +228,30 @@ describe.runIf(process.platform === "linux")("git directories", () => {
     });
     expect(files.getPaths().readOnly).toContain(project.path("ws/tools/gitconfig"));
   });
+
+  test("a repository far below the workspace is protected", () => {
+    const { project, files } = openProject((made) => {
+      made.git("init", "-q", "apps/web/packages/ui/theme");
+      made.write("ws/apps/web/packages/ui/theme/.git/hooks/post-commit", "#!/bin/sh\n");
+    });
+    const directory = project.path("ws/apps/web/packages/ui/theme/.git");
+    expect(files.getPaths().pinned).toContain(directory);
+    expect(files.getPaths().readOnly).toContain(join(directory, "hooks"));
+    const config = join(directory, "config");
+    const before = readFileSync(config, "utf8");
+    writeFileSync(config, `${before}[core]\n\tfsmonitor = evil\n`);
+    expect(files.check().join()).toMatch(/apps\/web\/packages\/ui\/theme\/\.git\/config/);
+    expect(readFileSync(config, "utf8")).not.toMatch(/evil/);
+  });
+
+  test("a project with more directories than are read has its nearest repositories protected", () => {
+    const { project, files } = openProject((made) => {
+      for (let index = 0; index < 40; index++) {
+        mkdirSync(made.path(`ws/a/${index}`), { recursive: true });
+        for (let inner = 0; inner < 40; inner++) mkdirSync(made.path(`ws/a/${index}/${inner}`));
+      }
+      made.git("init", "-q", "z/y");
+    });
+    expect(files.getPaths().pinned).toContain(project.path("ws/z/y/.git"));
+  });
 });

@@ -1,25 +1,37 @@
 /** Starts a process of any tool in the sandbox. */
-import type { CommandSandbox, RunningProcess, Spawn, SpawnRequest } from "@tau/tools";
+import type { CommandEnd, CommandSandbox, RunningProcess, SandboxReport, Spawn, SpawnRequest } from "@tau/tools";
 
 /** The system's own limits hold: a tool that starts a process watches over it itself. */
 const noLimits = { maxFiles: undefined, maxProcesses: undefined };
 
+export interface InsideProcess {
+  readonly process: RunningProcess;
+  /** Must be called once, when the process is gone. Reports what the sandbox undid, and which wall it ran into. */
+  finish(end?: CommandEnd): Promise<SandboxReport>;
+}
+
 /** Where there is no sandbox, it is started as it is. */
+export async function openInside(sandbox: CommandSandbox, spawn: Spawn, request: SpawnRequest): Promise<InsideProcess> {
+  const entry = await sandbox.enter(request);
+  if (!entry) return { process: await spawn(request), finish: async () => ({ notices: [] }) };
+  try {
+    const process = await (entry.kind === "start"
+      ? entry.start(noLimits)
+      : spawn({ ...entry.request, argv: [...entry.namespace.prefix, ...entry.request.argv] }));
+    return { process, finish: (end) => entry.finish(end) };
+  } catch (error) {
+    await entry.finish();
+    throw error;
+  }
+}
+
+/** The same for a tool that needs no report. */
 export async function spawnInside(
   sandbox: CommandSandbox,
   spawn: Spawn,
   request: SpawnRequest,
 ): Promise<RunningProcess> {
-  const entry = await sandbox.enter(request);
-  if (!entry) return await spawn(request);
-  try {
-    const process = await (entry.kind === "start"
-      ? entry.start(noLimits)
-      : spawn({ ...entry.request, argv: [...entry.namespace.prefix, ...entry.request.argv] }));
-    void process.exit.then(() => entry.finish());
-    return process;
-  } catch (error) {
-    await entry.finish();
-    throw error;
-  }
+  const { process, finish } = await openInside(sandbox, spawn, request);
+  void process.exit.then(() => finish());
+  return process;
 }

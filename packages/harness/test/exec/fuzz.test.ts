@@ -79,3 +79,26 @@ test("random arguments of every program with rules are judged without an interna
   }
   expect(failed).toEqual([]);
 });
+
+test("long arguments that repeat the beginning of what rules look for take less than 50 ms", () => {
+  const repeat = (text: string) => text.repeat(Math.floor(60_000 / text.length));
+  const texts = [
+    `sqlite3 a.db '${repeat("\n")}'`,
+    `sqlite3 a.db '${repeat(" .shel\n")}'`,
+    `psql -c '${repeat("drop ")}'`,
+    `psql -c '${repeat("truncate  ")}'`,
+    `cc ${repeat("-out-")}`,
+    `cc --${repeat("a_")}`,
+    `terraform ${repeat("a-")}`,
+    `apt ${repeat("install")}`,
+    `python3 -c 'HOME ${repeat("a.")}'`,
+    `python3 -c 'HOME ${repeat("a::")}'`,
+    `python3 -c '${repeat("{ os.environ[ ")}'`,
+    `python3 -c '${repeat('join("a", ')}'`,
+    `python3 -c '${repeat('"a" + ')}'`,
+    `ruby -e '${repeat("#{ENV[")}HOME'`,
+    `perl -e '${repeat("$ENV{ ")}HOME'`,
+  ];
+  const slow = texts.filter((text) => Math.min(measureMs(text), measureMs(text), measureMs(text)) > maxCpuMs);
+  expect(slow.map((text) => text.slice(0, 40))).toEqual([]);
+});

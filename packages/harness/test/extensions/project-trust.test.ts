@@ -1,12 +1,14 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemIds } from "@tau/ai";
+import { type Clock, systemIds } from "@tau/ai";
+import { createFakeClock } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { askProjectTrust } from "../../src/extensions/index.ts";
+import { maxHandlerMs } from "../../src/extensions/runner.ts";
 import { openSettings } from "../../src/policy/open-settings.ts";
 
-async function open(decision: string) {
+async function open(decision: string, clock?: Clock) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-project-trust-")));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const [cwd, agentDir] = [join(directory, "project"), join(directory, "agent")];
@@ -31,7 +33,15 @@ async function open(decision: string) {
       askExtensions: (manager) =>
         askProjectTrust(
           { discovers: true },
-          { cwd, agentDir, settings: manager, ids: systemIds, mode: "print", report: (p) => problems.push(p.message) },
+          {
+            cwd,
+            agentDir,
+            settings: manager,
+            ids: systemIds,
+            mode: "print",
+            report: (p) => problems.push(p.message),
+            ...(clock && { clock }),
+          },
         ),
       askTrust: async () => {
         asked++;
@@ -64,4 +74,17 @@ test("a no is a no, and a handler that fails decides nothing", async () => {
   expect(await broken.openAgain()).toBe(false);
   expect(broken.getAsked()).toBe(1);
   expect(broken.problems[0]).toContain("project_trust failed");
+});
+
+test("a handler that never decides, or with something that is no decision, is left out", async () => {
+  const clock = createFakeClock();
+  const silent = await open(`new Promise(() => {})`, clock);
+  const opened = silent.openAgain();
+  await expect.poll(() => clock.waiting).toBe(1);
+  clock.advance(maxHandlerMs);
+  expect(await opened).toBe(false);
+  expect([silent.getAsked(), silent.problems[0]]).toEqual([1, expect.stringContaining("more than 10 seconds")]);
+  const vague = await open(`{ trusted: true }`);
+  expect(await vague.openAgain()).toBe(false);
+  expect([vague.getAsked(), vague.problems[0]]).toEqual([1, expect.stringContaining("no result of project_trust")]);
 });

@@ -429,3 +429,19 @@ test("what breaks a provider's cache names the extension, and what is added at t
   await opened.prompt("three");
   expect(breaks()).toMatchObject([{ reason: "These extensions changed the conversation: <inline:notes>" }]);
 });
+
+test("an extension asks a model by itself, with the keys of the user, and what it is told is not in the log", async () => {
+  const answers: unknown[] = [];
+  const { session } = await open([[text("It is short.")]], (tau) => {
+    tau.registerCommand("sum", {
+      async handler(_args, { modelRegistry, model }) {
+        const question = { messages: [{ role: "user" as const, content: "Sum it up.", timestamp: 0 }] };
+        const answer = await modelRegistry.complete(model!, question);
+        answers.push(answer.content, modelRegistry.findOfType("image", "x", "y"), modelRegistry.isUsingOAuth(model!));
+      },
+    });
+  });
+  await session.submit("/sum");
+  expect(answers).toMatchObject([[{ type: "text", text: "It is short." }], undefined, false]);
+  expect(session.messages).toEqual([]);
+});

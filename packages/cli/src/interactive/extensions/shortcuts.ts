@@ -21,5 +21,5 @@ export function listBuiltIns(keybindings: KeybindingsManager): BuiltIns {
   for (const id of [...ids.toSorted((a, b) => editing(a) - editing(b)), ...editorActions]) {
     for (const key of keybindings.getKeys(id as Keybinding)) keys.set(key, id);
   }
-  return { commands: slashCommands.map(({ name }) => name), keys };
+  return { commands: slashCommands.flatMap(({ name, yields }) => (yields ? [] : [name])), keys };
 }

@@ -36,6 +36,8 @@ export interface TerminalExtensionsOptions {
   /** Shows another session of the same host. */
   show: (sessionId: string) => Promise<void>;
   leave: () => void;
+  /** Adds files or directories of themes; resolves to what is wrong. */
+  addThemes: (paths: readonly string[]) => Promise<readonly string[]>;
   /** Runs work that nobody waits for; what it throws is said. */
   run: (work: () => Promise<unknown>) => void;
 }
@@ -106,6 +108,10 @@ export class TerminalExtensions {
     return rest === data ? undefined : { data: rest };
   }
 
+  hasCommand(name: string): boolean {
+    return this.#loaded?.registrations.commands.has(name) ?? false;
+  }
+
   /** Whether the input was the key of an extension. */
   runShortcut(data: string): boolean {
     const loaded = this.#loaded;
@@ -131,7 +137,7 @@ export class TerminalExtensions {
   }
 
   #createSurface(client: ExtensionClient): ExtensionSurface {
-    const { keybindings, show, leave, places } = this.#options;
+    const { keybindings, show, leave, places, addThemes, say } = this.#options;
     return {
       mode: "tui",
       ui: createTerminalUi({
@@ -150,6 +156,9 @@ export class TerminalExtensions {
       builtIns: listBuiltIns(keybindings),
       show,
       reset: () => this.#reset(),
+      addThemes: async (paths) => {
+        for (const problem of await addThemes(paths)) say(problem, "warning");
+      },
       shutdown: () => void client.waitForIdle().then(leave, leave),
     };
   }

@@ -6,9 +6,9 @@ import { isWithin } from "@tau/tools/platform";
 import type { CommandDefinition, ShortcutDefinition, ToolDefinition } from "../api.ts";
 import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
 import type { AnyHandler, Registrations } from "../extension.ts";
+import { isToolUpdate, isValidChange, parseCompletions, parseResult, parseToolResult } from "../parse-results.ts";
 import { applyChanges, getChangeableFields, toCrossingEvent } from "./changeable-fields.ts";
 import type { Manifest } from "./manifest.ts";
-import { isToolUpdate, isValidChange, parseCompletions, parseResult, parseToolResult } from "./parse-results.ts";
 import { streamedEvents } from "./stream-batch.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -56,6 +56,7 @@ function createHandler(name: ExtensionEventName, index: number, parts: ForwardPa
     const { signal } = event as { signal?: AbortSignal };
     const call = { kind: "event", name, index, event: toCrossingEvent(event) } as const;
     const { value, changed } = await supervisor.call(call, { signal });
+    // Before changes are made: an extension that answers wrongly changes nothing.
     const result =
       event.type === "resources_discover"
         ? keepOwnPaths(parseResult(name, value), event.cwd, parts.ownCode)

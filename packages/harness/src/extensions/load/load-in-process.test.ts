@@ -127,6 +127,22 @@ describe("loadInProcess", () => {
     expect(reported).toEqual([{ extension: "a.ts", message: 'There is no event "x".' }]);
   });
 
+  test("code that goes on after close starts no timer and no listener", async () => {
+    const source = write(
+      "a.ts",
+      `export default (tau) => {
+        seen.push(() => { setInterval(() => {}, 1e6); setTimeout(() => {}, 1e6); process.on("SIGUSR2", () => {}); });
+      };`,
+    );
+    seen();
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const { extensions } = await loadInProcess([source], createPorts().ports);
+    await extensions[0]?.close();
+    const before = [timers(), process.listenerCount("SIGUSR2")];
+    (seen()[0] as () => void)();
+    expect([timers(), process.listenerCount("SIGUSR2")]).toEqual(before);
+  });
+
   test("close ends timers, listeners of the process and of the bus, and the API", async () => {
     const bus = createEventBus();
     const source = write(

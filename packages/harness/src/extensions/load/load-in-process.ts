@@ -9,6 +9,7 @@ import { loadExtensionModule } from "./load-module.ts";
 import type { LoadedModule, LoadSharedModule } from "./loaded-module.ts";
 import { createModuleGlobals, type ModuleGlobals } from "./module-globals.ts";
 import { type Dependent, orderDependencies } from "./order-dependencies.ts";
+import { watchStrayErrors } from "./stray-errors.ts";
 import { startExtension, type StartParts } from "./start-extension.ts";
 
 export interface InProcessPorts extends Omit<StartParts, "report" | "globals"> {
@@ -30,6 +31,7 @@ interface Candidate extends Dependent {
   readonly source: ExtensionSource;
   readonly factory: ExtensionFactory;
   readonly globals: ModuleGlobals;
+  readonly report: (message: string) => void;
 }
 
 /** Never rejects for an extension that cannot be loaded: it is in `problems`, and the others are loaded. */
@@ -40,13 +42,16 @@ export async function loadInProcess(
   const extensions: Extension[] = [];
   const problems: ExtensionProblem[] = [];
   const candidates: Candidate[] = [];
+  let isLoading = true;
   // One after the other: what modules do when they are evaluated happens in the same order each time.
   for (const source of sources) {
-    const globals = createModuleGlobals();
+    const report = createReport(source, (problem) => (isLoading ? problems.push(problem) : ports.report(problem)));
+    const globals = createModuleGlobals((error) => report(`A timer of it failed: ${getErrorMessage(error)}`));
+    watchStrayErrors(source, report);
     const { baseDir = dirname(source.path) } = source.info;
     const loaded = await loadExtensionModule(source.path, { ...ports, globals, root: baseDir });
     const candidate = toCandidate(source, loaded, globals, ports);
-    if (typeof candidate === "object") candidates.push(candidate);
+    if (typeof candidate === "object") candidates.push({ ...candidate, report });
     else {
       globals.close();
       problems.push({ extension: source.name, message: candidate });
@@ -57,11 +62,9 @@ export async function loadInProcess(
     item.globals.close();
     problems.push({ extension: item.source.name, message });
   }
-  let isLoading = true;
   const failed = new Set<string>();
-  for (const { source, factory, globals, names, dependencies } of ordered) {
+  for (const { source, factory, globals, report, names, dependencies } of ordered) {
     const needed = dependencies.find((name) => failed.has(name));
-    const report = createReport(source, (problem) => (isLoading ? problems.push(problem) : ports.report(problem)));
     const outcome =
       needed === undefined
         ? await startExtension(source, factory, { ...ports, globals, report })
@@ -83,7 +86,7 @@ function toCandidate(
   loaded: LoadedModule,
   globals: ModuleGlobals,
   { log }: InProcessPorts,
-): Candidate | string {
+): Omit<Candidate, "report"> | string {
   switch (loaded.kind) {
     case "failed":
       return loaded.message;

@@ -1,6 +1,6 @@
 /**
- * The timers and the `process` of one extension. What it starts with them ends when the extension is closed. What it starts
- * in another way goes on: `globalThis.setTimeout`, `node:timers`, listeners of other objects, servers, child processes.
+ * The timers and the `process` of one extension. What it starts with them ends when the extension is closed, and what it
+ * starts with them after that does not begin: code that waited for something may still go on. What it starts in another way goes on: `globalThis.setTimeout`, `node:timers`, listeners of other objects, servers, child processes.
  */
 import { promisify } from "node:util";
 
@@ -13,38 +13,51 @@ export interface ModuleGlobals {
 
 type Callback = (...args: unknown[]) => void;
 
-export function createModuleGlobals(): ModuleGlobals {
+/** `onError` is called with what a timer throws, or rejects with. */
+export function createModuleGlobals(onError: (error: unknown) => void): ModuleGlobals {
   const timeouts = new Set<NodeJS.Timeout>();
   const immediates = new Set<NodeJS.Immediate>();
   const listeners = new Set<() => void>();
+  let isClosed = false;
+  const call = (callback: Callback, values: unknown[]): void => {
+    try {
+      const result: unknown = callback(...values);
+      if (result instanceof Promise) result.catch(onError);
+    } catch (error) {
+      onError(error);
+    }
+  };
+  const addTimeout = (timer: NodeJS.Timeout): NodeJS.Timeout => {
+    if (isClosed) clearTimeout(timer);
+    else timeouts.add(timer);
+    return timer;
+  };
 
   const track = {
     setTimeout(callback: Callback, afterMs?: number, ...args: unknown[]) {
       const timer = setTimeout(
         (...values: unknown[]) => {
           timeouts.delete(timer);
-          callback(...values);
+          call(callback, values);
         },
         afterMs,
         ...args,
       );
-      timeouts.add(timer);
-      return timer;
+      return addTimeout(timer);
     },
     setInterval(callback: Callback, everyMs?: number, ...args: unknown[]) {
-      const timer = setInterval(callback, everyMs, ...args);
-      timeouts.add(timer);
-      return timer;
+      return addTimeout(setInterval((...values: unknown[]) => call(callback, values), everyMs, ...args));
     },
     setImmediate(callback: Callback, ...args: unknown[]) {
       const immediate = setImmediate(
         (...values: unknown[]) => {
           immediates.delete(immediate);
-          callback(...values);
+          call(callback, values);
         },
         ...args,
       );
-      immediates.add(immediate);
+      if (isClosed) clearImmediate(immediate);
+      else immediates.add(immediate);
       return immediate;
     },
     clearTimeout(timer: NodeJS.Timeout) {
@@ -60,8 +73,9 @@ export function createModuleGlobals(): ModuleGlobals {
   Object.defineProperty(track.setImmediate, promisify.custom, { get: () => promisify(setImmediate) });
 
   return {
-    bindings: { ...track, clearInterval: track.clearTimeout, process: trackProcess(listeners) },
+    bindings: { ...track, clearInterval: track.clearTimeout, process: trackProcess(listeners, () => isClosed) },
     close() {
+      isClosed = true;
       for (const timer of timeouts) clearTimeout(timer);
       for (const immediate of immediates) clearImmediate(immediate);
       for (const remove of listeners) remove();
@@ -74,12 +88,13 @@ export function createModuleGlobals(): ModuleGlobals {
 
 const adders = new Set<string | symbol>(["on", "addListener", "once", "prependListener", "prependOnceListener"]);
 
-function trackProcess(listeners: Set<() => void>): NodeJS.Process {
+function trackProcess(listeners: Set<() => void>, isClosed: () => boolean): NodeJS.Process {
   return new Proxy(process, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (!adders.has(key)) return value;
       return function (this: unknown, event: string, listener: Callback) {
+        if (isClosed()) return this;
         (value as (event: string, listener: Callback) => unknown).call(target, event, listener);
         listeners.add(() => target.off(event, listener));
         return this;

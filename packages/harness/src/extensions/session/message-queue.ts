@@ -5,9 +5,16 @@ import type { CustomMessageDraft } from "../events.ts";
 
 export type QueueName = "steer" | "followUp" | "nextTurn";
 
+/** What no run has taken, and whether a message of it asks for an answer. */
+export interface LeftMessages {
+  readonly drafts: readonly CustomMessageDraft[];
+  readonly triggersTurn: boolean;
+}
+
 export class MessageQueue {
   readonly #clock: Clock;
   readonly #waiting: Record<QueueName, CustomMessageDraft[]> = { steer: [], followUp: [], nextTurn: [] };
+  readonly #triggering = new WeakSet<CustomMessageDraft>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -18,12 +25,21 @@ export class MessageQueue {
     return this.#waiting.steer.length + this.#waiting.followUp.length === 0;
   }
 
-  add(name: QueueName, message: CustomMessageDraft): void {
+  /** `triggersTurn`: the message is answered also if the run is over before it is taken. */
+  add(name: QueueName, message: CustomMessageDraft, triggersTurn = false): void {
     this.#waiting[name].push(message);
+    if (triggersTurn) this.#triggering.add(message);
   }
 
   take(name: QueueName): CustomMessage[] {
     return this.#waiting[name].splice(0).map((draft) => toCustomMessage(draft, this.#clock.now()));
+  }
+
+  /** What came too late for a run. What waits for the next prompt stays. */
+  takeLeft(): LeftMessages {
+    const { steer, followUp } = this.#waiting;
+    const drafts = [...steer.splice(0), ...followUp.splice(0)];
+    return { drafts, triggersTurn: drafts.some((draft) => this.#triggering.has(draft)) };
   }
 }
 

@@ -19,10 +19,10 @@ import { normaliseKey, resolveConflicts, type ResolvedRegistrations } from "../l
 import type { ProviderPort } from "../providers.ts";
 import { ExtensionRunner } from "../runner.ts";
 import type { ExtensionSessionPort } from "../session-port.ts";
-import type { Waits } from "../waits.ts";
+import { createWaits, type Waits } from "../waits.ts";
 import type { ChangedInputs } from "./changed-inputs.ts";
 import { createToolAdapter, isActiveByDefault, isShown } from "./extension-tools.ts";
-import { MessageQueue } from "./message-queue.ts";
+import { type LeftMessages, MessageQueue } from "./message-queue.ts";
 import { createSessionUi, type SessionUi } from "./session-ui.ts";
 import type { ExtensionHost, ExtensionSurface } from "./surface.ts";
 
@@ -53,6 +53,8 @@ export class SessionExtensions implements RunExtensions {
   readonly #parts: SessionExtensionsParts;
   readonly #ui: SessionUi;
   readonly queue: MessageQueue;
+  /** Prompts of extensions that are on their way to the queue. */
+  readonly sending = createWaits();
   #bound: { port: ExtensionSessionPort; runner: ExtensionRunner; adapt: (tool: never) => GivenTool } | undefined;
   #surface: ExtensionSurface | undefined;
   #started: Promise<void> | undefined;
@@ -135,16 +137,21 @@ export class SessionExtensions implements RunExtensions {
 
   /** Tells the extensions that the session begins, once: when a surface shows it, or before the first prompt. */
   start(): Promise<void> {
-    this.#started ??= this.#start();
+    // Later, because a handler may send a prompt, which asks for the start again.
+    this.#started ??= Promise.resolve().then(() => this.#start());
     return this.#started;
   }
 
   async #start(): Promise<void> {
+    // Not before: the surface has commands and keys too.
+    for (const problem of this.registrations.problems) this.#parts.report(problem);
     await this.emit({ type: "session_start", ...this.#parts.start });
     if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
     const found = await this.emit({ type: "resources_discover", cwd: this.#bound!.port.cwd, reason });
-    if (found) await this.#parts.addResources(found);
+    if (!found) return;
+    await this.#parts.addResources(found);
+    if (found.themePaths.length > 0) await this.#surface?.addThemes?.(found.themePaths);
   }
 
   has(name: ExtensionEventName): boolean {
@@ -153,6 +160,10 @@ export class SessionExtensions implements RunExtensions {
 
   listHandlers(name: ExtensionEventName): string[] {
     return this.#bound?.runner.listHandlers(name) ?? [];
+  }
+
+  notify(event: ExtensionEvent): void | Promise<void> {
+    return this.#bound?.runner.notify(event);
   }
 
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
@@ -165,6 +176,12 @@ export class SessionExtensions implements RunExtensions {
 
   take(kind: "steer" | "followUp"): CustomMessage[] {
     return this.queue.take(kind);
+  }
+
+  /** What extensions sent too late for a run. Waits for what is on its way. */
+  async takeLeft(): Promise<LeftMessages> {
+    await this.sending.whenOver();
+    return this.queue.takeLeft();
   }
 
   get isQueueEmpty(): boolean {

@@ -11,6 +11,8 @@ export interface ExtensionSurface {
   readonly builtIns?: BuiltIns;
   /** Shows another session of the same host instead, and closes the one that was shown. Absent: it shows one only. */
   show?(sessionId: string): Promise<void>;
+  /** Adds themes that extensions name: files or directories. Absent: it has no themes. */
+  addThemes?(paths: readonly string[]): Promise<void>;
   /** Removes what extensions have put on it, before they are reloaded. */
   reset?(): void;
   /** Ends the program when it is idle. */

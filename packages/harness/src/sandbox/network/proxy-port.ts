@@ -2,6 +2,7 @@
 import type { AddressInfo, Server } from "node:net";
 import type { Refusal } from "../proxy/admit.ts";
 import { createProxy } from "../proxy/proxy.ts";
+import { getUpstreamOf } from "../proxy/upstream.ts";
 import type { InnerSockets } from "./inner-sockets.ts";
 import { getProxyVariables } from "./proxy-variables.ts";
 
@@ -23,7 +24,7 @@ export async function openProxyPort(sockets: InnerSockets, getAllowed: () => rea
   const onRefused = (refusal: Refusal) => {
     for (const refusals of watchers) if (refusals.length < maxRefusals) refusals.push(refusal);
   };
-  const proxy = createProxy({ getAllowed, onRefused });
+  const proxy = createProxy({ getAllowed, onRefused, getUpstream: getUpstreamOf(process.env) });
   server.on("connection", (socket) => proxy.serve(socket));
   // The sandbox has ended, or we are out of descriptors: commands then get no connection.
   server.on("error", () => server.close());

@@ -18,22 +18,25 @@ export interface Refusal {
 }
 
 export type Refused = { kind: "refused"; why: Refusal["kind"] };
-export type Admitted = { kind: "admitted"; target: ProxyTarget; address: Address };
+/** `way`: the address to dial, or the user's own proxy, which gets the name. */
+export type Admitted = { kind: "admitted"; target: ProxyTarget; way: Address | URL };
 
-/** The name is resolved once, and every address that it has must be one on the internet. */
+/**
+ * The name is resolved once, and every address that it has must be one on the internet. Behind a proxy of the user
+ * (`upstream`), names of the internet often cannot be resolved here: a name without any address is left to that proxy.
+ */
 export async function admitTarget(
   target: ProxyTarget | undefined,
   rules: HostRules,
-  lookup: Lookup,
+  { lookup, upstream }: { lookup: Lookup; upstream?: URL | undefined },
 ): Promise<Admitted | Refused> {
   if (!target) return { kind: "refused", why: "not_a_host" };
   const standing = rules.check(target);
   if (standing === "refused") return { kind: "refused", why: "not_allowed" };
   const { host } = target;
-  if (host.kind === "address") return { kind: "admitted", target, address: host };
+  if (host.kind === "address") return { kind: "admitted", target, way: upstream ?? host };
   const addresses = await lookup(host.name).catch(() => []);
-  const [first] = addresses;
-  if (!first) return { kind: "refused", why: "unknown_host" };
   if (standing === "allowed" && !addresses.every(isPublicAddress)) return { kind: "refused", why: "private_address" };
-  return { kind: "admitted", target, address: first };
+  const way = upstream ?? addresses[0];
+  return way ? { kind: "admitted", target, way } : { kind: "refused", why: "unknown_host" };
 }

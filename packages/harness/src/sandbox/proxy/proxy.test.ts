@@ -8,6 +8,7 @@ import { isPublicAddress } from "./addresses.ts";
 import { formatTarget, parseHost, parseTarget } from "./host.ts";
 import { createProxy } from "./proxy.ts";
 import { createHostRules, findWrongHosts } from "./rules.ts";
+import { getUpstreamOf } from "./upstream.ts";
 
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach((close) => close()));
@@ -15,7 +16,11 @@ afterEach(() => closing.splice(0).forEach((close) => close()));
 const getPort = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
 
 /** A web server that answers with what it was asked, and a proxy that resolves names to it. */
-async function start(allow: readonly string[], addresses: Record<string, readonly Address[]> = {}) {
+async function start(
+  allow: readonly string[],
+  addresses: Record<string, readonly Address[]> = {},
+  env: Record<string, string> = {},
+) {
   const web = createHttpServer((incoming, response) => {
     response.setHeader("x-seen", JSON.stringify(incoming.headers));
     response.end(`${incoming.method} ${incoming.headers.host} ${incoming.url}`);
@@ -26,6 +31,7 @@ async function start(allow: readonly string[], addresses: Record<string, readonl
     getAllowed: () => allow.map((entry) => entry.replace("PORT", String(getPort(web)))),
     onRefused: (refusal) => refused.push(refusal),
     lookup: async (name) => addresses[name] ?? [],
+    getUpstream: getUpstreamOf(env),
   });
   const door = createServer((socket) => proxy.serve(socket)).listen(0, "127.0.0.1");
   await once(door, "listening");
@@ -104,13 +110,13 @@ test("a second request on the same connection is judged again", async () => {
 });
 
 const admit = (text: string, allow: readonly string[], addresses: readonly Address[] = []) =>
-  admitTarget(parseTarget(text), createHostRules(allow), async () => addresses);
+  admitTarget(parseTarget(text), createHostRules(allow), { lookup: async () => addresses });
 const ip = (address: string, family: 4 | 6 = 4): Address => ({ address, family });
 
 test("a name that leads to a private address is refused, also if it has others", async () => {
   const allow = ["registry.example"];
   const publicAddress = ip("93.184.216.34");
-  expect(await admit("registry.example:443", allow, [publicAddress])).toMatchObject({ address: publicAddress });
+  expect(await admit("registry.example:443", allow, [publicAddress])).toMatchObject({ way: publicAddress });
   const privates = ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0"].map((each) =>
     ip(each),
   );
@@ -130,12 +136,10 @@ test("a name that leads to a private address is refused, also if it has others",
 test("a name is resolved once, and the address that was judged is the one that is dialled", async () => {
   const answers = [[ip("93.184.216.34")], [ip("127.0.0.1")]];
   let asked = 0;
-  const outcome = await admitTarget(
-    parseTarget("a.example:443"),
-    createHostRules(["a.example"]),
-    async () => answers[asked++]!,
-  );
-  expect(outcome).toMatchObject({ address: { address: "93.184.216.34" } });
+  const outcome = await admitTarget(parseTarget("a.example:443"), createHostRules(["a.example"]), {
+    lookup: async () => answers[asked++]!,
+  });
+  expect(outcome).toMatchObject({ way: { address: "93.184.216.34" } });
   expect(asked).toBe(1);
 });
 
@@ -249,4 +253,76 @@ test("whatever is asked for, only hosts of the list are ever dialled", async () 
     }),
     { numRuns: 20_000 },
   );
+});
+
+/** A proxy as companies have one: it knows names that nobody else can resolve, and wants a password. */
+async function startUpstream(getWebPort: () => number, { refuses = false } = {}) {
+  const seen: string[] = [];
+  const authorization = `Basic ${Buffer.from("ada:pass word").toString("base64")}`;
+  const upstream = createHttpServer((incoming, response) => {
+    seen.push(`${incoming.method} ${incoming.url}`);
+    if (incoming.headers["proxy-authorization"] !== authorization) return void response.writeHead(407).end();
+    const { pathname } = new URL(incoming.url!);
+    const outgoing = request({
+      host: "127.0.0.1",
+      port: getWebPort(),
+      path: pathname,
+      headers: incoming.headers,
+    }).end();
+    outgoing.once("response", (answer) => answer.pipe(response.writeHead(answer.statusCode!)));
+  });
+  upstream.on("connect", (incoming: IncomingMessage, socket: Socket) => {
+    seen.push(`CONNECT ${incoming.url}`);
+    if (refuses || incoming.headers["proxy-authorization"] !== authorization)
+      return void socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
+    const web = connect({ host: "127.0.0.1", port: getWebPort() });
+    socket.write("HTTP/1.1 200 OK\r\n\r\n");
+    web.pipe(socket).pipe(web);
+    for (const end of [web, socket]) end.on("error", () => end.destroy());
+  });
+  upstream.listen(0, "127.0.0.1");
+  await once(upstream, "listening");
+  closing.push(() => {
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+  const url = `http://ada:pass%20word@127.0.0.1:${getPort(upstream)}`;
+  return { seen, env: { HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: "direct.example" } };
+}
+
+test("the user's own proxy is used for hosts of the list, also where only it can resolve them", async () => {
+  let webPort = 0;
+  const { seen, env } = await startUpstream(() => webPort);
+  const proxy = await start(["registry.example"], {}, env);
+  webPort = proxy.webPort;
+  const answer = await tunnel(proxy.port, "registry.example:443", "GET /inside HTTP/1.1\r\nHost: here\r\n\r\n");
+  expect(answer).toContain("GET here /inside");
+  const plain = await get(proxy.port, "http://registry.example/a", { "proxy-authorization": "Basic x" });
+  expect(plain).toMatchObject({ status: 200, body: "GET registry.example /a" });
+  expect(seen).toEqual(["CONNECT registry.example:443", "GET http://registry.example:80/a"]);
+  expect(proxy.refused).toEqual([]);
+});
+
+test("behind the user's own proxy hosts are checked as without it, and it never hears of those that are refused", async () => {
+  const { seen, env } = await startUpstream(() => 0);
+  const proxy = await start(
+    ["inside.example", "direct.example"],
+    { "inside.example": [{ address: "10.0.0.1", family: 4 }] },
+    env,
+  );
+  for (const target of ["other.example:443", "inside.example:443", "169.254.169.254:80", "direct.example:443"])
+    expect(await tunnel(proxy.port, target, "")).toContain("403 Forbidden");
+  expect(proxy.refused.map(({ kind }) => kind)).toEqual([
+    "not_allowed",
+    "private_address",
+    "not_allowed",
+    "unknown_host",
+  ]);
+  expect(seen).toEqual([]);
+});
+
+test("what the user's own proxy refuses is a failed connection", async () => {
+  const { env } = await startUpstream(() => 0, { refuses: true });
+  const proxy = await start(["registry.example"], {}, env);
+  expect(await tunnel(proxy.port, "registry.example:443", "")).toContain("502 Bad Gateway");
 });

@@ -9,6 +9,7 @@ import type { Duplex } from "node:stream";
 import { admitTarget, type Address, type Admitted, type Lookup, type Refusal, type Refused } from "./admit.ts";
 import { formatTarget, parseTarget } from "./host.ts";
 import { createHostRules } from "./rules.ts";
+import { type GetUpstream, openTunnel, requestThrough } from "./upstream.ts";
 
 export interface ProxyOptions {
   /** Hosts as in the setting `sandbox.network`. Read for each request. */
@@ -17,6 +18,8 @@ export interface ProxyOptions {
   onRefused: (refusal: Refusal) => void;
   /** All addresses of a name. Default: the system's resolver. */
   lookup?: Lookup;
+  /** The user's own proxy for a target. Default: none. */
+  getUpstream?: GetUpstream;
 }
 
 export interface Proxy {
@@ -32,7 +35,8 @@ const connectMs = 30_000;
 const lookupAll = async (name: string): Promise<Address[]> =>
   (await nodeLookup(name, { all: true, verbatim: true })) as Address[];
 
-export function createProxy({ getAllowed, onRefused, lookup = lookupAll }: ProxyOptions): Proxy {
+export function createProxy(options: ProxyOptions): Proxy {
+  const { getAllowed, onRefused, lookup = lookupAll, getUpstream = () => undefined } = options;
   const sockets = new Set<Duplex>();
   const keep = <T extends Duplex>(socket: T): T => {
     sockets.add(socket);
@@ -41,13 +45,12 @@ export function createProxy({ getAllowed, onRefused, lookup = lookupAll }: Proxy
     socket.on("error", () => socket.destroy());
     return socket;
   };
-  const admit = async (text: string, defaultPort?: number): Promise<Admitted | Refused> => {
-    const target = parseTarget(text, defaultPort);
-    const outcome = await admitTarget(target, createHostRules(getAllowed()), lookup);
-    if (outcome.kind === "refused") {
+  const admit = async (text: string, scheme: "http" | "https"): Promise<Admitted | Refused> => {
+    const target = parseTarget(text, scheme === "http" ? 80 : undefined);
+    const upstream = target && getUpstream(target, scheme);
+    const outcome = await admitTarget(target, createHostRules(getAllowed()), { lookup, upstream });
+    if (outcome.kind === "refused")
       onRefused({ target: target ? formatTarget(target) : text.slice(0, 300), kind: outcome.why });
-      return outcome;
-    }
     return outcome;
   };
 
@@ -60,38 +63,36 @@ export function createProxy({ getAllowed, onRefused, lookup = lookupAll }: Proxy
   server.on("clientError", (_error, socket: Duplex) => socket.destroy());
 
   async function tunnel(text: string, socket: Duplex, head: Buffer): Promise<void> {
-    const admitted = await admit(text);
+    const admitted = await admit(text, "https");
     if (admitted.kind === "refused") return void socket.end(`HTTP/1.1 403 Forbidden\r\n\r\n${explain(text, admitted)}`);
-    const upstream = keep(connect({ host: admitted.address.address, port: admitted.target.port }));
-    upstream.setTimeout(connectMs, () => upstream.destroy());
-    upstream.once("connect", () => {
-      upstream.setTimeout(0);
-      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      upstream.write(head);
-      upstream.pipe(socket).pipe(upstream);
-    });
-    upstream.once("error", () => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
+    const upstream = await dial(admitted).catch(() => undefined);
+    if (!upstream) return void socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+    if (socket.destroyed) return void upstream.destroy();
+    keep(upstream);
+    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    upstream.write(head);
+    upstream.pipe(socket).pipe(upstream);
     upstream.once("close", () => socket.destroy());
     socket.once("close", () => upstream.destroy());
   }
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const match = /^http:\/\/([^/?#]*)(.*)$/i.exec(request.url ?? "");
-    const admitted = match ? await admit(match[1]!, 80) : ({ kind: "refused", why: "not_a_host" } satisfies Refused);
+    const admitted = match
+      ? await admit(match[1]!, "http")
+      : ({ kind: "refused", why: "not_a_host" } satisfies Refused);
     if (admitted.kind === "refused") {
       response.writeHead(403, { "content-type": "text/plain" }).end(explain(match?.[1] ?? "", admitted));
       return;
     }
-    const { target, address } = admitted;
+    const { target, way } = admitted;
     const path = match![2]!.startsWith("/") ? match![2]! : `/${match![2]!}`;
-    const upstream = httpRequest({
-      host: address.address,
-      port: target.port,
-      method: request.method,
-      path,
-      headers: { ...withoutHopByHop(request.headers), host: match![1]! },
-      timeout: connectMs,
-    });
+    const headers = { ...withoutHopByHop(request.headers), host: match![1]! };
+    const outgoing = { method: request.method ?? "GET", headers, timeout: connectMs };
+    const upstream =
+      way instanceof URL
+        ? requestThrough(way, { ...outgoing, url: `http://${formatTarget(target)}${path}` })
+        : httpRequest({ ...outgoing, host: way.address, port: target.port, path });
     upstream.on("response", (answer) => {
       response.writeHead(answer.statusCode ?? 502, withoutHopByHop(answer.headers));
       answer.pipe(response);
@@ -112,6 +113,20 @@ export function createProxy({ getAllowed, onRefused, lookup = lookupAll }: Proxy
       server.close();
     },
   };
+}
+
+/** Connects to what was admitted: to the address that was checked, or by the name that was checked through a proxy. */
+function dial({ target, way }: Admitted): Promise<Duplex> {
+  if (way instanceof URL) return openTunnel(way, target, connectMs);
+  const socket = connect({ host: way.address, port: target.port });
+  return new Promise((resolve, reject) => {
+    socket.setTimeout(connectMs, () => socket.destroy(new Error("The host did not answer.")));
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.setTimeout(0);
+      resolve(socket);
+    });
+  });
 }
 
 const reasons: Record<Refusal["kind"], string> = {

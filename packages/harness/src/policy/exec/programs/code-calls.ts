@@ -59,9 +59,9 @@ export function findLiterals(source: string): string[] {
 }
 
 const literal = String.raw`"(?:\\.|[^"\\\n]){0,400}"|'(?:\\.|[^'\\\n]){0,400}'`;
-const sum = new RegExp(String.raw`(${literal})\s*(\+|\.\.?|<>|&|\/)\s*(${literal})`, "g");
+const sum = new RegExp(String.raw`(${literal})\s{0,20}(\+|\.\.?|<>|&|\/)\s{0,20}(${literal})`, "g");
 const joinCall = new RegExp(
-  String.raw`(?:\b[\w.:]+[.:])?\b(?:join|resolve|joinpath)\(\s*((?:${literal})(?:\s*,\s*(?:${literal}))+)\s*\)`,
+  String.raw`\b(?:join|resolve|joinpath)\(\s{0,20}((?:${literal})(?:\s{0,20},\s{0,20}(?:${literal}))+)\s{0,20}\)`,
   "g",
 );
 

@@ -60,7 +60,7 @@ const sqlite: Judge = ({ args }, scope) => {
 };
 
 function judgeDotCommands(text: Text, scope: Scope): void {
-  for (const [, command, rest = ""] of text.text.matchAll(/^\s*\.(\w+)(?:[ \t]+([^\n]*))?$/gm)) {
+  for (const [, command, rest = ""] of text.text.matchAll(/^[ \t]{0,20}\.(\w+)(?:[ \t]+([^\n]*))?$/gm)) {
     const value = { ...text, text: rest.trim().replace(/^(["'])(.*)\1$/s, "$2") };
     if (/^(?:sh|she|shell|sy|sys|system)$/.test(command!)) {
       report(scope, "medium", "opaque_exec", "sqlite3 runs a program.");

@@ -1,7 +1,7 @@
-/** Checks what the handlers and tools of an isolated extension answer with, before anything else works with it. Pure. */
+/** Checks what handlers and isolated tools answer with, before anything else works with it. Pure. */
 import type { AgentToolResult } from "@tau/agent";
 import { isRecord } from "@tau/ai/internal";
-import type { ExtensionEventName } from "../events.ts";
+import type { ExtensionEventName } from "./events.ts";
 
 type Check = (value: unknown) => boolean;
 type Fields = Readonly<Record<string, Check>>;
@@ -10,6 +10,7 @@ const text: Check = (value) => typeof value === "string";
 const flag: Check = (value) => typeof value === "boolean";
 const number: Check = (value) => typeof value === "number";
 const anything: Check = () => true;
+const callable: Check = (value) => typeof value === "function";
 const list =
   (check: Check): Check =>
   (value) =>
@@ -61,14 +62,14 @@ const isMessage: Check = (value) => {
 
 /** Those of tau itself are not for extensions. */
 const customType: Check = (value) => typeof value === "string" && !value.startsWith("tau.");
-const draft = shape({ customType, content: textOrContent, display: flag }, ["customType", "content"]);
+export const isMessageDraft = shape({ customType, content: textOrContent, display: flag }, ["customType", "content"]);
 const entry: Check = (value) => {
   if (!isRecord(value)) return false;
   switch (value["type"]) {
     case "custom":
       return customType(value["customType"]);
     case "custom_message":
-      return draft(value);
+      return isMessageDraft(value);
     case "context_edit":
       return (
         text(value["targetId"]) && oneOf(nothing, shape({ content: textOrContent }, ["content"]))(value["replacement"])
@@ -89,6 +90,7 @@ const compaction = shape({ summary: text, firstKeptEntryId: oneOf(nothing, text)
 ]);
 
 const results: Partial<Record<ExtensionEventName, Check>> = {
+  project_trust: shape({ trusted: literal("yes", "no", "undecided"), remember: flag }, ["trusted"]),
   resources_discover: shape({ skillPaths: list(text), promptPaths: list(text), themePaths: list(text) }),
   session_before_switch: shape({ cancel: flag }),
   session_before_fork: shape({ cancel: flag, skipConversationRestore: flag }),
@@ -103,14 +105,21 @@ const results: Partial<Record<ExtensionEventName, Check>> = {
   context: shape({ messages: list(isMessage) }),
   context_with_system: shape({ messages: list(isMessage) }),
   before_provider_request: anything,
-  before_agent_start: shape({ message: draft, systemPrompt: text }),
+  before_agent_start: shape({ message: isMessageDraft, systemPrompt: text }),
   agent_before_settle: boundary,
   turn_end: boundary,
   message_end: shape({ message: isMessage }),
   tool_call: shape({ block: flag, reason: text, terminate: flag }),
   tool_result: shape({ content, isError: flag, usage }),
-  user_bash: shape({ result: shape({ output: text, exitCode: oneOf(number, nothing) }, ["output"]) }, ["result"]),
-  input: shape({ action: literal("continue", "transform", "handled"), text, images: list(isContentBlock) }, ["action"]),
+  user_bash: oneOf(
+    shape({ result: shape({ output: text, exitCode: oneOf(number, nothing) }, ["output"]) }, ["result"]),
+    // Functions do not come from another process.
+    shape({ operations: shape({ exec: callable }, ["exec"]) }, ["operations"]),
+  ),
+  input: oneOf(
+    shape({ action: literal("continue", "handled") }, ["action"]),
+    shape({ action: literal("transform"), text, images: list(isContentBlock) }, ["action", "text"]),
+  ),
 };
 
 /** Undefined for no answer. Throws a sentence for one that is none to this event. */

@@ -1,0 +1,8 @@
+import type { ExtensionAPI } from "@tau/harness/extensions";
+
+export default function (tau: ExtensionAPI) {
+  tau.registerShortcut("ctrl+alt+d", {
+    description: "Insert the date",
+    handler: (ctx) => ctx.ui.pasteToEditor(new Date().toISOString().slice(0, 10)),
+  });
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@tau/ai";
+import { expect, onTestFinished, test } from "vitest";
+import { createEventBus } from "../create-api.ts";
+import { createLifetime } from "../create-context.ts";
+import type { ExtensionProblem } from "../extension.ts";
+import { loadInProcess } from "./load-in-process.ts";
+
+test("errors in timers and promises that nobody waits for are told, and end nothing", async () => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "tau-stray-errors-")));
+  const path = join(directory, "a.ts");
+  writeFileSync(
+    path,
+    `export default () => {
+      setTimeout(() => { throw new Error("late"); }, 1);
+      setImmediate(async () => { throw new Error("later"); });
+      void (async () => { await null; throw new Error("floating"); })();
+      Promise.reject("a text");
+    };`,
+  );
+  // Those of the test runner, which would fail the run.
+  const others = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  onTestFinished(() => {
+    for (const listener of others) process.on("unhandledRejection", listener);
+    rmSync(directory, { recursive: true });
+  });
+  const reported: ExtensionProblem[] = [];
+  const info = { path, source: "local", scope: "user", origin: "top-level" } as const;
+  const { problems } = await loadInProcess([{ id: path, name: "a", path, origin: "user", digest: "", info }], {
+    clock: systemClock,
+    loadShared: () => undefined,
+    cacheDirectory: undefined,
+    lifetime: createLifetime(),
+    events: createEventBus(),
+    getSession: () => undefined,
+    flagValues: new Map(),
+    findFlag: () => undefined,
+    listMcpServers: () => [],
+    report: (problem) => reported.push(problem),
+    log: () => {},
+  });
+  await expect
+    .poll(() => [...problems, ...reported].map(({ message }) => message).sort())
+    .toEqual([
+      `${path}: A promise was rejected, and nobody waited for it: a text`,
+      `${path}:4: A promise was rejected, and nobody waited for it: floating`,
+      "A timer of it failed: late",
+      "A timer of it failed: later",
+    ]);
+});

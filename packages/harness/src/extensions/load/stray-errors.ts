@@ -1,0 +1,45 @@
+/**
+ * Promises of extensions in this process that are rejected while nobody waits for them. Node would end the program, and
+ * with it the session of the user; instead the extension is named. What is not of an extension ends the program as before.
+ */
+import { getErrorMessage } from "@tau/ai/internal";
+import { isWithin } from "@tau/tools/platform";
+import type { ExtensionSource } from "../extension.ts";
+import { findPosition } from "./load-error.ts";
+
+interface Watched {
+  readonly source: Pick<ExtensionSource, "path" | "info">;
+  readonly tell: (message: string) => void;
+}
+
+/** By path. Code of an extension that was closed may still be on its way, so the last load of each one stays. */
+const watched = new Map<string, Watched>();
+
+/** From now on `tell` hears of rejections in files of the extension. */
+export function watchStrayErrors(source: Watched["source"], tell: Watched["tell"]): void {
+  if (watched.size === 0) process.on("unhandledRejection", onRejection);
+  watched.set(source.path, { source, tell });
+}
+
+function onRejection(reason: unknown): void {
+  const owner = findOwner(reason);
+  if (owner) return owner.tell(describe(reason, owner));
+  // As Node does without a listener; another listener of the embedding program decides for itself.
+  if (process.listenerCount("unhandledRejection") === 1) throw reason;
+}
+
+/** Its own file counts before its directory, which it may share with others. Tau itself rejects with errors only. */
+function findOwner(reason: unknown): Watched | undefined {
+  const all = [...watched.values()];
+  if (!(reason instanceof Error)) return all.at(-1);
+  return (
+    all.find(({ source }) => findPosition(reason, (file) => file === source.path)) ??
+    all.find(({ source }) => findPosition(reason, (file) => isWithin(source.info.baseDir ?? source.path, file)))
+  );
+}
+
+function describe(reason: unknown, { source }: Watched): string {
+  const position = findPosition(reason, (file) => isWithin(source.info.baseDir ?? source.path, file));
+  const where = position ?? (watched.size === 1 ? source.path : "In this extension or another one");
+  return `${where}: A promise was rejected, and nobody waited for it: ${getErrorMessage(reason)}`;
+}

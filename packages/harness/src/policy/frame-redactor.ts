@@ -1,0 +1,131 @@
+/**
+ * Removes tau's own keys from what a program reads of a session: a model or a file may quote one. Text that arrives in
+ * pieces is held back where it ends with what may be the beginning of a key.
+ */
+import { isRecord } from "@tau/ai/internal";
+import { createUsedKeys, type UsedKeys } from "../auth/used-keys.ts";
+import type { AgentSession } from "../agent-session/agent-session.ts";
+
+export interface FrameRedactor {
+  /**
+   * The events to write in place of one: none while its text is held back, and several where the rest of an earlier text
+   * goes first. Positions of later pieces follow the text as it is written. Never changes the event itself.
+   */
+  redactEvent<Event extends object>(event: Event): readonly Event[];
+  /** A line of JSON without keys. */
+  redactLine(line: string): string;
+}
+
+/** Knows the keys that the session uses at the moment of each call. */
+export const createSessionFrameRedactor = ({ authStorage, modelRegistry, model }: AgentSession): FrameRedactor =>
+  createFrameRedactor(createUsedKeys({ auth: authStorage, registry: modelRegistry, provider: model?.provider }));
+
+/** A piece of a text, and how to write another piece in its place. */
+interface Piece {
+  /** The text that it belongs to. */
+  stream: string;
+  /** What ends the text: the message, or the call of a tool. */
+  owner: string;
+  text: string;
+  replace: (text: string, index: number) => object;
+}
+
+interface HeldText {
+  owner: string;
+  /** How much was written. */
+  length: number;
+  rest: string;
+  replace: Piece["replace"];
+}
+
+export function createFrameRedactor(keys: Pick<UsedKeys, "redact" | "listForms">): FrameRedactor {
+  const texts = new Map<string, HeldText>();
+  const write = (held: HeldText, text: string): object[] => {
+    const event = held.replace(text, held.length);
+    held.length += text.length;
+    return [event];
+  };
+  const flush = (owner: string, except?: string): object[] =>
+    [...texts].flatMap(([stream, held]) => {
+      if (held.owner !== owner || stream === except || held.rest === "") return [];
+      const { rest } = held;
+      held.rest = "";
+      return write(held, rest);
+    });
+  const takePiece = ({ stream, owner, text, replace }: Piece): object[] => {
+    const held = texts.get(stream) ?? { owner, length: 0, rest: "", replace };
+    texts.set(stream, held);
+    held.replace = replace;
+    const before = owner === messageOwner ? flush(owner, stream) : [];
+    const cleaned = keys.redact(held.rest + text);
+    const end = cleaned.length - countUnfinished(cleaned, keys.listForms());
+    held.rest = cleaned.slice(end);
+    return end === 0 && text !== "" ? before : [...before, ...write(held, cleaned.slice(0, end))];
+  };
+  const takeEnd = (event: object): object[] => {
+    const owner = getEnded(event);
+    if (owner === undefined) return [event];
+    const rest = flush(owner);
+    if (isOver(event)) for (const [stream, held] of texts) if (held.owner === owner) texts.delete(stream);
+    return [...rest, event];
+  };
+  return {
+    redactEvent<Event extends object>(event: Event) {
+      const piece = toPiece(event);
+      return (piece ? takePiece(piece) : takeEnd(event)) as Event[];
+    },
+    redactLine: (line) => keys.redact(line),
+  };
+}
+
+/** How many characters at the end of a text may be the beginning of one of the forms. */
+export function countUnfinished(text: string, forms: readonly string[]): number {
+  let count = 0;
+  for (const form of forms) {
+    const max = Math.min(form.length - 1, text.length);
+    for (let length = max; length > count; length--) if (text.endsWith(form.slice(0, length))) count = length;
+  }
+  return count;
+}
+
+/** One message arrives at a time. */
+const messageOwner = "message";
+
+function toPiece(event: object): Piece | undefined {
+  if (!("type" in event)) return undefined;
+  const fields = event as Record<string, unknown>;
+  const { type, delta, toolCallId } = fields;
+  if ((type === "text_delta" || type === "thinking_delta" || type === "toolcall_delta") && typeof delta === "string") {
+    const replace: Piece["replace"] = (text, index) => ({
+      ...event,
+      delta: text,
+      ...("index" in event && { index }),
+    });
+    return { stream: `${type} ${String(toolCallId)}`, owner: messageOwner, text: delta, replace };
+  }
+  const inner = fields["assistantMessageEvent"];
+  if (type === "message_update" && isRecord(inner) && typeof inner["delta"] === "string") {
+    const replace: Piece["replace"] = (text) => ({ ...event, assistantMessageEvent: { ...inner, delta: text } });
+    const stream = `${String(inner["type"])} ${String(inner["contentIndex"])}`;
+    return { stream, owner: messageOwner, text: inner["delta"], replace };
+  }
+  const { content, updateType } = fields;
+  const isOutput = updateType === "stdout" || updateType === "stderr";
+  if (type === "tool_execution_update" && isOutput && typeof content === "string") {
+    const owner = `call ${String(toolCallId)}`;
+    return { stream: `${owner} ${updateType}`, owner, text: content, replace: (text) => ({ ...event, content: text }) };
+  }
+  return undefined;
+}
+
+/** The owner of texts that have no more pieces after this event, or not before the next one of another kind. */
+function getEnded(event: object): string | undefined {
+  const { type, toolCallId } = event as Record<string, unknown>;
+  if (type === "tool_execution_end") return `call ${String(toolCallId)}`;
+  return type === "message_update" || isOver(event) ? messageOwner : undefined;
+}
+
+const isOver = (event: object): boolean =>
+  /^(?:message_start|message_end|tool_execution_end|agent_end|error)$/.test(
+    String((event as Record<string, unknown>)["type"]),
+  );
