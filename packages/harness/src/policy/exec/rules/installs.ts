@@ -21,7 +21,10 @@ export function judgeInstall(name: string, directories: readonly Text[], scope: 
     report(scope, "medium", "persistence", `${name} installs programs outside of the workspace.`);
 }
 
-/** Installers of programs for the person, by their first words. Options with a directory replace the usual place. */
+/**
+ * Installers of programs for the person, by their first words. Options with a directory replace the usual place. Those of the
+ * system need other rights, which are judged where they are taken.
+ */
 const installers: Record<string, { words: RegExp; into?: readonly string[] }> = {
   cargo: { words: /^(?:install|uninstall)\b/, into: ["root"] },
   go: { words: /^install\b/ },
@@ -36,9 +39,6 @@ const installers: Record<string, { words: RegExp; into?: readonly string[] }> = 
   opam: { words: /^(?:install|remove)\b/ },
   luarocks: { words: /^(?:install|remove)\b/, into: ["tree"] },
   nimble: { words: /^(?:install|uninstall)\b/ },
-  ...repeat("apt apt-get dnf yum zypper apk port choco scoop winget pkg", {
-    words: /^(?:install|remove|purge|upgrade|dist-upgrade|full-upgrade|autoremove|add|del)\b/,
-  }),
   ...repeat("mise rtx", { words: /^use .*(?:-g|--global)\b/ }),
   ...repeat("ninja samu", { words: /^(?:\S+ )*(?:un)?install(?: |$)/ }),
   meson: { words: /^install\b/, into: ["destdir"] },
@@ -49,13 +49,14 @@ function repeat<T>(names: string, value: T): Record<string, T> {
 }
 
 const install: Judge = ({ name, args }, scope) => {
-  if (isInformation(args) || args.some(({ text }) => /^(?:--dry-run|--simulate|-s|--just-print)$/.test(text))) return;
+  if (isInformation(args) || args.some(({ text }) => /^--(?:dry-run|simulate)$/.test(text))) return;
   const { words, into = [] } = installers[name]!;
   const options = parseOptions(args, {
     short: "C:i:n:t:f:yqgj:p:",
-    long: `${into.map((option) => `${option}=`).join(" ")} path= git= version= features= global system locked`,
+    long: `${into.map((option) => `${option}=`).join(" ")} path= git= version= features= config= color= global system locked`,
   });
-  const operands = options.operands.map(({ text }) => text);
+  // `cargo +nightly install` chooses a toolchain.
+  const operands = options.operands.map(({ text }) => text).filter((text) => !text.startsWith("+"));
   const flags = args.filter(({ text }) => text.startsWith("-")).map(({ text }) => text);
   const text = [...operands, ...flags].join(" ");
   if (words.test(text)) judgeInstall(name, options.get(...into), scope);
