@@ -79,7 +79,6 @@ export async function runInteractive(options: SessionOptions, io: Io): Promise<E
   });
   lendTerminalLook({
     theme: looks.themes.theme,
-    keybindings: looks.keybindings,
     highlightCode: (code, language) => app.highlightCode(code, language),
     copy: async (text) => (await import("./clipboard-text.ts")).copyToSystem(text, io.env),
   });

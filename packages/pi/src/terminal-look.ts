@@ -2,20 +2,11 @@
  * What the components of pi's modules draw with. The terminal that loads extensions sets it; without a terminal it is the
  * dark theme that is built in.
  */
-import {
-  builtInThemes,
-  createTheme,
-  decideColorMode,
-  type KeybindingsManager,
-  setKeybindings,
-  type Theme,
-} from "@tau/tui";
+import { builtInThemes, createTheme, decideColorMode, type Theme } from "@tau/tui";
 
 export interface TerminalLook {
   /** The theme in use. It may change its colors later. */
   theme: Theme;
-  /** The keys of the user, for components of these modules. Default: the usual ones. */
-  keybindings?: KeybindingsManager;
   /** The lines of code in colors. Default: all in the color of code. */
   highlightCode?: (code: string, language: string | undefined) => string[];
   /** Resolves to whether it was copied. Default: nothing is. */
@@ -28,8 +19,6 @@ export const getTerminalLook = (): TerminalLook => (current ??= { theme: createD
 
 export function setTerminalLook(look: TerminalLook): void {
   current = look;
-  // The terminal may have a copy of the library of its own.
-  if (look.keybindings) setKeybindings(look.keybindings);
 }
 
 function createDefaultTheme(): Theme {
