@@ -222,8 +222,11 @@ async function executeNested(
     if (blocked?.block) return fail(blocked.reason ?? "An extension blocked the call.");
     const assistantMessage = createAssistantMessage(session.model!, clock.now());
     const context = { systemPrompt: session.systemPrompt, messages: [], tools: [...session.tools] };
+    const judged = { assistantMessage, toolCall, args: input, context };
     try {
-      const verdict = await host.judge({ assistantMessage, toolCall, args: input, context }, signal);
+      const denied = await extensions.judgeChanged(judged, signal);
+      if (denied?.block) return fail(denied.reason ?? "The call was denied.");
+      const verdict = await host.judge(judged, signal);
       if (verdict?.block) return fail(verdict.reason ?? "The call was denied.");
       const result: AgentToolResult = await called.execute(id, input, signal, onUpdate);
       const isError = result.isError === true;

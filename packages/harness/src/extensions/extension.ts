@@ -39,6 +39,8 @@ export interface ExtensionSource {
   readonly origin: ExtensionOrigin;
   /** Of all files that belong to the extension. */
   readonly digest: string;
+  /** Whether its files are still those of the digest. Absent: whatever they are counts. */
+  isUnchanged?(): boolean;
   readonly info: SourceInfo;
 }
 

@@ -23,6 +23,7 @@ import { messagesToSend } from "../request/select-messages.ts";
 import { convertToLlm } from "../session/message.ts";
 import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";
 import { findSpentLimit, isContextFull, reserveRequest } from "./context-size.ts";
+import { copyMessages } from "./copy-messages.ts";
 import type { StopRequest } from "./next-step.ts";
 import { afterAnswer, type Recovery } from "./recovery.ts";
 import type { Recorder } from "./recorder.ts";
@@ -145,7 +146,7 @@ export class Attempt {
   /** Handlers may change the list, and messages in place: they get copies, since these are those of the transcript. */
   async #offer(extensions: ExtensionHooks, selected: AgentMessage[]): Promise<AgentMessage[]> {
     let sending = selected;
-    const copy = extensions.has("context") ? structuredClone(selected) : undefined;
+    const copy = extensions.has("context") ? copyMessages(selected) : undefined;
     if (copy) sending = (await extensions.emit({ type: "context", messages: copy }))?.messages ?? copy;
     if (extensions.has("context_with_system")) sending = await this.#showPrompt(extensions, sending);
     if (!startsWith(sending, selected)) {
@@ -159,7 +160,7 @@ export class Attempt {
   async #showPrompt(extensions: ExtensionHooks, sending: AgentMessage[]): Promise<AgentMessage[]> {
     const { clock, current } = this.#context.host;
     const system: SystemMessage = { role: "system", content: current().systemPrompt.text, timestamp: clock.now() };
-    const messages = [system, ...structuredClone(sending)] as AgentMessage[];
+    const messages = [system, ...copyMessages(sending)] as AgentMessage[];
     const changed = await extensions.emit({ type: "context_with_system", messages });
     if (!changed?.messages) return sending;
     const isSystem = (message: AgentMessage) => (message.role as string) === "system";

@@ -1,5 +1,5 @@
 /** What isolated extensions can do, when their processes run, and when they are turned off. */
-import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -8,7 +8,17 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { loadIsolated } from "../../src/extensions/isolated/index.ts";
 import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
 import { verifyLedger } from "../../src/policy/ledger.ts";
-import { callTool, createPlace, createPorts, createSource, isWalled, load, openPolicy, toolCode } from "./kit.ts";
+import {
+  callTool,
+  createPlace,
+  createPorts,
+  createSource,
+  isWalled,
+  load,
+  openPolicy,
+  type Place,
+  toolCode,
+} from "./kit.ts";
 
 const withApi = (body: string, before = ""): string =>
   `let api; ${toolCode(body, before).replace("function (tau) {", "function (tau) { api = tau;")}`;
@@ -22,6 +32,15 @@ const listPids = (): string[] =>
   readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").split(" ").filter(Boolean);
 const readCommand = (pid: string): string =>
   existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, "utf8") : "";
+
+/** The file where it is remembered what the only extension registers. */
+function findManifest({ agentDir }: Place): string {
+  const directory = join(agentDir, "cache", "extensions");
+  return join(
+    directory,
+    readdirSync(directory).find((name) => name.startsWith("registered-"))!,
+  );
+}
 
 /** The system's clock, which can be put forward. */
 function createSkippingClock(): { clock: Clock; skip: (ms: number) => void } {
@@ -83,18 +102,30 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(countProcesses(ports.program.path)).toBe(0);
     expect(await callTool({ extension: again }, "go")).toBe("called");
     expect(countProcesses(ports.program.path)).toBe(1);
-    const cached = readFileSync(
-      join(place.agentDir, "cache", "extensions", `registered-${source.digest}.json`),
-      "utf8",
-    );
-    expect(cached).toContain('"go"');
+    expect(readFileSync(findManifest(place), "utf8")).toContain('"go"');
+  });
+
+  test("is not taken for another one of the same package", async () => {
+    const { place, ports, source } = await load(toolCode(`return "called";`));
+    const code = `export default (tau) => tau.registerCommand("other", { handler() {} });`;
+    const other = await loadIsolated({ ...createSource(place, code, "other"), digest: source.digest }, ports);
+    onTestFinished(() => other.close());
+    expect([[...other.tools.keys()], [...other.commands.keys()]]).toEqual([[], ["other"]]);
+  });
+
+  test("does not start if its files have changed since it was found", async () => {
+    const first = await load(toolCode(`return "called";`));
+    await first.extension.close();
+    const again = await loadIsolated({ ...first.source, isUnchanged: () => false }, first.ports);
+    onTestFinished(() => again.close());
+    await expect(callTool({ extension: again }, "go")).rejects.toThrow("Its files have changed");
+    expect(countProcesses(first.ports.program.path)).toBe(0);
   });
 
   test("is learned anew when the cache is damaged", async () => {
     const first = await load(toolCode(`return "called";`));
     await first.extension.close();
-    const path = join(first.place.agentDir, "cache", "extensions", `registered-${first.source.digest}.json`);
-    writeFileSync(path, `{"version":1,"manifest":"nonsense"`);
+    writeFileSync(findManifest(first.place), `{"version":1,"manifest":"nonsense"`);
     const again = await loadIsolated(first.source, first.ports);
     onTestFinished(() => again.close());
     expect(await callTool({ extension: again }, "go")).toBe("called");

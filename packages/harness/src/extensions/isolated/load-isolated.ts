@@ -2,7 +2,7 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
 import { fillRegistrations } from "./forwarders.ts";
-import { readManifest, writeManifest } from "./manifest-cache.ts";
+import { type ManifestCacheOptions, readManifest, writeManifest } from "./manifest-cache.ts";
 import type { Manifest } from "./manifest.ts";
 import type { IsolatedPorts } from "./ports.ts";
 import { getOwnCode } from "./room-facts.ts";
@@ -31,7 +31,7 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
   };
   const { agentDir, home } = ports;
   const ownCode = getOwnCode(source, [home, agentDir]);
-  const cache = { agentDir, digest: source.digest };
+  const cache = { agentDir, digest: source.digest, path: source.path };
   const remembered = await readManifest(cache);
   let told = remembered && JSON.stringify(remembered);
   const onManifest = (manifest: Manifest) => {
@@ -57,7 +57,7 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
 
 async function learn(
   supervisor: Supervisor,
-  cache: { agentDir: string; digest: string },
+  cache: ManifestCacheOptions,
   report: (message: string) => void,
 ): Promise<void> {
   try {

@@ -2,6 +2,7 @@
  * Remembers what extensions register, by their content, so that the process of one need not be started to know its tools. The
  * file is in the user's own directory, which no extension behind the wall can write to.
  */
+import { hash } from "node:crypto";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
@@ -18,11 +19,13 @@ export interface ManifestCacheOptions {
   agentDir: string;
   /** Of the content of the extension. */
   digest: string;
+  /** The file that is loaded: the extensions of one package have one content. */
+  path: string;
   fileSystem?: FileSystem;
 }
 
-const getPath = ({ agentDir, digest }: ManifestCacheOptions): string =>
-  join(agentDir, "cache", "extensions", `registered-${digest.replaceAll(/[^\w-]/g, "_")}.json`);
+const getPath = ({ agentDir, digest, path }: ManifestCacheOptions): string =>
+  join(agentDir, "cache", "extensions", `registered-${hash("sha256", `${digest}\n${path}`, "hex")}.json`);
 
 /** Undefined where nothing usable is remembered. */
 export async function readManifest(options: ManifestCacheOptions): Promise<Manifest | undefined> {

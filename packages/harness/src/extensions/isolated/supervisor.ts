@@ -102,6 +102,11 @@ export class Supervisor {
 
   async #start(): Promise<OpenProcess> {
     const { ports, source, onManifest } = this.#parts;
+    // The process may start long after the extensions were found.
+    if (source.isUnchanged?.() === false) {
+      this.#state = { kind: "over", reason: "Its files have changed, so it does not run until it is looked at again." };
+      throw new Error(this.#state.reason);
+    }
     try {
       const process = await openProcess({
         source,

@@ -62,7 +62,22 @@ async function transformSource(path: string, source: string): Promise<string> {
     return replaceImportMeta(ownCode);
   } catch (error) {
     if (error instanceof CompileError) throw error;
-    throw new CompileError(formatTransformError(path, error), { cause: error });
+    const exact = findExactError(source, (text) => transform(text, options)) ?? error;
+    throw new CompileError(formatTransformError(path, exact), { cause: error });
+  }
+}
+
+/**
+ * The compiler reports an error in the body of an arrow function where the function begins. In a function of the other form
+ * it says where the error is, and the lines are the same.
+ */
+function findExactError(source: string, transform: (text: string) => unknown): unknown {
+  const arrow = /(?:\(([^()]*)\)(?:\s*:[^=(){}]+)?|(\b[\w$]+))\s*=>\s*\{/g;
+  try {
+    transform(source.replace(arrow, (_match, list = "", name = "") => `function (${list}${name}) {`));
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 

@@ -73,6 +73,9 @@ function takeFirst<T>(entries: readonly Entry<T>[], { what, report }: { what: st
 function keepAll<T>(entries: readonly Entry<T>[], { builtIn, report }: { builtIn: readonly string[]; report: Report }) {
   const all = new Map<string, Owned<T>>();
   const counts = new Map<string, number>();
+  // An extension has each name once.
+  const owners = new Map<string, number>();
+  for (const { name } of entries) owners.set(name, (owners.get(name) ?? 0) + 1);
   for (const { name, extension, definition } of entries) {
     if (builtIn.includes(name)) {
       report(extension, `Its command /${name} is not used: tau has one of that name.`);
@@ -80,7 +83,7 @@ function keepAll<T>(entries: readonly Entry<T>[], { builtIn, report }: { builtIn
     }
     const number = (counts.get(name) ?? 0) + 1;
     counts.set(name, number);
-    const isAlone = entries.every((other) => other.name !== name || other.extension === extension);
+    const isAlone = owners.get(name) === 1;
     const typed = isAlone ? name : `${name}:${number}`;
     if (!isAlone)
       report(extension, `Its command /${name} is called /${typed}: another extension has one of that name.`);

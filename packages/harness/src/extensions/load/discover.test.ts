@@ -264,3 +264,22 @@ describe("digests", () => {
     expect(await list()).toEqual(["PROBLEM x: It has more than 10000 files."]);
   });
 });
+
+test("what is not the user's own can be compared with what was found, file by file", async () => {
+  write(
+    "project/.tau/extensions/one.ts",
+    "project/.tau/extensions/dir/index.ts",
+    "project/.tau/extensions/dir/part.ts",
+  );
+  write("agent/extensions/mine.ts");
+  const { sources } = await discover();
+  const compare = () => sources.map(({ name, isUnchanged }) => [name, isUnchanged?.()]);
+  expect(compare()).toEqual([
+    ["mine", undefined],
+    ["dir", true],
+    ["one", true],
+  ]);
+  writeText("project/.tau/extensions/dir/part.ts", "export const changed = 1;");
+  rmSync(join(root, "project/.tau/extensions/one.ts"));
+  expect(compare().map(([, isSame]) => isSame)).toEqual([undefined, false, false]);
+});

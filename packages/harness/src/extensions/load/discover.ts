@@ -130,9 +130,15 @@ function toSource(entry: Entry, place: Place): ExtensionSource | ExtensionProble
     },
   };
   if (place.origin === "user" || place.origin === "flag") return withLateDigest(source);
-  const digest = root === undefined ? digestFile(entry.path) : digestDirectory(root);
-  if (digest.kind === "failed") return { extension: name, message: digest.message };
-  return { ...source, digest: digest.digest };
+  const read = () => (root === undefined ? digestFile(entry.path) : digestDirectory(root));
+  const outcome = read();
+  if (outcome.kind === "failed") return { extension: name, message: outcome.message };
+  const { digest } = outcome;
+  const isUnchanged = () => {
+    const now = read();
+    return now.kind === "digest" && now.digest === digest;
+  };
+  return { ...source, digest, isUnchanged };
 }
 
 /** The user's own are trusted whatever is in them, so their files are read only when somebody asks. */

@@ -277,6 +277,18 @@ describe("errors", () => {
     expect(await fail(name)).toMatch(new RegExp(`^${directory}/${name}:${line}: `));
   });
 
+  test.each([
+    ["export default (tau: object) => {\n  const a = 1;\n  const b = ;\n};", 3],
+    [
+      'export default (tau) => {\n  tau.on("a", async ({ b }: { b: string }): Promise<void> => {\n    if (b {\n  });\n};',
+      3,
+    ],
+    ["const f = x => {\n  return x;\n};\nexport default () => {\n  const y = 1 +;\n};", 5],
+  ])("an error in an arrow function is told with its own line", async (source, line) => {
+    write({ "a.ts": source });
+    expect(await fail("a.ts")).toContain(`a.ts:${line}: `);
+  });
+
   test("a namespace with values is refused, and one of types is not", async () => {
     write({
       "a.ts": "\nexport namespace Shapes {\n  export const sides = 4;\n}\nexport default () => Shapes.sides;",

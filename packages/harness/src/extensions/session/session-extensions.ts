@@ -137,8 +137,11 @@ export class SessionExtensions implements RunExtensions {
 
   /** Tells the extensions that the session begins, once: when a surface shows it, or before the first prompt. */
   start(): Promise<void> {
-    // Later, because a handler may send a prompt, which asks for the start again.
-    this.#started ??= Promise.resolve().then(() => this.#start());
+    if (this.#started) return this.#started;
+    let settle = (_work: Promise<void>): void => {};
+    // Known before a handler runs: it may send a prompt, which asks for the start again.
+    this.#started = new Promise((resolve) => (settle = resolve));
+    settle(this.#start());
     return this.#started;
   }
 
