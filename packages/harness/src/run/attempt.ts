@@ -23,7 +23,7 @@ import { messagesToSend } from "../request/select-messages.ts";
 import { convertToLlm } from "../session/message.ts";
 import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";
 import { findSpentLimit, isContextFull, reserveRequest } from "./context-size.ts";
-import { copyMessages } from "./copy-messages.ts";
+import { copyMessage, copyMessages } from "./copy-messages.ts";
 import type { StopRequest } from "./next-step.ts";
 import { afterAnswer, type Recovery } from "./recovery.ts";
 import type { Recorder } from "./recorder.ts";
@@ -210,8 +210,9 @@ export class Attempt {
     const result = await host.extensions?.emit({
       type: "turn_end",
       turnIndex: recorder.turnIndex,
-      message,
-      toolResults,
+      // Copies, since these are the messages of the conversation.
+      message: copyMessage(message),
+      toolResults: toolResults.map(copyMessage),
       messageEntryId: this.#answerEntryId,
       toolResultEntryIds: this.#resultEntryIds,
       ...describeBoundary(host, signal.aborted ? "aborted" : hasFailed ? "error" : "completed"),

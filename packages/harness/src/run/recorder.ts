@@ -5,6 +5,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { type RunEnd, toTermination } from "@tau/protocol";
 import { modelName } from "../request/prefix.ts";
 import type { ExtensionHooks } from "../extensions/runner.ts";
+import { copyMessage } from "./copy-messages.ts";
 import { toExtensionEvent } from "./extension-events.ts";
 import { appendEvent } from "./record.ts";
 import type { RunHost } from "./run-host.ts";
@@ -119,7 +120,7 @@ export class Recorder {
     event: AgentEvent & { type: "message_end" },
     observe: (event: AgentEvent) => void,
   ): Promise<void> {
-    const changed = await extensions.emit({ type: "message_end", message: event.message });
+    const changed = await extensions.emit({ type: "message_end", message: copyMessage(event.message) });
     // The engine goes on with the same object.
     if (changed?.message) Object.assign(event.message, changed.message);
     await this.#record(event, observe);

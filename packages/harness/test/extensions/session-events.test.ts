@@ -445,3 +445,15 @@ test("an extension asks a model by itself, with the keys of the user, and what i
   expect(answers).toMatchObject([[{ type: "text", text: "It is short." }], undefined, false]);
   expect(session.messages).toEqual([]);
 });
+
+test("a handler that empties the messages of an ended turn changes nothing", async () => {
+  const { prompt, model, session } = await open([[call("ls", {})], [text("Done.")]], (tau) => {
+    const empty = ({ message }: { message: object }) => void Object.assign(message, { content: [] });
+    tau.on("turn_end", empty);
+    tau.on("message_end", empty);
+  });
+  await prompt("look");
+  expect(model.asked).toHaveLength(2);
+  expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
+  expect(JSON.stringify(session.messages.at(-1))).toContain("Done.");
+});
