@@ -7,8 +7,10 @@ test("the root exports these values and no others", () => {
   expect(Object.keys(root).sort()).toEqual([
     "ToolsError",
     "acquireLease",
+    "applyChanges",
     "capabilities",
     "cleanEnvironment",
+    "countMatches",
     "createBashTool",
     "createEditTool",
     "createFileQueue",
@@ -28,11 +30,16 @@ test("the root exports these values and no others", () => {
     "createTools",
     "createWriteTool",
     "defaultToolNames",
+    "definitions",
     "findPidNamespace",
     "isWithin",
+    "listExisting",
     "locateRipgrep",
     "mightBeWithin",
     "nodeFileSystem",
+    "planEdits",
+    "prepareImage",
+    "resolvePath",
     "toolNames",
   ]);
 });

@@ -17,7 +17,7 @@ const watched = new Map<string, Watched>();
 
 /** From now on `tell` hears of rejections in files of the extension. */
 export function watchStrayErrors(source: Watched["source"], tell: Watched["tell"]): void {
-  if (watched.size === 0) process.on("unhandledRejection", onRejection);
+  if (!process.listeners("unhandledRejection").includes(onRejection)) process.on("unhandledRejection", onRejection);
   watched.set(source.path, { source, tell });
 }
 
