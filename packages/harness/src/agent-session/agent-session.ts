@@ -112,7 +112,7 @@ export interface SubmitOptions extends PromptContent {
   queue?: "steer" | "followUp";
   /** Abort the current turn, so that a steering message is sent at once. */
   interrupt?: boolean;
-  /** Who sends it, for extensions. Default `rpc`. */
+  /** Where the text comes from, for extensions. Default `rpc`. */
   source?: InputSource;
 }
 
@@ -236,13 +236,12 @@ export class AgentSession {
     const { createSessionMirror } = await import("../extensions/session/session-mirror.ts");
     const { createExtensionPort } = await import("./extension-port.ts");
     const reader = await createSessionMirror(this.sessionManager);
-    this.#cleanUps.push(() => reader.close());
     const own = { choices: this.#choices, activity: this.#activity, host: this.#host, clock: this.#parts.clock };
     const { createModelAccess } = await import("../extensions/model-access.ts");
     const { modelRegistry: registry, authStorage: auth } = this;
     const { request } = this.#parts;
     const models = await createModelAccess({ registry, auth, request, providers: extensions.providers });
-    extensions.bind(createExtensionPort({ session: this, extensions, reader, models, ...own }));
+    extensions.bind(createExtensionPort({ session: this, extensions, reader, models, ...own }), () => reader.close());
     // Their tools can be called from now on.
     this.#choices.refit();
   }

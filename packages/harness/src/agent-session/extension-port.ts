@@ -35,6 +35,7 @@ export interface ExtensionPortParts {
 export function createExtensionPort(parts: ExtensionPortParts): ExtensionSessionPort {
   const { session, extensions, reader, models, choices, activity, host, clock } = parts;
   const { waits } = extensions;
+  let nestedCalls = 0;
   const { sessionManager, modelRegistry } = session;
   return {
     cwd: session.cwd,
@@ -129,7 +130,9 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     refreshTools: () => choices.refit(),
     getCallableTools: () => session.tools,
     executeTool: (callerId, name, args, options) =>
-      waits.during(() => executeNested(parts, { callerId, name, args, ...options })),
+      waits.during(() =>
+        executeNested(parts, { id: `${callerId}/${++nestedCalls}`, callerId, name, args, ...options }),
+      ),
     getCommands: () => listSlashCommands(session),
 
     registerProvider: (name, config) => extensions.providers.register(name, config),
@@ -190,6 +193,7 @@ function describeTool(tool: ToolDefinition, sourceInfo: SourceInfo): ToolInfo {
 }
 
 interface NestedCall {
+  id: string;
   callerId: string;
   name: string;
   args: unknown;
@@ -197,14 +201,11 @@ interface NestedCall {
   onUpdate?: AgentToolUpdateCallback;
 }
 
-let nestedCalls = 0;
-
 /** A call that a tool makes: validated, offered to extensions and judged like a call of the model. */
 async function executeNested(
   { session, extensions, host, clock }: ExtensionPortParts,
-  { callerId, name, args, signal = new AbortController().signal, onUpdate }: NestedCall,
+  { id, callerId, name, args, signal = new AbortController().signal, onUpdate }: NestedCall,
 ): Promise<ToolCallOutcome> {
-  const id = `${callerId}/${++nestedCalls}`;
   const call = { toolCallId: id, toolName: name, parentToolCallId: callerId };
   const fail = (text: string): ToolCallOutcome => ({ result: { content: [{ type: "text", text }] }, isError: true });
   const tool = session.tools.find((candidate) => candidate.name === name);

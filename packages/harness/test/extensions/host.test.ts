@@ -120,3 +120,18 @@ test("a reload loads the files again, also the first extension, and leaves nothi
   expect(names()).toContain("second");
   expect(names()).not.toContain("first");
 });
+
+test("after a reload the old extensions follow the log no longer", async () => {
+  const readers: { getEntries(): unknown[] }[] = [];
+  const factory: ExtensionFactory = (tau) => {
+    tau.on("session_start", (_event, { sessionManager }) => void readers.push(sessionManager));
+  };
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  const { session } = host.get(sessionId);
+  await host.get(sessionId).run("hi", {});
+  const before = readers[0]?.getEntries().length;
+  await session.reload();
+  await session.sessionManager.appendCustomEntry("later", {});
+  expect(readers[0]?.getEntries()).toHaveLength(before!);
+  expect(readers[1]?.getEntries().length).toBeGreaterThan(before!);
+});

@@ -55,7 +55,9 @@ export class SessionExtensions implements RunExtensions {
   readonly queue: MessageQueue;
   /** Prompts of extensions that are on their way to the queue. */
   readonly sending = createWaits();
-  #bound: { port: ExtensionSessionPort; runner: ExtensionRunner; adapt: (tool: never) => GivenTool } | undefined;
+  #bound:
+    | { port: ExtensionSessionPort; runner: ExtensionRunner; adapt: (tool: never) => GivenTool; onClose: () => void }
+    | undefined;
   #surface: ExtensionSurface | undefined;
   #started: Promise<void> | undefined;
   #host: ExtensionHost | undefined;
@@ -121,12 +123,13 @@ export class SessionExtensions implements RunExtensions {
     };
   }
 
-  bind(port: ExtensionSessionPort): void {
+  /** `onClose` ends what was made for the port. */
+  bind(port: ExtensionSessionPort, onClose: () => void): void {
     const { loaded, clock, report } = this.#parts;
     const { extensions, lifetime, waits } = loaded;
     const runner = new ExtensionRunner({ extensions, session: port, clock, report, lifetime, waits });
     const adapt = createToolAdapter((call) => createToolContext(port, lifetime, call));
-    this.#bound = { port, runner, adapt };
+    this.#bound = { port, runner, adapt, onClose };
     loaded.bind(port);
     for (const problem of loaded.problems) report(problem);
   }
@@ -274,6 +277,7 @@ export class SessionExtensions implements RunExtensions {
     if (this.has("session_shutdown")) await this.emit({ type: "session_shutdown", ...event });
     this.#parts.loaded.events.clear();
     await this.#bound?.runner.close(why);
+    this.#bound?.onClose();
     this.#parts.loaded.providers.close();
   }
 
