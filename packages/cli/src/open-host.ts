@@ -25,7 +25,7 @@ export interface OpenedHost {
 }
 
 export interface OpenHostChoices {
-  /** Who answers the questions of the policy. Default: they are denied. */
+  /** How the questions of the policy are answered. Default: they are denied. */
   ask?: AskChoice;
   /** Whether a person is asked about a project, where there is one. Default: true. */
   asksTrust?: boolean;

@@ -52,7 +52,7 @@ export interface ModelAccessParts {
   providers: ProviderPort;
 }
 
-/** Who is logged in is looked up once. */
+/** Logins are looked up once. */
 export async function createModelAccess(parts: ModelAccessParts): Promise<ModelAccess> {
   const { registry, auth, request, providers } = parts;
   const logins = new Set((await auth.list()).filter(({ type }) => type === "oauth").map(({ provider }) => provider));

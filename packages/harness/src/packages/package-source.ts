@@ -110,7 +110,7 @@ function locateRepository(address: string, scheme: string | undefined): { url: s
   if (scheme === "file") return { url: address, host: "file", path: address.slice("file://".length) };
   if (scheme !== undefined) {
     const [authority = "", ...path] = address.slice(scheme.length + 3).split("/");
-    // Who logs in, and at which port, does not make it another repository.
+    // Another user or port in the address does not make it another repository.
     const host = authority.replace(/^.*@/, "").replace(/:\d+$/, "").toLowerCase();
     return { url: address, host, path: path.join("/") };
   }

@@ -74,7 +74,7 @@ class Channel {
   push(event: ExtensionEvent, listener: StreamListener): boolean {
     if (event === this.#last && this.listeners.has(listener)) return false;
     if (!this.listeners.has(listener)) {
-      // Whoever comes later needs the whole message first, and must not get what was before.
+      // A listener that comes later needs the whole message first, and must not get earlier deltas.
       this.flush();
       this.#knowsMessage = false;
       const isMissed = event === this.#last;
