@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call, createFakeClock, text } from "@tau/ai/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createPorts } from "../../test/extensions/ports.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
 import { createTestSession } from "../testing/test-session.ts";
-import { createEventBus } from "./create-api.ts";
-import { createLifetime } from "./create-context.ts";
 import type { ExtensionSource } from "./extension.ts";
 import { loadInProcess } from "./load/load-in-process.ts";
 import { capabilityNames, type ExtensionObject, getCapabilities, toFactory } from "./object-form.ts";
@@ -94,20 +93,13 @@ function write(name: string, source: string): ExtensionSource {
 const logged: string[] = [];
 
 const load = (sources: readonly ExtensionSource[], otherNames: readonly string[] = []) =>
-  loadInProcess(sources, {
-    clock: createFakeClock(),
-    loadShared: () => undefined,
-    cacheDirectory: undefined,
-    lifetime: createLifetime(),
-    events: createEventBus(),
-    getSession: () => undefined,
-    flagValues: new Map(),
-    findFlag: () => undefined,
-    listMcpServers: () => [],
-    report: () => {},
-    log: (extension, level, message) => logged.push(`${extension} ${level} ${message}`),
-    otherNames,
-  });
+  loadInProcess(
+    sources,
+    createPorts({
+      log: (extension, level, message) => logged.push(`${extension} ${level} ${message}`),
+      otherNames,
+    }).ports,
+  );
 
 describe("the object form", () => {
   test("its tools run with their lifecycle in a session", async () => {

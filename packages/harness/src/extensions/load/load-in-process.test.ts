@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createPorts } from "../../../test/extensions/ports.ts";
 import { createEventBus } from "../create-api.ts";
-import { createLifetime } from "../create-context.ts";
-import type { ExtensionProblem, ExtensionSource } from "../extension.ts";
+import type { ExtensionSource } from "../extension.ts";
 import type { ExtensionSessionPort } from "../session-port.ts";
-import { type InProcessPorts, loadInProcess } from "./load-in-process.ts";
+import { loadInProcess } from "./load-in-process.ts";
 import { maxFactoryMs } from "./start-extension.ts";
 
 let directory: string;
@@ -25,25 +25,6 @@ function write(name: string, text: string): ExtensionSource {
   writeFileSync(path, text);
   const info = { path, source: "local", scope: "user", origin: "top-level" } as const;
   return { id: path, name, path, origin: "user", digest: "", info };
-}
-
-function createPorts(changes: Partial<InProcessPorts> = {}) {
-  const reported: ExtensionProblem[] = [];
-  const ports: InProcessPorts = {
-    clock: createFakeClock(),
-    loadShared: () => undefined,
-    cacheDirectory: undefined,
-    lifetime: createLifetime(),
-    events: createEventBus(),
-    getSession: () => undefined,
-    flagValues: new Map(),
-    findFlag: () => undefined,
-    listMcpServers: () => [],
-    report: (problem) => reported.push(problem),
-    log: () => {},
-    ...changes,
-  };
-  return { ports, reported };
 }
 
 /** What the extensions wrote into the global `seen`. */

@@ -3,9 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
-import { createEventBus } from "../create-api.ts";
-import { createLifetime } from "../create-context.ts";
-import type { ExtensionProblem } from "../extension.ts";
+import { createPorts } from "../../../test/extensions/ports.ts";
 import { loadInProcess } from "./load-in-process.ts";
 
 test("errors in timers and promises that nobody waits for are told, and end nothing", async () => {
@@ -27,21 +25,9 @@ test("errors in timers and promises that nobody waits for are told, and end noth
     for (const listener of others) process.on("unhandledRejection", listener);
     rmSync(directory, { recursive: true });
   });
-  const reported: ExtensionProblem[] = [];
   const info = { path, source: "local", scope: "user", origin: "top-level" } as const;
-  const { problems } = await loadInProcess([{ id: path, name: "a", path, origin: "user", digest: "", info }], {
-    clock: systemClock,
-    loadShared: () => undefined,
-    cacheDirectory: undefined,
-    lifetime: createLifetime(),
-    events: createEventBus(),
-    getSession: () => undefined,
-    flagValues: new Map(),
-    findFlag: () => undefined,
-    listMcpServers: () => [],
-    report: (problem) => reported.push(problem),
-    log: () => {},
-  });
+  const { ports, reported } = createPorts({ clock: systemClock });
+  const { problems } = await loadInProcess([{ id: path, name: "a", path, origin: "user", digest: "", info }], ports);
   const told = () => [...problems, ...reported].map(({ message }) => message);
   await expect.poll(told).toHaveLength(4);
   expect(told()).toEqual(
