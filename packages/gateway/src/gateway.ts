@@ -1,17 +1,17 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { createOwnDevice, Devices } from "./auth/devices.ts";
+import { openDevices } from "./auth/devices.ts";
+import { Guesses } from "./auth/guesses.ts";
+import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
-import { listen } from "./server/server.ts";
+import { listen, type ListenOptions } from "./server/server.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ListenOptions {
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;
-  /** The token of the gateway's own user. */
-  token: string;
   openDirectory: OpenDirectory;
   getSettings: () => GatewaySettings;
   /** Of the program. */
@@ -30,25 +30,34 @@ export interface Gateway {
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { agentDir, openDirectory, getSettings, version, log, clock = systemClock, ids = systemIds } = options;
+  const devices = await openDevices({ agentDir, clock, ids, log });
+  const guesses = new Guesses(clock);
   const parts: GatewayParts = {
     version,
     clock,
     ids,
     startedAt: clock.now(),
     getSettings,
-    devices: new Devices([createOwnDevice(options.token)]),
+    devices,
+    guesses,
+    pairing: new Pairing({ devices, guesses, clock, ids, log }),
     connections: new Connections(),
     sessions: new OpenSessions({ agentDir, openDirectory }),
     subscriptions: new Subscriptions(),
     log,
   };
-  const { host, port } = getSettings();
-  const server = await listen({ host, port }, parts);
+  const server = await listen(options, parts);
+  const stopWatching = devices.watch();
+  devices.onRemoved((id) => {
+    for (const client of parts.connections.list(id)) client.close(1008, "the device was revoked");
+  });
   return {
-    url: `ws://${host}:${server.address.port}`,
+    url: server.url,
     parts,
     async stop() {
       await server.close();
+      stopWatching();
+      parts.pairing.close();
       await parts.sessions.dispose();
     },
   };
