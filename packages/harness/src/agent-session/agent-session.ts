@@ -5,7 +5,14 @@
 import type { AgentMessage, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
 import { type Clock, type Ids, type ImageContent, type Model } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ApprovalAnswer, BashExecutionMessage, LifecycleEvent, QueuedMessage, SessionEvent } from "@tau/protocol";
+import type {
+  ApprovalAnswer,
+  BashExecutionMessage,
+  LifecycleEvent,
+  QueuedMessage,
+  SessionEvent,
+  Termination,
+} from "@tau/protocol";
 import type { ToolLogLevel } from "@tau/tools";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
@@ -43,6 +50,7 @@ import { type TranscriptMessage, withIds } from "../session/message-ids.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsChange, SettingsManager } from "../settings/settings-manager.ts";
+import { type AfterCrash, settleAfterCrash } from "./after-crash.ts";
 import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
 import { Approvals, type AskChoice } from "./approvals.ts";
 import { formatUnlisted } from "./choose-model.ts";
@@ -83,6 +91,7 @@ export interface AgentSessionParts {
   parent: LiveSession | undefined;
   sessions: LiveSessions;
   abortSignal: AbortSignal | undefined;
+  afterCrash: AfterCrash | undefined;
   /** What is wrong with the files that the session is made of. */
   problems: readonly Notice[];
   trace: { tracer: Tracer | undefined; agentName: string | undefined };
@@ -114,6 +123,8 @@ export interface SubmitOptions extends PromptContent {
   interrupt?: boolean;
   /** Where the text comes from, for extensions. Default `rpc`. */
   source?: InputSource;
+  /** The id of the message in the log, its `queueId`. It must be new. Default: only a message that is queued has one. */
+  messageId?: string;
 }
 
 /** Why a session begins, as extensions are told. */
@@ -149,6 +160,8 @@ export class AgentSession {
   readonly #cleanUps: (() => void)[] = [];
   #disposed: Promise<void> | undefined;
 
+  /** How the last run ended, if a crash cut it and it was closed when the session was opened. */
+  #cutRun: Termination | undefined;
   /** A prompt of the user is with the extensions. */
   #isOffering = false;
 
@@ -216,8 +229,8 @@ export class AgentSession {
     if (!session.readOnly) {
       // A session that another process writes has its children there.
       sessions.add(this.#live);
-      await session.settleUnfinishedCalls();
-      await this.#refuseLeftovers();
+      const { afterCrash } = this.#parts;
+      this.#cutRun = await settleAfterCrash({ session, inbox: this.#inbox, notices: this.#notices, afterCrash });
     }
     await this.#load();
     this.#host.sent.restore(await session.getPrefix());
@@ -382,6 +395,11 @@ export class AgentSession {
     return { steering: this.#inbox.list("steer"), followUps: this.#inbox.list("followUp") };
   }
 
+  /** How the last run ended, if a crash cut it and it was closed when the session was opened. */
+  get cutRun(): Termination | undefined {
+    return this.#cutRun;
+  }
+
   /** What the user should know, the latest last; also what came before anyone listened. */
   get notices(): readonly Notice[] {
     return this.#notices.list;
@@ -423,7 +441,7 @@ export class AgentSession {
 
   /** The same as these three, but resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions = {}): Promise<Submission> {
-    const { queue: wanted, interrupt = false, source = "rpc", ...given } = options;
+    const { queue: wanted, interrupt = false, source = "rpc", messageId, ...given } = options;
     const { extensions } = this;
     const input = { source, ...(wanted && { streamingBehavior: wanted }) };
     // At once without extensions: the session is busy as soon as this was called.
@@ -442,7 +460,8 @@ export class AgentSession {
         "A run is already in progress. Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.",
       );
     }
-    const submission = await this.#activity.submit(() => this.#getContent(typed, content), queue ?? "followUp");
+    const getPrompt = () => this.#getContent(typed, content);
+    const submission = await this.#activity.submit(getPrompt, queue ?? "followUp", messageId);
     // It is queued first: otherwise only the abort would happen.
     if (interrupt && submission.disposition === "queued" && this.#inbox.has(submission.id)) {
       const end = { kind: "aborted", by: "person", reason: "steered" } as const;
@@ -480,6 +499,21 @@ export class AgentSession {
     } finally {
       if (isOfUser) this.#isOffering = false;
     }
+  }
+
+  /** Begins a run with what is queued, such as messages from before a crash, unless one is in progress. */
+  runQueued(): void {
+    this.#mustBeUsable();
+    this.#activity.runQueued();
+  }
+
+  /** Writes a new session to its file, which otherwise appears with the first prompt. */
+  async persist(): Promise<void> {
+    const { sessionManager: session } = this.#parts;
+    this.#mustBeOpen();
+    await this.#choices.remember();
+    if (session.getEntryCount() === 0) await session.appendThinkingLevelChange(this.thinkingLevel);
+    await session.flush();
   }
 
   /** Takes back all queued messages, and returns them. */
@@ -653,7 +687,7 @@ export class AgentSession {
     return { ...totals, sessionId, cacheHitRate: getCacheHitRate(totals), contextUse };
   }
 
-  /** Ends what is in progress, cancels the queue, and releases the log. `why` is told to extensions. */
+  /** Ends what is in progress, cancels the queue unless `afterCrash` may keep it, and releases the log. `why` is told to extensions. */
   dispose(why: SessionEnd = { reason: "quit" }): Promise<void> {
     this.#disposed ??= this.#dispose(why);
     return this.#disposed;
@@ -667,7 +701,9 @@ export class AgentSession {
     await this.#activity.whenIdle();
     // Each step happens, also when another fails: a full disk must not leave processes behind.
     const steps = [
-      async () => void (this.readOnly || (await this.#inbox.refuse("the session was closed"))),
+      async () => {
+        if (!this.readOnly && !this.#parts.afterCrash) await this.#inbox.refuse("the session was closed");
+      },
       async () => this.extensions?.close(why, "The session was closed."),
       () => this.#lifecycles.unloadOthers([]),
       async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
@@ -826,19 +862,6 @@ export class AgentSession {
     written.catch((error: unknown) => this.#notices.add("not_remembered", getErrorMessage(error)));
   }
 
-  async #refuseLeftovers(): Promise<void> {
-    const { sessionManager: session } = this.#parts;
-    for (const { queueId, content } of await session.waitingMessages()) {
-      const reason = "the program ended before it was sent";
-      await session.append({ type: "queue", queueId, state: "refused", reason });
-      const text = typeof content === "string" ? content : content.map(getWords).join("\n");
-      this.#notices.add(
-        "message_not_said",
-        `This message was queued when the program ended, and was not sent: ${text}`,
-      );
-    }
-  }
-
   #onAppend(entry: SessionEntry): void {
     this.#publisher.fact({ type: "entry_appended", entry });
     if (entry.type === "session_info") void this.extensions?.emit({ type: "session_info_changed", name: entry.name });
@@ -907,8 +930,6 @@ async function settle(submission: Submission): Promise<PromptOutcome> {
       return { kind: "ran", ...(await submission.outcome) };
   }
 }
-
-const getWords = (block: { type: string; text?: string }) => (block.type === "text" ? (block.text ?? "") : "[image]");
 
 /** A command of an extension is looked for first, then handlers may change the text. Undefined: it was dealt with. */
 async function offerInput(
