@@ -5,7 +5,7 @@
  */
 import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
-import type { ApprovalAnswer, LifecycleEvent, QueuedMessage, SessionEvent } from "@tau/protocol";
+import type { ApprovalAnswer, LifecycleEvent, QueuedMessage, SessionEvent, Termination } from "@tau/protocol";
 import type { ToolLogLevel } from "@tau/tools";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
@@ -32,6 +32,7 @@ import { type TranscriptMessage, withIds } from "../session/message-ids.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
+import { settleAfterCrash } from "./after-crash.ts";
 import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
 import { type CallJudge, createCallJudge } from "./call-judge.ts";
 import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
@@ -82,6 +83,7 @@ export class AgentSession {
   readonly #changes: ChangeHandlers;
   readonly #cleanUps: (() => void)[] = [];
   #disposed: Promise<void> | undefined;
+  #cutRun: Termination | undefined;
 
   /** Use `createAgentSession`. */
   constructor(parts: AgentSessionParts) {
@@ -186,13 +188,8 @@ export class AgentSession {
     if (!session.readOnly) {
       // A session that another process writes has its children there.
       sessions.add(this.#live);
-      await session.settleUnfinishedCalls();
-      await this.#inbox.refuseLeftovers((text) =>
-        this.#notices.add(
-          "message_not_said",
-          `This message was queued when the program ended, and was not sent: ${text}`,
-        ),
-      );
+      const { afterCrash } = this.#parts;
+      this.#cutRun = await settleAfterCrash({ session, inbox: this.#inbox, notices: this.#notices, afterCrash });
     }
     await this.#load();
     this.#host.sent.restore(await session.getPrefix());
@@ -342,6 +339,11 @@ export class AgentSession {
     return { steering: this.#inbox.list("steer"), followUps: this.#inbox.list("followUp") };
   }
 
+  /** How the last run ended, if a crash cut it and it was closed when the session was opened. */
+  get cutRun(): Termination | undefined {
+    return this.#cutRun;
+  }
+
   /** What the user should know, the latest last; also what came before anyone listened. */
   get notices(): readonly Notice[] {
     return this.#notices.list;
@@ -384,6 +386,21 @@ export class AgentSession {
   /** The same as these three, but resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions = {}): Promise<Submission> {
     return await this.#prompts.submit(text, options);
+  }
+
+  /** Begins a run with what is queued, such as messages from before a crash, unless one is in progress. */
+  runQueued(): void {
+    this.#mustBeUsable();
+    this.#activity.runQueued();
+  }
+
+  /** Writes a new session to its file, which otherwise appears with the first prompt. */
+  async persist(): Promise<void> {
+    const { sessionManager: session } = this.#parts;
+    this.#mustBeOpen();
+    await this.#choices.remember();
+    if (session.getEntryCount() === 0) await session.appendThinkingLevelChange(this.thinkingLevel);
+    await session.flush();
   }
 
   /** Takes back all queued messages, and returns them. */
@@ -546,7 +563,7 @@ export class AgentSession {
     return { ...totals, sessionId, cacheHitRate: getCacheHitRate(totals), contextUse };
   }
 
-  /** Ends what is in progress, cancels the queue, and releases the log. `why` is told to extensions. */
+  /** Ends what is in progress, cancels the queue unless `afterCrash` may keep it, and releases the log. `why` is told to extensions. */
   dispose(why: SessionEnd = { reason: "quit" }): Promise<void> {
     this.#disposed ??= this.#dispose(why);
     return this.#disposed;
@@ -560,7 +577,9 @@ export class AgentSession {
     await this.#activity.whenIdle();
     // Each step happens, also when another fails: a full disk must not leave processes behind.
     const steps = [
-      async () => void (this.readOnly || (await this.#inbox.refuse("the session was closed"))),
+      async () => {
+        if (!this.readOnly && !this.#parts.afterCrash) await this.#inbox.refuse("the session was closed");
+      },
       async () => this.extensions?.close(why, "The session was closed."),
       () => this.#lifecycles.unloadOthers([]),
       async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),

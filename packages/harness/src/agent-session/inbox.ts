@@ -15,6 +15,7 @@ type Content = (TextContent | ImageContent)[];
 
 interface Waiting extends QueuedMessage {
   readonly kind: QueueKind;
+  readonly content: Content;
 }
 
 export interface InboxParts {
@@ -30,6 +31,8 @@ export class Inbox {
   #waiting: readonly Waiting[] = [];
   /** Handed over to the engine, and not yet in the log as said. */
   readonly #taken = new Map<object, Waiting>();
+  /** The ids of messages that began a run without waiting. */
+  readonly #named = new WeakMap<object, string>();
 
   constructor(parts: InboxParts) {
     this.#parts = parts;
@@ -53,13 +56,27 @@ export class Inbox {
     return { steering: this.list("steer").map(toSummary), followUps: this.list("followUp").map(toSummary) };
   }
 
-  /** Resolves with its id when it is in the log: from then on it is not lost. */
-  async accept(kind: QueueKind, content: Content): Promise<string> {
-    const { session, ids } = this.#parts;
-    const id = ids();
+  /** Resolves with its id when it is in the log: from then on it is not lost. `id`: default a new one. */
+  async accept(kind: QueueKind, content: Content, id: string = this.#parts.ids()): Promise<string> {
+    const { session } = this.#parts;
     await session.append({ type: "queue", queueId: id, state: "accepted", kind, content });
     this.#change([...this.#waiting, { id, kind, content }]);
     return id;
+  }
+
+  /** Messages that are in the log as accepted, from before this process, wait again. */
+  restore(entries: readonly AcceptedEntry[]): void {
+    const restored = entries.map(({ queueId: id, kind, content }) => ({
+      id,
+      kind,
+      content: typeof content === "string" ? [{ type: "text" as const, text: content }] : content,
+    }));
+    if (restored.length > 0) this.#change([...restored, ...this.#waiting]);
+  }
+
+  /** Gives a message that begins a run an id, which its entry will have as its `queueId`. */
+  nameMessage(message: object, id: string): void {
+    this.#named.set(message, id);
   }
 
   /** What the engine is given now: the oldest, or all of them. */
@@ -75,9 +92,9 @@ export class Inbox {
     });
   }
 
-  /** The id of a message that was waiting. */
+  /** The id of a message that was waiting, or was given one. */
   getId(message: object): string | undefined {
-    return this.#taken.get(message)?.id;
+    return this.#taken.get(message)?.id ?? this.#named.get(message);
   }
 
   /** The message is in the log: that is its outcome. */
@@ -101,16 +118,6 @@ export class Inbox {
   /** Says of everything that waits that it will not be said. */
   async refuse(reason: string): Promise<QueuedMessage[]> {
     return await this.#drop("refused", reason);
-  }
-
-  /** Refuses what a crash left without an outcome. `onRefused` gets the words of each. */
-  async refuseLeftovers(onRefused: (text: string) => void): Promise<void> {
-    const { session } = this.#parts;
-    for (const { queueId, content } of await session.waitingMessages()) {
-      const reason = "the program ended before it was sent";
-      await session.append({ type: "queue", queueId, state: "refused", reason });
-      onRefused(typeof content === "string" ? content : content.map(getWords).join("\n"));
-    }
   }
 
   /** Puts other words in the place of one that waits; it keeps its place. */
@@ -159,8 +166,6 @@ export class Inbox {
     this.#parts.onChange();
   }
 }
-
-const getWords = (block: TextContent | ImageContent): string => (block.type === "text" ? block.text : "[image]");
 
 const toSummary = ({ id, content }: QueuedMessage): QueuedSummary => ({
   id,

@@ -28,6 +28,8 @@ export interface SubmitOptions extends PromptContent {
   interrupt?: boolean;
   /** Where the text comes from, for extensions. Default `rpc`. */
   source?: InputSource;
+  /** The id of the message in the log, its `queueId`. It must be new. Default: only a message that is queued has one. */
+  messageId?: string;
 }
 
 export interface PromptsParts {
@@ -61,7 +63,7 @@ export class Prompts {
   /** Resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions): Promise<Submission> {
     const { activity, inbox, mustBeUsable } = this.#parts;
-    const { queue: wanted, interrupt = false, source = "rpc", ...given } = options;
+    const { queue: wanted, interrupt = false, source = "rpc", messageId, ...given } = options;
     const extensions = this.#parts.getExtensions();
     const origin = { source, ...(wanted && { streamingBehavior: wanted }) };
     // At once without extensions: the session is busy as soon as this was called.
@@ -80,7 +82,7 @@ export class Prompts {
         "A run is already in progress. Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.",
       );
     }
-    const submission = await activity.submit(() => this.#expand(typed, content), queue ?? "followUp");
+    const submission = await activity.submit(() => this.#expand(typed, content), queue ?? "followUp", messageId);
     // It is queued first: otherwise only the abort would happen.
     if (interrupt && submission.disposition === "queued" && inbox.has(submission.id)) {
       const end = { kind: "aborted", by: "person", reason: "steered" } as const;

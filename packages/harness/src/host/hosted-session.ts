@@ -158,7 +158,9 @@ export async function openView(session: AgentSession): Promise<View> {
     // What is appended while the log is read would be missing.
     if (entryCount !== sessionManager.getEntryCount()) continue;
     const log = { entries, hasOlder, leafId: sessionManager.getLeafId(), name, entryCount };
-    const view: View = { ...emptyView, log };
+    const { cutRun } = session;
+    const ended = cutRun && { reason: cutRun.terminationReason, detail: cutRun.detail };
+    const view: View = { log, live: { ...emptyView.live, ended } };
     return session.notices.reduce((reduced, notice) => reduce(reduced, { type: "notice", ...notice }), view);
   }
 }
