@@ -4,6 +4,8 @@ import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
+import { encodeFrame } from "./client.ts";
+import { type DrainOptions, waitForRuns } from "./life/drain.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
 import { listen, type ListenOptions } from "./server/server.ts";
@@ -25,6 +27,9 @@ export interface Gateway {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
   readonly parts: GatewayParts;
+  /** Takes nobody and nothing new, tells clients, and waits for the runs. Returns how many still run. */
+  drain(options?: DrainOptions): Promise<number>;
+  /** At once: what still runs is ended. */
   stop(): Promise<void>;
 }
 
@@ -32,11 +37,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { agentDir, openDirectory, getSettings, version, log, clock = systemClock, ids = systemIds } = options;
   const devices = await openDevices({ agentDir, clock, ids, log });
   const guesses = new Guesses(clock);
+  let isStopping = false;
   const parts: GatewayParts = {
     version,
     clock,
     ids,
     startedAt: clock.now(),
+    isStopping: () => isStopping,
     getSettings,
     devices,
     guesses,
@@ -54,11 +61,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     url: server.url,
     parts,
+    async drain(drainOptions = {}) {
+      isStopping = true;
+      server.stopAccepting();
+      const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
+      for (const client of parts.connections.list()) client.send(frame);
+      return await waitForRuns(parts, drainOptions);
+    },
     async stop() {
+      isStopping = true;
+      // Runs end before their clients go, who are told how.
+      await parts.sessions.dispose("gateway_disconnected");
+      for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
       await server.close();
       stopWatching();
       parts.pairing.close();
-      await parts.sessions.dispose();
     },
   };
 }

@@ -16,6 +16,8 @@ export interface GatewayParts {
   readonly ids: Ids;
   /** By the clock. */
   readonly startedAt: number;
+  /** Whether nothing new may begin. */
+  readonly isStopping: () => boolean;
   /** They may change while the gateway runs. */
   readonly getSettings: () => GatewaySettings;
   readonly devices: Devices;

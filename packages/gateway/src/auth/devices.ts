@@ -9,7 +9,6 @@ import { type Device, DeviceFile, type DeviceFilePorts } from "./device-file.ts"
 import { createToken, isProof, isSameSecret } from "./token.ts";
 
 export type { Device } from "./device-file.ts";
-export { ownDeviceId } from "@tau/protocol/node";
 
 export interface DevicesOptions extends DeviceFilePorts {
   agentDir: string;
@@ -60,6 +59,11 @@ export class Devices {
   list(): DeviceData[] {
     this.refresh();
     return [...this.#known.values()].map((device) => this.describe(device));
+  }
+
+  /** All that count now, for who keeps them out of logs. */
+  listTokens(): string[] {
+    return [...this.#known.values()].map(({ token }) => token);
   }
 
   describe({ id, name, scopes, createdAt }: Device): DeviceData {

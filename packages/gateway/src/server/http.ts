@@ -4,6 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { GatewayFault } from "@tau/protocol/gateway";
 import { createWrongTokenError } from "../auth/guesses.ts";
 import { GatewayError, toFault } from "../errors.ts";
+import { createStoppingError } from "../life/drain.ts";
 import type { GatewayParts } from "../parts.ts";
 import { toLimitKey } from "./address.ts";
 import { checkEffect, checkPlace, isJson, type Place } from "./check-request.ts";
@@ -82,6 +83,7 @@ async function findAnswer(
     throw new GatewayError("not_found", `There is nothing at ${JSON.stringify(path.slice(0, 80))}.`);
   }
   const { route, names } = match;
+  if (parts.isStopping() && route.method === "POST") throw createStoppingError();
   const address = toLimitKey(socket.remoteAddress);
   const mustHaveToken: RouteRequest["mustHaveToken"] = (isRight) => {
     const token = /^bearer ([\w~+/.=-]+)$/i.exec(headers.authorization ?? "")?.[1];

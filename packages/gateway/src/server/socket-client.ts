@@ -14,6 +14,7 @@ import type { RawData, WebSocket } from "ws";
 import { createWrongTokenError } from "../auth/guesses.ts";
 import { type Client, type EncodedFrame, encodeFrame } from "../client.ts";
 import { GatewayError, toFault } from "../errors.ts";
+import { createStoppingError, mayBeginWork } from "../life/drain.ts";
 import { callMethod } from "../methods/index.ts";
 import type { GatewayParts } from "../parts.ts";
 import { parseConnect, parseFrame } from "./connect-params.ts";
@@ -142,11 +143,12 @@ export class SocketClient implements Client {
     this.send(encodeFrame(frame));
   }
 
-  #call(frame: RequestFrame): Promise<unknown> {
+  async #call(frame: RequestFrame): Promise<unknown> {
     const { parts } = this.#options;
     // Who was removed a moment ago is closed by this, and has no scopes.
     parts.devices.refresh();
-    return callMethod({ client: this, requestId: frame.id, parts }, frame);
+    if (parts.isStopping() && mayBeginWork(frame.method)) throw createStoppingError();
+    return await callMethod({ client: this, requestId: frame.id, parts }, frame);
   }
 
   async #connect({ method, params }: RequestFrame): Promise<HelloData> {
