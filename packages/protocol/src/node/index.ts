@@ -5,3 +5,4 @@ export { type GatewayFiles, getGatewayFiles, ownDeviceId } from "./gateway-files
 export { readOwnFile } from "./own-file.ts";
 export { TauClientError, type TauClientErrorCode } from "./errors.ts";
 export { type RunningTau, type StartTauOptions, startTau } from "./start-tau.ts";
+export { connectToGateway, type ConnectToGatewayOptions } from "./connect-to-gateway.ts";
