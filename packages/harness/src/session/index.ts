@@ -69,7 +69,7 @@ export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-
 export { convertToLlm } from "./message.ts";
 export { isSession, recover, type Recovered } from "./recover.ts";
 export type { ProblemKind, SessionProblem } from "./scan.ts";
-export { isSessionId, sessionDirectory, sessionFileName } from "./session-directory.ts";
+export { idInFileName, isSessionId, sessionDirectory, sessionFileName } from "./session-directory.ts";
 export type { SessionInfo } from "./session-info.ts";
 export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
