@@ -110,6 +110,7 @@ async function runMode(options: SessionOptions, io: Io): Promise<ExitCode | void
     throw new UsageError("This terminal can only print lines (TERM=dumb). Add a message, or set TERM to what it is.");
   }
   if (!hasPrompt && !options.resume && !options.print && !unknownFlags) return io.out(helpText(commands));
+  if (options.gateway) return await (await import("./gateway/run-prompt.ts")).runPromptInGateway(options, io);
   if (options.mode !== "text") return await (await import("./json.ts")).runJson(options, io);
   return await (await import("./print.ts")).runPrint(options, io);
 }
