@@ -27,6 +27,7 @@ import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import { createToolSandbox } from "./way-out.ts";
 import type { Decision } from "../policy/policy.ts";
 import type { PolicyReport } from "../policy/policy-report.ts";
+import type { SessionTaint } from "../policy/session-taint.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
@@ -63,6 +64,7 @@ import { type BashOptions, type BashResult, UserBash } from "./user-bash.ts";
 export interface PolicyParts extends Pick<JudgeParts, "decide" | "audit" | "grants" | "remembered" | "files"> {
   ask: AskChoice | undefined;
   report: PolicyReport;
+  taint: SessionTaint;
 }
 
 /** Everything that a session is made of; `createAgentSession` puts it together. */
@@ -760,11 +762,12 @@ export class AgentSession {
 
   /** What children of this session use. */
   #createLive(): LiveSession {
-    const { sessionManager, parent, budget } = this.#parts;
+    const { sessionManager, parent, budget, policy } = this.#parts;
     const activity = this.#activity;
     const lifetime = this.#lifetime.signal;
     return {
       sessionId: sessionManager.id,
+      taint: policy.taint,
       get signal() {
         return activity.run?.signal ?? lifetime;
       },

@@ -1,6 +1,7 @@
 /** The open sessions of one host, so that a child finds its parent by id: it ends with it and spends from its budget. */
 import type { Usage } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
+import type { SessionTaint } from "../policy/session-taint.ts";
 
 export interface ChildSpending {
   provider: string;
@@ -15,6 +16,8 @@ export interface LiveSession {
   readonly signal: AbortSignal;
   /** What the parent may still spend. */
   readonly budget: Budget;
+  /** What text of strangers has come in. */
+  readonly taint: SessionTaint;
   /** Records what a child spent in the parent's log, so that it counts when the parent is opened again. */
   noteChild(spent: ChildSpending): Promise<void>;
 }
