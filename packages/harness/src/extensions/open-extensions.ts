@@ -10,6 +10,7 @@ import { createLifetime } from "./create-context.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { findExtensions } from "./find-extensions.ts";
 import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-extensions.ts";
+import { listIdle } from "./idle-extensions.ts";
 import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
 import { loadTypeboxModule } from "./load/shared-modules.ts";
 import { startExtension } from "./load/start-extension.ts";
@@ -84,7 +85,8 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     if (started.kind === "started") all.push(started.extension);
     else problems.push({ extension: source.name, message: started.message });
   }
-  const found = await findExtensions({ ...parts, paths: params.paths ?? [], discovers: params.discovers ?? false });
+  const { paths = [], packages = [], discovers = false } = params;
+  const found = await findExtensions({ ...parts, paths, packages, discovers });
   const byState = (wanted: ExtensionTrustState) => found.extensions.filter(({ state }) => state === wanted);
   const inProcess = await loadInProcess(
     byState("trusted").map(({ source }) => source),
@@ -98,7 +100,13 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     else problems.push(outcome);
   }
   isLoading = false;
-  problems.push(...byState("pending").map(({ source }) => describePending(source)));
+  const idle = listIdle(
+    found.extensions,
+    loaded.map(({ source }) => source),
+    problems,
+  );
+  const pending = idle.filter(({ state }) => state === "pending");
+  problems.push(...pending.map(({ source, message }) => ({ extension: source.name, message })));
   const order = found.extensions.map(({ source }) => source);
   all.push(...loaded.toSorted((a, b) => order.indexOf(a.source) - order.indexOf(b.source)));
   const providers = createProviders(registry);
@@ -114,6 +122,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   const waits = createWaits();
   return {
     extensions: all,
+    idle,
     problems,
     lifetime,
     waits,
@@ -141,11 +150,6 @@ async function loadBehindWall(
   const { openIsolated } = await import("./open-isolated.ts");
   return await openIsolated(sources, { ...parts, child, onInputChanged: (id, name) => changed.add(id, name) });
 }
-
-const describePending = ({ name }: ExtensionSource): ExtensionProblem => ({
-  extension: name,
-  message: `It is new or has changed, so it does not run. Look at it, then: tau extensions trust ${name}`,
-});
 
 /** Late, because few users have some. */
 async function describeSources(sources: readonly ContextSource[]): Promise<InlineExtension> {

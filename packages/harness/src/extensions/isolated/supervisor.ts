@@ -59,6 +59,11 @@ export class Supervisor {
     });
   }
 
+  /** Whether a rule has turned it off. */
+  get isKilled(): boolean {
+    return this.#killing !== undefined;
+  }
+
   /** What it registers, from its process. Rejects with a sentence when it cannot be loaded. */
   async learn(): Promise<Manifest> {
     return (await this.#getProcess()).manifest;
