@@ -31,7 +31,17 @@ const packages = [
   },
   { name: "agent", entries: ["index"] },
   { name: "tools", entries: ["index", "platform/index", "testing/index"] },
-  { name: "protocol", entries: ["index", "node/index"] },
+  {
+    name: "protocol",
+    entries: [
+      "index",
+      "gateway/index",
+      "client/index",
+      "client/web-socket-node",
+      "client/web-socket-browser",
+      "node/index",
+    ],
+  },
   {
     name: "harness",
     entries: [
@@ -45,6 +55,7 @@ const packages = [
       "extensions/",
       "packages/",
       "extensions/isolated/",
+      "fields/",
       "host/",
       "export/",
       "testing/",
@@ -52,6 +63,7 @@ const packages = [
   },
   { name: "tui", entries: ["index", "testing/index"] },
   { name: "pi", entries: ["index"] },
+  { name: "gateway", entries: ["index", "testing/index"] },
   { name: "cli", entries: ["index"] },
 ];
 

@@ -94,13 +94,23 @@ export class Inbox {
   }
 
   /** Takes back what waits, or one of it. Returns what it was. */
-  async cancel(id?: string, reason = "cancelled by the person"): Promise<QueuedMessage[]> {
-    return await this.#drop("cancelled", reason, id);
+  async cancel(id?: string): Promise<QueuedMessage[]> {
+    return await this.#drop("cancelled", "cancelled by the person", id);
   }
 
   /** Says of everything that waits that it will not be said. */
   async refuse(reason: string): Promise<QueuedMessage[]> {
     return await this.#drop("refused", reason);
+  }
+
+  /** Refuses what a crash left without an outcome. `onRefused` gets the words of each. */
+  async refuseLeftovers(onRefused: (text: string) => void): Promise<void> {
+    const { session } = this.#parts;
+    for (const { queueId, content } of await session.waitingMessages()) {
+      const reason = "the program ended before it was sent";
+      await session.append({ type: "queue", queueId, state: "refused", reason });
+      onRefused(typeof content === "string" ? content : content.map(getWords).join("\n"));
+    }
   }
 
   /** Puts other words in the place of one that waits; it keeps its place. */
@@ -149,6 +159,8 @@ export class Inbox {
     this.#parts.onChange();
   }
 }
+
+const getWords = (block: TextContent | ImageContent): string => (block.type === "text" ? block.text : "[image]");
 
 const toSummary = ({ id, content }: QueuedMessage): QueuedSummary => ({
   id,

@@ -1,0 +1,2 @@
+/** A client for the gateway, for browsers and Node. */
+export { WebSocket } from "#web-socket";
