@@ -23,9 +23,15 @@ test("-e npm:NAME runs isolated where nobody is asked, and leaves no file behind
   const [workspace, registry] = await Promise.all([createModelWorkspace([textReply("ok")]), startRegistry()]);
   registry.publish("pack", "1.0.0", {
     files: {
-      "extensions/a.ts": `export default (tau) => tau.on("input", ({ text }) => ({
-        action: "transform", text: text + " with a home: " + require("node:fs").existsSync("${workspace.agentDir}"),
-      }));`,
+      // What it asks of tau while it loads is asked before there is a session.
+      "extensions/a.ts": `export default async (tau) => {
+        tau.registerFlag("loud", { type: "boolean" });
+        const early = [tau.getFlag("loud"), await fetch("https://127.0.0.1:1/").catch(() => "no answer")];
+        tau.on("input", ({ text }) => ({
+          action: "transform",
+          text: [text, ...early, require("node:fs").existsSync("${join(workspace.agentDir, "settings.json")}")].join("; "),
+        }));
+      };`,
     },
   });
   const temporary = join(workspace.directory, "tmp");
@@ -38,6 +44,8 @@ test("-e npm:NAME runs isolated where nobody is asked, and leaves no file behind
   };
   const { code, out, err } = await runPacked(workspace, ["-e", "npm:pack", "-p", "Go"], { env, input: "" });
   expect({ code, out, err }).toEqual({ code: 0, out: "ok\n", err: "" });
-  expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("Go with a home: false");
+  const { out: log } = await runPacked(workspace, ["sessions", "export", "--format", "jsonl", "--yes"]);
+  expect(log).toMatch(/"outcome":"denied".*127\.0\.0\.1/);
+  expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("Go; ; no answer; false");
   expect(await readdir(temporary)).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ExtensionTrustState } from "../policy/extension-trust.ts";
+import type { Audit, Decision } from "../policy/policy.ts";
 import type { ContextSource } from "./context-sources.ts";
 import { createEventBus } from "./create-api.ts";
 import { createLifetime } from "./create-context.ts";
@@ -51,6 +52,9 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   const factories = [...added, ...(params.factories ?? [])];
   const { agentDir, registry, clock, report, log } = parts;
   let session: ExtensionSessionPort | undefined;
+  const problems: ExtensionProblem[] = [];
+  // Before there is a session nobody can be told. `bind` tells what has been found until then.
+  const tell = (problem: ExtensionProblem): void => void (session ? report(problem) : problems.push(problem));
   const all: Extension[] = [];
   const events = createEventBus();
   const lifetime = createLifetime();
@@ -58,7 +62,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     lifetime,
     events,
     clock,
-    report,
+    report: tell,
     log,
     getSession: () => session,
     flagValues: flags,
@@ -70,18 +74,15 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     loadShared: (name) => loadTypeboxModule(name) ?? loadShared(name),
     cacheDirectory: getCacheDirectory(agentDir),
   };
-  const problems: ExtensionProblem[] = [];
   const changed = new ChangedInputs(parts.judging);
-  let isLoading = true;
+  const early: Decision[] = [];
+  const audit: Audit = (decision) =>
+    session ? parts.judging.getJudgeParts().audit(decision) : void early.push(decision);
   for (const [index, inline] of factories.entries()) {
     const source = describeInline(inline, index);
     const factory = typeof inline === "function" ? inline : inline.factory;
-    const tell = (message: string) => {
-      const problem = { extension: source.name, message };
-      if (isLoading) problems.push(problem);
-      else report(problem);
-    };
-    const started = await startExtension(source, factory, { ...ports, report: tell });
+    const reportOwn = (message: string) => tell({ extension: source.name, message });
+    const started = await startExtension(source, factory, { ...ports, report: reportOwn });
     if (started.kind === "started") all.push(started.extension);
     else problems.push({ extension: source.name, message: started.message });
   }
@@ -95,11 +96,10 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   const loaded = [...inProcess.extensions];
   problems.push(...found.problems, ...inProcess.problems);
   const walled = byState("acknowledged").map(({ source }) => source);
-  for (const outcome of await loadBehindWall(walled, params, { ...parts, ports, changed })) {
+  for (const outcome of await loadBehindWall(walled, params, { ...parts, ports, changed, audit })) {
     if ("source" in outcome) loaded.push(outcome);
     else problems.push(outcome);
   }
-  isLoading = false;
   const idle = listIdle(
     found.extensions,
     loaded.map(({ source }) => source),
@@ -130,6 +130,9 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     providers,
     changed,
     bind: (port) => void (session = port),
+    async writeEarlyDecisions() {
+      for (const decision of early.splice(0)) await parts.judging.getJudgeParts().audit(decision);
+    },
   };
 }
 
@@ -137,7 +140,14 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
 async function loadBehindWall(
   sources: readonly ExtensionSource[],
   { findChild }: ExtensionsParams,
-  { changed, ...parts }: OpenExtensionsParts & { ports: InProcessPorts; changed: ChangedInputs },
+  {
+    changed,
+    ...parts
+  }: OpenExtensionsParts & {
+    ports: InProcessPorts;
+    changed: ChangedInputs;
+    audit: Audit;
+  },
 ): Promise<(Extension | ExtensionProblem)[]> {
   if (sources.length === 0) return [];
   const child = findChild?.();

@@ -40,6 +40,8 @@ export interface LoadedExtensions {
   readonly events: EventBus & { clear(): void };
   /** From now on the APIs of the extensions work. */
   bind(session: ExtensionSessionPort): void;
+  /** Writes down what was decided about isolated extensions before there was a session. */
+  writeEarlyDecisions(): Promise<void>;
 }
 
 export interface SessionExtensionsParts {
@@ -163,6 +165,7 @@ export class SessionExtensions implements RunExtensions {
   async #start(): Promise<void> {
     // Not before: the surface has commands and keys too.
     for (const problem of this.registrations.problems) this.#parts.report(problem);
+    await this.#parts.loaded.writeEarlyDecisions();
     await this.emit({ type: "session_start", ...this.#parts.start });
     if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
