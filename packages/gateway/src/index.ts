@@ -8,5 +8,6 @@ export type { DrainOptions } from "./life/drain.ts";
 export { parseLogText, readLogLines } from "./life/log-file.ts";
 export { type GatewayStatus, type ServedGateway, serveGateway, type ServeOptions } from "./life/serve.ts";
 export type { GatewayParts, GatewaySettings } from "./parts.ts";
+export type { DeviceRoute, OpenRoute, Route, RouteAnswer, RouteRequest } from "./server/route.ts";
 export type { ServerLimits } from "./server/limits.ts";
 export type { OpenDirectory } from "./sessions/open-sessions.ts";
