@@ -1,11 +1,16 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import type { SettingsManager } from "@tau/harness/settings";
 import { createOwnDevice, Devices } from "./auth/devices.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
-import type { GatewayParts, GatewaySettings } from "./parts.ts";
+import { LogLines } from "./log-lines.ts";
+import type { GatewayParts } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
 import { listen } from "./server/server.ts";
+import { listModels } from "./sessions/list-models.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
+import { reloadSettings } from "./sessions/reload.ts";
+import { SessionIndex } from "./sessions/session-index.ts";
 
 export interface GatewayOptions {
   /** The directory with the user's settings, credentials, models and sessions. */
@@ -13,7 +18,10 @@ export interface GatewayOptions {
   /** The token of the gateway's own user. */
   token: string;
   openDirectory: OpenDirectory;
-  getSettings: () => GatewaySettings;
+  /** The directory that the gateway was started in. */
+  startDirectory: string;
+  /** The user's settings. */
+  settings: SettingsManager;
   /** Of the program. */
   version: string;
   log: (line: string) => void;
@@ -29,7 +37,14 @@ export interface Gateway {
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { agentDir, openDirectory, getSettings, version, log, clock = systemClock, ids = systemIds } = options;
+  const { agentDir, openDirectory, startDirectory, settings, version } = options;
+  const { clock = systemClock, ids = systemIds } = options;
+  const logs = new LogLines(options.log);
+  const log = logs.add;
+  const getSettings = () => settings.get().gateway;
+  const subscriptions = new Subscriptions(clock);
+  const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
+  const reload = () => reloadSettings(settings, parts.sessions);
   const parts: GatewayParts = {
     version,
     clock,
@@ -38,8 +53,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     getSettings,
     devices: new Devices([createOwnDevice(options.token)]),
     connections: new Connections(),
-    sessions: new OpenSessions({ agentDir, openDirectory }),
-    subscriptions: new Subscriptions(),
+    settings,
+    sessions: new OpenSessions({
+      agentDir,
+      openDirectory,
+      startDirectory,
+      index: sessionIndex,
+      subscriptions,
+      settings,
+      reloadGateway: reload,
+      clock,
+      log,
+    }),
+    sessionIndex,
+    subscriptions,
+    listModels: () => listModels(agentDir, settings),
+    reload,
+    logs,
     log,
   };
   const { host, port } = getSettings();

@@ -1,9 +1,11 @@
-import type { Clock, Ids } from "@tau/ai";
-import type { Settings } from "@tau/harness/settings";
+import type { Clock, Ids, Model } from "@tau/ai";
+import type { Settings, SettingsManager } from "@tau/harness/settings";
 import type { Devices } from "./auth/devices.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
+import type { LogLines } from "./log-lines.ts";
 import type { Connections } from "./server/connections.ts";
 import type { OpenSessions } from "./sessions/open-sessions.ts";
+import type { SessionIndex } from "./sessions/session-index.ts";
 
 export type GatewaySettings = Settings["gateway"];
 
@@ -18,8 +20,15 @@ export interface GatewayParts {
   readonly getSettings: () => GatewaySettings;
   readonly devices: Devices;
   readonly connections: Connections;
+  readonly settings: SettingsManager;
   readonly sessions: OpenSessions;
+  readonly sessionIndex: SessionIndex;
   readonly subscriptions: Subscriptions;
+  /** The models that can be used, where no session is open that knows more. */
+  readonly listModels: () => Promise<readonly Model[]>;
+  /** Reads the settings again, also those of open sessions; answers with the names of those that changed. */
+  readonly reload: () => Promise<readonly string[]>;
+  readonly logs: LogLines;
   /** Writes a line to the gateway's own log. */
   readonly log: (line: string) => void;
 }

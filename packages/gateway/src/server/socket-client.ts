@@ -25,14 +25,14 @@ import {
   type ResponseFrame,
 } from "@tau/protocol/gateway";
 import type { RawData, WebSocket } from "ws";
-import { type Client, type EncodedFrame, encodeFrame } from "../client.ts";
+import { type Client, type EncodedFrame, encodeFrame, maxBufferedBytes } from "../client.ts";
 import { GatewayError, toFault } from "../errors.ts";
 import { callMethod } from "../methods/index.ts";
 import type { GatewayParts } from "../parts.ts";
 
 export const limits: GatewayLimits = {
   maxPayloadBytes: 1024 * 1024,
-  maxBufferedBytes: 1024 * 1024,
+  maxBufferedBytes,
   pingIntervalMs: 15_000,
 };
 
@@ -87,6 +87,10 @@ export class SocketClient implements Client {
     return this.#known?.abilities ?? { approvals: false, ui: false };
   }
 
+  setAbilities(abilities: Client["abilities"]): void {
+    if (this.#known) this.#known = { ...this.#known, abilities };
+  }
+
   get bufferedBytes(): number {
     return this.#socket.bufferedAmount;
   }
@@ -107,9 +111,11 @@ export class SocketClient implements Client {
   async #take(data: RawData, isBinary: boolean): Promise<void> {
     const frame = isBinary ? undefined : parseFrame(data);
     if (!frame) return this.close(1008, "not a frame of the protocol");
+    const afterResponse: (() => void)[] = [];
     try {
-      const payload = this.#known ? await this.#call(frame) : await this.#connect(frame);
+      const payload = this.#known ? await this.#call(frame, afterResponse) : await this.#connect(frame);
       this.#answer({ type: "res", id: frame.id, ok: true, payload });
+      for (const act of afterResponse) act();
     } catch (error) {
       const fault = toFault(error);
       if (fault.code === "internal") this.#parts.log(`${frame.method}: ${getErrorMessage(error)}`);
@@ -122,8 +128,9 @@ export class SocketClient implements Client {
     this.send(encodeFrame(frame));
   }
 
-  #call(frame: RequestFrame): Promise<unknown> {
-    return callMethod({ client: this, requestId: frame.id, parts: this.#parts }, frame);
+  #call(frame: RequestFrame, later: (() => void)[]): Promise<unknown> {
+    const afterResponse = (act: () => void) => void later.push(act);
+    return callMethod({ client: this, requestId: frame.id, afterResponse, parts: this.#parts }, frame);
   }
 
   async #connect({ method, params }: RequestFrame): Promise<HelloData> {
@@ -141,7 +148,7 @@ export class SocketClient implements Client {
     const { approvals = false, ui = false } = given.abilities ?? {};
     this.#known = { deviceId: device.id, scopes: new Set(scopes), abilities: { approvals, ui } };
     this.#parts.connections.add(this);
-    const sessions = scopes.includes("read") ? await this.#parts.sessions.list() : [];
+    const sessions = scopes.includes("read") ? this.#parts.sessions.list() : [];
     return {
       type: "hello-ok",
       protocol: gatewayProtocol,

@@ -53,6 +53,7 @@ import type { LiveSession, LiveSessions } from "./live-sessions.ts";
 import type { NavigateOptions } from "./navigate.ts";
 import { type Notice, Notices } from "./notices.ts";
 import { type AgentSessionEvent, Publisher } from "./publisher.ts";
+import { RunScopes } from "./run-scopes.ts";
 import { describeResourceProblems, type Services } from "./services.ts";
 import { getCacheHitRate, getContextUse, type SessionStats } from "./stats.ts";
 import { Transcript } from "./transcript.ts";
@@ -90,6 +91,10 @@ export interface AgentSessionParts {
   ids: Ids;
   /** Writes what a tool says into the debug log. */
   logTool: ((tool: string, level: ToolLogLevel, message: string) => void) | undefined;
+  /** Whether commands of the model run in the background. */
+  hasJobs: () => boolean;
+  /** Reads again what the session does not read itself; answers with what changed. */
+  reloadGateway: (() => Promise<readonly string[]>) | undefined;
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
   /** Ends what was made for this session, and releases the log. */
@@ -114,6 +119,11 @@ export interface SubmitOptions extends PromptContent {
   interrupt?: boolean;
   /** Where the text comes from, for extensions. Default `rpc`. */
   source?: InputSource;
+  /**
+   * What tools with a `requiredScope` are measured against in the run that the prompt begins. A prompt that joins a run can
+   * only take scopes from it. Default: scopes are not asked for.
+   */
+  scopes?: readonly string[];
 }
 
 /** Why a session begins, as extensions are told. */
@@ -146,6 +156,7 @@ export class AgentSession {
   readonly #bash: UserBash;
   readonly #tree: TreeMoves;
   readonly #live: LiveSession;
+  readonly #scopes = new RunScopes();
   readonly #cleanUps: (() => void)[] = [];
   #disposed: Promise<void> | undefined;
 
@@ -174,6 +185,7 @@ export class AgentSession {
       onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.#inbox.summarise() }),
     });
     this.#approvals = new Approvals({
+      sessionId: session.id,
       publisher: this.#publisher,
       clock,
       timeoutMs: () => this.settings.approvals.timeoutMs,
@@ -423,7 +435,7 @@ export class AgentSession {
 
   /** The same as these three, but resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions = {}): Promise<Submission> {
-    const { queue: wanted, interrupt = false, source = "rpc", ...given } = options;
+    const { queue: wanted, interrupt = false, source = "rpc", scopes, ...given } = options;
     const { extensions } = this;
     const input = { source, ...(wanted && { streamingBehavior: wanted }) };
     // At once without extensions: the session is busy as soon as this was called.
@@ -442,6 +454,7 @@ export class AgentSession {
         "A run is already in progress. Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.",
       );
     }
+    this.#scopes.take(scopes, this.isStreaming);
     const submission = await this.#activity.submit(() => this.#getContent(typed, content), queue ?? "followUp");
     // It is queued first: otherwise only the abort would happen.
     if (interrupt && submission.disposition === "queued" && this.#inbox.has(submission.id)) {
@@ -506,6 +519,18 @@ export class AgentSession {
   async abort(reason?: unknown): Promise<void> {
     this.#activity.abort(toRunAborted(reason, "person"));
     await this.waitForIdle();
+  }
+
+  /** Ends the run when the calls that are running have ended. False when there is none. */
+  interrupt(reason: string): boolean {
+    const { run } = this.#activity;
+    run?.stopAfterTurn({ kind: "aborted", by: "person", reason });
+    return run !== undefined;
+  }
+
+  /** Something goes on that would end with the session: a run, a queued message, or a command in the background. */
+  get hasWork(): boolean {
+    return this.isStreaming || !this.#inbox.isEmpty || this.#bash.isRunning || this.#parts.hasJobs();
   }
 
   /** Stops waiting to ask again: the run ends with the failure. */
@@ -693,6 +718,7 @@ export class AgentSession {
         }
       },
       onMessage: (toolCallId, message) => this.#callMessages.set(toolCallId, message),
+      hasScope: (scope) => this.#scopes.has(scope),
       files,
       cwd,
       ids,
@@ -791,7 +817,10 @@ export class AgentSession {
       },
       listEntries: async () => describeEntries(await sessionManager.getEntries(maxListedRows)),
       navigate: (entryId) => this.#tree.plan(entryId),
-      reload: () => this.reload(),
+      reload: async () => {
+        const changed = await this.#parts.reloadGateway?.();
+        return [...new Set([...(changed ?? []), ...(await this.reload())])];
+      },
       interrupt: (reason) => this.#activity.run?.stopAfterTurn({ kind: "aborted", by: "agent", reason }),
     };
   }
