@@ -1,6 +1,8 @@
 import type { Clock, Ids, Model } from "@tau/ai";
 import type { Settings, SettingsManager } from "@tau/harness/settings";
 import type { Devices } from "./auth/devices.ts";
+import type { Guesses } from "./auth/guesses.ts";
+import type { Pairing } from "./auth/pairing.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
 import type { LogLines } from "./log-lines.ts";
 import type { Connections } from "./server/connections.ts";
@@ -16,9 +18,14 @@ export interface GatewayParts {
   readonly ids: Ids;
   /** By the clock. */
   readonly startedAt: number;
+  /** Whether nothing new may begin. */
+  readonly isStopping: () => boolean;
   /** They may change while the gateway runs. */
   readonly getSettings: () => GatewaySettings;
   readonly devices: Devices;
+  readonly pairing: Pairing;
+  /** Wrong tokens, by address. */
+  readonly guesses: Guesses;
   readonly connections: Connections;
   readonly settings: SettingsManager;
   readonly sessions: OpenSessions;

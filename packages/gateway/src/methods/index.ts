@@ -5,6 +5,7 @@ import { isGatewayMethod, methodScopes, type RequestFrame } from "@tau/protocol/
 import { GatewayError } from "../errors.ts";
 import { approvalMethods } from "./approvals.ts";
 import { configMethods } from "./config.ts";
+import { devicesMethods } from "./devices.ts";
 import { healthMethods } from "./health.ts";
 import { interruptMethods } from "./interrupt.ts";
 import type { MethodContext, MethodDefinitions, OwnMethod, SomeMethods } from "./method.ts";
@@ -14,7 +15,7 @@ import { sessionsMethods } from "./sessions.ts";
 import { usageMethods } from "./usage.ts";
 
 /** A method without a definition, or without a scope, does not compile. */
-const methodTable: Omit<MethodDefinitions, `devices.${string}` | `inbox.${string}`> & SomeMethods = {
+const methodTable: Omit<MethodDefinitions, `inbox.${string}`> & SomeMethods = {
   ...healthMethods,
   ...sessionsMethods,
   ...approvalMethods,
@@ -22,6 +23,7 @@ const methodTable: Omit<MethodDefinitions, `devices.${string}` | `inbox.${string
   ...usageMethods,
   ...configMethods,
   ...interruptMethods,
+  ...devicesMethods,
 };
 
 /** Throws for a method that does not exist, that the client may not call, or whose parameters are wrong. */

@@ -62,10 +62,12 @@ export const sessionsMethods = {
       const from = resume && { epoch: resume.epoch, seq: resume.lastSeq };
       // The events that come meanwhile are still there.
       const start = from && canResume(open.hosted, from) ? from : undefined;
-      afterResponse(() => {
+      const follow = () => {
         if (parts.sessions.find(params.sessionId) === open) parts.subscriptions.add(client, open, start);
         else parts.subscriptions.tellClosed(client, params.sessionId, "closed");
-      });
+      };
+      if (afterResponse) afterResponse(follow);
+      else follow();
       return { ...position, resumed: start !== undefined && open.hosted.hasEventsAfter(start.seq) };
     },
   ),

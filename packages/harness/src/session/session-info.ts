@@ -1,12 +1,11 @@
 /** Describes a session for a list. */
 import { closeAfter } from "@tau/ai/internal";
 import { readName } from "./branch.ts";
-import { getToolCalls } from "../compaction/files.ts";
-import type { SessionEntry, SessionHeader } from "./entry.ts";
+import { customTypes, type SessionEntry, type SessionHeader } from "./entry.ts";
 import { SessionLog } from "./log.ts";
-import { isFinishedAnswer } from "./message.ts";
 import { getSessionId } from "./session-directory.ts";
 import type { LogStore } from "./store.ts";
+import { isRunOpen } from "./unfinished-calls.ts";
 
 export interface SessionInfo {
   path: string;
@@ -62,19 +61,14 @@ async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | 
   };
 }
 
-/** The `custom` entry about a run that a crash had cut. */
-const runEnded = "tau.run_ended";
-
 async function readEnding(log: SessionLog): Promise<SessionInfo["ending"]> {
   const { table } = log;
   const row = Math.max(...(["user", "assistant", "toolResult"] as const).map((kind) => table.findLast(kind)));
   if (row < 0) return undefined;
   const later = table.findLast("custom");
   const [last, record] = await log.read([row, ...(later > row ? [later] : [])]);
-  if (record?.type === "custom" && record.customType === runEnded) return "cut";
-  if (last?.type !== "message") return undefined;
-  const isAnswer = isFinishedAnswer(last.message) && getToolCalls(last.message).length === 0;
-  return isAnswer ? undefined : "unanswered";
+  if (record?.type === "custom" && record.customType === customTypes.runEnded) return "cut";
+  return last && isRunOpen([last]) ? "unanswered" : undefined;
 }
 
 /** What is known without the entries. */

@@ -26,7 +26,7 @@ export async function openContractHost(): Promise<ContractHost> {
   const model = scriptedModel([]);
   // A run may be told to go on before its tool waits.
   let isReleased = false;
-  let release = () => void (isReleased = true);
+  let release = (): void => void (isReleased = true);
   const look = {
     name: "look",
     label: "look",
