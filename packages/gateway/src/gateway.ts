@@ -2,6 +2,7 @@
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { createOwnDevice, Devices } from "./auth/devices.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
+import { openDurableParts } from "./durable-parts.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
 import { listen } from "./server/server.ts";
@@ -30,7 +31,10 @@ export interface Gateway {
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { agentDir, openDirectory, getSettings, version, log, clock = systemClock, ids = systemIds } = options;
+  const durable = await openDurableParts({ agentDir, clock, ids, getSettings, log, getSessions: () => parts.sessions });
+  const { inbox } = durable;
   const parts: GatewayParts = {
+    ...durable.parts,
     version,
     clock,
     ids,
@@ -38,18 +42,26 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     getSettings,
     devices: new Devices([createOwnDevice(options.token)]),
     connections: new Connections(),
-    sessions: new OpenSessions({ agentDir, openDirectory }),
+    sessions: new OpenSessions({
+      agentDir,
+      openDirectory,
+      afterCrash: inbox.afterCrash,
+      onOpened: (hosted) => inbox.onOpened(hosted),
+    }),
     subscriptions: new Subscriptions(),
     log,
   };
   const { host, port } = getSettings();
   const server = await listen({ host, port }, parts);
+  void inbox.start();
   return {
     url: `ws://${host}:${server.address.port}`,
     parts,
     async stop() {
       await server.close();
+      await inbox.stop();
       await parts.sessions.dispose();
+      await durable.close();
     },
   };
 }

@@ -2,6 +2,10 @@ import type { Clock, Ids } from "@tau/ai";
 import type { Settings } from "@tau/harness/settings";
 import type { Devices } from "./auth/devices.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
+import type { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
+import type { Inbox } from "./inbox/inbox.ts";
+import type { Lanes } from "./lanes/lanes.ts";
+import type { RunRecords } from "./lanes/run-records.ts";
 import type { Connections } from "./server/connections.ts";
 import type { OpenSessions } from "./sessions/open-sessions.ts";
 
@@ -20,6 +24,10 @@ export interface GatewayParts {
   readonly connections: Connections;
   readonly sessions: OpenSessions;
   readonly subscriptions: Subscriptions;
+  readonly lanes: Lanes;
+  readonly runs: RunRecords;
+  readonly inbox: Inbox;
+  readonly idempotencyKeys: IdempotencyKeys;
   /** Writes a line to the gateway's own log. */
   readonly log: (line: string) => void;
 }

@@ -10,7 +10,7 @@ export const healthMethods = {
       connections: parts.connections.count,
       openSessions: sessions.length,
       runningSessions: sessions.filter(({ status }) => status === "running").length,
-      inbox: { waiting: 0, dead: 0 },
+      inbox: parts.inbox.counts,
       memoryBytes: process.memoryUsage.rss(),
     };
   }),

@@ -2,14 +2,17 @@
 import type { Command, CommandName } from "@tau/protocol";
 import { encodeFrame } from "../client.ts";
 import { GatewayError } from "../errors.ts";
+import { acceptCommand, isMessageCommand } from "../inbox/accept-command.ts";
 import type { MethodContext } from "./method.ts";
 
 export async function runCommand(
-  { parts, client, requestId }: MethodContext,
+  context: MethodContext,
   name: CommandName,
-  { sessionId, idempotencyKey: _key, ...fields }: Record<string, unknown>,
+  { sessionId, ...fields }: Record<string, unknown>,
 ): Promise<unknown> {
+  const { parts, client, requestId } = context;
   if (typeof sessionId !== "string") throw new GatewayError("invalid_parameters", "sessionId is missing.");
+  if (isMessageCommand(name)) return await acceptCommand(context, name, { ...fields, sessionId });
   const { host } = await parts.sessions.open(sessionId);
   return await host.execute(sessionId, { ...fields, type: name } as Command, {
     onOutput: (delta) => {

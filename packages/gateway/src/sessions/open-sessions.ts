@@ -1,12 +1,15 @@
 /** The sessions that are open in the gateway. They are opened when they are used. */
-import { SessionManager } from "@tau/harness";
-import type { Host, HostedSession } from "@tau/harness/host";
+import { type AgentSessionParams, SessionManager } from "@tau/harness";
+import type { AfterCrash, Host, HostedSession } from "@tau/harness/host";
 import { findSession, getWorkingDirectory } from "@tau/harness/session";
 import type { OpenSessionData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 
 /** Opens a host for the sessions of a directory: with its settings, its trust and its extensions. */
-export type OpenDirectory = (cwd: string) => Promise<Host>;
+export type OpenDirectory = (cwd: string, params: GatewaySessionParams) => Promise<Host>;
+
+/** What the sessions of a gateway are created with, besides what their directory says. */
+export type GatewaySessionParams = Required<Pick<AgentSessionParams, "afterCrash">>;
 
 export interface OpenSession {
   readonly host: Host;
@@ -16,6 +19,9 @@ export interface OpenSession {
 export interface OpenSessionsOptions {
   agentDir: string;
   openDirectory: OpenDirectory;
+  afterCrash: AfterCrash;
+  /** Called with each session that was opened. */
+  onOpened: (hosted: HostedSession) => void;
 }
 
 export class OpenSessions {
@@ -35,6 +41,7 @@ export class OpenSessions {
   async create(cwd: string, agentName?: string): Promise<OpenSession> {
     const host = await this.#getHost(cwd);
     const sessionId = await host.create(agentName === undefined ? {} : { agentName });
+    this.#options.onOpened(host.get(sessionId));
     return { host, hosted: host.get(sessionId) };
   }
 
@@ -47,6 +54,7 @@ export class OpenSessions {
     const manager = await SessionManager.open(path, { agentDir });
     const host = await this.#getHost(await getWorkingDirectory(manager, process.cwd()));
     await host.open(manager);
+    this.#options.onOpened(host.get(sessionId));
     return { host, hosted: host.get(sessionId) };
   }
 
@@ -72,7 +80,8 @@ export class OpenSessions {
   }
 
   #getHost(cwd: string): Promise<Host> {
-    const opening = this.#hosts.get(cwd) ?? this.#options.openDirectory(cwd);
+    const { openDirectory, afterCrash } = this.#options;
+    const opening = this.#hosts.get(cwd) ?? openDirectory(cwd, { afterCrash });
     this.#hosts.set(cwd, opening);
     return opening;
   }

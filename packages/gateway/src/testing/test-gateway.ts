@@ -43,10 +43,10 @@ export async function openTestGateway(given: TestGatewayOptions = {}): Promise<T
     agentDir,
     token,
     getSettings: () => settingsManager.get().gateway,
-    openDirectory: async (cwd) =>
+    openDirectory: async (cwd, own) =>
       createHost({
         agentDir,
-        params: { cwd, agentDir, model, settingsManager, ...given.params },
+        params: { cwd, agentDir, model, settingsManager, ...own, ...given.params },
       }),
     version: "1.2.3",
     log: (line) => void logged.push(line),
