@@ -9,6 +9,7 @@ export {
 export type { Client, ClientAbilities, EncodedFrame } from "./client.ts";
 export { GatewayError } from "./errors.ts";
 export { type Gateway, type GatewayOptions, startGateway } from "./gateway.ts";
+export { SessionExecutionQueue } from "./lanes/session-execution-queue.ts";
 export { askControl, type ControlAnswer } from "./life/control-socket.ts";
 export type { DrainOptions } from "./life/drain.ts";
 export { parseLogText, readLogLines } from "./life/log-file.ts";
