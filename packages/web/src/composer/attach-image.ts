@@ -13,8 +13,8 @@ export async function readImage(file: File): Promise<AttachedImage> {
   if (file.size > maxBytes) throw new Error(`${file.name} is larger than 700 KB. Make it smaller first.`);
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error ?? new Error(`${file.name} could not be read.`));
+    reader.addEventListener("load", () => resolve(String(reader.result)));
+    reader.addEventListener("error", () => reject(reader.error ?? new Error(`${file.name} could not be read.`)));
     reader.readAsDataURL(file);
   });
   return { name: file.name || "Image", mimeType: file.type, data: url.slice(url.indexOf(",") + 1) };

@@ -1,9 +1,10 @@
 /** Text that can be trusted to be what it looks like. Pure. */
 
-/** Control characters, characters that change the direction of others, and characters without a width. */
-const hidden =
-  // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]|[\u{1d173}-\u{1d17a}]/gu;
+/**
+ * Control characters, characters that change the direction of others, characters without a width, unassigned ones, and blanks
+ * that are not the usual one.
+ */
+const hidden = /(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 export interface TextPart {
   text: string;
