@@ -1,17 +1,19 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { createOwnDevice, Devices } from "./auth/devices.ts";
+import { openDevices } from "./auth/devices.ts";
+import { Guesses } from "./auth/guesses.ts";
+import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
+import { encodeFrame } from "./client.ts";
+import { type DrainOptions, waitForRuns } from "./life/drain.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
-import { listen } from "./server/server.ts";
+import { listen, type ListenOptions } from "./server/server.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ListenOptions {
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;
-  /** The token of the gateway's own user. */
-  token: string;
   openDirectory: OpenDirectory;
   getSettings: () => GatewaySettings;
   /** Of the program. */
@@ -25,31 +27,55 @@ export interface Gateway {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
   readonly parts: GatewayParts;
+  /** Takes nobody and nothing new, tells clients, and waits for the runs. Returns how many still run. */
+  drain(options?: DrainOptions): Promise<number>;
+  /** At once: what still runs is ended. */
   stop(): Promise<void>;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { agentDir, openDirectory, getSettings, version, log, clock = systemClock, ids = systemIds } = options;
+  const devices = await openDevices({ agentDir, clock, ids, log });
+  const guesses = new Guesses(clock);
+  let isStopping = false;
   const parts: GatewayParts = {
     version,
     clock,
     ids,
     startedAt: clock.now(),
+    isStopping: () => isStopping,
     getSettings,
-    devices: new Devices([createOwnDevice(options.token)]),
+    devices,
+    guesses,
+    pairing: new Pairing({ devices, guesses, clock, ids, log }),
     connections: new Connections(),
     sessions: new OpenSessions({ agentDir, openDirectory }),
     subscriptions: new Subscriptions(),
     log,
   };
-  const { host, port } = getSettings();
-  const server = await listen({ host, port }, parts);
+  const server = await listen(options, parts);
+  const stopWatching = devices.watch();
+  devices.onRemoved((id) => {
+    for (const client of parts.connections.list(id)) client.close(1008, "the device was revoked");
+  });
   return {
-    url: `ws://${host}:${server.address.port}`,
+    url: server.url,
     parts,
+    async drain(drainOptions = {}) {
+      isStopping = true;
+      server.stopAccepting();
+      const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
+      for (const client of parts.connections.list()) client.send(frame);
+      return await waitForRuns(parts, drainOptions);
+    },
     async stop() {
+      isStopping = true;
+      // Runs end before their clients go, who are told how.
+      await parts.sessions.dispose("gateway_disconnected");
+      for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
       await server.close();
-      await parts.sessions.dispose();
+      stopWatching();
+      parts.pairing.close();
     },
   };
 }

@@ -1,6 +1,12 @@
 /** Sessions served to many. */
+export { type Device, type Devices, openDevices } from "./auth/devices.ts";
 export type { Client, EncodedFrame } from "./client.ts";
 export { GatewayError } from "./errors.ts";
 export { type Gateway, type GatewayOptions, startGateway } from "./gateway.ts";
+export { askControl, type ControlAnswer } from "./life/control-socket.ts";
+export type { DrainOptions } from "./life/drain.ts";
+export { parseLogText, readLogLines } from "./life/log-file.ts";
+export { type GatewayStatus, type ServedGateway, serveGateway, type ServeOptions } from "./life/serve.ts";
 export type { GatewayParts, GatewaySettings } from "./parts.ts";
+export type { ServerLimits } from "./server/limits.ts";
 export type { OpenDirectory } from "./sessions/open-sessions.ts";

@@ -3,12 +3,13 @@ import { parseFields } from "@tau/harness/fields";
 import { isCommandName } from "@tau/protocol";
 import { isGatewayMethod, methodScopes, type RequestFrame } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
+import { devicesMethods } from "./devices.ts";
 import { healthMethods } from "./health.ts";
 import type { MethodContext, OwnMethod, SomeMethods } from "./method.ts";
 import { runCommand } from "./session.ts";
 import { sessionsMethods } from "./sessions.ts";
 
-const methodTable: SomeMethods = { ...healthMethods, ...sessionsMethods };
+const methodTable: SomeMethods = { ...devicesMethods, ...healthMethods, ...sessionsMethods };
 
 /** Throws for a method that does not exist, that the client may not call, or whose parameters are wrong. */
 export async function callMethod(context: MethodContext, { method, params = {} }: RequestFrame): Promise<unknown> {

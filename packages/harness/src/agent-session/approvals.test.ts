@@ -82,7 +82,7 @@ describe("only a clear yes allows", () => {
 test("the first answer counts; a second one, or one to a question that was never asked, is told so", async () => {
   const { approvals, events, ask } = open();
   const asked = ask();
-  expect(approvals.answer("q1", { decision: "deny" }, "gateway")).toBe(true);
+  expect(approvals.answer("q1", { decision: "deny", by: "gateway" })).toBe(true);
   expect(approvals.answer("q1", { decision: "allow" })).toBe(false);
   expect(approvals.answer("q9", { decision: "allow" })).toBe(false);
   expect(await asked).toEqual({ decision: "deny", by: "gateway" });

@@ -1,7 +1,6 @@
 /** Questions that wait for a person. Every surface is told, and the first answer counts. */
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ApprovalAnswer } from "@tau/protocol";
 import type { Answer, Ask, Question } from "../policy/policy.ts";
 import type { Publisher } from "./publisher.ts";
 
@@ -33,12 +32,8 @@ export class Approvals {
     this.#parts = parts;
   }
 
-  /** Takes an answer; `by` says who gave it. False when the question is no longer open. */
-  answer(id: string, answer: ApprovalAnswer, by?: string): boolean {
-    return this.#settle(id, { ...answer, ...(by !== undefined && { by }) });
-  }
-
-  #settle(id: string, answer: Answer): boolean {
+  /** False when the question is no longer open. */
+  answer(id: string, answer: Answer): boolean {
     const settle = this.#open.get(id);
     // Code without types may answer anything; only a clear yes is one.
     settle?.(answer?.decision === "allow" ? answer : { ...answer, decision: "deny" });
@@ -75,7 +70,7 @@ export class Approvals {
     });
     (async () => await ask(question, signal))()
       .catch(denied)
-      .then((answer) => this.#settle(question.id, answer));
+      .then((answer) => this.answer(question.id, answer));
   }
 
   #wait(id: string, limitMs: number, signal: AbortSignal): Promise<Answer> {

@@ -213,6 +213,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       parent,
       sessions,
       abortSignal: params.abortSignal,
+      afterCrash: params.afterCrash,
       problems: [
         ...describeProblems(services),
         ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),

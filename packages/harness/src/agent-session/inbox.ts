@@ -15,6 +15,7 @@ type Content = (TextContent | ImageContent)[];
 
 interface Waiting extends QueuedMessage {
   readonly kind: QueueKind;
+  readonly content: Content;
 }
 
 export interface InboxParts {
@@ -30,6 +31,8 @@ export class Inbox {
   #waiting: readonly Waiting[] = [];
   /** Handed over to the engine, and not yet in the log as said. */
   readonly #taken = new Map<object, Waiting>();
+  /** The ids of messages that began a run without waiting. */
+  readonly #named = new WeakMap<object, string>();
 
   constructor(parts: InboxParts) {
     this.#parts = parts;
@@ -53,13 +56,27 @@ export class Inbox {
     return { steering: this.list("steer").map(toSummary), followUps: this.list("followUp").map(toSummary) };
   }
 
-  /** Resolves with its id when it is in the log: from then on it is not lost. */
-  async accept(kind: QueueKind, content: Content): Promise<string> {
-    const { session, ids } = this.#parts;
-    const id = ids();
+  /** Resolves with its id when it is in the log: from then on it is not lost. `id`: default a new one. */
+  async accept(kind: QueueKind, content: Content, id: string = this.#parts.ids()): Promise<string> {
+    const { session } = this.#parts;
     await session.append({ type: "queue", queueId: id, state: "accepted", kind, content });
     this.#change([...this.#waiting, { id, kind, content }]);
     return id;
+  }
+
+  /** Messages that are in the log as accepted, from before this process, wait again. */
+  restore(entries: readonly AcceptedEntry[]): void {
+    const restored = entries.map(({ queueId: id, kind, content }) => ({
+      id,
+      kind,
+      content: typeof content === "string" ? [{ type: "text" as const, text: content }] : content,
+    }));
+    if (restored.length > 0) this.#change([...restored, ...this.#waiting]);
+  }
+
+  /** Gives a message that begins a run an id, which its entry will have as its `queueId`. */
+  nameMessage(message: object, id: string): void {
+    this.#named.set(message, id);
   }
 
   /** What the engine is given now: the oldest, or all of them. */
@@ -75,9 +92,9 @@ export class Inbox {
     });
   }
 
-  /** The id of a message that was waiting. */
+  /** The id of a message that was waiting, or was given one. */
   getId(message: object): string | undefined {
-    return this.#taken.get(message)?.id;
+    return this.#taken.get(message)?.id ?? this.#named.get(message);
   }
 
   /** The message is in the log: that is its outcome. */
@@ -94,8 +111,8 @@ export class Inbox {
   }
 
   /** Takes back what waits, or one of it. Returns what it was. */
-  async cancel(id?: string, reason = "cancelled by the person"): Promise<QueuedMessage[]> {
-    return await this.#drop("cancelled", reason, id);
+  async cancel(id?: string): Promise<QueuedMessage[]> {
+    return await this.#drop("cancelled", "cancelled by the person", id);
   }
 
   /** Says of everything that waits that it will not be said. */

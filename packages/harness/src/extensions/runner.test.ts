@@ -77,6 +77,24 @@ describe("ExtensionRunner", () => {
     expect(runner.has("context")).toBe(false);
   });
 
+  test("calls handlers that come later, and none that was removed while it waited for its turn", async () => {
+    const calls: string[] = [];
+    let stop = () => {};
+    const { runner } = await run(
+      (tau) =>
+        void tau.on("agent_start", async () => {
+          calls.push("first");
+          stop();
+          tau.on("agent_start", () => void calls.push("added"));
+        }),
+      (tau) => void (stop = tau.on("agent_start", () => void calls.push("removed"))),
+    );
+    await runner.emit({ type: "agent_start" });
+    expect(calls).toEqual(["first"]);
+    await runner.notify({ type: "agent_start" });
+    expect(calls).toEqual(["first", "first", "added"]);
+  });
+
   test("passes messages, results, payloads and input from handler to handler", async () => {
     const { runner } = await run(
       (tau) => {

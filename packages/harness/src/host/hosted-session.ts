@@ -13,7 +13,8 @@ import {
 import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
 import type { FileCompletion } from "../completion/file-completion.ts";
-import type { AgentSession, SessionEnd, SubmitOptions } from "../agent-session/agent-session.ts";
+import type { AgentSession, SessionEnd } from "../agent-session/agent-session.ts";
+import type { SubmitOptions } from "../agent-session/prompts.ts";
 import { HarnessError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
 import { Logins } from "./login.ts";
@@ -157,7 +158,9 @@ export async function openView(session: AgentSession): Promise<View> {
     // What is appended while the log is read would be missing.
     if (entryCount !== sessionManager.getEntryCount()) continue;
     const log = { entries, hasOlder, leafId: sessionManager.getLeafId(), name, entryCount };
-    const view: View = { ...emptyView, log };
+    const { cutRun } = session;
+    const ended = cutRun && { reason: cutRun.terminationReason, detail: cutRun.detail };
+    const view: View = { log, live: { ...emptyView.live, ended } };
     return session.notices.reduce((reduced, notice) => reduce(reduced, { type: "notice", ...notice }), view);
   }
 }

@@ -1,4 +1,5 @@
 /** Hosting sessions for surfaces. */
+export type { AfterCrash } from "../agent-session/after-crash.ts";
 export { LiveSessions } from "../agent-session/live-sessions.ts";
 export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand } from "./commands/index.ts";

@@ -27,7 +27,7 @@ export {
 export { summarise, type SummaryResult, type SummaryTask } from "../compaction/summarise.ts";
 export { contextTokens, estimateTokens } from "../compaction/tokens.ts";
 export type { Durability } from "./append-queue.ts";
-export type { BranchPage, SessionTreeNode } from "./branch.ts";
+export type { BranchPage, QueuedState, SessionTreeNode } from "./branch.ts";
 export type { ListOptions, ListProgress } from "./list-sessions.ts";
 export {
   buildContext,
@@ -59,7 +59,9 @@ export type {
   ThinkingLevelChangeEntry,
   UsageEntry,
 } from "./entry.ts";
+export { writeWhole } from "../durable-file.ts";
 export { createFileStore, type FileStoreOptions } from "./file-store.ts";
+export { encodeLine, readChecksum } from "./line.ts";
 export { findSession, mustBeInSessionDirectory, mustBeSession, type SessionLookup } from "./find-session.ts";
 export { getWorkingDirectory } from "./working-directory.ts";
 export type { ReadOnly } from "./log.ts";

@@ -69,6 +69,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   settingsManager: true,
   resourceLoader: true,
   resources: true,
+  afterCrash: true,
   parentSessionId: true,
   sessionId: true,
   abortSignal: true,

@@ -1,34 +1,43 @@
-/** Where the gateway of this account listens, and the token for it. Both are in files that only this account can read. */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+/** Finds the gateway that runs on this machine for this account. Nothing has to be typed. */
+import { getGatewayFiles, ownDeviceId } from "./gateway-files.ts";
+import { readOwnFile } from "./own-file.ts";
 
-/** How a client on the same machine and account connects. */
 export interface FoundGateway {
   /** Such as `ws://127.0.0.1:7433`. */
   url: string;
+  pid: number;
   deviceId: string;
   token: string;
 }
 
-/** The device of the account itself. */
-const ownDeviceId = "local";
-
-/** Undefined if no gateway of this account runs, as far as its files tell. */
+/**
+ * Undefined if none is running. Throws for files that others could have written or read. `agentDir` is the directory with
+ * the user's settings, credentials and sessions.
+ */
 export async function findGateway(agentDir: string): Promise<FoundGateway | undefined> {
-  const directory = join(agentDir, "gateway");
-  const address = await readJson(join(directory, "address.json"));
-  const devices = await readJson(join(directory, "devices.json"));
-  const listed = (devices as { devices?: { id: string; token?: string }[] } | undefined)?.devices;
-  const token = listed?.find(({ id }) => id === ownDeviceId)?.token;
-  const url = (address as { url?: unknown } | undefined)?.url;
-  return typeof url === "string" && typeof token === "string" ? { url, deviceId: ownDeviceId, token } : undefined;
+  const files = getGatewayFiles(agentDir);
+  const { url, pid } = parseObject(files.address);
+  if (typeof url !== "string" || typeof pid !== "number" || !isRunning(pid)) return undefined;
+  const { devices } = parseObject(files.devices);
+  const own = Array.isArray(devices) ? devices.find((device) => device?.id === ownDeviceId) : undefined;
+  return typeof own?.token === "string" ? { url, pid, deviceId: ownDeviceId, token: own.token } : undefined;
 }
 
-async function readJson(path: string): Promise<unknown> {
+/** Empty for a file that does not exist, or that is only half there. */
+function parseObject(path: string): Record<string, unknown> {
   try {
-    return JSON.parse(await readFile(path, "utf8"));
+    return Object(JSON.parse(readOwnFile(path) ?? "{}")) as Record<string, unknown>;
   } catch (error) {
-    if ((error as { code?: string }).code === "ENOENT") return undefined;
+    if (error instanceof SyntaxError) return {};
     throw error;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It runs as another user.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

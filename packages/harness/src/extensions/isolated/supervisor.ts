@@ -11,6 +11,7 @@ import { openProcess, type OpenProcess } from "./open-process.ts";
 import type { IsolatedPorts } from "./ports.ts";
 import type { CallAnswer, CallOptions } from "./process-link.ts";
 import { QuotaMeter } from "./quota.ts";
+import { streamedEvents } from "./stream-batch.ts";
 
 export interface SupervisorParts {
   source: ExtensionSource;
@@ -79,9 +80,9 @@ export class Supervisor {
 
   /** Events of before the first call are not sent later: nobody waits for them. */
   stream(event: ExtensionEvent): void {
-    const state = this.#state;
-    if (state.kind === "running" && !this.#refusesEvents) state.process.link.stream(event);
-    else if (state.kind === "idle") this.#getProcess().catch((error: unknown) => this.#report(getErrorMessage(error)));
+    const { kind } = this.#state;
+    if (kind === "running") this.#parts.ports.stream.push(event);
+    else if (kind === "idle") this.#getProcess().catch((error: unknown) => this.#report(getErrorMessage(error)));
   }
 
   async close(): Promise<void> {
@@ -114,6 +115,7 @@ export class Supervisor {
         server: this.#server,
         onManifest: (manifest) => {
           this.#manifest = manifest;
+          if (this.#state.kind === "running") this.#listen(this.#state.process, manifest);
           onManifest(manifest);
         },
         onWritten: (bytes) => this.#countWritten(bytes),
@@ -126,6 +128,7 @@ export class Supervisor {
         throw new Error(this.#state.reason);
       }
       this.#state = { kind: "running", process };
+      this.#listen(process, process.manifest);
       void process.ended.then((reason) => this.#noteEnd(process, reason));
       this.#repeatStart(process);
       return process;
@@ -141,6 +144,11 @@ export class Supervisor {
     const reason = handlers.length > 0 ? await this.#server.judgeEvents() : undefined;
     if (reason !== undefined) this.#report(`It is not told of events. ${reason}`);
     return reason !== undefined;
+  }
+
+  #listen({ link }: OpenProcess, { handlers }: Manifest): void {
+    const names = handlers.map(([name]) => name).filter((name) => streamedEvents.has(name));
+    this.#parts.ports.stream.listen(link, this.#refusesEvents ? [] : names);
   }
 
   #repeatStart({ link, manifest }: OpenProcess): void {

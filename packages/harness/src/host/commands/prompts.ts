@@ -3,7 +3,7 @@ import { withoutUndefined } from "@tau/ai/internal";
 import { approvalChoices } from "@tau/protocol";
 import { HarnessError } from "../../errors.ts";
 import { flag, image, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
-import type { SubmitOptions } from "../../agent-session/agent-session.ts";
+import type { SubmitOptions } from "../../agent-session/prompts.ts";
 import { getMessageText } from "../data.ts";
 import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
 
