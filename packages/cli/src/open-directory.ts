@@ -25,7 +25,7 @@ export interface DirectoryChoices {
 export interface DirectoryOpener {
   readonly extensions: ReturnType<typeof createExtensionsParams>;
   openSettings(cwd: string): Promise<SettingsManager>;
-  /** `params` are what its sessions are created with, besides what the flags say. */
+  /** `params` are what its sessions are created with, besides what the flags say. The host closes the settings. */
   openHost(cwd: string, settings: SettingsManager, params: Partial<HostOptions["params"]>): Host;
 }
 
@@ -107,6 +107,7 @@ export async function createDirectoryOpener(
         agentDir,
         ...(options.models && { models: options.models }),
         prepare: createPrepare(options),
+        onDispose: () => settingsManager.close(),
       });
     },
   };

@@ -1,6 +1,12 @@
 /** Sessions served to many. */
 export { type Device, type Devices, openDevices } from "./auth/devices.ts";
-export type { Client, EncodedFrame } from "./client.ts";
+export {
+  type BroadcastFrame,
+  type EventGateway,
+  subscribeEmbeddedPiSession,
+  translatePiEvent,
+} from "./bridge/embedded-session.ts";
+export type { Client, ClientAbilities, EncodedFrame } from "./client.ts";
 export { GatewayError } from "./errors.ts";
 export { type Gateway, type GatewayOptions, startGateway } from "./gateway.ts";
 export { askControl, type ControlAnswer } from "./life/control-socket.ts";
@@ -9,4 +15,4 @@ export { parseLogText, readLogLines } from "./life/log-file.ts";
 export { type GatewayStatus, type ServedGateway, serveGateway, type ServeOptions } from "./life/serve.ts";
 export type { GatewayParts, GatewaySettings } from "./parts.ts";
 export type { ServerLimits } from "./server/limits.ts";
-export type { OpenDirectory } from "./sessions/open-sessions.ts";
+export type { GatewaySessionParams, OpenDirectory } from "./sessions/open-sessions.ts";

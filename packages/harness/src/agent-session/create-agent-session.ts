@@ -225,6 +225,8 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       clock,
       ids,
       logTool: params.debugLog && ((tool, level, message) => params.debugLog?.log("tool", { tool, level, message })),
+      hasJobs: () => tools.jobs.list().some(({ ended }) => !ended),
+      reloadGateway: params.reloadGateway,
       reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
       close: () => owned.close().finally(() => sessionManager.close()),
     });

@@ -25,6 +25,8 @@ export interface JudgeParts {
   remembered: RememberedRules;
   /** Gets what a person said when they allowed a call, for the model. */
   onMessage?: (toolCallId: string, message: string) => void;
+  /** Whether whoever began the run has a scope. Default: scopes are not asked for. */
+  hasScope?: (scope: string) => boolean;
   subject: Subject;
   /** Where relative paths begin. */
   cwd: string;
@@ -66,6 +68,14 @@ export interface Judgement {
 /** One for each target, however often and in however many spellings the call names it. */
 async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
   const byName: AccessRequest = { capability: "tool", target: { kind: "name", name: call.name } };
+  const { requiredScope } = (call.tool ?? {}) as { requiredScope?: string };
+  if (requiredScope !== undefined && parts.hasScope?.(requiredScope) === false) {
+    const { capability, target } = byName;
+    const reason = `It needs the scope ${JSON.stringify(requiredScope)}, which whoever began this run does not have.`;
+    return [
+      { request: { subject: parts.subject, capability, target }, verdict: { kind: "deny", rule: "scope", reason } },
+    ];
+  }
   try {
     const wanted = call.tool?.access?.(call.args as Record<string, unknown>, parts.cwd) ?? [];
     const judged: Judgement[] = [];
