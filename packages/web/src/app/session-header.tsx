@@ -39,7 +39,7 @@ export function SessionHeader({ session, info, onOpen }: SessionHeaderProps) {
         aria-label={`Model ${model}, thinking ${state?.thinkingLevel ?? ""}`}
       >
         <span class="cut">{model}</span>
-        {state && state.thinkingLevel !== "off" && <span class="muted"> {state.thinkingLevel}</span>}
+        {state && state.thinkingLevel !== "off" && <span class="muted level"> {state.thinkingLevel}</span>}
       </button>
       <button class="chip" onClick={() => onOpen("stats")} aria-label="Cost and context">
         {stats ? formatCost(stats.cost) : "$–"}

@@ -51,6 +51,9 @@ function Question({ session, approval, others, mayAnswer }: QuestionProps) {
   const answer = (given: ApprovalAnswer) =>
     void attempt.run(() => session.call("approve", { approvalId: approval.id, ...given }));
   const deny = () => answer({ decision: "deny", ...(reason.trim() !== "" && { message: reason.trim() }) });
+  const rules = new Set(approval.choices.flatMap(({ rule }) => rule ?? []));
+  // Told once, if all choices would remember the same.
+  const sharedRule = rules.size === 1 ? [...rules][0] : undefined;
   const isOff = isDeaf || attempt.isBusy || !mayAnswer;
   return (
     <section class="question" role="alertdialog" aria-label="A question" tabIndex={-1} ref={box}>
@@ -71,6 +74,14 @@ function Question({ session, approval, others, mayAnswer }: QuestionProps) {
         </p>
       )}
       {!mayAnswer && <p class="muted small">This device may not answer questions.</p>}
+      {sharedRule !== undefined && (
+        <p class="small">
+          <span class="muted">What would be remembered:</span>{" "}
+          <code class="rule">
+            <Hidden text={sharedRule} />
+          </code>
+        </p>
+      )}
       <div class="question-choices">
         <button class="button" disabled={isOff} onClick={deny}>
           No
@@ -83,7 +94,7 @@ function Question({ session, approval, others, mayAnswer }: QuestionProps) {
             onClick={() => answer({ decision: "allow", choice, ...(rule !== undefined && { rule }) })}
           >
             {labels[choice]}
-            {rule !== undefined && (
+            {rule !== undefined && sharedRule === undefined && (
               <code class="rule">
                 <Hidden text={rule} />
               </code>

@@ -38,6 +38,7 @@ export function DevicesPanel({ client, onClose, onForget }: DevicesPanelProps) {
           aria-label="Code of a new device"
           value={code}
           required
+          autofocus
           autocapitalize="characters"
           spellcheck={false}
           onInput={(event) => setCode(event.currentTarget.value)}

@@ -43,6 +43,7 @@ export function ModelPanel({ session, info, onClose }: SessionPanelProps) {
       <input
         class="filter"
         type="search"
+        autofocus
         placeholder="Search models"
         aria-label="Search models"
         onInput={(event) => setQuery(event.currentTarget.value)}

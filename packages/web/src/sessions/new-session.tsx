@@ -38,6 +38,7 @@ export function NewSession({
             list="directories"
             value={cwd}
             required
+            autofocus
             spellcheck={false}
             autocapitalize="off"
             onInput={(event) => setCwd(event.currentTarget.value)}

@@ -15,11 +15,12 @@ export function getCallSubject(input: Readonly<Record<string, unknown>>): string
   return rest.length === 0 ? first : `${first} …`;
 }
 
-export type CallStatus = "waiting" | "running" | "done" | "failed" | "denied";
+export type CallStatus = "waiting" | "asked" | "running" | "done" | "failed" | "denied";
 
-export function getCallStatus({ result, running, denied }: CallState): CallStatus {
+export function getCallStatus({ result, running, denied, isAsked }: CallState): CallStatus {
   if (denied !== undefined) return "denied";
   if (result) return result.isError ? "failed" : "done";
+  if (isAsked) return "asked";
   return running ? "running" : "waiting";
 }
 

@@ -30,13 +30,18 @@ export interface CallState {
   readonly result: ToolResultMessage | undefined;
   /** Why it was not allowed. */
   readonly denied: string | undefined;
+  /** Whether a person is asked about it. */
+  readonly isAsked: boolean;
 }
 
 /** What is known of a call besides the call itself. */
 interface Outcome {
   result: ToolResultMessage | undefined;
   denied: string | undefined;
+  isAsked: boolean;
 }
+
+const noOutcome: Outcome = { result: undefined, denied: undefined, isAsked: false };
 
 /** Items that did not change stay the same objects, so that they are not drawn again. */
 export class ItemBuilder {
@@ -48,7 +53,7 @@ export class ItemBuilder {
 
   /** `loggedId`: the live message that is in the log already. */
   build(entries: readonly SessionEntry[], live: LiveView, loggedId: string | undefined): Item[] {
-    const inputs = [entries, live.tools, live.denials];
+    const inputs = [entries, live.tools, live.denials, live.approvals];
     if (inputs.some((input, index) => input !== this.#log.inputs[index])) {
       this.#log = { inputs, items: this.#buildLog(entries, live) };
     }
@@ -83,7 +88,7 @@ export class ItemBuilder {
     outcomes: ReadonlyMap<string, Outcome>,
     tools: ReadonlyMap<string, LiveTool>,
   ): Item {
-    const outcome = outcomes.get(call.id) ?? { result: undefined, denied: undefined };
+    const outcome = outcomes.get(call.id) ?? noOutcome;
     const running = outcome.result ? undefined : tools.get(call.id);
     const known = this.#byCall.get(call);
     if (known && known.running === running && isSameOutcome(known.outcome, outcome)) return known.item;
@@ -94,12 +99,13 @@ export class ItemBuilder {
   }
 }
 
-const isSameOutcome = (a: Outcome, b: Outcome): boolean => a.result === b.result && a.denied === b.denied;
+const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
+  a.result === b.result && a.denied === b.denied && a.isAsked === b.isAsked;
 
 function findOutcomes(entries: readonly SessionEntry[], live: LiveView): Map<string, Outcome> {
   const outcomes = new Map<string, Outcome>();
   const get = (id: string): Outcome => {
-    const outcome = outcomes.get(id) ?? { result: undefined, denied: undefined };
+    const outcome = outcomes.get(id) ?? { ...noOutcome };
     outcomes.set(id, outcome);
     return outcome;
   };
@@ -112,6 +118,7 @@ function findOutcomes(entries: readonly SessionEntry[], live: LiveView): Map<str
     }
   }
   for (const { toolCallId, reason } of live.denials) get(toolCallId).denied = reason;
+  for (const { toolCallId } of live.approvals) get(toolCallId).isAsked = true;
   return outcomes;
 }
 
@@ -120,7 +127,7 @@ function buildLive({ message, error, retry, compaction }: LiveView, loggedId: st
   if (message && message.id !== loggedId) {
     items.push({ key: `live:${message.id}`, kind: "live", message });
     for (const { id, name } of message.calls) {
-      const call = { id, name, input: undefined, running: undefined, result: undefined, denied: undefined };
+      const call = { id, name, input: undefined, running: undefined, ...noOutcome };
       items.push({ key: `live:${message.id}:${id}`, kind: "call", call });
     }
   }

@@ -14,6 +14,7 @@ const maxRecentLength = 16_000;
 
 const statusNames = {
   waiting: "waiting",
+  asked: "waits for your answer",
   running: "running",
   done: "done",
   failed: "failed",
