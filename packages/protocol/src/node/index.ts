@@ -1,4 +1,4 @@
-/** For Node: a client for the program in RPC mode, and how the gateway of this account is found. */
+/** For Node: a client for the program in RPC mode, and one for the gateway of this account. */
 export { type ClientOptions, type ClientStreams, TauClient } from "./client.ts";
 export { findGateway, type FoundGateway } from "./find-gateway.ts";
 export { type GatewayFiles, getGatewayFiles, ownDeviceId } from "./gateway-files.ts";

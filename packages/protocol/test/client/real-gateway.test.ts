@@ -34,10 +34,12 @@ test("in Node a client finds the gateway of its account, or says how to start on
     code: "not_found",
     message: expect.stringContaining("tau gateway"),
   });
-  await mkdir(join(agentDir, "gateway"));
-  await writeFile(join(agentDir, "gateway", "address.json"), JSON.stringify({ url: gateway.url, pid: process.pid }));
+  await mkdir(join(agentDir, "gateway"), { mode: 0o700 });
+  await writeFile(join(agentDir, "gateway", "address.json"), JSON.stringify({ url: gateway.url, pid: process.pid }), {
+    mode: 0o600,
+  });
   const devices = [{ id: "local", name: "This account", token, scopes: ["read"] }];
-  await writeFile(join(agentDir, "gateway", "devices.json"), JSON.stringify({ devices }));
+  await writeFile(join(agentDir, "gateway", "devices.json"), JSON.stringify({ devices }), { mode: 0o600 });
   const client = await connectToGateway({ agentDir });
   onTestFinished(() => client.close());
   expect(await client.call("health")).toMatchObject({ ok: true });
