@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { buildPage } from "./build-page.mjs";
 import { buildProgram } from "./build-program.mjs";
 import { buildSandboxHelper } from "./build-sandbox-helper.mjs";
 
@@ -31,7 +32,17 @@ const packages = [
   },
   { name: "agent", entries: ["index"] },
   { name: "tools", entries: ["index", "platform/index", "testing/index"] },
-  { name: "protocol", entries: ["index", "node/index"] },
+  {
+    name: "protocol",
+    entries: [
+      "index",
+      "gateway/index",
+      "client/index",
+      "client/web-socket-node",
+      "client/web-socket-browser",
+      "node/index",
+    ],
+  },
   {
     name: "harness",
     entries: [
@@ -45,13 +56,16 @@ const packages = [
       "extensions/",
       "packages/",
       "extensions/isolated/",
+      "fields/",
       "host/",
+      "durable/",
       "export/",
       "testing/",
     ].map((front) => `${front}index`),
   },
   { name: "tui", entries: ["index", "testing/index"] },
   { name: "pi", entries: ["index"] },
+  { name: "gateway", entries: ["index", "testing/index"] },
   { name: "cli", entries: ["index"] },
 ];
 
@@ -137,13 +151,18 @@ function oneCore(core, entries) {
 }
 
 buildSandboxHelper();
+await buildPage();
 await buildProgram();
 
 if (process.argv.includes("--types")) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [tsc, "-b", ...packages.map(({ name }) => join("packages", name))], {
-    cwd: root,
-    stdio: "inherit",
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [tsc, "-b", ...packages.map(({ name }) => join("packages", name)), join("packages", "web")],
+    {
+      cwd: root,
+      stdio: "inherit",
+    },
+  );
   process.exitCode = status ?? 1;
 }

@@ -17,7 +17,7 @@ const mayImport = {
   "sandbox-helper": [],
   tui: [],
   pi: ["ai", "agent", "tools", "protocol", "harness", "tui"],
-  cli: ["ai", "agent", "tools", "protocol", "harness", "tui", "pi"],
+  cli: ["ai", "agent", "tools", "protocol", "harness", "tui", "pi", "gateway"],
   gateway: ["ai", "agent", "tools", "protocol", "harness"],
   web: ["protocol"],
 };

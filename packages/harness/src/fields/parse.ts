@@ -8,11 +8,19 @@ export type ParsedFields<F extends Fields> =
   /** One sentence about the first mistake. */
   | { readonly kind: "wrong"; readonly message: string };
 
-/** Fields that are not described are ignored: a later version of a client may send more. */
-export function parseFields<F extends Fields>(fields: F, value: unknown): ParsedFields<F> {
+export interface ParseOptions {
+  /** Whether fields that are not described are refused. Default: ignored, because a later version of a client may send more. */
+  isClosed?: boolean;
+}
+
+export function parseFields<F extends Fields>(
+  fields: F,
+  value: unknown,
+  { isClosed = false }: ParseOptions = {},
+): ParsedFields<F> {
   const problems: FieldProblem[] = [];
   const values = object(fields).read(value, { path: [], report: (problem) => problems.push(problem) });
-  const wrong = problems.find(({ kind }) => kind !== "unknown_field");
+  const wrong = problems.find(({ kind }) => isClosed || kind !== "unknown_field");
   if (wrong) return { kind: "wrong", message: formatFieldProblem(wrong) };
   return { kind: "parsed", values: values! };
 }

@@ -32,7 +32,7 @@ interface CatalogueEntry {
 type Catalogue = Map<string, CatalogueEntry>;
 
 const catalogueName = "catalogue.json";
-const format = "tau sessions 2";
+const format = "tau sessions 3";
 const maxConcurrentFiles = 16;
 /** After so many files, other work gets its turn. */
 const filesPerTurn = 64;
@@ -119,6 +119,13 @@ export async function listLastUsed(
     }
   }
   return page;
+}
+
+/** One session of a list; undefined if the file is not a session. */
+export async function describeSessionFile(path: string, ports: StoragePorts): Promise<SessionInfo | undefined> {
+  const stats = await orUndefined(lookAt(ports.fileSystem, path));
+  const info = stats && (await describe(path, stats, ports));
+  return info ? toSessionInfo(path, info) : undefined;
 }
 
 interface FoundFile {

@@ -8,6 +8,7 @@ import { decimal, flag, list, nonEmptyText, object, oneOf, optional, text, whole
 import { packageEntries } from "../packages/package-entry.ts";
 import { group, type Group, type MapOf, mapSetting, type Setting, setting } from "./node.ts";
 import { paths, program, proxyUrl, thinkingLevel, workingPath } from "./shape.ts";
+import { gatewaySettings } from "./gateway-settings.ts";
 import { policySettings } from "./policy-settings.ts";
 import { terminalSettings } from "./terminal-settings.ts";
 
@@ -330,6 +331,7 @@ export const settingsTable = group("The settings of tau.", {
     }),
   }),
   ...policySettings,
+  ...gatewaySettings,
   ...terminalSettings,
 });
 

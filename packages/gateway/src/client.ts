@@ -1,0 +1,31 @@
+import type { EventFrame, GatewayScope, ResponseFrame } from "@tau/protocol/gateway";
+
+/** Bytes of a frame. What many clients get is encoded once, and they share it. */
+export type EncodedFrame = Buffer;
+
+export const encodeFrame = (frame: EventFrame | ResponseFrame): EncodedFrame => Buffer.from(JSON.stringify(frame));
+
+/** How much may wait for a client that reads slowly. */
+export const maxBufferedBytes = 1024 * 1024;
+
+/** Whether a client answers questions of the policy, and dialogs of extensions. */
+export interface ClientAbilities {
+  readonly approvals: boolean;
+  readonly ui: boolean;
+}
+
+/** A client that has shown who it is. It may be a WebSocket or, for one request, HTTP. */
+export interface Client {
+  readonly connectionId: string;
+  readonly deviceId: string;
+  readonly scopes: ReadonlySet<GatewayScope>;
+  readonly abilities: ClientAbilities;
+  setAbilities(abilities: ClientAbilities): void;
+  send(frame: EncodedFrame): void;
+  /** How much was sent and is still waiting here, because the client reads slowly. */
+  readonly bufferedBytes: number;
+  /** Codes are those of WebSocket. */
+  close(code: number, reason: string): void;
+  /** Called once when it is gone. Returns how to stop. */
+  onClosed(listener: () => void): () => void;
+}

@@ -1,0 +1,185 @@
+/** One WebSocket. It is asked who it is; then its requests are answered until it goes. */
+import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
+import { getErrorMessage } from "@tau/ai/internal";
+import {
+  gatewayMethods,
+  gatewayProtocol,
+  type GatewayScope,
+  type HelloData,
+  type RequestFrame,
+  type ResponseFrame,
+} from "@tau/protocol/gateway";
+import type { RawData, WebSocket } from "ws";
+import { createWrongTokenError } from "../auth/guesses.ts";
+import { type Client, type EncodedFrame, encodeFrame } from "../client.ts";
+import { GatewayError, toFault } from "../errors.ts";
+import { createStoppingError, mayBeginWork } from "../life/drain.ts";
+import { callMethod } from "../methods/index.ts";
+import type { GatewayParts } from "../parts.ts";
+import { parseConnect, parseFrame } from "./connect-params.ts";
+import { connectMs, limits, maxConnectBytes, maxMissedPings, maxRequestsAtATime } from "./limits.ts";
+
+export interface SocketClientOptions {
+  webSocket: WebSocket;
+  /** What it is on. */
+  tcp: Socket;
+  /** What limits count by. */
+  address: string;
+  parts: GatewayParts;
+  /** Called when it has said who it is. */
+  onKnown: (client: SocketClient) => void;
+}
+
+interface Known {
+  readonly deviceId: string;
+  /** What it asked for; the device may have less now than it had then. */
+  readonly wanted: readonly GatewayScope[];
+  readonly abilities: Client["abilities"];
+}
+
+const noScopes: ReadonlySet<GatewayScope> = new Set();
+
+export class SocketClient implements Client {
+  readonly connectionId: string;
+  readonly #options: SocketClientOptions;
+  readonly #nonce = randomBytes(32).toString("hex");
+  /** Ends the time in which it has to say who it is. */
+  readonly #endConnect: () => void;
+  #known: Known | undefined;
+  #missedPings = 0;
+  #running = 0;
+
+  constructor(options: SocketClientOptions) {
+    const { webSocket, tcp, parts } = options;
+    this.#options = options;
+    this.connectionId = parts.ids();
+    const cancelTimer = parts.clock.setTimer(connectMs, () => this.close(1008, "connect did not come in time"));
+    const bytesBefore = tcp.bytesRead;
+    const onData = () => {
+      if (tcp.bytesRead - bytesBefore > maxConnectBytes) this.terminate();
+    };
+    tcp.on("data", onData);
+    this.#endConnect = () => {
+      cancelTimer();
+      tcp.off("data", onData);
+    };
+    webSocket.on("message", (data, isBinary) => void this.#take(data, isBinary));
+    webSocket.on("pong", () => (this.#missedPings = 0));
+    webSocket.on("close", this.#endConnect);
+    // It is closed with the code that the error asks for: 1002, 1007 or 1009.
+    webSocket.on("error", (error) => parts.log(`A client sent a faulty frame: ${getErrorMessage(error)}`));
+    const payload = { nonce: this.#nonce, protocol: { min: gatewayProtocol, max: gatewayProtocol } };
+    this.send(encodeFrame({ type: "event", event: "connect.challenge", payload }));
+  }
+
+  get deviceId(): string {
+    return this.#known?.deviceId ?? "";
+  }
+
+  get scopes(): ReadonlySet<GatewayScope> {
+    const known = this.#known;
+    const device = known && this.#options.parts.devices.get(known.deviceId);
+    return device ? new Set(device.scopes.filter((scope) => known.wanted.includes(scope))) : noScopes;
+  }
+
+  get abilities(): Client["abilities"] {
+    return this.#known?.abilities ?? { approvals: false, ui: false };
+  }
+
+  setAbilities(abilities: Client["abilities"]): void {
+    if (this.#known) this.#known = { ...this.#known, abilities };
+  }
+
+  get bufferedBytes(): number {
+    return this.#options.webSocket.bufferedAmount;
+  }
+
+  send(frame: EncodedFrame): void {
+    const { webSocket } = this.#options;
+    if (webSocket.readyState === webSocket.OPEN) webSocket.send(frame, { binary: false });
+  }
+
+  close(code: number, reason: string): void {
+    this.#options.webSocket.close(code, reason);
+  }
+
+  /** Without waiting for the client. */
+  terminate(): void {
+    this.#options.webSocket.terminate();
+  }
+
+  /** Ends a connection whose other end has not answered for a while: it may be gone without a word. */
+  ping(): void {
+    const { webSocket } = this.#options;
+    if (this.#missedPings >= maxMissedPings) return this.terminate();
+    this.#missedPings++;
+    if (webSocket.readyState === webSocket.OPEN) webSocket.ping();
+  }
+
+  onClosed(listener: () => void): () => void {
+    this.#options.webSocket.once("close", listener);
+    return () => this.#options.webSocket.off("close", listener);
+  }
+
+  async #take(data: RawData, isBinary: boolean): Promise<void> {
+    this.#missedPings = 0;
+    const { webSocket, parts } = this.#options;
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    // In one piece, because `binaryType` is that of Node.
+    const frame = isBinary ? undefined : parseFrame((data as Buffer).toString());
+    if (!frame) return this.close(1008, "not a frame of the protocol");
+    if (++this.#running === maxRequestsAtATime) webSocket.pause();
+    const afterResponse: (() => void)[] = [];
+    try {
+      const payload = this.#known ? await this.#call(frame, afterResponse) : await this.#connect(frame);
+      this.#answer({ type: "res", id: frame.id, ok: true, payload });
+      for (const act of afterResponse) act();
+    } catch (error) {
+      const fault = toFault(error);
+      if (fault.code === "internal") parts.log(`${frame.method}: ${getErrorMessage(error)}`);
+      this.#answer({ type: "res", id: frame.id, ok: false, error: fault });
+      if (!this.#known) this.close(1008, fault.code);
+    } finally {
+      if (this.#running-- === maxRequestsAtATime) webSocket.resume();
+    }
+  }
+
+  #answer(frame: ResponseFrame): void {
+    this.send(encodeFrame(frame));
+  }
+
+  async #call(frame: RequestFrame, later: (() => void)[]): Promise<unknown> {
+    const { parts } = this.#options;
+    // Who was removed a moment ago is closed by this, and has no scopes.
+    parts.devices.refresh();
+    if (parts.isStopping() && mayBeginWork(frame.method)) throw createStoppingError();
+    const afterResponse = (act: () => void) => void later.push(act);
+    return await callMethod({ client: this, requestId: frame.id, afterResponse, parts }, frame);
+  }
+
+  async #connect({ method, params }: RequestFrame): Promise<HelloData> {
+    const { parts, address, onKnown } = this.#options;
+    if (method !== "connect") throw new GatewayError("unauthorized", "Before `connect`, nothing else is answered.");
+    const wanted = parseConnect(params ?? {});
+    const device = parts.devices.checkProof(wanted.deviceId, this.#nonce, wanted.proof);
+    if (!device) throw createWrongTokenError(parts.guesses, address);
+    this.#endConnect();
+    const scopes = device.scopes.filter((scope) => wanted.scopes?.includes(scope) ?? true);
+    const { approvals = false, ui = false } = wanted.abilities ?? {};
+    this.#known = { deviceId: device.id, wanted: wanted.scopes ?? device.scopes, abilities: { approvals, ui } };
+    onKnown(this);
+    parts.connections.add(this);
+    const sessions = scopes.includes("read") ? parts.sessions.list() : [];
+    return {
+      type: "hello-ok",
+      protocol: gatewayProtocol,
+      server: { version: parts.version, connectionId: this.connectionId },
+      deviceId: device.id,
+      scopes,
+      features: { methods: [...gatewayMethods], events: [] },
+      limits,
+      snapshot: { sessions, approvals: sessions.reduce((sum, { approvals: open }) => sum + open, 0) },
+    };
+  }
+}

@@ -1,0 +1,109 @@
+/** The settings of the gateway. They are the user's alone: a project must not open doors. */
+import type { Field } from "../fields/field.ts";
+import { list, nonEmptyText, oneOf, wholeNumber } from "../fields/kinds.ts";
+import { group, mapSetting, setting } from "./node.ts";
+import { paths } from "./shape.ts";
+
+const project = "never";
+const texts: Field<readonly string[]> = list(nonEmptyText);
+const milliseconds = wholeNumber({ min: 1, unit: "milliseconds" });
+const places = wholeNumber({ min: 1, unit: "places" });
+
+const hook = group("A door for other programs: `POST /hooks/NAME` with a token of its own.", {
+  cwd: setting(nonEmptyText, { default: undefined, description: "The directory of its sessions.", project }),
+  agent: setting(nonEmptyText, { default: undefined, description: "The agent that answers.", project }),
+  session: setting(nonEmptyText, {
+    default: undefined,
+    description: "A name for the session that all its messages go to. Without it, each message begins a session.",
+    project,
+  }),
+  policy: setting(nonEmptyText, {
+    default: undefined,
+    description: "The profile of the policy for its sessions. Default: `safe`.",
+    project,
+  }),
+  prompt: setting(nonEmptyText, {
+    default: undefined,
+    description: "What the agent is told before the payload, which is marked as not trusted.",
+    project,
+  }),
+});
+
+export const gatewaySettings = {
+  gateway: group("The gateway, `tau gateway`.", {
+    host: setting(nonEmptyText, {
+      default: "127.0.0.1",
+      description: "The address that it listens on. Others than those of this machine need `gateway.tls`.",
+      project,
+    }),
+    port: setting(wholeNumber({ min: 0, unit: "a port" }), {
+      default: 7_433,
+      description: "The port that it listens on; 0 means any.",
+      project,
+    }),
+    allowedHosts: setting(texts, {
+      default: [],
+      description: "More names, with their port, that clients may reach it by, such as `tau.example.com:443`.",
+      project,
+    }),
+    allowedOrigins: setting(texts, {
+      default: [],
+      description: "More pages that may connect, such as `https://tau.example.com`. Its own page always may.",
+      project,
+    }),
+    tls: group("Encryption.", {
+      cert: setting(nonEmptyText, { default: undefined, description: "The file with the certificates.", project }),
+      key: setting(nonEmptyText, { default: undefined, description: "The file with the private key.", project }),
+    }),
+    roots: setting(paths, {
+      default: [],
+      description:
+        "Directories below which clients may create sessions. Without any: the directory that the gateway was started in.",
+      project,
+    }),
+    idleCloseMs: setting(milliseconds, {
+      default: 5 * 60_000,
+      description: "How long a session stays open after its last use, in milliseconds.",
+      project,
+    }),
+    lanes: group("How many runs there are at a time.", {
+      global: setting(places, {
+        default: undefined,
+        description: "In all sessions together. Default: four for each processor, at least eight.",
+        project,
+      }),
+      subagents: setting(places, { default: 8, description: "Of sub-agents.", project }),
+      scheduled: setting(places, { default: 1, description: "Of webhooks and schedules.", project }),
+    }),
+    queue: group("Messages that come while a session is busy.", {
+      mode: setting(oneOf("steer", "followup", "collect", "interrupt"), {
+        default: "steer",
+        description:
+          "What happens to them: `steer` is said after the running calls, `followup` after the run, `collect` joins those that come together, `interrupt` ends the run first.",
+        project,
+      }),
+      debounceMs: setting(milliseconds, {
+        default: 500,
+        description: "How long `collect` waits for another message, in milliseconds.",
+        project,
+      }),
+      cap: setting(wholeNumber({ min: 1, unit: "messages" }), {
+        default: 20,
+        description: "How many messages may wait for a session.",
+        project,
+      }),
+      drop: setting(oneOf("old", "new", "summarise"), {
+        default: "summarise",
+        description:
+          "What is given up above that: the oldest, the newest, or the oldest with a line about each that stays.",
+        project,
+      }),
+      ttlMs: setting(milliseconds, {
+        default: 10 * 60_000,
+        description: "How old a message may be when it is injected after a restart, in milliseconds.",
+        project,
+      }),
+    }),
+    hooks: mapSetting(hook, { by: "the name in the address", description: "Webhooks.", project }),
+  }),
+};

@@ -1,0 +1,80 @@
+/**
+ * What crosses the WebSocket of a gateway: one JSON object in each message. A client asks with `req`, each of which gets
+ * one `res`; the gateway tells with `event`. Fields that are not listed here are refused.
+ */
+import type { EventEnvelope } from "../envelope.ts";
+import type { View } from "../view.ts";
+
+/** What both sides must speak. A client names the range that it can. */
+export const gatewayProtocol = 1;
+
+export interface RequestFrame {
+  type: "req";
+  /** Chosen by the client; the response has it. */
+  id: string;
+  method: string;
+  params?: Record<string, unknown>;
+}
+
+export type ResponseFrame =
+  | { type: "res"; id: string; ok: true; payload: unknown }
+  | { type: "res"; id: string; ok: false; error: GatewayFault };
+
+export interface GatewayFault {
+  code: GatewayErrorCode;
+  /** A whole sentence, for people. */
+  message: string;
+  /** Whether the same request may succeed later. */
+  retryable: boolean;
+  retryAfterMs?: number;
+}
+
+/** What can be wrong with a request. Codes of the session's own errors, such as `busy`, come as they are. */
+export type GatewayErrorCode =
+  | "unauthorized"
+  | "forbidden"
+  | "invalid_frame"
+  | "invalid_parameters"
+  | "unknown_method"
+  | "not_found"
+  | "conflict"
+  | "rate_limited"
+  | "too_large"
+  | "unavailable"
+  | "unknown_outcome"
+  | "internal"
+  | (string & Record<never, never>);
+
+/** An event of a session, with its place in the session's stream. */
+export type SessionEventFrame = EventEnvelope;
+
+/** What a session looks like at a position: a client that has missed events goes on from it. */
+export interface SnapshotFrame {
+  type: "event";
+  event: "session.snapshot";
+  payload: { sessionId: string; view: View };
+  seq: number;
+  epoch: string;
+  stateVersion: number;
+}
+
+/** What a gateway says of itself. It has no place in a session's stream. */
+export type GatewayEventFrame =
+  | { type: "event"; event: "connect.challenge"; payload: ChallengePayload }
+  /** The gateway stops, and may come back. */
+  | { type: "event"; event: "gateway.stopping"; payload: { restartExpectedMs?: number } }
+  /** A session was closed, deleted or taken by another node: it has to be opened again. */
+  | { type: "event"; event: "session.closed"; payload: { sessionId: string; reason: string } }
+  /** What `session.bash` prints while it runs; `id` is that of the request. */
+  | { type: "event"; event: "session.bash.output"; payload: { sessionId: string; id: string; delta: string } };
+
+export type EventFrame = SessionEventFrame | SnapshotFrame | GatewayEventFrame;
+
+export type Frame = RequestFrame | ResponseFrame | EventFrame;
+
+/** The first frame of a connection. */
+export interface ChallengePayload {
+  /** Random, and good for this connection only. */
+  nonce: string;
+  protocol: { min: number; max: number };
+}

@@ -1,0 +1,226 @@
+/**
+ * Everything that a client may ask of a gateway, in one map: what a method takes and what it answers with. The commands of
+ * a session are methods too: `session.<command>`, with the session's id.
+ */
+import type { Approval } from "../approval.ts";
+import {
+  type CommandData,
+  type CommandName,
+  commandNames,
+  type CommandParams,
+  commandScopes,
+  type Disposition,
+  type ModelData,
+  type Scope,
+  type SessionSummaryData,
+} from "../command.ts";
+
+/** `pair`: devices. Scopes are granted by the gateway; a client can only ask for fewer. */
+export type GatewayScope = Scope | "pair";
+
+export const gatewayScopes = ["read", "write", "approve", "admin", "pair"] as const satisfies readonly GatewayScope[];
+
+/** Where a message goes while the session is busy. `collect` gathers messages until nobody has written for a moment. */
+export type QueueMode = "steer" | "followup" | "collect" | "interrupt";
+
+export interface ConnectParams {
+  minProtocol: number;
+  maxProtocol: number;
+  client: { name: string; version: string };
+  deviceId: string;
+  /** See `createProof`. */
+  proof: string;
+  /** Default: all that the device has. */
+  scopes?: GatewayScope[];
+  /** Whether this client answers questions of the policy, and dialogs of extensions. Default: neither. */
+  abilities?: { approvals?: boolean; ui?: boolean };
+}
+
+export interface HelloData {
+  type: "hello-ok";
+  protocol: number;
+  server: { version: string; connectionId: string };
+  deviceId: string;
+  scopes: GatewayScope[];
+  features: { methods: string[]; events: string[] };
+  limits: GatewayLimits;
+  snapshot: { sessions: OpenSessionData[]; approvals: number };
+}
+
+export interface GatewayLimits {
+  /** Of one frame. */
+  maxPayloadBytes: number;
+  /** How much may wait for a client that reads slowly. */
+  maxBufferedBytes: number;
+  /** How often the gateway sends a ping. */
+  pingIntervalMs: number;
+}
+
+/** A session that is open in the gateway. */
+export interface OpenSessionData {
+  sessionId: string;
+  cwd: string;
+  name?: string;
+  status: "idle" | "running";
+  approvals: number;
+}
+
+/** `interrupted`: a run was cut by a crash, and nothing was said since. */
+export type SessionStatus = "closed" | "idle" | "running" | "interrupted";
+
+export interface HealthData {
+  ok: boolean;
+  version: string;
+  uptimeMs: number;
+  /** How many. */
+  connections: number;
+  openSessions: number;
+  runningSessions: number;
+  /** How many messages wait, and how many were given up. */
+  inbox: { waiting: number; dead: number };
+  memoryBytes: number;
+}
+
+export interface DeviceData {
+  id: string;
+  name: string;
+  scopes: GatewayScope[];
+  /** Whether somebody still has to approve it. */
+  state: "pending" | "paired";
+  /** ISO 8601. */
+  createdAt: string;
+  lastSeenAt?: string;
+}
+
+/** A message that was accepted and not injected yet, or never will be. */
+export interface InboxMessageData {
+  id: string;
+  sessionId: string;
+  /** The first of it. */
+  text: string;
+  mode: QueueMode;
+  state: "waiting" | "dead";
+  /** Why it was given up. */
+  reason?: string;
+  /** ISO 8601. */
+  acceptedAt: string;
+}
+
+export interface UsageData {
+  /** Since when. ISO 8601. */
+  since: string;
+  sessions: { sessionId: string; tokens: number; cost: number }[];
+  tokens: number;
+  cost: number;
+}
+
+type None = Record<never, never>;
+type WithSession = { sessionId: string };
+
+/** What a session does when the last client that watched it has left. `stop` ends its run half a minute later. */
+export type OnDisconnect = "continue" | "stop";
+
+interface OwnMethods {
+  connect: { params: ConnectParams; data: HelloData };
+  health: { params: None; data: HealthData };
+
+  "sessions.list": {
+    params: CommandParams<"list_sessions">;
+    data: { sessions: (SessionSummaryData & { status: SessionStatus })[]; cursor?: string };
+  };
+  /** `cwd` must lie below a directory that the settings name. */
+  "sessions.create": {
+    params: { cwd: string; agent?: string; name?: string; onDisconnect?: OnDisconnect };
+    data: OpenSessionData;
+  };
+  "sessions.open": { params: WithSession & { onDisconnect?: OnDisconnect }; data: OpenSessionData };
+  "sessions.close": { params: WithSession; data: null };
+  /**
+   * Every event of the session from then on. With `resume`, those after the last one that the client has seen; where they
+   * are gone, a snapshot comes first. The frames follow the response.
+   */
+  "sessions.subscribe": {
+    params: WithSession & { resume?: { epoch: string; lastSeq: number } };
+    data: { epoch: string; seq: number; stateVersion: number; resumed: boolean };
+  };
+  "sessions.unsubscribe": { params: WithSession; data: null };
+
+  "approvals.list": { params: None; data: { approvals: { sessionId: string; approval: Approval }[] } };
+  "models.list": { params: { cwd?: string }; data: { models: ModelData[] } };
+  "usage.get": { params: { sessionId?: string; since?: string }; data: UsageData };
+  "logs.tail": { params: { limit?: number }; data: { lines: string[] } };
+  /** `hash` identifies the content that a change was made for. */
+  "config.get": { params: None; data: { settings: Record<string, unknown>; hash: string } };
+  /** Without `value`, the setting is removed. */
+  "config.set": { params: { key: string; value?: unknown; baseHash: string }; data: { hash: string } };
+  /** Reads the settings again without dropping clients. */
+  "gateway.reload": { params: None; data: { changed: string[] } };
+  /** Ends a run when the calls that are running have ended; `session.abort` ends it at once. */
+  "agent.interrupt": { params: WithSession; data: null };
+
+  "devices.list": { params: None; data: { devices: DeviceData[] } };
+  /** `code` is what the device shows. It gets at most the scopes of who approves. */
+  "devices.approve": { params: { code: string; scopes?: GatewayScope[]; name?: string }; data: DeviceData };
+  "devices.revoke": { params: { deviceId: string }; data: null };
+
+  "inbox.list": { params: { sessionId?: string; state?: "waiting" | "dead" }; data: { messages: InboxMessageData[] } };
+  /** A message that was given up is accepted again. */
+  "inbox.replay": { params: { id: string }; data: InboxMessageData };
+  "inbox.cancel": { params: { id: string }; data: { cancelled: boolean } };
+}
+
+/** A message that the gateway has accepted is on its disk, and is injected when its turn comes. */
+interface Accepted {
+  params: { queueMode?: QueueMode };
+  data: { disposition: Disposition | "accepted"; messageId: string };
+}
+
+type SessionMethods = {
+  [Name in CommandName as `session.${Name}`]: {
+    params: CommandParams<Name> & WithSession & (Name extends "prompt" ? Accepted["params"] : None);
+    data: Name extends "prompt" | "steer" | "follow_up" ? Accepted["data"] : CommandData<Name>;
+  };
+};
+
+export type GatewayMethods = OwnMethods & SessionMethods;
+export type GatewayMethod = keyof GatewayMethods;
+/** What has an effect may carry a key: the same request with the same key has its effect once. */
+export type MethodParams<Name extends GatewayMethod> = GatewayMethods[Name]["params"] & { idempotencyKey?: string };
+export type MethodData<Name extends GatewayMethod> = GatewayMethods[Name]["data"];
+
+const ownScopes = {
+  // What a connection begins with; the proof in it is the permission.
+  connect: "none",
+  health: "read",
+  "sessions.list": "read",
+  "sessions.create": "write",
+  "sessions.open": "read",
+  "sessions.close": "write",
+  "sessions.subscribe": "read",
+  "sessions.unsubscribe": "read",
+  "approvals.list": "approve",
+  "models.list": "read",
+  "usage.get": "read",
+  "logs.tail": "admin",
+  "config.get": "admin",
+  "config.set": "admin",
+  "gateway.reload": "admin",
+  "agent.interrupt": "write",
+  "devices.list": "pair",
+  "devices.approve": "pair",
+  "devices.revoke": "pair",
+  "inbox.list": "read",
+  "inbox.replay": "write",
+  "inbox.cancel": "write",
+} as const satisfies Record<keyof OwnMethods, GatewayScope | "none">;
+
+const sessionScopes = Object.fromEntries(
+  commandNames.map((name) => [`session.${name}`, commandScopes[name]]),
+) as Record<`session.${CommandName}`, Scope>;
+
+/** The scope that each method needs. */
+export const methodScopes: Readonly<Record<GatewayMethod, GatewayScope | "none">> = { ...ownScopes, ...sessionScopes };
+
+export const gatewayMethods = Object.keys(methodScopes) as readonly GatewayMethod[];
+
+export const isGatewayMethod = (name: string): name is GatewayMethod => Object.hasOwn(methodScopes, name);
