@@ -24,7 +24,14 @@ import {
 } from "./decide.ts";
 import type { InboxStore } from "./inbox-store.ts";
 import { toAdopted } from "./adopt.ts";
-import { getFirstWords, getLogId, type InboxMessage, type MessageOutcome, type StoredMessage } from "./message.ts";
+import {
+  getCommonScopes,
+  getFirstWords,
+  getLogId,
+  type InboxMessage,
+  type MessageOutcome,
+  type StoredMessage,
+} from "./message.ts";
 
 export interface SessionInboxParts {
   store: InboxStore;
@@ -369,6 +376,7 @@ export class SessionInbox {
         queue,
         interrupt,
         messageId: logId,
+        scopes: getCommonScopes(messages),
         ...(images.length > 0 && { images }),
       });
       const { disposition } = submission;
