@@ -80,7 +80,7 @@ test("a person is asked with the first connection, once, and again for another s
 });
 
 test("what was refused is closed and not asked about again, also for another server at the port", async () => {
-  const { show, asked } = await createDesk({ answer: false });
+  const { show, asked, looked } = await createDesk({ answer: false });
   const [port = 0] = await findPorts(1);
   show(port);
   await expect.poll(async () => [await askPort(port), asked.length]).toEqual([undefined, 1]);
@@ -89,6 +89,7 @@ test("what was refused is closed and not asked about again, also for another ser
   show(port);
   expect(await askPort(port)).toBeUndefined();
   expect(asked).toEqual([port]);
+  expect(looked).toEqual([port]);
 });
 
 test("neither our own ports nor those of the system are offered, nor more than 20", async () => {
