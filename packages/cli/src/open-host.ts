@@ -29,6 +29,8 @@ export interface OpenHostChoices {
   ask?: AskChoice;
   /** Whether a person is asked about a project, where there is one. Default: true. */
   asksTrust?: boolean;
+  /** What extensions are told. Default: the program started. */
+  reason?: "startup" | "resume";
 }
 
 /**
@@ -44,7 +46,7 @@ export async function openHost(options: SessionOptions, io: Io, choices: OpenHos
 async function openSessionHost(
   options: SessionOptions,
   io: Io,
-  { ask, asksTrust = true }: OpenHostChoices,
+  { ask, asksTrust = true, reason = "startup" }: OpenHostChoices,
 ): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
@@ -137,7 +139,7 @@ async function openSessionHost(
     ...(options.models && { models: options.models }),
     prepare: createPrepare(options),
   });
-  const sessionId = await host.open(sessionManager);
+  const sessionId = await host.open(sessionManager, reason);
   const { session } = host.get(sessionId);
   try {
     const resolved = await resolveFlags(options, session, extensions.flags);
