@@ -25,7 +25,7 @@ export interface DirectoryChoices {
 export interface DirectoryOpener {
   readonly extensions: ReturnType<typeof createExtensionsParams>;
   openSettings(cwd: string): Promise<SettingsManager>;
-  /** `params` are what its sessions are created with, besides what the flags say. */
+  /** `params` are what its sessions are created with, besides what the flags say. The host closes the settings. */
   openHost(cwd: string, settings: SettingsManager, params: Partial<HostOptions["params"]>): Host;
 }
 
@@ -107,6 +107,7 @@ export async function createDirectoryOpener(
         agentDir,
         ...(options.models && { models: options.models }),
         prepare: createPrepare(options),
+        onDispose: () => settingsManager.close(),
       });
     },
   };
@@ -126,10 +127,14 @@ async function mustExist(options: SessionOptions, toPath: (path: string) => stri
 }
 
 /** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
-function createExtensionsParams({ extensions, noExtensions }: SessionOptions, toPath: (path: string) => string) {
+function createExtensionsParams(
+  { extensions, namedPackages = [], noExtensions }: SessionOptions,
+  toPath: (path: string) => string,
+) {
   return {
     discovers: !noExtensions,
     paths: extensions.map(toPath),
+    packages: namedPackages,
     flags: new Map<string, string | boolean>(),
     loadShared: lendModule,
     findChild,

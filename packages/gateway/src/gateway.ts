@@ -1,21 +1,32 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import type { SettingsManager } from "@tau/harness/settings";
 import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import { encodeFrame } from "./client.ts";
+import { openDurableParts } from "./durable-parts.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
+import { LogLines } from "./log-lines.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
 import { listen, type ListenOptions } from "./server/server.ts";
+import { listModels } from "./sessions/list-models.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
+import { reloadSettings } from "./sessions/reload.ts";
+import { SessionIndex } from "./sessions/session-index.ts";
 
 export interface GatewayOptions extends ListenOptions {
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;
   openDirectory: OpenDirectory;
-  getSettings: () => GatewaySettings;
+  /** The directory that the gateway was started in. */
+  startDirectory: string;
+  /** The user's settings. */
+  settings: SettingsManager;
+  /** Default: those of `settings`. */
+  getSettings?: () => GatewaySettings;
   /** Of the program. */
   version: string;
   log: (line: string) => void;
@@ -34,11 +45,20 @@ export interface Gateway {
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { agentDir, openDirectory, getSettings, version, log, clock = systemClock, ids = systemIds } = options;
+  const { agentDir, openDirectory, startDirectory, settings, version } = options;
+  const { clock = systemClock, ids = systemIds, getSettings = () => settings.get().gateway } = options;
+  const logs = new LogLines(options.log);
+  const log = logs.add;
+  const durable = await openDurableParts({ agentDir, clock, ids, getSettings, log, getSessions: () => parts.sessions });
+  const { inbox } = durable;
+  const subscriptions = new Subscriptions(clock);
+  const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
+  const reload = () => reloadSettings(settings, parts.sessions);
   const devices = await openDevices({ agentDir, clock, ids, log });
   const guesses = new Guesses(clock);
   let isStopping = false;
   const parts: GatewayParts = {
+    ...durable.parts,
     version,
     clock,
     ids,
@@ -49,11 +69,29 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     guesses,
     pairing: new Pairing({ devices, guesses, clock, ids, log }),
     connections: new Connections(),
-    sessions: new OpenSessions({ agentDir, openDirectory }),
-    subscriptions: new Subscriptions(),
+    settings,
+    sessions: new OpenSessions({
+      agentDir,
+      openDirectory,
+      startDirectory,
+      index: sessionIndex,
+      subscriptions,
+      settings,
+      reloadGateway: reload,
+      afterCrash: inbox.afterCrash,
+      onOpened: (hosted) => inbox.onOpened(hosted),
+      clock,
+      log,
+    }),
+    sessionIndex,
+    subscriptions,
+    listModels: () => listModels(agentDir, settings),
+    reload,
+    logs,
     log,
   };
   const server = await listen(options, parts);
+  void inbox.start();
   const stopWatching = devices.watch();
   devices.onRemoved((id) => {
     for (const client of parts.connections.list(id)) client.close(1008, "the device was revoked");
@@ -70,12 +108,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async stop() {
       isStopping = true;
+      await inbox.stop();
       // Runs end before their clients go, who are told how.
       await parts.sessions.dispose("gateway_disconnected");
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
       await server.close();
       stopWatching();
       parts.pairing.close();
+      await durable.close();
     },
   };
 }

@@ -1,10 +1,5 @@
 export type { PromptOutcome, Submission } from "./agent-session/activity.ts";
-export {
-  AgentSession,
-  type PromptOptions,
-  type SteerOptions,
-  type SubmitOptions,
-} from "./agent-session/agent-session.ts";
+export { AgentSession } from "./agent-session/agent-session.ts";
 export type { AskChoice } from "./agent-session/approvals.ts";
 export type { SessionOverrides } from "./agent-session/choices.ts";
 export type { PromptContent } from "./agent-session/content.ts";
@@ -12,6 +7,7 @@ export { createAgentSession } from "./agent-session/create-agent-session.ts";
 export { createAgent, type CreateAgentOptions, type SimpleAgent } from "./agent-session/create-agent.ts";
 export type { Notice } from "./agent-session/notices.ts";
 export type { AgentSessionParams } from "./agent-session/params.ts";
+export type { PromptOptions, SteerOptions, SubmitOptions } from "./agent-session/prompts.ts";
 export type { AgentSessionEvent } from "./agent-session/publisher.ts";
 export type { ContextUse, SessionStats } from "./agent-session/stats.ts";
 export type { BashResult } from "./agent-session/user-bash.ts";

@@ -1,6 +1,4 @@
 /** pi's module `pi-tui`. */
-import { notThere } from "./not-there.ts";
-
 export {
   addColorReport,
   allocateImageId,
@@ -72,6 +70,7 @@ export {
   ProcessTerminal,
   renderFakeCursor,
   renderImage,
+  renderLatex,
   resetCapabilitiesCache,
   ScrollView,
   SelectList,
@@ -103,5 +102,3 @@ export {
   VStack,
   wrapTextWithAnsi,
 } from "@tau/tui";
-
-export const renderLatex = notThere("renderLatex", "tau shows formulas as they are written.");

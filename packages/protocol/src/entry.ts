@@ -38,7 +38,10 @@ export interface EntryBase {
 export interface MessageEntry extends EntryBase {
   type: "message";
   message: SessionMessage;
-  /** Set when the message was queued first: the `queueId` of its `accepted` entry. */
+  /**
+   * Set when the message was queued first: the `queueId` of its `accepted` entry. Also set when whoever submitted the
+   * message gave it an id, so that it can be found again after a crash.
+   */
   queueId?: string;
   /** Surfaces do not show the answer. */
   silent?: boolean;
@@ -180,6 +183,8 @@ export const customTypes = {
   callStarted: "tau.call_started",
   /** A decision of the policy, for audits. */
   decision: "tau.decision",
+  /** A run that a crash had cut was closed. `data` is `{ terminationReason }`. */
+  runEnded: "tau.run_ended",
   /** The leaf moved to the entry before this one. */
   navigated: "tau.navigated",
   /** Text that neither the user nor the project wrote came in. `data` is `{ source, detail }`. */

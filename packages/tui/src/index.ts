@@ -16,6 +16,7 @@ export { Box } from "./components/box.ts";
 export { CancellableLoader } from "./components/cancellable-loader.ts";
 export { HStack } from "./components/h-stack.ts";
 export { Loader, type LoaderIndicatorOptions } from "./components/loader.ts";
+export { renderLatex, type RenderLatexOptions } from "./components/markdown/latex/render-latex.ts";
 export { type DefaultTextStyle, Markdown, type MarkdownOptions, type MarkdownTheme } from "./components/markdown.ts";
 export { MouseRegion, type MouseRegionHandler } from "./components/mouse-region.ts";
 export {

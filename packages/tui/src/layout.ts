@@ -11,16 +11,12 @@ import {
   type StackLayoutEntry,
   type StackLayoutNode,
 } from "./layout-node.ts";
+import { ImageLayer, maxImageRows } from "./image-layer.ts";
 import { getLineSource } from "./line-source.ts";
+import { contains, intersect, type LayoutRect } from "./rect.ts";
 import { getScrolledLines, type ScrolledLines } from "./scrolled-lines.ts";
+import { getCapabilities } from "./terminal/capabilities.ts";
 import { visibleWidth } from "./text/cells.ts";
-
-export interface LayoutRect {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
 
 export interface LayoutBox {
   component: Component;
@@ -41,8 +37,9 @@ export interface LayoutFrame {
   root: LayoutBox;
   width: number;
   height: number;
-  /** As many as the screen has. */
+  /** As many as the screen has, without images. */
   lines: string[];
+  images: ImageLayer;
   primaryScrollView?: ScrollView;
 }
 
@@ -60,6 +57,7 @@ interface Layout {
   height: number;
   requestRender: () => void;
   rows: Column[][];
+  images: ImageLayer;
   scrollViews: ScrollView[];
   /** By what they scroll. */
   scrolled: Map<Component, ScrolledLines>;
@@ -73,7 +71,8 @@ export function renderLayoutFrame(
   requestRender: () => void = () => {},
 ): LayoutFrame {
   const rows = Array.from({ length: height }, (): Column[] => []);
-  const layout: Layout = { width, height, requestRender, rows, scrollViews: [], scrolled: new Map() };
+  const images = new ImageLayer();
+  const layout: Layout = { width, height, requestRender, rows, images, scrollViews: [], scrolled: new Map() };
   const screen = { x: 0, y: 0, width, height };
   const box = layOut(layout, root, screen, screen);
   const lines = rows.map((columns) => {
@@ -81,7 +80,7 @@ export function renderLayoutFrame(
     return columns.length === 1 && only?.x === 0 && only.width === width ? only.text : joinColumns(columns, width);
   });
   const primary = layout.scrollViews.find((view) => view.primary) ?? layout.scrollViews[0];
-  return { root: box, width, height, lines, ...(primary ? { primaryScrollView: primary } : {}) };
+  return { root: box, width, height, lines, images, ...(primary ? { primaryScrollView: primary } : {}) };
 }
 
 function layOut(layout: Layout, component: Component, rect: LayoutRect, around: LayoutRect): LayoutBox {
@@ -102,10 +101,18 @@ function drawLeaf(layout: Layout, box: LayoutBox): void {
   const scrolled = layout.scrolled.get(component);
   if (scrolled) box.scrolledLines = scrolled;
   const source = isHidden ? undefined : (scrolled ?? getLineSource(component, rect.width));
-  box.lines = source?.slice(box.lineOffset, box.lineOffset + clip.height) ?? [];
+  const above = isHidden ? 0 : countRowsAbove(box.lineOffset, scrolled);
+  const lines = source?.slice(box.lineOffset - above, box.lineOffset + clip.height) ?? [];
+  box.lines = layout.images.takeFrom(lines, rect.x, clip.y - above, clip).slice(above);
   for (const [index, text] of box.lines.entries()) {
     layout.rows[clip.y + index]?.push({ x: rect.x, width: clip.width, text });
   }
+}
+
+/** How many lines above those that are visible may have the first row of an image, which is where the image is. */
+function countRowsAbove(line: number, scrolled: ScrolledLines | undefined): number {
+  if (line === 0 || getCapabilities().images !== "kitty") return 0;
+  return Math.min(line - (scrolled?.findLeaf(line)?.top ?? 0), maxImageRows);
 }
 
 function layOutScroll(layout: Layout, { component, state }: ScrollLayoutNode, box: LayoutBox): void {
@@ -246,14 +253,4 @@ export function getScrollViewBox(frame: LayoutFrame, scrollView: ScrollView): La
   const find = (box: LayoutBox): LayoutBox | undefined =>
     box.scrollView === scrollView ? box : box.children.map(find).find((found) => found !== undefined);
   return find(frame.root);
-}
-
-const contains = ({ x, y, width, height }: LayoutRect, column: number, row: number) =>
-  column >= x && column < x + width && row >= y && row < y + height;
-
-function intersect(a: LayoutRect, b: LayoutRect): LayoutRect {
-  const x = Math.max(a.x, b.x);
-  const y = Math.max(a.y, b.y);
-  const width = Math.max(0, Math.min(a.x + a.width, b.x + b.width) - x);
-  return { x, y, width, height: Math.max(0, Math.min(a.y + a.height, b.y + b.height) - y) };
 }

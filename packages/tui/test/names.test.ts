@@ -34,8 +34,6 @@ const types = `
 
 /** Names that are missing, and why. */
 const missing = new Map([
-  ["renderLatex", "formulas are shown as they are written: a reader of LaTeX is not worth its size"],
-  ["RenderLatexOptions", "belongs to renderLatex"],
   ["TuiMainScreenRenderState", "what is known of the rows of the main screen is private, and cannot be wrong"],
 ]);
 

@@ -20,6 +20,8 @@ export async function runGateway(args: CommandArgs, io: Io): Promise<void> {
     const served = await serveGateway({
       agentDir,
       version,
+      settings,
+      startDirectory: io.cwd,
       getSettings: () => ({ ...settings.get().gateway, ...overrides }),
       openDirectory: await createOpenDirectory(io),
       ...(page !== undefined && { pageDirectory: page }),

@@ -1,8 +1,7 @@
 /** The interactive terminal: shows one session, and sends what the user does as commands. */
-import type { SessionEvent, View } from "@tau/protocol";
-import { ViewTracker } from "@tau/protocol";
+import { getErrorMessage } from "@tau/ai/internal";
+import { type SessionEvent, type View, ViewTracker } from "@tau/protocol";
 import {
-  type AutocompleteProvider,
   getEditorTheme,
   getMarkdownTheme,
   type Keybinding,
@@ -14,23 +13,21 @@ import {
 import { Attention } from "./attention.ts";
 import { connectFirst } from "./commands/connect.ts";
 import { createCompletion } from "./completion.ts";
+import { Composer } from "./composer.ts";
+import { createInterface } from "./create-interface.ts";
 import { DialogStack } from "./dialog-stack.ts";
-import { FirstEntries } from "./first-entries.ts";
-import { createAskText } from "./dialogs/ask-text.ts";
-import { Picker } from "./dialogs/picker.ts";
 import { EditorSlot } from "./editor-slot.ts";
-import { createExtensionPlaces, type ExtensionPlaces } from "./extensions/extension-places.ts";
-import type { TerminalExtensions } from "./extensions/terminal-extensions.ts";
+import { createExtensionPlaces } from "./extensions/extension-places.ts";
+import { LazyExtensions } from "./extensions/lazy-extensions.ts";
+import { FirstEntries } from "./first-entries.ts";
 import { Header } from "./header.ts";
 import { Highlighter } from "./highlight/highlight.ts";
-import { type AppKeybinding, editorActions } from "./keybindings.ts";
-import { findDraggedImage } from "./attached-images.ts";
 import type { Interface } from "./interface.ts";
+import { KeyActions } from "./key-actions.ts";
+import type { Look } from "./look.ts";
 import { OlderEntries } from "./older-entries.ts";
 import { OpenQuestions } from "./open-questions.ts";
-import { Outbox } from "./outbox.ts";
 import type { Program } from "./program.ts";
-import type { Look } from "./look.ts";
 import { createScreen, layOut } from "./screen.ts";
 import type { SessionClient } from "./session-client.ts";
 import type { TerminalSettings } from "./settings.ts";
@@ -83,7 +80,6 @@ export interface AppEnd {
   draft: string;
 }
 
-const doublePressMs = 500;
 const usualThinkingLabel = "Thinking …";
 
 export class App {
@@ -95,35 +91,38 @@ export class App {
   readonly #first: FirstEntries;
   readonly #older: OlderEntries;
   readonly #editor: EditorSlot;
-  readonly #completion: AutocompleteProvider;
-  readonly #places: ExtensionPlaces;
-  readonly #dialogs: DialogStack;
+  readonly #composer: Composer;
+  readonly #keys: KeyActions;
   readonly #questions: OpenQuestions;
-  readonly #outbox = new Outbox(() => this.#client);
+  readonly #interface: Interface;
+  readonly #extensions: LazyExtensions;
   readonly #tracker = new ViewTracker();
   readonly #attention: Attention;
   readonly #status: StatusArea;
-  readonly #shell: ShellCommands;
   #settings: TerminalSettings;
-  /** Created for the first session that has extensions. */
-  #extensions: TerminalExtensions | undefined;
   #end: (end: AppEnd) => void = () => {};
   #client: SessionClient;
   #unsubscribe: () => void = () => {};
-  #lastPress: { action: string; at: number } | undefined;
-  /** What the user sends waits for this: see `Interface.settle`. */
-  #settling: Promise<unknown> | undefined;
 
   constructor(options: AppOptions) {
-    const { client, terminal, themes, keybindings, program, settings } = options;
+    const { client, terminal, themes, keybindings, program, settings, now } = options;
     const { theme } = themes;
+    const getClient = () => this.#client;
+    const getView = () => this.#tracker.view;
+    const requestRender = () => this.#tui.requestRender();
+    const say: Interface["say"] = (text, color) => this.#say(text, color);
+    const run = (work: () => Promise<unknown>) => void this.#guard(work);
+    const redraw = () => this.#redraw();
+    const leave = () => this.#leave();
+    const runShortcut = (data: string) => this.#extensions.current?.runShortcut(data) ?? false;
+    const runCommand = (name: string, argument: string) => this.#runCommand(name, argument);
     this.#options = options;
     this.#client = client;
     setKeybindings(keybindings);
     this.#settings = settings;
     this.#attention = new Attention(terminal, () => this.#settings.terminal);
     this.#tui = createScreen(terminal, settings, theme);
-    const highlighter = new Highlighter(theme, () => this.#redraw());
+    const highlighter = new Highlighter(theme, redraw);
     this.#highlighter = highlighter;
     const { codeBlockIndent } = settings.markdown;
     this.#look = {
@@ -141,7 +140,7 @@ export class App {
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
     this.#transcript = new Transcript({
       look: this.#look,
-      now: options.now,
+      now,
       // What is scrolled out of the full screen can be drawn at any time.
       ...(settings.tuiMode === "regular" && { countFirst: (entries) => countTail(entries, terminal) }),
       describeOlder: ({ entryCount }) =>
@@ -156,49 +155,41 @@ export class App {
       keybindings,
       settings: { paddingX, autocompleteMaxVisible },
       onChange: () => options.keepDraft?.(() => this.draft),
-      onSubmit: (text) => void this.#guard(() => this.#submit(text)),
-      act: (action) => void this.#act(action),
-      runShortcut: (data) => this.#extensions?.runShortcut(data) ?? false,
+      onSubmit: (text) => run(() => this.#composer.submit(text)),
+      act: (action) => void this.#keys.act(action),
+      runShortcut,
       onFailed: (message) => this.#say(message, "error"),
     });
-    this.#completion = createCompletion(() => this.#client);
-    this.#editor.setAutocompleteProvider(this.#completion);
-    this.#dialogs = new DialogStack(this.#editor, (component) => this.#tui.setFocus(component));
+    const completion = createCompletion(getClient);
+    this.#editor.setAutocompleteProvider(completion);
+    const dialogs = new DialogStack(this.#editor, (component) => this.#tui.setFocus(component));
     this.#questions = new OpenQuestions({
-      dialogs: this.#dialogs,
+      dialogs,
       theme,
       getRows: () => terminal.rows,
-      now: options.now,
-      answer: (approvalId, answer) =>
-        void this.#guard(() => this.#client.execute({ type: "approve", approvalId, ...answer })),
+      now,
+      answer: (approvalId, answer) => run(() => this.#client.execute({ type: "approve", approvalId, ...answer })),
       onPostponed: () => this.#say("A question is open: /approve answers it.", "warning"),
     });
     const { version, home } = program;
     const getState = () => (settings.quietStartup === "header" ? undefined : this.#status.state);
     const title = settings.quietStartup === true ? [] : [new Header({ theme, version, home, getState })];
-    const { now, getBranch } = options;
-    const requestRender = () => this.#tui.requestRender();
-    this.#shell = new ShellCommands({
-      transcript: this.#transcript,
-      getClient: () => this.#client,
-      now,
-      requestRender,
-    });
+    const shell = new ShellCommands({ transcript: this.#transcript, getClient, now, requestRender });
     this.#status = new StatusArea({
       theme,
       home,
       now,
-      getView: () => this.#tracker.view,
-      getShellCommand: () => this.#shell.current,
-      getBranch,
+      getView,
+      getShellCommand: () => shell.current,
+      getBranch: options.getBranch,
       describeKey: (id) => this.#describeKey(id),
       requestRender,
     });
-    this.#places = createExtensionPlaces(title, this.#status, theme);
-    const { header: top, footer, widgets } = this.#places;
+    const places = createExtensionPlaces(title, this.#status, theme);
+    const { header: top, footer, widgets } = places;
     const parts = {
       conversation: [top, this.#transcript],
-      below: [this.#status.activity, widgets.aboveEditor, this.#dialogs.slot, widgets.belowEditor, footer],
+      below: [this.#status.activity, widgets.aboveEditor, dialogs.slot, widgets.belowEditor, footer],
       theme,
     };
     this.#first = new FirstEntries({
@@ -209,13 +200,62 @@ export class App {
     this.#older = new OlderEntries({
       transcript: this.#transcript,
       scroll: layOut(this.#tui, parts, settings),
-      getClient: () => this.#client,
-      run: (work) => void this.#guard(work),
+      getClient,
+      run,
       requestRender,
     });
+    const common = { tui: this.#tui, terminal, keybindings, themes, theme, program, look: this.#look };
+    const own = { editor: this.#editor, dialogs, getClient, getView, say, run, redraw, leave, requestRender };
+    this.#composer = new Composer({
+      ...own,
+      program,
+      transcript: this.#transcript,
+      shell,
+      getCwd: () => this.#status.state?.cwd ?? "",
+      runCommand,
+    });
+    this.#keys = new KeyActions({
+      ...common,
+      ...own,
+      composer: this.#composer,
+      shell,
+      getSettings: () => this.#settings,
+      runShortcut,
+      runCommand,
+      suspend: options.suspend,
+      editExternally: options.editExternally,
+      now,
+    });
+    this.#interface = createInterface({
+      ...own,
+      theme,
+      themes,
+      program,
+      terminal,
+      questions: this.#questions,
+      move: (other) => this.#show(other),
+      settle: (work) => this.#composer.settle(work),
+      copy: options.copy,
+      describeKey: (id) => this.#describeKey(id),
+      reloadTerminal: async () => (await options.reloadTerminal?.()) ?? [],
+    });
+    this.#extensions = new LazyExtensions({
+      ...common,
+      ...own,
+      getExtensions: () => this.#client.extensions,
+      status: this.#status,
+      places,
+      completion,
+      onToolUpdate: (toolCallId, partial) => {
+        this.#transcript.setPartial(toolCallId, partial);
+        requestRender();
+      },
+      show: (sessionId) => this.#show(this.#client.to(sessionId)),
+      addThemes: async (paths) => (await options.addThemes?.(paths)) ?? [],
+    });
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
-    this.#tui.addInputListener((data) => this.#extensions?.takeInput(data));
-    this.#tui.addInputListener((data) => (this.#handleKey(data) ? { consume: true } : undefined));
+    this.#tui.addInputListener((data) => this.#extensions.current?.takeInput(data));
+    this.#tui.addInputListener((data) => (this.#keys.handle(data) ? { consume: true } : undefined));
   }
 
   /** What the screen is drawn from. */
@@ -238,11 +278,11 @@ export class App {
   async #begin(message: string | undefined, command: string | undefined): Promise<void> {
     const { state } = this.#status;
     if (state && !state.model) {
-      await connectFirst(this.#createInterface());
+      await connectFirst(this.#interface);
       await this.#refresh();
     }
     if (command !== undefined) await this.#runCommand(command, "");
-    if (message !== undefined) await this.#submit(message);
+    if (message !== undefined) await this.#composer.submit(message);
   }
 
   /** A remark below the conversation. */
@@ -287,7 +327,7 @@ export class App {
   /** Leaves the terminal as it was. */
   stop(): void {
     this.#unsubscribe();
-    this.#extensions?.close();
+    this.#extensions.current?.close();
     this.#status.stop();
     this.#first.stop();
     this.#tui.stop({
@@ -312,7 +352,7 @@ export class App {
     // Its extensions can still show why it ends.
     if (isOther) await this.#guard(async () => await before.leaveFor?.(client));
     this.#client = client;
-    await this.#useExtensions();
+    await this.#extensions.use();
     this.#transcript.clear();
     this.#unsubscribe = client.subscribe(
       (view) => this.#takeSnapshot(view),
@@ -320,50 +360,7 @@ export class App {
     );
     if (isLeaving) this.#say("The run in the other session was stopped.");
     await this.#refresh();
-    await this.#extensions?.attach();
-  }
-
-  /** A reload may have brought the first extensions. */
-  async #attachFirst(): Promise<void> {
-    if (this.#extensions || !this.#client.extensions?.loaded) return;
-    const extensions = await this.#createExtensions();
-    this.#extensions = extensions;
-    extensions.use(this.#client.extensions);
-    await extensions.attach();
-  }
-
-  /** Late, because most sessions have none. */
-  async #useExtensions(): Promise<void> {
-    const { extensions } = this.#client;
-    if (extensions?.loaded && !this.#extensions) this.#extensions = await this.#createExtensions();
-    this.#extensions?.use(extensions);
-  }
-
-  async #createExtensions(): Promise<TerminalExtensions> {
-    const { TerminalExtensions } = await import("./extensions/terminal-extensions.ts");
-    const { terminal, keybindings, themes } = this.#options;
-    return new TerminalExtensions({
-      tui: this.#tui,
-      terminal,
-      keybindings,
-      look: this.#look,
-      themes,
-      editor: this.#editor,
-      status: this.#status,
-      stack: this.#dialogs,
-      places: this.#places,
-      completion: this.#completion,
-      say: (text, color) => this.#say(text, color),
-      redraw: () => void this.#redraw(),
-      onToolUpdate: (toolCallId, partial) => {
-        this.#transcript.setPartial(toolCallId, partial);
-        this.#tui.requestRender();
-      },
-      show: async (sessionId) => await this.#show(this.#client.to(sessionId)),
-      leave: () => this.#leave(),
-      addThemes: async (paths) => (await this.#options.addThemes?.(paths)) ?? [],
-      run: (work) => void this.#guard(work),
-    });
+    await this.#extensions.current?.attach();
   }
 
   #takeSnapshot(view: View): void {
@@ -396,20 +393,13 @@ export class App {
     this.#look.shows = new Map(tools.map(({ name, shows }) => [name, shows]));
     this.#look.cwd = this.#status.state?.cwd ?? "";
     this.#tui.requestRender();
-    if (this.#extensions) await this.#countProviders();
-  }
-
-  /** For footers of extensions. */
-  async #countProviders(): Promise<void> {
-    const { models } = await this.#client.execute({ type: "get_available_models" });
-    this.#places.footerData.setProviderCount(new Set(models.map(({ provider }) => provider)).size);
-    this.#tui.requestRender();
+    await this.#extensions.current?.countProviders(this.#client);
   }
 
   /** Before each frame. */
   #update(view: View): void {
     if (this.#options.themes.update()) this.#tui.invalidate();
-    this.#extensions?.update();
+    this.#extensions.current?.update();
     this.#attention.update(view.live);
     this.#transcript.update(view);
     this.#first.update();
@@ -424,302 +414,20 @@ export class App {
     return isAnswer;
   }
 
-  /** Whether the key was used. */
-  #handleKey(data: string): boolean {
-    // An overlay of an extension may have the keys.
-    if (!this.#dialogs.isEmpty || this.#tui.getFocusedComponent() !== this.#editor) return false;
-    const { keybindings } = this.#options;
-    const dragged = findDraggedImage(data);
-    if (dragged !== undefined) return this.#attachDragged(dragged, data);
-    // An editor of an extension gets them first, and passes on those that it does not use.
-    if (this.#editor.handlesActions) return false;
-    if (this.#extensions?.runShortcut(data)) return true;
-    const action = editorActions.find((id) => keybindings.matches(data, id));
-    if (action === undefined) return false;
-    return this.#act(action);
-  }
-
-  #act(action: AppKeybinding): boolean {
-    const run = (command: string) => {
-      void this.#guard(() => this.#runCommand(command, ""));
-      return true;
-    };
-    switch (action) {
-      case "app.interrupt":
-        return this.#interrupt();
-      case "app.clear":
-        return this.#clear();
-      case "app.exit":
-        if (this.#editor.getText() !== "") return false;
-        this.#leave();
-        return true;
-      case "app.suspend":
-        void this.#guard(async () => await this.#handOver(this.#options.suspend));
-        return true;
-      case "app.editor.external":
-        void this.#guard(() => this.#editExternally());
-        return true;
-      case "app.editor.redo":
-        this.#editor.redo();
-        return true;
-      case "app.clipboard.pasteImage":
-        void this.#guard(() => this.#pasteImage());
-        return true;
-      case "app.session.new":
-        return run("new");
-      case "app.session.tree":
-        return run("tree");
-      case "app.session.fork":
-        return run("fork");
-      case "app.session.resume":
-        return run("resume");
-      case "app.model.select":
-        return run("model");
-      case "app.model.cycleForward":
-      case "app.model.cycleBackward": {
-        const direction = action === "app.model.cycleForward" ? "forward" : "backward";
-        void this.#guard(async () => void (await this.#client.execute({ type: "cycle_model", direction })));
-        return true;
-      }
-      case "app.thinking.cycle":
-        void this.#guard(async () => void (await this.#client.execute({ type: "cycle_thinking_level" })));
-        return true;
-      case "app.thinking.save":
-        void this.#guard(() => this.#saveThinkingLevel());
-        return true;
-      case "app.thinking.toggle":
-        this.#look.hidesThinking = !this.#look.hidesThinking;
-        return this.#redraw();
-      case "app.tools.expand":
-        this.#look.expandsTools = !this.#look.expandsTools;
-        return this.#redraw();
-      case "app.message.copy":
-        return run("copy");
-      case "app.message.followUp":
-        return this.#followUp();
-      case "app.message.dequeue":
-        void this.#guard(() => this.#dequeue());
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  #redraw(): true {
+  #redraw(): void {
     this.#transcript.invalidate();
     this.#tui.requestRender();
-    return true;
-  }
-
-  #interrupt(): boolean {
-    if (this.#editor.isShowingAutocomplete()) return false;
-    if (this.#shell.current !== undefined) {
-      void this.#guard(() => this.#shell.abort());
-      return true;
-    }
-    const { live } = this.#tracker.view;
-    if (live.run || live.compaction || live.retry) {
-      void this.#guard(async () => {
-        await this.#dequeue();
-        await this.#client.execute({ type: "abort" });
-      });
-      return true;
-    }
-    if (this.#editor.getText() !== "" || !this.#isSecondPress("app.interrupt")) return this.#editor.getText() === "";
-    const { doubleEscapeAction } = this.#settings;
-    if (doubleEscapeAction !== "none") void this.#guard(() => this.#runCommand(doubleEscapeAction, ""));
-    return true;
-  }
-
-  #clear(): boolean {
-    if (this.#editor.getText() === "" && this.#isSecondPress("app.clear")) {
-      this.#leave();
-      return true;
-    }
-    if (this.#editor.getText() !== "") this.#isSecondPress("app.clear");
-    this.#editor.setText("");
-    this.#tui.requestRender();
-    return true;
-  }
-
-  #isSecondPress(action: string): boolean {
-    const at = this.#options.now();
-    const last = this.#lastPress;
-    const isSecond = last?.action === action && at - last.at < doublePressMs;
-    this.#lastPress = isSecond ? undefined : { action, at };
-    return isSecond;
-  }
-
-  #followUp(): boolean {
-    const text = this.#editor.getExpandedText();
-    if (text.trim() === "") return true;
-    // Without a run there is nothing to follow: it is sent as Enter would send it.
-    if (!this.#tracker.view.live.run) {
-      void this.#guard(() => this.#submit(text));
-      return true;
-    }
-    this.#editor.setText("");
-    this.#editor.addToHistory(text);
-    void this.#guard(async () => {
-      if (this.#settling) await this.#settling;
-      await this.#outbox.send("follow_up", text);
-    });
-    return true;
-  }
-
-  async #pasteImage(): Promise<void> {
-    const image = await this.#options.program.readClipboardImage();
-    if (!image) return this.#say("There is no image on the clipboard, or no program that reads it.", "warning");
-    this.#editor.insertTextAtCursor(`${this.#outbox.images.add(image)} `);
-    this.#tui.requestRender();
-  }
-
-  /** What is no image after all is pasted as text. */
-  #attachDragged(path: string, data: string): true {
-    void this.#guard(async () => {
-      const image = await this.#options.program.readImageFile(path, this.#status.state?.cwd ?? "");
-      if (image) this.#editor.insertTextAtCursor(`${this.#outbox.images.add(image)} `);
-      else this.#editor.handleInput(data);
-      this.#tui.requestRender();
-    });
-    return true;
-  }
-
-  /** What was queued comes back to the editor, before what is in it. */
-  async #dequeue(): Promise<void> {
-    const texts = await this.#outbox.takeBack();
-    const typed = this.#editor.getText();
-    if (texts.length > 0) this.#editor.setText([...texts, typed].filter((text) => text !== "").join("\n\n"));
-    this.#tui.requestRender();
-  }
-
-  async #editExternally(): Promise<void> {
-    const edit = this.#options.editExternally;
-    if (!edit) return;
-    await this.#handOver(async () => {
-      const text = await edit(this.draft);
-      if (text !== undefined) this.#editor.setText(text);
-    });
-  }
-
-  /** While somebody else has the terminal, nothing is drawn, and no answer of the terminal is on its way to them. */
-  async #handOver(work: (() => Promise<void>) | undefined): Promise<void> {
-    if (!work) return;
-    await this.#options.terminal.drainInput();
-    this.#tui.stop();
-    try {
-      await work();
-    } finally {
-      this.#tui.start();
-      this.#tui.requestRender(true);
-    }
-  }
-
-  async #saveThinkingLevel(): Promise<void> {
-    const { thinkingLevel } = await this.#client.execute({ type: "get_state" });
-    await this.#client.execute({ type: "set_setting", key: "defaultThinkingLevel", value: thinkingLevel });
-    this.#say(`New sessions start with the thinking level ${thinkingLevel}.`);
-  }
-
-  async #submit(text: string): Promise<void> {
-    const trimmed = text.trim();
-    if (trimmed === "") return;
-    this.#editor.addToHistory(text);
-    this.#editor.setText("");
-    this.#transcript.keepRemarks();
-    if (this.#settling) await this.#settling;
-    const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
-    if (name !== undefined && (await this.#runCommand(name, argument.trim()))) return;
-    try {
-      if (trimmed.startsWith("!")) await this.#shell.run(trimmed);
-      else await this.#outbox.send("steer", text);
-    } catch (error) {
-      // What was not taken is not lost.
-      if (this.#editor.getText() === "") this.#editor.setText(text);
-      throw error;
-    }
   }
 
   /** Whether there is such a command. Templates and skills are not commands of ours: the session expands them. */
   async #runCommand(name: string, argument: string): Promise<boolean> {
-    if (this.#extensions?.hasCommand(name)) return false;
+    if (this.#extensions.current?.hasCommand(name)) return false;
     const command = slashCommands.find((one) => one.name === name);
-    if (command) await command.run(this.#createInterface(), argument);
+    if (command) await command.run(this.#interface, argument);
     else if (missingCommands.includes(name)) this.#say(`/${name} is not there yet. /help shows what is.`, "warning");
     await (command && this.#refresh());
-    await this.#attachFirst();
+    await this.#extensions.attachFirst();
     return command !== undefined || missingCommands.includes(name);
-  }
-
-  #createInterface(): Interface {
-    const { theme } = this.#look;
-    const getClient = () => this.#client;
-    const getView = () => this.#tracker.view;
-    const { terminal } = this.#options;
-    const dialogs = this.#dialogs;
-    return {
-      get client() {
-        return getClient();
-      },
-      get view() {
-        return getView();
-      },
-      get rows() {
-        return terminal.rows;
-      },
-      get columns() {
-        return terminal.columns;
-      },
-      theme,
-      program: this.#options.program,
-      say: (text, color) => this.#say(text, color),
-      choose: (title, items, options = {}) =>
-        dialogs.ask((finish) => {
-          const { onHighlight, ...rest } = options;
-          const highlight = onHighlight && {
-            onHighlight: (value: string) => {
-              onHighlight(value);
-              this.#tui.requestRender();
-            },
-          };
-          const onSelect = ({ value }: { value: string }) => finish(value);
-          return new Picker({
-            title,
-            items,
-            theme,
-            size: terminal,
-            ...rest,
-            ...highlight,
-            onSelect,
-            onCancel: () => finish(undefined),
-          });
-        }),
-      ask: (question, options = {}) => dialogs.ask((finish) => createAskText({ question, theme, ...options }, finish)),
-      open: (create) => dialogs.ask(create),
-      redraw: () => this.#tui.requestRender(),
-      answer: (approval) => this.#questions.ask(approval),
-      setEditorText: (text) => this.#editor.setText(text),
-      // An extension may have kept the user where they are.
-      show: async (sessionId) => {
-        if (sessionId !== this.#client.sessionId) await this.#show(this.#client.to(sessionId));
-      },
-      move: async (client) => await this.#show(client),
-      run: (work) => void this.#guard(work),
-      settle: async (work) => {
-        const result = work();
-        const settling = Promise.allSettled([this.#settling, result]);
-        this.#settling = settling;
-        void settling.finally(() => {
-          if (this.#settling === settling) this.#settling = undefined;
-        });
-        return await result;
-      },
-      copy: (text) => this.#options.copy(text),
-      describeKey: (id) => this.#describeKey(id),
-      themes: this.#options.themes,
-      reloadTerminal: async () => (await this.#options.reloadTerminal?.()) ?? [],
-      leave: () => this.#leave(),
-    };
   }
 
   #describeKey(id: Keybinding): string {
@@ -736,7 +444,7 @@ export class App {
     try {
       await work();
     } catch (error) {
-      this.#say(error instanceof Error ? error.message : String(error), "error");
+      this.#say(getErrorMessage(error), "error");
     }
   }
 }

@@ -58,8 +58,9 @@ export function layOut(
   return scroll;
 }
 
-function group(components: readonly Component[]): Container {
+/** Components one below the other. */
+export function group(components: readonly Component[]): Container {
   const container = new Container();
-  for (const component of components) container.addChild(component);
+  container.children = [...components];
   return container;
 }

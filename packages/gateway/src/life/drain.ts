@@ -21,7 +21,7 @@ export async function waitForRuns(
 ): Promise<number> {
   const deadlineMs = parts.clock.monotonic() + maxMs;
   for (;;) {
-    const running = (await parts.sessions.list()).filter(({ status }) => status === "running").length;
+    const running = parts.sessions.list().filter(({ status }) => status === "running").length;
     if (running === 0 || signal?.aborted || parts.clock.monotonic() >= deadlineMs) return running;
     await sleep(parts.clock, lookMs, signal);
   }

@@ -55,7 +55,7 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
     const control = await openControlSocket(files.control, async (request) => {
       switch (request["command"]) {
         case "status":
-          return await getStatus(started);
+          return getStatus(started);
         case "stop":
           return onStop();
         case "call":
@@ -95,8 +95,8 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
   }
 }
 
-async function getStatus({ url, parts }: Gateway): Promise<GatewayStatus> {
-  const sessions = await parts.sessions.list();
+function getStatus({ url, parts }: Gateway): GatewayStatus {
+  const sessions = parts.sessions.list();
   return {
     pid: process.pid,
     url,
@@ -119,6 +119,7 @@ const ownClient: Client = {
   deviceId: ownDeviceId,
   scopes: new Set(gatewayScopes),
   abilities: { approvals: false, ui: false },
+  setAbilities: () => {},
   send: () => {},
   bufferedBytes: 0,
   close: () => {},

@@ -18,6 +18,7 @@ export function createHttpClient(
     deviceId,
     scopes: new Set(scopes),
     abilities: { approvals: false, ui: false },
+    setAbilities: () => {},
     // Frames are for WebSockets; what this client asked for comes as the response.
     send: () => {},
     bufferedBytes: 0,

@@ -1,9 +1,10 @@
 import type { GatewayLimits } from "@tau/protocol/gateway";
+import { maxBufferedBytes } from "../client.ts";
 
 /** What clients are told. */
 export const limits: GatewayLimits = {
   maxPayloadBytes: 1024 * 1024,
-  maxBufferedBytes: 1024 * 1024,
+  maxBufferedBytes,
   pingIntervalMs: 15_000,
 };
 

@@ -87,6 +87,10 @@ export class SocketClient implements Client {
     return this.#known?.abilities ?? { approvals: false, ui: false };
   }
 
+  setAbilities(abilities: Client["abilities"]): void {
+    if (this.#known) this.#known = { ...this.#known, abilities };
+  }
+
   get bufferedBytes(): number {
     return this.#options.webSocket.bufferedAmount;
   }
@@ -126,9 +130,11 @@ export class SocketClient implements Client {
     const frame = isBinary ? undefined : parseFrame((data as Buffer).toString());
     if (!frame) return this.close(1008, "not a frame of the protocol");
     if (++this.#running === maxRequestsAtATime) webSocket.pause();
+    const afterResponse: (() => void)[] = [];
     try {
-      const payload = this.#known ? await this.#call(frame) : await this.#connect(frame);
+      const payload = this.#known ? await this.#call(frame, afterResponse) : await this.#connect(frame);
       this.#answer({ type: "res", id: frame.id, ok: true, payload });
+      for (const act of afterResponse) act();
     } catch (error) {
       const fault = toFault(error);
       if (fault.code === "internal") parts.log(`${frame.method}: ${getErrorMessage(error)}`);
@@ -143,12 +149,13 @@ export class SocketClient implements Client {
     this.send(encodeFrame(frame));
   }
 
-  async #call(frame: RequestFrame): Promise<unknown> {
+  async #call(frame: RequestFrame, later: (() => void)[]): Promise<unknown> {
     const { parts } = this.#options;
     // Who was removed a moment ago is closed by this, and has no scopes.
     parts.devices.refresh();
     if (parts.isStopping() && mayBeginWork(frame.method)) throw createStoppingError();
-    return await callMethod({ client: this, requestId: frame.id, parts }, frame);
+    const afterResponse = (act: () => void) => void later.push(act);
+    return await callMethod({ client: this, requestId: frame.id, afterResponse, parts }, frame);
   }
 
   async #connect({ method, params }: RequestFrame): Promise<HelloData> {
@@ -163,7 +170,7 @@ export class SocketClient implements Client {
     this.#known = { deviceId: device.id, wanted: wanted.scopes ?? device.scopes, abilities: { approvals, ui } };
     onKnown(this);
     parts.connections.add(this);
-    const sessions = scopes.includes("read") ? await parts.sessions.list() : [];
+    const sessions = scopes.includes("read") ? parts.sessions.list() : [];
     return {
       type: "hello-ok",
       protocol: gatewayProtocol,

@@ -40,11 +40,12 @@ export async function openTestGateway(given: TestGatewayOptions = {}): Promise<T
   const logged: string[] = [];
   const gateway = await startGateway({
     agentDir,
-    getSettings: () => settingsManager.get().gateway,
-    openDirectory: async (cwd) =>
+    settings: settingsManager,
+    startDirectory: workspace,
+    openDirectory: async (cwd, own) =>
       createHost({
         agentDir,
-        params: { cwd, agentDir, model, settingsManager, ...given.params },
+        params: { cwd, agentDir, model, settingsManager, ...own, ...given.params },
       }),
     version: "1.2.3",
     log: (line) => void logged.push(line),

@@ -115,13 +115,17 @@ export class Activity {
     }
   }
 
-  /** Begins a run with a prompt, or queues it while one is in progress. Resolves when the prompt is in the log. */
-  async submit(getContent: () => Promise<Content>, queue: QueueKind): Promise<Submission> {
-    if (this.isBusy) return { disposition: "queued", id: await this.#enqueue(await getContent(), queue) };
+  /**
+   * Begins a run with a prompt, or queues it while one is in progress. Resolves when the prompt is in the log, with
+   * `messageId` if there is one.
+   */
+  async submit(getContent: () => Promise<Content>, queue: QueueKind, messageId?: string): Promise<Submission> {
+    if (this.isBusy) return { disposition: "queued", id: await this.#enqueue(await getContent(), queue, messageId) };
     let onWritten = () => {};
     const written = new Promise<true>((resolve) => (onWritten = () => resolve(true)));
     const outcome = this.#whileBusy(async () => {
       const message: UserMessage = { role: "user", content: await getContent(), timestamp: this.#parts.clock.now() };
+      if (messageId !== undefined) this.#parts.inbox.nameMessage(message, messageId);
       return await this.#runUntilQuiet([message], onWritten);
     }, true);
     const isWritten = await Promise.race([written, outcome.then(() => false)]);
@@ -173,11 +177,16 @@ export class Activity {
     this.#state = state.kind === "starting" ? { ...state, waitsFor: undefined } : { kind: "idle" };
   }
 
-  async #enqueue(content: Content, queue: QueueKind): Promise<string> {
-    const id = await this.#parts.inbox.accept(queue, content);
+  async #enqueue(content: Content, queue: QueueKind, messageId: string | undefined): Promise<string> {
+    const id = await this.#parts.inbox.accept(queue, content, messageId);
     // The run may have ended while the message was being written; then nothing else would begin one with it.
-    if (!this.isBusy) this.#runQueued();
+    this.runQueued();
     return id;
+  }
+
+  /** Begins a run with what is queued, unless one is in progress or nothing is queued. */
+  runQueued(): void {
+    if (!this.isBusy && !this.#parts.inbox.isEmpty) this.#runQueued();
   }
 
   /** The session is busy from now on, until `work` is done in its turn. Then what was queued meanwhile is sent. */

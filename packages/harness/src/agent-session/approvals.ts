@@ -1,14 +1,16 @@
 /** Questions that wait for a person. Every surface is told, and the first answer counts. */
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ApprovalAnswer } from "@tau/protocol";
 import type { Answer, Ask, Question } from "../policy/policy.ts";
 import type { Publisher } from "./publisher.ts";
 
 /** A surface that answers with `AgentSession.approve`. */
 export interface AnsweringSurface {
-  /** Whether it answers now. If not, what needs an answer is denied at once, as if there were nobody to ask. */
-  isAttended: () => boolean;
+  /**
+   * Whether it answers questions of this session now. If not, what needs an answer is denied at once, as if there were
+   * nobody to ask.
+   */
+  isAttended: (sessionId: string) => boolean;
   /** How long it has to answer, unless the settings say. Default 5 minutes. */
   timeoutMs?: () => number | undefined;
 }
@@ -19,6 +21,7 @@ export type AskChoice = Ask | "surface" | AnsweringSurface;
 const defaultTimeoutMs = 5 * 60 * 1_000;
 
 export interface ApprovalsParts {
+  sessionId: string;
   publisher: Publisher;
   clock: Clock;
   /** How long a question waits before it is denied; undefined if the settings do not say. */
@@ -33,12 +36,8 @@ export class Approvals {
     this.#parts = parts;
   }
 
-  /** Takes an answer; `by` says who gave it. False when the question is no longer open. */
-  answer(id: string, answer: ApprovalAnswer, by?: string): boolean {
-    return this.#settle(id, { ...answer, ...(by !== undefined && { by }) });
-  }
-
-  #settle(id: string, answer: Answer): boolean {
+  /** False when the question is no longer open. */
+  answer(id: string, answer: Answer): boolean {
     const settle = this.#open.get(id);
     // Code without types may answer anything; only a clear yes is one.
     settle?.(answer?.decision === "allow" ? answer : { ...answer, decision: "deny" });
@@ -51,7 +50,7 @@ export class Approvals {
    */
   port(choice: AskChoice): Ask | undefined {
     const surface = typeof choice === "object" ? choice : undefined;
-    if (surface?.isAttended() === false) return undefined;
+    if (surface?.isAttended(this.#parts.sessionId) === false) return undefined;
     return async (question, signal) => {
       const { publisher, clock, timeoutMs } = this.#parts;
       const { request: _request, ...approval } = question;
@@ -75,7 +74,7 @@ export class Approvals {
     });
     (async () => await ask(question, signal))()
       .catch(denied)
-      .then((answer) => this.#settle(question.id, answer));
+      .then((answer) => this.answer(question.id, answer));
   }
 
   #wait(id: string, limitMs: number, signal: AbortSignal): Promise<Answer> {

@@ -180,12 +180,13 @@ describe("what is dropped", () => {
     const { inbox, session, accept } = await openInbox();
     await accept("One.");
     await accept("Two.", "followUp");
-    const dropped = await (state === "cancelled" ? inbox.cancel(undefined, "why") : inbox.refuse("why"));
+    const reason = state === "cancelled" ? "cancelled by the person" : "why";
+    const dropped = await (state === "cancelled" ? inbox.cancel() : inbox.refuse(reason));
     expect(getWords(dropped)).toEqual(["One.", "Two."]);
     expect(inbox.isEmpty).toBe(true);
     expect((await session.getEntries()).slice(-2)).toMatchObject([
-      { state, reason: "why" },
-      { state, reason: "why" },
+      { state, reason },
+      { state, reason },
     ]);
   });
 

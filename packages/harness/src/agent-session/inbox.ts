@@ -15,7 +15,11 @@ type Content = (TextContent | ImageContent)[];
 
 interface Waiting extends QueuedMessage {
   readonly kind: QueueKind;
+  readonly content: Content;
 }
+
+/** Answers with the ids of the messages that wait again; the others are refused. */
+export type KeepQueued = (sessionId: string, queued: readonly AcceptedEntry[]) => Promise<ReadonlySet<string>>;
 
 export interface InboxParts {
   session: Session;
@@ -30,6 +34,8 @@ export class Inbox {
   #waiting: readonly Waiting[] = [];
   /** Handed over to the engine, and not yet in the log as said. */
   readonly #taken = new Map<object, Waiting>();
+  /** The ids of messages that began a run without waiting. */
+  readonly #named = new WeakMap<object, string>();
 
   constructor(parts: InboxParts) {
     this.#parts = parts;
@@ -53,13 +59,17 @@ export class Inbox {
     return { steering: this.list("steer").map(toSummary), followUps: this.list("followUp").map(toSummary) };
   }
 
-  /** Resolves with its id when it is in the log: from then on it is not lost. */
-  async accept(kind: QueueKind, content: Content): Promise<string> {
-    const { session, ids } = this.#parts;
-    const id = ids();
+  /** Resolves with its id when it is in the log: from then on it is not lost. `id`: default a new one. */
+  async accept(kind: QueueKind, content: Content, id: string = this.#parts.ids()): Promise<string> {
+    const { session } = this.#parts;
     await session.append({ type: "queue", queueId: id, state: "accepted", kind, content });
     this.#change([...this.#waiting, { id, kind, content }]);
     return id;
+  }
+
+  /** Gives a message that begins a run an id, which its entry will have as its `queueId`. */
+  nameMessage(message: object, id: string): void {
+    this.#named.set(message, id);
   }
 
   /** What the engine is given now: the oldest, or all of them. */
@@ -75,9 +85,9 @@ export class Inbox {
     });
   }
 
-  /** The id of a message that was waiting. */
+  /** The id of a message that was waiting, or was given one. */
   getId(message: object): string | undefined {
-    return this.#taken.get(message)?.id;
+    return this.#taken.get(message)?.id ?? this.#named.get(message);
   }
 
   /** The message is in the log: that is its outcome. */
@@ -94,13 +104,30 @@ export class Inbox {
   }
 
   /** Takes back what waits, or one of it. Returns what it was. */
-  async cancel(id?: string, reason = "cancelled by the person"): Promise<QueuedMessage[]> {
-    return await this.#drop("cancelled", reason, id);
+  async cancel(id?: string): Promise<QueuedMessage[]> {
+    return await this.#drop("cancelled", "cancelled by the person", id);
   }
 
   /** Says of everything that waits that it will not be said. */
   async refuse(reason: string): Promise<QueuedMessage[]> {
     return await this.#drop("refused", reason);
+  }
+
+  /**
+   * Deals with what a crash left without an outcome: what `keep` names waits again, the rest is refused. `onRefused` gets
+   * the words of each.
+   */
+  async settleLeftovers(keep: KeepQueued | undefined, onRefused: (text: string) => void): Promise<void> {
+    const { session } = this.#parts;
+    const leftovers = await session.waitingMessages();
+    const kept = leftovers.length > 0 ? await keep?.(session.id, leftovers) : undefined;
+    for (const { queueId, content } of leftovers.filter((entry) => !kept?.has(entry.queueId))) {
+      const reason = "the program ended before it was sent";
+      await session.append({ type: "queue", queueId, state: "refused", reason });
+      onRefused(typeof content === "string" ? content : content.map(getWords).join("\n"));
+    }
+    const again = leftovers.filter(({ queueId }) => kept?.has(queueId));
+    if (again.length > 0) this.#change([...again.map(toWaiting), ...this.#waiting]);
   }
 
   /** Puts other words in the place of one that waits; it keeps its place. */
@@ -149,6 +176,14 @@ export class Inbox {
     this.#parts.onChange();
   }
 }
+
+const getWords = (block: TextContent | ImageContent): string => (block.type === "text" ? block.text : "[image]");
+
+const toWaiting = ({ queueId: id, kind, content }: AcceptedEntry): Waiting => ({
+  id,
+  kind,
+  content: typeof content === "string" ? [{ type: "text", text: content }] : content,
+});
 
 const toSummary = ({ id, content }: QueuedMessage): QueuedSummary => ({
   id,

@@ -1,6 +1,9 @@
 /** The open sessions of one host, so that a child finds its parent by id: it ends with it and spends from its budget. */
 import type { Usage } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
+import type { SessionTaint } from "../policy/session-taint.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { Activity } from "./activity.ts";
 
 export interface ChildSpending {
   provider: string;
@@ -15,8 +18,38 @@ export interface LiveSession {
   readonly signal: AbortSignal;
   /** What the parent may still spend. */
   readonly budget: Budget;
+  /** What text of strangers has come in. */
+  readonly taint: SessionTaint;
   /** Records what a child spent in the parent's log, so that it counts when the parent is opened again. */
   noteChild(spent: ChildSpending): Promise<void>;
+}
+
+export interface LiveSessionParts {
+  sessionManager: SessionManager;
+  parent: LiveSession | undefined;
+  budget: Budget;
+  taint: SessionTaint;
+  activity: Activity;
+  /** Aborts when the session ends. */
+  lifetime: AbortSignal;
+}
+
+export function createLiveSession(parts: LiveSessionParts): LiveSession {
+  const { sessionManager, parent, budget, taint, activity, lifetime } = parts;
+  return {
+    sessionId: sessionManager.id,
+    taint,
+    get signal() {
+      return activity.run?.signal ?? lifetime;
+    },
+    get budget() {
+      return activity.run?.budget ?? budget;
+    },
+    async noteChild(spent) {
+      await sessionManager.appendUsage("child", spent.provider, spent.model, spent.usage);
+      await parent?.noteChild(spent);
+    },
+  };
 }
 
 export class LiveSessions {

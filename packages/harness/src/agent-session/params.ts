@@ -10,6 +10,7 @@ import type { ChannelBinding, GivenTool } from "../pipeline/layer.ts";
 import type { Audit, Decide } from "../policy/policy.ts";
 import type { ResourceLoader, ResourceLoaderOptions } from "../resources/resource-loader.ts";
 import type { AskChoice } from "./approvals.ts";
+import type { AfterCrash } from "./after-crash.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type { SandboxSettings } from "../sandbox/settings.ts";
@@ -48,6 +49,8 @@ export interface AgentSessionParams {
     ResourceLoaderOptions,
     "contextFiles" | "lists" | "skillPaths" | "discoverSkills" | "promptPaths" | "discoverPrompts"
   >;
+  /** Default: messages that were queued when a process was killed are refused with a notice. */
+  afterCrash?: AfterCrash;
   /** The session that started this one. If it is open in this process, this one ends and spends with it. */
   parentSessionId?: string;
   /** A session to go on with. Throws `session_not_found` when there is none. */
@@ -102,6 +105,8 @@ export interface AgentSessionParams {
    * retries, the setting `httpIdleTimeoutMs`), the session's id, and the transport and thinking budgets of the settings.
    */
   streamFn?: StreamFn;
+  /** Called by the tool `gateway_reload` besides: the gateway reads its settings again, and answers with what changed. */
+  reloadGateway?: () => Promise<readonly string[]>;
   /** Gets everything that happens but the deltas, without secrets. */
   debugLog?: DebugLog;
   /** The open sessions among which a parent is found. Default: those that were created without a host. */

@@ -6,7 +6,13 @@ import type { BashExecutionMessage } from "@tau/protocol";
 import type { BashDetails } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import type { BashOperations, ExtensionResult } from "../extensions/events.ts";
+import type { ExtensionHooks } from "../extensions/runner.ts";
 import { getText } from "../run/translate.ts";
+import { customTypes } from "../session/entry.ts";
+import type { Session } from "../session/session.ts";
+import type { Activity } from "./activity.ts";
+import type { Notices } from "./notices.ts";
+import type { Transcript } from "./transcript.ts";
 
 export interface BashResult {
   output: string;
@@ -26,7 +32,12 @@ export interface BashOptions {
 export interface UserBashParts {
   /** The same tool that the model has. */
   getTool: () => AgentTool;
+  getExtensions: () => ExtensionHooks | undefined;
   cwd: string;
+  session: Session;
+  transcript: Transcript;
+  activity: Activity;
+  notices: Notices;
   clock: Clock;
 }
 
@@ -39,37 +50,70 @@ export class UserBash {
     this.#parts = parts;
   }
 
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
   abort(): void {
     this.#running?.abort();
   }
 
   /**
-   * Resolves also when the command fails: it then has an output and an exit code. Rejects if it could not be started.
-   * `instead` is what an extension does with it.
+   * Resolves when the command is in the log, also when it fails: it then has an output and an exit code. Rejects if it
+   * could not be started, and with `write_failed` if it cannot be written.
    */
-  async run(
+  async run(command: string, options: BashOptions): Promise<BashResult> {
+    const { cwd, session, notices } = this.#parts;
+    const { excludeFromContext = false } = options;
+    const extensions = this.#parts.getExtensions();
+    // At once without extensions: the next command may be one that aborts it.
+    const instead = extensions && (await extensions.emit({ type: "user_bash", command, excludeFromContext, cwd }));
+    const result = await this.#execute(command, options, instead);
+    const message: BashExecutionMessage = {
+      role: "bashExecution",
+      command,
+      ...result,
+      ...(excludeFromContext && { excludeFromContext }),
+      timestamp: this.#parts.clock.now(),
+    };
+    await this.#remember(message).catch((error: unknown) => {
+      const reason = `The command was run, but could not be written into the session: ${getErrorMessage(error)}`;
+      if (!session.readOnly) throw new HarnessError("write_failed", reason, { cause: error });
+      notices.add("not_remembered", reason);
+    });
+    const { output, exitCode, cancelled, truncated, fullOutputPath } = result;
+    return { output, exitCode, cancelled, truncated, ...(fullOutputPath !== undefined && { fullOutputPath }) };
+  }
+
+  /** `instead` is what an extension does with the command. */
+  async #execute(
     command: string,
-    { excludeFromContext = false, onOutput }: BashOptions,
-    instead?: ExtensionResult<"user_bash">,
-  ): Promise<BashExecutionMessage> {
+    { onOutput }: BashOptions,
+    instead: ExtensionResult<"user_bash"> | undefined,
+  ): Promise<BashResult> {
     if (this.#running) throw new HarnessError("busy", "A command is already running. Wait for it, or abort it.");
     const { signal } = (this.#running = new AbortController());
+    const { cwd, getTool } = this.#parts;
     try {
-      const result =
-        instead?.result ??
-        (instead?.operations
-          ? await runWith(instead.operations, command, { cwd: this.#parts.cwd, signal, onOutput })
-          : await runTool(this.#parts.getTool(), command, signal, onOutput));
-      return {
-        role: "bashExecution",
-        command,
-        ...result,
-        ...(excludeFromContext && { excludeFromContext }),
-        timestamp: this.#parts.clock.now(),
-      };
+      if (instead?.result) return instead.result;
+      if (instead?.operations) return await runWith(instead.operations, command, { cwd, signal, onOutput });
+      return await runTool(getTool(), command, signal, onOutput);
     } finally {
       this.#running = undefined;
     }
+  }
+
+  /** Not between a call and its result, where the model would not understand it: until then, a copy is in the log. */
+  async #remember(message: BashExecutionMessage): Promise<void> {
+    const { session, transcript, activity, notices } = this.#parts;
+    const { isBusy } = activity;
+    if (isBusy) await session.appendCustomEntry(customTypes.bashRan, message);
+    const written = activity.later(async () => {
+      await session.appendMessage(message);
+      transcript.add(message);
+    });
+    if (!isBusy) return await written;
+    written.catch((error: unknown) => notices.add("not_remembered", getErrorMessage(error)));
   }
 }
 

@@ -46,9 +46,36 @@ export interface ExtensionSource {
 
 export type AnyHandler = (event: ExtensionEvent, context: ExtensionContext) => unknown;
 
+/** The handlers of an extension. Tells when they change, so that lists that are made of it need not be made for each event. */
+export class Handlers extends Map<ExtensionEventName, AnyHandler[]> {
+  readonly #listeners: (() => void)[] = [];
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  override set(name: ExtensionEventName, handlers: AnyHandler[]): this {
+    super.set(name, handlers);
+    return this.#changed(this);
+  }
+
+  override delete(name: ExtensionEventName): boolean {
+    return this.#changed(super.delete(name));
+  }
+
+  override clear(): void {
+    this.#changed(super.clear());
+  }
+
+  #changed<T>(result: T): T {
+    for (const listener of this.#listeners) listener();
+    return result;
+  }
+}
+
 /** What an extension registered, in the order in which it did. */
 export interface Registrations {
-  readonly handlers: Map<ExtensionEventName, AnyHandler[]>;
+  readonly handlers: Handlers;
   readonly tools: Map<string, ToolDefinition>;
   readonly commands: Map<string, CommandDefinition>;
   readonly shortcuts: Map<string, ShortcutDefinition>;
@@ -63,6 +90,7 @@ export interface Registrations {
 
 export interface Extension extends Registrations {
   readonly source: ExtensionSource;
+  /** `killed` once a rule has turned it off. */
   readonly state: ExtensionTrustState;
   /** Where its code runs. */
   readonly host: "process" | "isolated";
@@ -71,7 +99,7 @@ export interface Extension extends Registrations {
 }
 
 export const createRegistrations = (): Registrations => ({
-  handlers: new Map(),
+  handlers: new Handlers(),
   tools: new Map(),
   commands: new Map(),
   shortcuts: new Map(),

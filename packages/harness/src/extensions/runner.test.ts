@@ -77,6 +77,24 @@ describe("ExtensionRunner", () => {
     expect(runner.has("context")).toBe(false);
   });
 
+  test("a handler that is added or removed while an event is told counts from the next event on", async () => {
+    const calls: string[] = [];
+    let stop = () => {};
+    const { runner } = await run(
+      (tau) =>
+        void tau.on("agent_start", async () => {
+          calls.push("first");
+          stop();
+          tau.on("agent_start", () => void calls.push("added"));
+        }),
+      (tau) => void (stop = tau.on("agent_start", () => void calls.push("removed"))),
+    );
+    await runner.emit({ type: "agent_start" });
+    expect(calls).toEqual(["first", "removed"]);
+    await runner.notify({ type: "agent_start" });
+    expect(calls).toEqual(["first", "removed", "first", "added"]);
+  });
+
   test("passes messages, results, payloads and input from handler to handler", async () => {
     const { runner } = await run(
       (tau) => {

@@ -34,6 +34,11 @@ export interface RunnerParts {
   waits?: Waits;
 }
 
+interface HandlerCall {
+  readonly extension: Extension;
+  readonly handler: AnyHandler;
+}
+
 /** How long a handler may work. Waiting for a person or for a command of its own does not count. */
 export const maxHandlerMs = 10_000;
 
@@ -43,6 +48,7 @@ export class ExtensionRunner implements ExtensionHooks {
   readonly #parts: RunnerParts;
   readonly #waits: Waits;
   readonly #context: ExtensionContext;
+  readonly #lists = new Map<ExtensionEventName, readonly HandlerCall[]>();
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
@@ -50,11 +56,11 @@ export class ExtensionRunner implements ExtensionHooks {
     this.lifetime = parts.lifetime ?? createLifetime();
     this.#waits = parts.waits ?? createWaits();
     this.#context = createContext(parts.session, this.lifetime);
+    for (const { handlers } of this.extensions) handlers.onChange(() => this.#lists.clear());
   }
 
   has(name: ExtensionEventName): boolean {
-    for (const { handlers } of this.extensions) if (handlers.has(name)) return true;
-    return false;
+    return this.#list(name).length > 0;
   }
 
   listHandlers(name: ExtensionEventName): string[] {
@@ -62,35 +68,27 @@ export class ExtensionRunner implements ExtensionHooks {
   }
 
   notify(event: ExtensionEvent): void | Promise<void> {
-    let pending: Promise<void> | undefined;
-    for (const extension of this.extensions) {
-      const handlers = extension.handlers.get(event.type);
-      if (!handlers) continue;
-      for (const handler of handlers) {
-        // What it answers is ignored. In order, also if one of them takes time.
-        const answer = pending
-          ? pending.then(() => this.#call(extension, handler, event))
-          : this.#call(extension, handler, event);
-        if (answer instanceof Promise) pending = answer;
-      }
+    let pending: Promise<unknown> | undefined;
+    for (const call of this.#list(event.type)) {
+      // What it answers is ignored. In order, also if one of them takes time.
+      const answer = pending ? this.#callAfter(pending, call, event) : this.#call(call, event);
+      if (answer instanceof Promise) pending = answer;
     }
-    return pending;
+    return pending as Promise<void> | undefined;
   }
 
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
     let current = event;
     let result: CombinedResult<Name> | undefined;
-    for (const extension of this.extensions) {
-      for (const handler of extension.handlers.get(event.type) ?? []) {
-        const called = this.#call(extension, handler, current as ExtensionEvent);
-        // Deltas come by the thousand, and most handlers answer at once.
-        const answer = called instanceof Promise ? await called : called;
-        if (answer === undefined) continue;
-        const combined = combineResult(current, result, answer);
-        current = combined.event;
-        result = combined.result;
-        if (combined.isFinal) return result;
-      }
+    for (const call of this.#list(event.type)) {
+      const called = this.#call(call, current as ExtensionEvent);
+      // Deltas come by the thousand, and most handlers answer at once.
+      const answer = called instanceof Promise ? await called : called;
+      if (answer === undefined) continue;
+      const combined = combineResult(current, result, answer);
+      current = combined.event;
+      result = combined.result;
+      if (combined.isFinal) return result;
     }
     return result;
   }
@@ -103,8 +101,24 @@ export class ExtensionRunner implements ExtensionHooks {
     }
   }
 
+  /** All handlers of an event, in order. Deltas come by the thousand, so the list is kept until a handler comes or goes. */
+  #list(name: ExtensionEventName): readonly HandlerCall[] {
+    const known = this.#lists.get(name);
+    if (known) return known;
+    const list = this.extensions.flatMap((extension) =>
+      (extension.handlers.get(name) ?? []).map((handler) => ({ extension, handler })),
+    );
+    this.#lists.set(name, list);
+    return list;
+  }
+
+  async #callAfter(previous: Promise<unknown>, call: HandlerCall, event: ExtensionEvent): Promise<unknown> {
+    await previous;
+    return await this.#call(call, event);
+  }
+
   /** Its answer, or a promise of it. Undefined if the handler failed; a guard that failed throws. */
-  #call(extension: Extension, handler: AnyHandler, event: ExtensionEvent): unknown {
+  #call({ extension, handler }: HandlerCall, event: ExtensionEvent): unknown {
     try {
       const answer = handler(event, this.#context);
       return isThenable(answer)

@@ -52,6 +52,12 @@ export async function readNextPage(
 const readContextBranch = async (log: SessionLog, leaf: number): Promise<SessionEntry[]> =>
   log.read(branchRows(log, leaf, { first: await findContextStart(log, leaf) }));
 
+/** A branch from its last message on; empty if it has none. */
+export async function readSinceMessage(log: SessionLog, leaf: number): Promise<SessionEntry[]> {
+  const first = log.table.findAncestor(leaf, "user", "assistant", "toolResult");
+  return first < 0 ? [] : await log.read(branchRows(log, leaf, { first }));
+}
+
 /** The part of a branch that the model sees, from its last answer on; empty if it has none. */
 export async function readSinceAnswer(log: SessionLog, leaf: number): Promise<SessionEntry[]> {
   const answer = log.table.findAncestor(leaf, "assistant");
@@ -190,6 +196,27 @@ export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefin
   const entry = await readLast(log, "prefix");
   if (entry?.type !== "prefix") return undefined;
   return Array.isArray(entry.tools) && Array.isArray(entry.sections) ? entry : undefined;
+}
+
+/** What became of a message with an id: it waits, it was said, or it will not be said. */
+export type QueuedState = "waiting" | "said" | "cancelled" | "refused";
+
+/** What the log says of the messages with these ids. Those that it does not know are missing. */
+export async function readQueuedStates(
+  log: SessionLog,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, QueuedState>> {
+  const states = new Map<string, QueuedState>();
+  for (const entry of await log.read(log.table.rowsOfKind("queue"))) {
+    if (entry.type !== "queue" || !ids.has(entry.queueId)) continue;
+    if (entry.state !== "accepted") states.set(entry.queueId, entry.state);
+    else if (!states.has(entry.queueId)) states.set(entry.queueId, "waiting");
+  }
+  for (const entry of await log.read(log.table.rowsOfKind("user"))) {
+    if (entry.type === "message" && entry.queueId !== undefined && ids.has(entry.queueId))
+      states.set(entry.queueId, "said");
+  }
+  return states;
 }
 
 /** The accepted messages that were never sent, cancelled or refused, oldest first. */

@@ -27,7 +27,7 @@ export {
 export { summarise, type SummaryResult, type SummaryTask } from "../compaction/summarise.ts";
 export { contextTokens, estimateTokens } from "../compaction/tokens.ts";
 export type { Durability } from "./append-queue.ts";
-export type { BranchPage, SessionTreeNode } from "./branch.ts";
+export type { BranchPage, QueuedState, SessionTreeNode } from "./branch.ts";
 export type { ListOptions, ListProgress } from "./list-sessions.ts";
 export {
   buildContext,
@@ -59,7 +59,9 @@ export type {
   ThinkingLevelChangeEntry,
   UsageEntry,
 } from "./entry.ts";
+export { writeWhole } from "../durable-file.ts";
 export { createFileStore, type FileStoreOptions } from "./file-store.ts";
+export { encodeLine, readChecksum } from "./line.ts";
 export { findSession, mustBeInSessionDirectory, mustBeSession, type SessionLookup } from "./find-session.ts";
 export { getWorkingDirectory } from "./working-directory.ts";
 export type { ReadOnly } from "./log.ts";
@@ -67,11 +69,20 @@ export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-
 export { convertToLlm } from "./message.ts";
 export { isSession, recover, type Recovered } from "./recover.ts";
 export type { ProblemKind, SessionProblem } from "./scan.ts";
-export { isSessionId, sessionDirectory, sessionFileName } from "./session-directory.ts";
+export {
+  idInFileName,
+  isSessionFile,
+  isSessionId,
+  sessionDirectory,
+  sessionFileName,
+  sessionsRoot,
+} from "./session-directory.ts";
+export { filterSessions, type SessionFilter } from "./filter-sessions.ts";
 export type { SessionInfo } from "./session-info.ts";
 export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
 export { type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
 export type { AppendOutcome, LogStore } from "./store.ts";
 export { type MovedSession, removeSession, restoreSession, trashSession } from "./trash.ts";
+export { sumUsage } from "./usage-since.ts";
 export type { UnfinishedCall } from "./unfinished-calls.ts";

@@ -6,22 +6,26 @@ import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
+import type { Termination } from "@tau/protocol";
 import type { ExportSource } from "../export/source.ts";
 import {
   type BranchContext,
   type BranchPage,
   isAncestor,
+  type QueuedState,
   readBranch,
   readContext,
   readAll,
   readChoices,
   readRecentBranch,
   readSinceAnswer,
+  readSinceMessage,
   readLabels,
   readLastPage,
   readName,
   readNextPage,
   readPrefix,
+  readQueuedStates,
   readTree,
   readUnfinishedCalls,
   readWaiting,
@@ -46,7 +50,7 @@ import type { SessionProblem } from "./scan.ts";
 import { setMessageId } from "./message-ids.ts";
 import { closedError } from "./store.ts";
 import type { SessionTotals } from "./totals.ts";
-import { createResults, type UnfinishedCall } from "./unfinished-calls.ts";
+import { createResults, isRunOpen, type UnfinishedCall } from "./unfinished-calls.ts";
 
 export interface SessionParts {
   log: SessionLog;
@@ -272,6 +276,11 @@ export class Session implements SessionNode {
     return this.#read(readWaiting);
   }
 
+  /** What became of the messages with these ids. Those that are not in the log are missing. */
+  findQueued(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, QueuedState>> {
+    return this.#read((log) => readQueuedStates(log, ids));
+  }
+
   /** The beginning of the last requests; undefined before the first. */
   getPrefix(): Promise<PrefixEntry | undefined> {
     return this.#read(readPrefix);
@@ -297,6 +306,20 @@ export class Session implements SessionNode {
       const ids: string[] = [];
       for (const message of results) ids.push(await this.#write({ type: "message", message }));
       return ids;
+    });
+  }
+
+  /**
+   * Records how a run ended that a crash has cut. False if the log ends with a whole answer, or the end was recorded
+   * before: then there is nothing to close.
+   */
+  closeCutRun(termination: Termination): Promise<boolean> {
+    return this.#enqueue(async () => {
+      const isOpen = await this.#read(async (log) =>
+        isRunOpen(await readSinceMessage(log, await this.#getRow(this.#leafId))),
+      );
+      if (isOpen) await this.#write({ type: "custom", customType: customTypes.runEnded, data: termination });
+      return isOpen;
     });
   }
 

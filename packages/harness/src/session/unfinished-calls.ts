@@ -21,6 +21,16 @@ export function unfinishedCalls(branch: readonly SessionEntry[], started: Readon
   return calls.filter(({ id }) => !finished.has(id)).map((call) => ({ call, hasStarted: started.has(call.id) }));
 }
 
+/**
+ * Whether the run of a branch is open: its last message is no answer, or one that failed or calls, and no end was recorded
+ * since. `branch` begins with that message. Pure.
+ */
+export function isRunOpen([last, ...others]: readonly SessionEntry[]): boolean {
+  if (last?.type !== "message") return false;
+  if (others.some((entry) => entry.type === "custom" && entry.customType === customTypes.runEnded)) return false;
+  return !isFinishedAnswer(last.message) || getToolCalls(last.message).length > 0;
+}
+
 /** The results that tell the model about these calls. Pure. */
 export const createResults = (calls: readonly UnfinishedCall[], timestamp: number): ToolResultMessage[] =>
   calls.map(({ call, hasStarted }) => ({

@@ -69,6 +69,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   settingsManager: true,
   resourceLoader: true,
   resources: true,
+  afterCrash: true,
   parentSessionId: true,
   sessionId: true,
   abortSignal: true,
@@ -93,6 +94,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   debugLog: true,
   clock: true,
   ids: true,
+  reloadGateway: true,
   extensions: true,
 };
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { compareTiers } from "../../src/policy/exec/classification.ts";
 import { classifyCommand } from "../../src/policy/exec/classify-command.ts";
 import { defaultExecMediation, mediate } from "../../src/policy/exec/mediation.ts";
 import { allowRows, corpusContext, type CorpusRow, denyRows, ownAllowRows, ownDenyRows } from "./corpus.ts";
@@ -15,6 +16,10 @@ describe.for(corpora)("%s", ([, dangerous, harmless]) => {
   test.for(dangerous)("never runs unasked: $cmd", ({ cmd, tier }) => {
     expect(decide(cmd, false)).toBe("deny");
     expect(tier === "critical" ? ["deny"] : ["deny", "ask"]).toContain(decide(cmd, true));
+  });
+
+  test.for(dangerous)("is at least as dangerous as the row says: $cmd", ({ cmd, tier }) => {
+    expect(compareTiers(classifyCommand(cmd, corpusContext).tier, tier)).toBeGreaterThanOrEqual(0);
   });
 
   test("has the right class for at least 95 % of the dangerous rows", () => {

@@ -7,6 +7,7 @@ import { visibleWidth } from "../text/cells.ts";
 import { stripTerminalSequences } from "../text/escape.ts";
 import { Markdown, type MarkdownTheme } from "./markdown.ts";
 import { MarkdownDrawing } from "./markdown/draw.ts";
+import { formulaExtensions } from "./markdown/formula.ts";
 import { MarkdownLines } from "./markdown/lines.ts";
 import { MarkdownStream } from "./markdown/stream.ts";
 
@@ -81,6 +82,11 @@ const pieces = [
   "   ",
   "日本語 👨‍👩‍👧 &amp; \\*",
   "http://x.de and `a",
+  "$a_1$ and $$b$$ for $5",
+  "$$",
+  "  $$ \\frac{a}{b} $$",
+  "\\[ x",
+  "+ y \\]",
 ];
 const line = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...pieces) }, { weight: 1, arbitrary: fc.constant("") });
 const source = fc.array(line, { maxLength: 14 }).map((lines) => lines.join("\n"));
@@ -105,7 +111,23 @@ describe("drawing", () => {
     ["images and HTML as text", "![alt](i.png) <b>x</b>", ["alt <b>x</b>"]],
     ["blocks of HTML as text", "<div>\nx\n</div>", ["<div>", "x", "</div>"]],
     ["entities, but not in code", "&lt;&#65;&copy; `&lt;`", ["<A© &lt;"]],
-    ["formulas as they are", "$x^2$ \\(a\\) \\[b\\]", ["$x^2$ \\(a\\) \\[b\\]"]],
+    ["formulas in text", "$x^2$, \\(a_1\\), \\[b\\] and $$c$$", ["x², a₁, b and c"]],
+    ["formulas as blocks", "a\n$$\n\\frac{b}{c}\n- d\n$$\ne", ["a", "", "b", "─ - d", "c", "", "e"]],
+    ["formulas in items, quotes and cells", "- $$\\frac{a}{b}$$\n\n> \\[x_1\\]", ["- a", "  ─", "  b", "", "│ x₁"]],
+    ["formulas of several lines in a text", "a $\\begin{matrix}1\\\\2\\end{matrix}$ b", ["a", "1", "2", " b"]],
+    [
+      "formulas with unknown commands as they are",
+      "$\\foo *a* *b*$ $x$\n\n$$\n\\foo\n$$",
+      ["$\\foo *a* *b*$ x", "", "$$", "\\foo", "$$"],
+    ],
+    [
+      "formulas that are too wide in one line, or as they are",
+      `$$\\frac{a}{${"b".repeat(41)}}$$`,
+      [`a/${"b".repeat(38)}`, "bbb"],
+    ],
+    ["prices", "costs $5 to $10, or $ 5 $, $5$6, $x\ny$", ["costs $5 to $10, or $ 5 $, $5$6, $x", "y$"]],
+    ["variables of a shell", "$HOME/$USER ${A}/${B} $(pwd)/$(ls)", ["$HOME/$USER ${A}/${B} $(pwd)/$(ls)"]],
+    ["dollars in code and with backslashes", "`$x^2$` \\$x^2$ $x", ["$x^2$ $x^2$ $x"]],
     ["one tilde", "~5 and ~6", ["~5 and ~6"]],
     ["a heading by underline", "A\n===\nb", ["A", "", "b"]],
     ["nothing", " \n\n", []],
@@ -150,6 +172,11 @@ describe("drawing", () => {
       "<bold>a </bold><bold><italic>b</italic></bold><bold> </bold><bold><code>c</code></bold>",
     ]);
     expect(draw("> a", 200, tagged)).toEqual(["<quoteBorder>│ </quoteBorder><quote><italic>a</italic></quote>"]);
+  });
+
+  test("formulas are shown as they are written if asked for", () => {
+    const markdown = new Markdown("$x^2$\n\n$$x^2$$", 0, 0, plain, undefined, { renderLatex: false });
+    expect(markdown.render(10).map((text) => text.trimEnd())).toEqual(["$x^2$", "", "$$x^2$$"]);
   });
 
   test("markers and escapes of the source are kept if asked for", () => {
@@ -224,7 +251,9 @@ describe("streaming", () => {
       fc.property(source, (markdown) => {
         if (markdown.trim() === "" || isKnownDifference(markdown)) return;
         const look = { theme: colored, options: {}, text: (text: string) => text };
-        const whole = new MarkdownDrawing(look, 24).drawBlocks([...new Lexer({ gfm: true }).lex(markdown)]);
+        const whole = new MarkdownDrawing(look, 24).drawBlocks([
+          ...new Lexer({ gfm: true, extensions: formulaExtensions }).lex(markdown),
+        ]);
         expect(toText(new Markdown(markdown, 0, 0, colored).render(24))).toEqual(toText(whole));
       }),
       { numRuns: 2000, seed: 1 },

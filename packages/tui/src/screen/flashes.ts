@@ -1,4 +1,5 @@
 /** Messages that go away by themselves, in the upper right corner of a screen. */
+import type { ImageLayer } from "../image-layer.ts";
 import { toPlainLine } from "../text/plain.ts";
 import { visibleWidth } from "../text/cells.ts";
 import { truncateToWidth } from "../text/truncate.ts";
@@ -27,11 +28,12 @@ export class Flashes {
     this.#shown.clear();
   }
 
-  composite(lines: string[], columns: number): void {
+  composite(lines: string[], columns: number, images: ImageLayer): void {
     for (const [row, message] of [...this.#shown.values()].slice(0, lines.length).entries()) {
       const text = truncateToWidth(` ${message} `, columns, "…");
       const width = visibleWidth(text);
       lines[row] = compositeTuiLine(lines[row] as string, `\x1b[7m${text}`, columns - width, width, columns);
+      images.cover({ x: columns - width, y: row, width, height: 1 });
     }
   }
 }

@@ -1,6 +1,8 @@
 /** Draws all rows of a screen that is ours alone: the alternate screen of a terminal. */
+import type { VisibleImage } from "../image-layer.ts";
 import { findCursor, LineCache } from "./lines.ts";
 import { createUnknownRows, nothingPainted, paint, type Painted } from "./paint.ts";
+import { PlacedImages } from "./placed-images.ts";
 import type { Size } from "./resize.ts";
 
 /** With reports of the window's focus: what is held when the window loses it is released elsewhere. */
@@ -25,10 +27,11 @@ export const leaveFullScreen = "\x1b[?1049l";
 export class FullScreen {
   readonly #lines = new LineCache();
   #painted: Painted = nothingPainted;
+  readonly #images = new PlacedImages();
   #size: Size = { columns: 0, rows: 0 };
 
-  /** The bytes of the next frame; empty if nothing changed. There is a text for each row. */
-  draw(texts: readonly string[], size: Size): string {
+  /** The bytes of the next frame; empty if nothing changed. There is a text for each row, without images. */
+  draw(texts: readonly string[], size: Size, images: readonly VisibleImage[] = []): string {
     const isStale = size.columns !== this.#size.columns || size.rows !== this.#size.rows;
     if (isStale) {
       this.#size = { columns: size.columns, rows: size.rows };
@@ -36,13 +39,17 @@ export class FullScreen {
     }
     const lines = this.#lines.toLines(texts, size.columns);
     const cursor = findCursor(lines) ?? this.#painted.cursor;
+    const { rows } = this.#painted;
     const { bytes, after } = paint({ before: this.#painted, lines, height: size.rows, cursor });
     this.#painted = after;
-    return isStale ? `\x1b[H${bytes}` : bytes;
+    const { removed, placed } = this.#images.update(images, (row) => rows[row]?.text !== lines[row]?.text);
+    const { row, column } = after.cursor;
+    return removed + (isStale ? "\x1b[H" : "") + bytes + (placed && `${placed}\x1b[${row + 1};${column + 1}H`);
   }
 
-  /** Nothing is known of the screen any more: the next frame draws every row. */
-  forget(): void {
+  /** Nothing is known of the screen any more: the next frame draws every row. Returns what takes images away. */
+  forget(): string {
     this.#size = { columns: 0, rows: 0 };
+    return this.#images.clear();
   }
 }

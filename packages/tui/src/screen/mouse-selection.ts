@@ -1,6 +1,7 @@
 /** Selects text with the mouse, in what a scroll view shows and beyond, or on the screen where there is no scroll view. */
 import type { ScrollView } from "../components/scroll-view.ts";
-import { getScrollViewBox, getScrollViewsAt, type LayoutFrame, type LayoutRect } from "../layout.ts";
+import { getScrollViewBox, getScrollViewsAt, type LayoutFrame } from "../layout.ts";
+import type { LayoutRect } from "../rect.ts";
 import { restyle } from "./composite.ts";
 import {
   expandPosition,

@@ -1,6 +1,7 @@
 /** The overlays of a screen: which are shown, in which order, and who has the focus. */
 import type { Component } from "../component.ts";
 import { Container } from "../components/container.ts";
+import type { ImageLayer } from "../image-layer.ts";
 import { dispatchMouseEvent, type TuiMouseDispatchResult } from "../mouse-dispatch.ts";
 import type { TuiMouseEvent } from "../mouse.ts";
 import { compositeTuiLine } from "./composite.ts";
@@ -119,8 +120,8 @@ export class Overlays {
     return { isHit: true, result: result.focusTarget ? { ...result, focusTarget: hit.component } : result };
   }
 
-  /** The lines with all visible overlays on them. */
-  composite(lines: readonly string[], size: Size): readonly string[] {
+  /** The lines with all visible overlays on them. Images that overlays show or cover are told to `images`, if it is given. */
+  composite(lines: readonly string[], size: Size, images?: ImageLayer): readonly string[] {
     const visible = this.#visible;
     if (visible.length === 0) return lines;
     const result = [...lines];
@@ -130,7 +131,10 @@ export class Overlays {
       const bounds = resolveOverlayBounds(overlay.options, size, { width, height: content.length });
       overlay.bounds = bounds;
       while (result.length < bounds.row + bounds.height) result.push("");
-      for (const [index, line] of content.slice(0, bounds.height).entries()) {
+      const shown = content.slice(0, bounds.height);
+      const rect = { x: bounds.col, y: bounds.row, width: bounds.width, height: bounds.height };
+      images?.cover(rect);
+      for (const [index, line] of (images?.takeFrom(shown, rect.x, rect.y, rect) ?? shown).entries()) {
         const row = bounds.row + index;
         result[row] = compositeTuiLine(result[row] ?? "", line, bounds.col, width, size.columns);
       }

@@ -85,7 +85,8 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
   readonly #selection = new MouseSelection();
   readonly #search = new DocumentSearch();
   readonly #pointer: Pointer;
-  readonly #onExit = () => this.terminal.write(endFullScreen(this.#options.mouse) + leaveFullScreen + "\x1b[?25h");
+  readonly #onExit = () =>
+    this.terminal.write(this.#screen.forget() + endFullScreen(this.#options.mouse) + leaveFullScreen + "\x1b[?25h");
   #layoutRoot: Component | undefined;
   #frame: LayoutFrame | undefined;
   #indicator: { row: number; start: number; end: number } | undefined;
@@ -204,10 +205,15 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
   protected override beforeTerminalStart(): void {
     this.terminal.write(enterFullScreen(this.#options.mouse));
     this.#screen.forget();
-    // What is drawn over an image does not take it away, and rows are drawn over each other all the time.
+    // By other protocols nothing takes a part of an image away, and rows are drawn over each other all the time.
+    const { images } = getCapabilities();
+    if (images === "kitty") this.invalidate();
+    else if (images) this.#showImagesAsText();
+  }
+
+  #showImagesAsText(): void {
     const capabilities = getCapabilities();
-    if (!capabilities.images) return;
-    this.#savedCapabilities = capabilities;
+    this.#savedCapabilities ??= capabilities;
     setCapabilities({ ...capabilities, images: null });
     this.invalidate();
   }
@@ -217,13 +223,15 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     process.on("exit", this.#onExit);
   }
 
-  protected override beforeTerminalStop(): void {
+  protected override beforeTerminalStop({ preserveScreen = false }: TuiStopOptions): void {
     this.#closeSearch();
     this.#flashes.clear();
     this.#selection.clear();
     this.#pointer.reset();
     process.off("exit", this.#onExit);
-    this.terminal.write(endFullScreen(this.#options.mouse));
+    this.terminal.write(this.#screen.forget() + endFullScreen(this.#options.mouse));
+    // What is printed then would send all the images of the last lines again.
+    if (!preserveScreen && getCapabilities().images) this.#showImagesAsText();
   }
 
   protected override afterTerminalStop({ preserveScreen = false }: TuiStopOptions): void {
@@ -238,8 +246,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
   }
 
   protected override forgetScreen(): string {
-    this.#screen.forget();
-    return "";
+    return this.#screen.forget();
   }
 
   protected override drawFrame(): string {
@@ -253,9 +260,9 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     this.#search.highlight(frame, this.#view, lines, { match, currentMatch });
     this.#selection.highlight(frame, lines);
     this.#drawIndicator(frame, lines);
-    const composed = this.overlays.composite(lines, size).slice(0, size.rows);
-    this.#flashes.composite(composed, size.columns);
-    return this.#screen.draw(this.toShown(composed), size);
+    const composed = this.overlays.composite(lines, size, frame.images).slice(0, size.rows);
+    this.#flashes.composite(composed, size.columns, frame.images);
+    return this.#screen.draw(this.toShown(composed), size, frame.images.images);
   }
 
   protected override takeInput(data: string): boolean {
@@ -333,6 +340,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     const start = box.clip.x + Math.floor((box.clip.width - width) / 2);
     this.#indicator = { row, start, end: start + width };
     lines[row] = compositeTuiLine(lines[row] as string, label, start, width, frame.width);
+    frame.images.cover({ x: start, y: row, width, height: 1 });
   }
 
   #takePress(x: number, y: number): boolean {

@@ -68,6 +68,27 @@ export function encodeKitty(
 
 /** Removes an image from the screen and from the terminal's memory. */
 export const deleteKittyImage = (imageId: number): string => `\x1b_Ga=d,d=I,i=${imageId},q=2\x1b\\`;
+
+/** Where an image is shown whose data the terminal has: in so many cells, and which of its pixels. */
+export interface KittyPlacement {
+  placementId: number;
+  columns: number;
+  rows: number;
+  source: { x?: number; y?: number; width?: number; height?: number };
+}
+
+/** Shows an image, or a part of it, at the cursor, which stays. */
+export function placeKittyImage(imageId: number, { placementId, columns, rows, source }: KittyPlacement): string {
+  const keys = { i: imageId, p: placementId, c: columns, r: rows };
+  const pixels = { x: source.x, y: source.y, w: source.width, h: source.height };
+  const pairs = Object.entries({ ...keys, ...pixels }).flatMap(([key, value]) => (value ? `${key}=${value}` : []));
+  return `\x1b_Ga=p,q=2,C=1,${pairs.join(",")}\x1b\\`;
+}
+
+/** Removes one placement of an image from the screen. The terminal keeps the data. */
+export const deleteKittyPlacement = (imageId: number, placementId: number): string =>
+  `\x1b_Ga=d,d=i,i=${imageId},p=${placementId},q=2\x1b\\`;
+
 export const deleteAllKittyImages = (): string => "\x1b_Ga=d,d=A,q=2\x1b\\";
 
 /** Shows an image of any format. A size is a number of cells, or what iTerm2 knows: `auto`, `50%`, `10px`. */

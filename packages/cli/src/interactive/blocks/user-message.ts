@@ -51,7 +51,8 @@ export class UserMessageBlock implements Component {
     // A part of a text is no whole Markdown.
     if (folded !== undefined) return new Text(color(toPlainText(folded)), outputPad, 1, bgColor);
     const text = transformMarkdown(this.#look, this.#text, { messageType: "user", isStreaming: false });
-    return new Markdown(text, outputPad, 1, markdown, { color, bgColor });
+    // What was typed is shown as it was typed.
+    return new Markdown(text, outputPad, 1, markdown, { color, bgColor }, { renderLatex: false });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Where extensions can put something on the screen. The places are there without extensions too, and empty. */
 import { type Component, Container, type Theme } from "@tau/tui";
 import { LiveLines } from "../live-lines.ts";
+import { group } from "../screen.ts";
 import type { StatusArea } from "../status-area.ts";
 import { FooterData } from "./footer-data.ts";
 import { Slot } from "./slot.ts";
@@ -25,9 +26,3 @@ export function createExtensionPlaces(header: readonly Component[], status: Stat
 }
 
 const ephemeral = (): Container => Object.assign(new Container(), { isEphemeral: true });
-
-function group(components: readonly Component[]): Container {
-  const container = new Container();
-  container.children = [...components];
-  return container;
-}

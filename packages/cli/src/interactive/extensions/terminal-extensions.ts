@@ -1,11 +1,8 @@
 /** The extensions of the session that the terminal shows: lends them the terminal, and takes back what they put on it. */
 import type { ExtensionSurface } from "@tau/harness/extensions";
-import type { AutocompleteProvider, KeybindingsManager, Terminal, TUI, TuiInputListenerResult } from "@tau/tui";
+import type { AutocompleteProvider, TuiInputListenerResult } from "@tau/tui";
 import type { DialogStack } from "../dialog-stack.ts";
-import type { EditorSlot } from "../editor-slot.ts";
-import type { Look } from "../look.ts";
-import type { StatusArea } from "../status-area.ts";
-import type { Themes } from "../themes.ts";
+import type { SessionClient } from "../session-client.ts";
 import { completeArguments, stackProvider } from "./completion.ts";
 import { CustomComponents } from "./custom-components.ts";
 import { ExtensionDialogs } from "./dialogs.ts";
@@ -13,24 +10,17 @@ import type { ExtensionClient, LoadedExtensions } from "./extension-client.ts";
 import type { ExtensionPlaces } from "./extension-places.ts";
 import { createRenderers } from "./renderers.ts";
 import { findShortcut, listBuiltIns } from "./shortcuts.ts";
-import { createTerminalUi, type InputListener } from "./terminal-ui.ts";
+import { createTerminalUi, type InputListener, type TerminalUiParts } from "./terminal-ui.ts";
 import { Widgets } from "./widgets.ts";
 
-export interface TerminalExtensionsOptions {
-  tui: TUI;
-  terminal: Terminal;
-  keybindings: KeybindingsManager;
-  look: Look;
-  themes: Themes;
-  editor: EditorSlot;
-  status: StatusArea;
-  stack: DialogStack;
+export interface TerminalExtensionsOptions extends Pick<
+  TerminalUiParts,
+  "tui" | "terminal" | "keybindings" | "look" | "themes" | "editor" | "status" | "say" | "redraw"
+> {
+  dialogs: DialogStack;
   places: ExtensionPlaces;
   /** Without extensions. */
   completion: AutocompleteProvider;
-  say: (text: string, color: "dim" | "warning" | "error") => void;
-  /** Draws the conversation anew. */
-  redraw: () => void;
   /** Gets what a running tool has so far. */
   onToolUpdate: Parameters<ExtensionClient["onToolUpdate"]>[0];
   /** Shows another session of the same host. */
@@ -58,7 +48,7 @@ export class TerminalExtensions {
   #drawnBy: LoadedExtensions | undefined;
 
   constructor(options: TerminalExtensionsOptions) {
-    const { tui, keybindings, look, stack, places } = options;
+    const { tui, keybindings, look, dialogs: stack, places } = options;
     const { theme } = look;
     this.#options = options;
     this.#thinkingLabel = look.thinkingLabel;
@@ -119,6 +109,13 @@ export class TerminalExtensions {
     if (key === undefined) return false;
     this.#options.run(() => loaded!.runShortcut(key));
     return true;
+  }
+
+  /** For footers of extensions. */
+  async countProviders(client: SessionClient): Promise<void> {
+    const { models } = await client.execute({ type: "get_available_models" });
+    this.#options.places.footerData.setProviderCount(new Set(models.map(({ provider }) => provider)).size);
+    this.#options.tui.requestRender();
   }
 
   /** Before each frame. */

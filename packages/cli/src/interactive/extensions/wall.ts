@@ -1,4 +1,5 @@
 /** Components of extensions, so that one that fails costs its own place on the screen and nothing else. */
+import { getErrorMessage } from "@tau/ai/internal";
 import type { UiComponent } from "@tau/harness/extensions";
 import {
   type Component,
@@ -107,8 +108,7 @@ export class WalledComponent implements Component, Focusable {
   }
 }
 
-export const describeFailure = (name: string, error: unknown): string =>
-  `${name} failed: ${error instanceof Error ? error.message : String(error)}`;
+export const describeFailure = (name: string, error: unknown): string => `${name} failed: ${getErrorMessage(error)}`;
 
 /** Throws if the work took too long. */
 export function limitTime<T>(work: () => T): T {

@@ -3,7 +3,6 @@ import type { Duplex } from "node:stream";
 import type { AgentToolUpdate } from "@tau/agent";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
-import type { ExtensionEvent } from "../events.ts";
 import { encodeFrame, FrameReader } from "./frames.ts";
 import type { ChildCall, HostcallFailure, HostMessage, SyncReply } from "./messages.ts";
 import type { StreamBatch, StreamListener } from "./stream-batch.ts";
@@ -104,11 +103,6 @@ export class ProcessLink implements StreamListener {
       if (signal?.aborted) abort();
       else signal?.addEventListener("abort", abort, { once: true });
     });
-  }
-
-  /** For events whose handlers answer nothing. */
-  stream(event: ExtensionEvent): void {
-    if (!this.#isOver) this.#parts.stream.push(event, this);
   }
 
   send(message: HostMessage): void {

@@ -28,16 +28,31 @@ export interface StreamListener {
 export class StreamBatch {
   readonly #clock: Clock;
   readonly #channels = new Map<ExtensionEventName, Channel>();
+  #last: ExtensionEvent | undefined;
   #cancel: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Each listener is told of each event; the event is taken once. */
-  push(event: ExtensionEvent, listener: StreamListener): void {
-    const channel = this.#channels.get(event.type) ?? this.#open(event.type);
-    if (channel.push(event, listener)) this.#cancel ??= this.#clock.setTimer(everyMs, () => this.flush());
+  /** From now on the listener gets the events of these names, and of no others. */
+  listen(listener: StreamListener, names: readonly ExtensionEventName[]): void {
+    this.remove(listener);
+    for (const name of names) (this.#channels.get(name) ?? this.#open(name)).add(listener);
+  }
+
+  remove(listener: StreamListener): void {
+    for (const channel of this.#channels.values()) channel.remove(listener);
+  }
+
+  /** Each extension that handles the event passes it on; it is taken once. */
+  push(event: ExtensionEvent): void {
+    if (event === this.#last) return;
+    this.#last = event;
+    const channel = this.#channels.get(event.type);
+    if (!channel) return;
+    channel.push(event);
+    this.#cancel ??= this.#clock.setTimer(everyMs, () => this.flush());
   }
 
   /** Must be called before anything that has to arrive after the events so far. */
@@ -46,10 +61,6 @@ export class StreamBatch {
     this.#cancel();
     this.#cancel = undefined;
     for (const channel of this.#channels.values()) channel.flush();
-  }
-
-  remove(listener: StreamListener): void {
-    for (const channel of this.#channels.values()) channel.listeners.delete(listener);
   }
 
   #open(name: ExtensionEventName): Channel {
@@ -61,33 +72,29 @@ export class StreamBatch {
 
 /** The events of one name. */
 class Channel {
-  readonly listeners = new Set<StreamListener>();
+  readonly #listeners = new Set<StreamListener>();
   #items: string[] = [];
-  #last: ExtensionEvent | undefined;
   /** Pieces of one block that follow each other. */
   #deltas:
     | { type: Delta["type"]; contentIndex: number; texts: string[]; message: MessageUpdate["message"] }
     | undefined;
   #knowsMessage = false;
 
-  /** Whether something has to be sent. */
-  push(event: ExtensionEvent, listener: StreamListener): boolean {
-    if (event === this.#last && this.listeners.has(listener)) return false;
-    if (!this.listeners.has(listener)) {
-      // A listener that comes later needs the whole message first, and must not get earlier deltas.
-      this.flush();
-      this.#knowsMessage = false;
-      const isMissed = event === this.#last;
-      this.listeners.add(listener);
-      if (isMissed) {
-        listener.write(toFrame([toWhole(event)]));
-        return false;
-      }
-    }
-    this.#last = event;
+  /** A listener that comes later must not get earlier deltas, and needs the whole message with its first one. */
+  add(listener: StreamListener): void {
+    this.flush();
+    this.#knowsMessage = false;
+    this.#listeners.add(listener);
+  }
+
+  remove(listener: StreamListener): void {
+    this.#listeners.delete(listener);
+  }
+
+  push(event: ExtensionEvent): void {
+    if (this.#listeners.size === 0) return;
     if (event.type === "message_update") this.#pushStep(event);
     else this.#items.push(toWhole(event));
-    return true;
   }
 
   flush(): void {
@@ -95,7 +102,7 @@ class Channel {
     if (this.#items.length === 0) return;
     const frame = toFrame(this.#items);
     this.#items = [];
-    for (const listener of this.listeners) listener.write(frame);
+    for (const listener of this.#listeners) listener.write(frame);
   }
 
   #pushStep(event: MessageUpdate): void {

@@ -11,6 +11,7 @@ import { openProcess, type OpenProcess } from "./open-process.ts";
 import type { IsolatedPorts } from "./ports.ts";
 import type { CallAnswer, CallOptions } from "./process-link.ts";
 import { QuotaMeter } from "./quota.ts";
+import { streamedEvents } from "./stream-batch.ts";
 
 export interface SupervisorParts {
   source: ExtensionSource;
@@ -38,8 +39,9 @@ export class Supervisor {
   #sessionStart: CrossingEvent | undefined;
   /** Settles when that it is turned off is written down. */
   #killing: Promise<void> | undefined;
-  /** Whether the policy does not let it listen to events. Undefined before it was asked. */
-  #refusesEvents: boolean | undefined;
+  /** Whether the policy lets it listen to events. Asked with the first event: before, there may be no session to ask. */
+  #events: "unknown" | "allowed" | "refused" = "unknown";
+  #askingForEvents: Promise<void> | undefined;
 
   constructor(parts: SupervisorParts, manifest: Manifest | undefined) {
     this.#parts = parts;
@@ -58,6 +60,11 @@ export class Supervisor {
     });
   }
 
+  /** Whether a rule has turned it off. */
+  get isKilled(): boolean {
+    return this.#killing !== undefined;
+  }
+
   /** What it registers, from its process. Rejects with a sentence when it cannot be loaded. */
   async learn(): Promise<Manifest> {
     return (await this.#getProcess()).manifest;
@@ -73,14 +80,17 @@ export class Supervisor {
       : this.#getProcess().then((process) => this.#callAt(process, call, options));
   }
 
-  #callAt({ link }: OpenProcess, call: ChildCall, options: CallOptions | undefined): Promise<CallAnswer> {
-    return call.kind === "event" && this.#refusesEvents ? Promise.resolve({}) : link.call(call, options);
+  #callAt(process: OpenProcess, call: ChildCall, options: CallOptions | undefined): Promise<CallAnswer> {
+    if (call.kind !== "event" || this.#events === "allowed") return process.link.call(call, options);
+    if (this.#events === "refused") return Promise.resolve({});
+    return this.#askForEvents().then(() => this.#callAt(process, call, options));
   }
 
   /** Events of before the first call are not sent later: nobody waits for them. */
   stream(event: ExtensionEvent): void {
     const state = this.#state;
-    if (state.kind === "running" && !this.#refusesEvents) state.process.link.stream(event);
+    if (state.kind === "running" && this.#events === "allowed") this.#parts.ports.stream.push(event);
+    else if (state.kind === "running" && this.#events === "unknown") void this.#askForEvents();
     else if (state.kind === "idle") this.#getProcess().catch((error: unknown) => this.#report(getErrorMessage(error)));
   }
 
@@ -114,18 +124,20 @@ export class Supervisor {
         server: this.#server,
         onManifest: (manifest) => {
           this.#manifest = manifest;
+          if (this.#state.kind === "running") this.#listen(this.#state.process, manifest);
           onManifest(manifest);
         },
         onWritten: (bytes) => this.#countWritten(bytes),
         report: (message) => this.#report(message),
       });
-      this.#refusesEvents ??= await this.#judgeEvents(process.manifest);
+      if (ports.getSession() && process.manifest.handlers.length > 0) await this.#askForEvents();
       // It may have been closed meanwhile.
       if (this.#state.kind === "over") {
         await process.end(this.#state.reason);
         throw new Error(this.#state.reason);
       }
       this.#state = { kind: "running", process };
+      this.#listen(process, process.manifest);
       void process.ended.then((reason) => this.#noteEnd(process, reason));
       this.#repeatStart(process);
       return process;
@@ -137,14 +149,25 @@ export class Supervisor {
     }
   }
 
-  async #judgeEvents({ handlers }: Manifest): Promise<boolean> {
-    const reason = handlers.length > 0 ? await this.#server.judgeEvents() : undefined;
+  #askForEvents(): Promise<void> {
+    return (this.#askingForEvents ??= this.#judgeEvents());
+  }
+
+  async #judgeEvents(): Promise<void> {
+    const reason = await this.#server.judgeEvents();
+    this.#events = reason === undefined ? "allowed" : "refused";
     if (reason !== undefined) this.#report(`It is not told of events. ${reason}`);
-    return reason !== undefined;
+    if (this.#state.kind === "running" && this.#manifest) this.#listen(this.#state.process, this.#manifest);
+  }
+
+  #listen({ link }: OpenProcess, { handlers }: Manifest): void {
+    if (this.#events !== "allowed") return;
+    const names = handlers.map(([name]) => name).filter((name) => streamedEvents.has(name));
+    this.#parts.ports.stream.listen(link, names);
   }
 
   #repeatStart({ link, manifest }: OpenProcess): void {
-    if (!this.#sessionStart || this.#refusesEvents) return;
+    if (!this.#sessionStart || this.#events !== "allowed") return;
     const event = { ...this.#sessionStart, reason: "reload" };
     const count = new Map(manifest.handlers).get("session_start") ?? 0;
     for (let index = 0; index < count; index++) {

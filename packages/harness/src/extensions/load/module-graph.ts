@@ -149,7 +149,7 @@ export class ModuleGraph {
       require,
       require$: (name: string) => this.#require(unit, name, "import"),
       import$: (name: unknown) => this.#import(unit, String(name)),
-      importMeta$: { url: pathToFileURL(path).href, filename: path, dirname: directory, resolve: require.resolve },
+      importMeta$: createImportMeta(path, require.resolve),
       __filename: path,
       __dirname: directory,
     };
@@ -200,6 +200,16 @@ export class ModuleGraph {
     return form === "require" ? module : toModuleObject(module, module);
   }
 }
+
+/** Most modules do not ask for their address, and making it takes longer than everything else here. */
+const createImportMeta = (path: string, resolve: (name: string) => string): object => ({
+  get url() {
+    return pathToFileURL(path).href;
+  },
+  filename: path,
+  dirname: dirname(path),
+  resolve,
+});
 
 function parseJson(path: string, source: string): unknown {
   try {

@@ -120,7 +120,7 @@ test.for([
   ["python3.11 -c 'print(1)'", "low"],
   ["python3.11 -c 'import shutil; shutil.rmtree(\"/\")'", "critical"],
   ["node20 app.js", "low"],
-  ["pip3.12 install x", "low"],
+  ["pip3.12 install x", "medium"],
   ["timeout2 5 rm -rf /", "critical"],
   ["RM -rf /", "critical"],
   ["rm.exe -rf /", "critical"],

@@ -6,7 +6,9 @@ import type { Token, Tokens } from "marked";
 import { visibleWidth } from "../../text/cells.ts";
 import { expandTabs } from "../../text/pad.ts";
 import { wrapTextWithAnsi } from "../../text/wrap.ts";
+import type { FormulaToken } from "./formula.ts";
 import { drawInline } from "./inline.ts";
+import { renderLatex } from "./latex/render-latex.ts";
 import type { FenceToken } from "./stream.ts";
 import { allocateColumns, type ColumnNeed, drawBorder, drawRow, measureCell } from "./table.ts";
 import type { Look } from "./theme.ts";
@@ -106,6 +108,8 @@ export class MarkdownDrawing {
         return this.#list(token as Tokens.List, look, width, 0);
       case "table":
         return this.#table(token as Tokens.Table, look, width);
+      case "formula":
+        return this.#formula(token as unknown as FormulaToken, look, width);
       case "hr":
         return [look.theme.hr("─".repeat(Math.min(width, maxRuleWidth)))];
       case "html":
@@ -119,6 +123,18 @@ export class MarkdownDrawing {
     this.drawnParts++;
     const text = drawInline(tokens, look, { text: look.text, marks: plainMarks });
     return wrapTextWithAnsi(expandTabs(text), width);
+  }
+
+  /** In one line if it is too wide otherwise, and as it is written if it cannot be drawn. */
+  #formula(token: FormulaToken, look: Look, width: number): string[] {
+    this.drawnParts++;
+    const { renderLatex: isWanted = true } = look.options;
+    const lines = (isWanted && renderLatex(token.text, { display: true })?.split("\n")) || [];
+    const fits = lines.length > 0 && lines.every((line) => visibleWidth(line) <= width);
+    if (fits) return lines.map((line) => (line === "" ? "" : look.text(line)));
+    const text = (isWanted && renderLatex(token.text)) || "";
+    const shown = text === "" || text.includes("\n") ? token.raw.trim() : text;
+    return shown.split("\n").flatMap((line) => wrapTextWithAnsi(look.text(expandTabs(line)), width));
   }
 
   #heading({ depth, tokens }: Tokens.Heading, look: Look, width: number): string[] {
@@ -279,7 +295,7 @@ const toCodeLines = ({ lines, openLine }: FenceToken): readonly string[] =>
 export function needsGap(token: Token | undefined, next: Token): boolean {
   if (!token || next.type === "space") return false;
   if (token.type === "paragraph") return next.type !== "list";
-  return ["heading", "code", "blockquote", "hr", "table"].includes(token.type);
+  return ["heading", "code", "blockquote", "hr", "table", "formula"].includes(token.type);
 }
 
 /** Whether line feeds end the text of an item, or code in it that has no end, depends on what follows the item. */

@@ -4,6 +4,8 @@ import { getCapabilities } from "../../terminal/capabilities.ts";
 import { hyperlink } from "../../terminal/hyperlink.ts";
 import { toPlainText } from "../../text/plain.ts";
 import { decodeEntities } from "./entities.ts";
+import type { FormulaToken } from "./formula.ts";
+import { renderLatex } from "./latex/render-latex.ts";
 import type { Look } from "./theme.ts";
 
 type Style = (text: string) => string;
@@ -17,7 +19,14 @@ export interface InlineStyle {
 
 /** Text with styles and line breaks. Each piece of text ends what it begins, so that pieces can follow each other. */
 export function drawInline(tokens: readonly Token[], look: Look, style: InlineStyle): string {
-  return tokens.map((token) => drawToken(token, look, style)).join("");
+  return tokens
+    .map((token, index) => {
+      const text = drawToken(token, look, style);
+      if (token.type !== "formula" || !text.includes("\n")) return text;
+      // Lines that belong together are not beside other text.
+      return `${index > 0 ? "\n" : ""}${text}${index < tokens.length - 1 ? "\n" : ""}`;
+    })
+    .join("");
 }
 
 function drawToken(token: Token, look: Look, style: InlineStyle): string {
@@ -37,6 +46,8 @@ function drawToken(token: Token, look: Look, style: InlineStyle): string {
       return style.marks(theme.code(toPlainText((token as Tokens.Codespan).text)));
     case "link":
       return drawLink(token as Tokens.Link, look, style);
+    case "formula":
+      return drawFormula(token as FormulaToken, look, style);
     case "br":
       return "\n";
     case "checkbox":
@@ -51,6 +62,12 @@ function drawToken(token: Token, look: Look, style: InlineStyle): string {
       if (children.tokens) return drawInline(children.tokens, look, style);
       return drawText(decodeEntities("text" in token ? String(token.text) : token.raw), style);
   }
+}
+
+/** As it is written if it cannot be drawn. */
+function drawFormula({ raw, text }: FormulaToken, { options }: Look, style: InlineStyle): string {
+  const formula = options.renderLatex === false ? undefined : renderLatex(text);
+  return drawText(formula ?? raw, style);
 }
 
 function drawSingleTilde(token: Token, look: Look, style: InlineStyle): string {

@@ -7,6 +7,7 @@
  */
 import { Lexer, type Links, type Token, type Tokens } from "marked";
 import { toPlainText } from "../../text/plain.ts";
+import { formulaExtensions, hasOpenFormula, mayHaveFormula } from "./formula.ts";
 import { isPlainLine, toPlainTokens } from "./plain-line.ts";
 
 /** A fence at the top has lines instead of a text. The array only grows; `openLine` is the line that is not complete. */
@@ -47,8 +48,11 @@ const delimiterRow = /^ {0,3}[|:-][ |:-]*$/;
 /** A line that may begin a block although there is no blank line before it. */
 const blockStart = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|`{3}|~{3}|<|>|[-+*][ \t]|1[.)][ \t]|[-_*](?:[ \t]*[-_*]){2,}[ \t]*$)/;
 
-/** One object: the lexer keeps its tokenizer in it. */
-const lexerOptions = { gfm: true };
+/** One object for all lexers: they keep their tokenizer in it. */
+const plainOptions = { gfm: true };
+const formulaOptions = { gfm: true, extensions: formulaExtensions };
+/** Most texts have no formula, and looking for one takes time. */
+const createLexer = (source: string) => new Lexer(mayHaveFormula(source) ? formulaOptions : plainOptions);
 
 export class MarkdownStream {
   readonly #sections: Section[] = [];
@@ -192,10 +196,11 @@ export class MarkdownStream {
     return alone.length === blocks.length && alone.every(({ type }, index) => type === blocks[index]?.type);
   }
 
-  /** Each line of a quote looks like the beginning of one; so do lines of HTML. */
+  /** Each line of a quote looks like the beginning of one; so do lines of HTML, and those of formulas may look like anything. */
   #goesOn(line: string): boolean {
     const first = this.#firstCharacter;
-    return (first === ">" || first === "<") && line.trimStart().startsWith(first);
+    const isSame = (first === ">" || first === "<") && line.trimStart().startsWith(first);
+    return isSame || hasOpenFormula(this.#source);
   }
 
   /** Nothing but blank lines came before `line`. */
@@ -279,7 +284,7 @@ export class MarkdownStream {
   #lex(source: string, more?: Links): Lexed {
     if (isPlainLine(source)) return { tokens: toPlainTokens(source), links: {} };
     this.lexedCharacters += source.length;
-    const lexer = new Lexer(lexerOptions);
+    const lexer = createLexer(source);
     for (const label of findLabels(source)) {
       const link = this.#links[label] ?? more?.[label];
       if (link) lexer.tokens.links[label] = link;
@@ -293,7 +298,7 @@ export class MarkdownStream {
   /** Without what is inside paragraphs. */
   #lexBlocks(source: string): Token[] {
     this.lexedCharacters += source.length;
-    return new Lexer(lexerOptions).blockTokens(source);
+    return createLexer(source).blockTokens(source);
   }
 }
 

@@ -46,7 +46,7 @@ export interface MarkdownOptions {
   preserveBackslashEscapes?: boolean;
   /** Changes the source before it is read. The text is then read from its beginning at every change. */
   transform?: (markdown: string, availableWidth: number) => string;
-  /** Accepted for compatibility: formulas are always shown as they are written. */
+  /** Whether formulas of LaTeX are drawn. Default true; those that have unknown commands are always shown as they are written. */
   renderLatex?: boolean;
 }
 

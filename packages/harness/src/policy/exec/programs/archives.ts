@@ -83,13 +83,28 @@ const patch: Judge = ({ args }, scope) => {
     short: "p:d:i:o:r:B:D:F:V:z:Y:g:bcefElnNRstTuvZ",
     long: "strip= directory= input= output= reject-file= dry-run forward reverse",
   });
-  for (const file of options.get("d", "directory", "o", "output"))
+  if (options.has("dry-run")) return;
+  for (const file of [...options.get("d", "directory", "o", "output"), ...options.operands.slice(0, 1)])
     for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+};
+
+/** `cpio -i` unpacks here or with `-D` elsewhere, `cpio -p DIR` copies to a directory. */
+const cpio: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    short: "C:D:E:F:H:I:M:O:R:iopdmuvat0L",
+    long: "directory= extract create pass-through make-directories file= format= no-absolute-filenames",
+  });
+  for (const directory of [
+    ...options.get("D", "directory", "O"),
+    ...(options.has("p", "pass-through") ? options.operands : []),
+  ])
+    for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
 };
 
 export const archivePrograms: Judges = {
   ...forNames("tar gtar bsdtar", tar),
-  ...forNames("unzip 7z 7za bsdcpio", extract),
+  ...forNames("unzip 7z 7za", extract),
+  ...forNames("cpio bsdcpio", cpio),
   zip,
   patch,
 };

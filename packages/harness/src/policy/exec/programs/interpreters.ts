@@ -92,7 +92,7 @@ const aliases: Record<string, string> = {
   iex: "elixir",
 };
 
-const run: Judge = ({ name, args }, scope) => {
+const run: Judge = ({ name, args, words }, scope) => {
   const language = aliases[name] ?? name;
   const spec = languages[language]!;
   if (isInformation(args) || args.some(({ text }) => text === "--version" || text === "-V")) return undefined;
@@ -111,7 +111,7 @@ const run: Judge = ({ name, args }, scope) => {
       if (code.attached === undefined) index++;
       if (language === "python") return undefined;
     } else if (text === "-m" && language === "python" && args[index + 1])
-      return runModule(args.slice(index + 1), scope);
+      return runModule(words[0]!.text, args.slice(index + 1), scope);
     else if (spec.loads && spec.loads.test(text.split("=")[0]!)) {
       const file = text.includes("=") ? { ...arg, text: text.split("=").slice(1).join("=") } : args[++index];
       if (file) judgeLoaded(file, language, scope);
@@ -189,7 +189,7 @@ function runDeno([verb, ...rest]: readonly Text[], language: string, scope: Scop
   else if (file) judgeLoaded(file, language, scope);
 }
 
-function runModule([module, ...args]: readonly Text[], scope: Scope): Options<Text> | undefined {
+function runModule(interpreter: string, [module, ...args]: readonly Text[], scope: Scope): Options<Text> | undefined {
   const name = module!.text;
   if (name === "http.server" || name === "SimpleHTTPServer") {
     const isLocal =
@@ -200,8 +200,11 @@ function runModule([module, ...args]: readonly Text[], scope: Scope): Options<Te
     if (!isLocal) report(scope, "medium", "exfiltration", "It offers the files of a directory to other machines.");
     return undefined;
   }
-  if (/^(?:pip|twine|poetry|uv|pipx)$/.test(name))
-    return scope.interpreter.runCommand([module!, ...args], deepen(scope));
+  if (/^(?:pip|twine|poetry|uv|pipx)$/.test(name)) {
+    // The module belongs to the interpreter: that of an environment installs there.
+    const directory = /^.*\//s.exec(interpreter)?.[0] ?? "";
+    return scope.interpreter.runCommand([{ ...module!, text: directory + name }, ...args], deepen(scope));
+  }
   if (name === "timeit") for (const arg of args) if (!arg.text.startsWith("-")) judgeInlineCode(arg, "python", scope);
   if (name === "pty") report(scope, "medium", "opaque_exec", "It starts a shell.");
   if (scope.stdin.some((text) => hasOrigin(text, origins.network)) && /^(?:code|pdb|idlelib)$/.test(name))

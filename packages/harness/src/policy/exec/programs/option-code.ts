@@ -1,5 +1,5 @@
 /** Ordinary programs with an option that runs a command. */
-import { baseName, getZone } from "../paths.ts";
+import { baseName } from "../paths.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { known, type Text } from "../shell/text.ts";
@@ -94,10 +94,14 @@ const man: Judge = ({ args }, scope) => {
   }
 };
 
+/** Options of editors whose value is code, or names it. */
+const takesValue =
+  /^(?:-c|--cmd|-S|-s|-u|-i|-T|-w|-W|--eval|-eval|-l|-x|--load|-f|--funcall|--servername|--remote-expr)$/;
+
 /** Editors: `-c '!CMD'`, `+!CMD`, `--cmd`, `--eval`. */
 const editor: Judge = ({ name, args }, scope) => {
   const texts = args.flatMap((arg, index) =>
-    /^(?:-c|--cmd|-S|--eval|-eval|-l|-x|--load)$/.test(arg.text)
+    takesValue.test(arg.text)
       ? (args[index + 1] ?? [])
       : /^[+]|^--(?:cmd|eval)=/.test(arg.text)
         ? [{ ...arg, text: arg.text.replace(/^\+|^--\w+=/, "") }]
@@ -116,10 +120,10 @@ const editor: Judge = ({ name, args }, scope) => {
     if (/:(?:py3?|python3?|perl|ruby|lua)\s/.test(`:${text.text}`))
       report(scope, "medium", "opaque_exec", `${name} runs code.`);
   }
-  for (const arg of args)
-    if (!/^[-+]/.test(arg.text) && arg.text.startsWith("/"))
-      for (const path of resolveAll(arg, scope))
-        if (getZone(path, scope.analysis.context) === "system") judgeWrite(path, scope);
+  if (name === "view" || args.some(({ text }) => /^-[RM]$/.test(text))) return;
+  for (const [index, arg] of args.entries())
+    if (!/^[-+]/.test(arg.text) && !takesValue.test(args[index - 1]?.text ?? ""))
+      for (const path of resolveAll(arg, scope)) judgeWrite(path, scope);
 };
 
 /** Clients of databases and debuggers with a command for the shell. */

@@ -13,6 +13,7 @@ import {
   type Options,
   type Text,
 } from "../shell/text.ts";
+import { getVariable } from "../shell/variables.ts";
 import { runCode, runContents, runFile, runHere, runStream } from "./code.ts";
 import { forNames, isInformation, resolveAll, type Invocation, type Judges } from "./invocation.ts";
 
@@ -93,12 +94,23 @@ export function sourceFile(file: Text, scope: Scope): Options<Text> {
     const isWritten = scope.state.files.has(path) || path === "/dev/stdin" || path === "/dev/fd/0";
     if (isWritten) return content.flatMap((code) => runHere(code, scope));
     const zone = getZone(path, scope.analysis.context);
+    if (zone === "in-workspace" && path.endsWith("/bin/activate")) activate(path, scope);
     if (zone === "in-temp" || zone === "unknown" || !isKnown(file.text)) {
       report(scope, "medium", "opaque_exec", `It runs ${file.text}, whose content is not known.`);
     }
     return [emptyText];
   });
   return limitOptions(outputs);
+}
+
+/** An environment of the project puts its programs first. */
+function activate(path: string, { state, analysis }: Scope): void {
+  const directory = path.slice(0, path.lastIndexOf("/"));
+  const paths = getVariable("PATH", state, analysis.context);
+  state.set(
+    "PATH",
+    paths.map(([value]) => [known(`${directory}:${value?.text ?? ""}`, value?.origin)]),
+  );
 }
 
 /** Words that become one line of code. */

@@ -130,6 +130,8 @@ function runWrapped({ name, args }: Invocation, scope: Scope): Options<Text> | u
   for (const code of options.get(...(wrapper.code ?? []))) runCode(code, [], scope);
   if ([...options.names].some((option) => /^on-|^timer-/.test(option))) {
     report(scope, "high", "persistence", `${name} runs a command later.`);
+  } else if (name === "systemd-run") {
+    report(scope, "medium", "persistence", "systemd-run starts a command that nobody here holds.");
   }
   const command = options.operands.slice(required ? 0 : (wrapper.skip ?? 0));
   const words = skipAssignments(command, scope);

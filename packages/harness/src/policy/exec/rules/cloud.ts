@@ -29,7 +29,11 @@ const aws: Judge = ({ args }, scope) => {
     return readCredential("It creates credentials of the cloud account.");
   else if (/^(?:terminate|delete)-/.test(verb ?? ""))
     report(scope, "high", "recursive_delete", `It destroys something in the cloud: ${service} ${verb}.`);
-  else if (/^(?:terminate|delete|stop|reboot|run|create|put|update|invoke|send)/.test(verb ?? ""))
+  else if (
+    /^(?:terminate|delete|stop|reboot|run|create|put|update|invoke|send|deploy|execute|start|modify|import|register)/.test(
+      verb ?? "",
+    )
+  )
     report(scope, "medium", "exfiltration", "It changes the cloud account.");
   return undefined;
   function readCredential(reason: string) {
@@ -108,7 +112,7 @@ const gh: Judge = ({ name, args }, scope) => {
 const publish =
   (verbs: RegExp): Judge =>
   ({ name, args }, scope) => {
-    const [verb] = getOperands(args);
+    const verb = args.find(({ text }) => text === "--prod" || !text.startsWith("-"));
     if (!verb || !verbs.test(verb.text) || args.some(({ text }) => text === "--dry-run" || text === "-n")) return;
     report(scope, "high", "exfiltration", `${name} ${verb.text} publishes data.`);
   };

@@ -36,6 +36,11 @@ const docker: Judge = ({ name, args }, scope) => {
   if (command === "push") report(scope, "high", "exfiltration", `${name} push uploads an image.`);
   if (command === "login" || command === "logout")
     report(scope, "high", "credential_change", `${name} ${command} changes stored logins.`);
+  if (
+    /^(?:swarm|stack|service)$/.test(first?.text ?? "") &&
+    /^(?:init|join|leave|deploy|create|update|scale)$/.test(more[0]?.text ?? "")
+  )
+    report(scope, "medium", "persistence", `${name} ${first!.text} changes what runs on a cluster.`);
   if (command === "cp") for (const arg of rest) if (!/^[\w.-]+:/.test(arg.text)) judgeMount(arg, scope, "medium");
   return undefined;
 };
@@ -58,6 +63,8 @@ function runContainer(name: string, command: string, args: readonly Text[], scop
       "privilege_escalation",
       `${name} ${command} gives a container rights on the host.`,
     );
+  if (values("restart").some((text) => /^(?:always|unless-stopped)$/.test(text)))
+    report(scope, "medium", "persistence", `${name} starts the container again by itself.`);
   for (const volume of options.get("v", "volume"))
     judgeMount({ ...volume, text: volume.text.split(":")[0]! }, scope, "critical");
   for (const mount of options.get("mount")) {
@@ -110,7 +117,12 @@ const kubectl: Judge = ({ name, args }, scope) => {
     report(scope, "medium", "privilege_escalation", `${name} ${command} runs a command in a cluster.`);
     return scope.interpreter.runCommand(args.slice(end + 1), deepen(scope, { state: scope.state.clone() }));
   }
-  if (/^(?:apply|create|delete|replace|patch|edit|scale|drain|cordon|taint|rollout|cp)$/.test(command ?? ""))
+  if (args.some(({ text }) => /^--dry-run(?:=(?:client|server))?$/.test(text))) return undefined;
+  if (
+    /^(?:apply|create|delete|replace|patch|edit|set|label|annotate|expose|autoscale|scale|drain|cordon|uncordon|taint|rollout|run|cp)$/.test(
+      command ?? "",
+    )
+  )
     report(scope, "medium", "privilege_escalation", `${name} ${command} changes a cluster.`);
   if (command === "config" && args.some(({ text }) => text.startsWith("set")))
     report(scope, "high", "credential_change", `${name} changes stored logins.`);

@@ -60,7 +60,7 @@ function judgeDeletedPath(path: string, scope: Scope, isRecursive: boolean): voi
   }
   const protectedPath = zone === "in-workspace" ? undefined : findProtected(covered, context);
   if (protectedPath && protectedPath.tier !== "medium")
-    report(scope, protectedPath.tier, protectedPath.class, `It deletes ${shown}.`);
+    report(scope, protectedPath.emptyTier ?? protectedPath.tier, protectedPath.class, `It deletes ${shown}.`);
   else if (isCredentialPath(covered, context)) report(scope, "high", "credential_change", `It deletes ${shown}.`);
 }
 

@@ -9,7 +9,11 @@ import { judgeWrite } from "./write.ts";
 const destroys =
   /^(?:[\w-]+:)?(?:destroy|delete|terminate|uninstall|teardown|purge|down|nuke|wipe|rm|remove)(?:-[\w-]+)?$/;
 const reads = /^(?:get|describe|list|ls|show|explain|top|status|plan|validate|version|template|lint|history)$/;
-const changes = /^(?:apply|up|deploy|upgrade|install|taint|untaint|rollback|scale)$/;
+const changes =
+  /^(?:[\w-]+:)?(?:apply|up|deploy|redeploy|upgrade|install|import|taint|untaint|rollback|scale|sync|bootstrap|reconcile|run-all|promote)$/;
+/** Their first words name a kind of thing, and the verb follows. */
+const nestedClients =
+  /^(?:gcloud|az|doctl|ibmcloud|oci|scw|hcloud|linode-cli|argocd|flux|terragrunt|nomad|supabase|eb)$/;
 
 /** Options before the subcommand have values, so the first words that are no options are looked at. */
 const maxWords = 8;
@@ -26,8 +30,30 @@ const client: Judge = ({ name, args }, scope) => {
   if (verb || args.some(({ text }) => /^--?destroy$/.test(text)))
     report(scope, "high", "recursive_delete", `${name} ${verb?.text ?? "destroy"} destroys what others use.`);
   // `vagrant up` starts a machine of the project.
-  else if (words[0] && changes.test(words[0].text) && name !== "vagrant")
-    report(scope, "medium", "privilege_escalation", `${name} ${words[0].text} changes what others use.`);
+  else {
+    const change = words.slice(0, nestedClients.test(name) ? 4 : 1).find(({ text }) => changes.test(text));
+    if (change && name !== "vagrant")
+      report(scope, "medium", "privilege_escalation", `${name} ${change.text} changes what others use.`);
+  }
+};
+
+/** Programs whose whole purpose is to change other machines, or this one, to what files describe. */
+const configure: Judge = ({ name, args }, scope) => {
+  const onlyReads =
+    args.length === 0 ||
+    isInformation(args) ||
+    args.some(({ text }) =>
+      /^(?:-C|--check|--syntax-check|--list-\w+|--noop|--why-run|-W|test=True|-T|--tasks|-l|--list|--version|lint|validate|parser|module|lookup|facts|describe|config|help|setup|app|server|logs|details)$/i.test(
+        text,
+      ),
+    );
+  if (!onlyReads) report(scope, "medium", "privilege_escalation", `${name} changes machines.`);
+};
+
+/** `ansible-pull -U ADDRESS` and such run what another machine describes. */
+const pull: Judge = ({ name, args }, scope) => {
+  if (!isInformation(args))
+    report(scope, "high", "pipe_to_shell", `${name} runs what it fetches from another machine.`);
 };
 
 const statements =
@@ -78,9 +104,11 @@ function judgeDotCommands(text: Text, scope: Scope): void {
 
 export const destroyRules: Judges = {
   ...forNames(
-    "terraform tofu terragrunt pulumi cdk cdktf sam eksctl kops serverless sls sst copilot helm helmfile argocd flux vagrant fly flyctl heroku railway render doctl linode-cli hcloud scw ibmcloud oci nomad gcloud az kubectl oc",
+    "terraform tofu terragrunt pulumi cdk cdktf sam eksctl kops serverless sls sst copilot helm helmfile argocd flux skaffold vagrant fly flyctl heroku railway render doctl linode-cli hcloud scw ibmcloud oci nomad gcloud az kubectl oc eb kamal dokku",
     client,
   ),
+  ...forNames("ansible-playbook puppet chef-client chef-solo chef-apply salt salt-call salt-ssh cap", configure),
+  "ansible-pull": pull,
   ...forNames("psql mysql mariadb mongosh mongo redis-cli sqlplus clickhouse-client cockroach", database),
   ...forNames("dropdb dropuser", dropDatabase),
   sqlite3: sqlite,

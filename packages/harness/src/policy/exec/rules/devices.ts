@@ -1,5 +1,6 @@
 /** Disks and other devices. */
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { parseOptions } from "../programs/options.ts";
 import { baseName } from "../paths.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { getFileOrigin, writeFile } from "../shell/files.ts";
@@ -45,11 +46,16 @@ const destroy: Judge = ({ name, args }, scope) => {
 };
 
 const copy: Judge = ({ args }, scope) => {
-  const operands = getOperands(args);
-  const target = operands.at(-1);
-  if (!target || operands.length < 2) return;
-  judgeTarget(target, operands.slice(0, -1), scope);
-  copyContent(operands[0]!, target, scope);
+  const options = parseOptions(args, {
+    short: "abdfiHlLnpPrRsS:t:TuvxXZc",
+    long: "archive attributes-only backup=? force interactive link dereference no-clobber no-dereference parents preserve=? no-preserve= recursive reflink=? remove-destination sparse= strip-trailing-slashes symbolic-link suffix= target-directory= no-target-directory update=? verbose one-file-system context=?",
+  });
+  const [directory] = options.get("t", "target-directory");
+  const target = directory ?? options.operands.at(-1);
+  const sources = directory ? options.operands : options.operands.slice(0, -1);
+  if (!target || sources.length === 0) return;
+  judgeTarget(target, sources, scope);
+  copyContent(sources[0]!, target, scope);
 };
 
 /** Remembers what a copy or a link contains. A program of the system stays that program under its new name. */
@@ -94,6 +100,6 @@ export const deviceRules: Judges = {
   ),
   ...forNames("cryptsetup zfs zpool btrfs diskutil nvme hdparm dmsetup", destroy),
   ...forNames("cp gcp ditto", copy),
-  ...forNames("truncate touch fallocate", writeOperands),
+  ...forNames("truncate touch fallocate rename prename", writeOperands),
   ...forNames("tee gtee sponge", tee),
 };

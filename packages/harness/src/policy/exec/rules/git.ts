@@ -180,6 +180,12 @@ const config: Subcommand = (args, scope) => {
   if (options.has("edit", "e") || verb === "edit")
     report(scope, "medium", "persistence", "It edits the settings of git.");
   const [key, value] = operands;
+  // Settings under a harmless name would become others.
+  if (
+    (options.has("rename-section") || verb === "rename-section") &&
+    !/^(?:branch|remote|user)\b/i.test(value?.text ?? "")
+  )
+    report(scope, "high", "persistence", "It renames settings of git.");
   if (!key || (value === undefined && !options.has("unset", "unset-all"))) return undefined;
   judgeConfig(key.text, value ?? emptyText, scope, "always");
   if (options.has("global", "system"))
@@ -229,6 +235,21 @@ const credential: Subcommand = (args, scope) => {
   return undefined;
 };
 
+/** `git maintenance start` makes the system run git at set times. */
+const maintenance: Subcommand = (args, scope) => {
+  const [verb] = args;
+  if (/^(?:start|register)$/.test(verb?.text ?? ""))
+    report(scope, verb!.text === "start" ? "high" : "medium", "persistence", "git runs by itself at set times.");
+  return undefined;
+};
+
+/** `git lfs install` writes hooks, and settings for every repository. */
+const lfs: Subcommand = (args, scope) => {
+  if (/^(?:un)?install$/.test(args[0]?.text ?? ""))
+    report(scope, "medium", "persistence", "git lfs changes hooks and settings of git.");
+  return undefined;
+};
+
 const revParse: Subcommand = (args, scope) => {
   const texts = args.map(({ text }) => text);
   if (texts.includes("--show-toplevel")) return [known(`${scope.analysis.context.workspace}\n`)];
@@ -273,6 +294,8 @@ const subcommands = new Map<string, Subcommand>([
   ["credential-store", credential],
   ["credential-cache", credential],
   ["rev-parse", revParse],
+  ["maintenance", maintenance],
+  ["lfs", lfs],
   ["send-email", (_, scope) => (report(scope, "high", "exfiltration", "It sends mail."), undefined)],
   [
     "daemon",

@@ -24,6 +24,7 @@ import { judgeOutputOptions, outputOperandRules } from "./output-options.ts";
 import { packageRules } from "./packages.ts";
 import { persistenceRules } from "./persistence.ts";
 import { privilegeRules } from "./privilege.ts";
+import { systemPackageRules } from "./system-packages.ts";
 import { systemRules } from "./system.ts";
 import { toolchainRules } from "./toolchains.ts";
 
@@ -53,6 +54,7 @@ const tables: readonly Judges[] = [
   toolchainRules,
   containerRules,
   installRules,
+  systemPackageRules,
   destroyRules,
   outputOperandRules,
 ];

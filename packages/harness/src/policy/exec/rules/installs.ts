@@ -26,17 +26,34 @@ export function judgeInstall(name: string, directories: readonly Text[], scope: 
  * system need other rights, which are judged where they are taken.
  */
 const installers: Record<string, { words: RegExp; into?: readonly string[] }> = {
-  cargo: { words: /^(?:install|uninstall)\b/, into: ["root"] },
+  cargo: { words: /^(?:install|uninstall|binstall)\b/, into: ["root"] },
   go: { words: /^install\b/ },
   gem: { words: /^(?:install|uninstall|update)\b/, into: ["install-dir", "i", "bindir", "n"] },
   pipx: { words: /^(?:install|uninstall|upgrade|inject|reinstall|ensurepath)/ },
   uv: { words: /^(?:tool (?:install|uninstall|upgrade|update-shell)|pip (?:install|uninstall|sync) .*--system)\b/ },
+  volta: { words: /^install (?!(?:node|npm|yarn|pnpm)\b)/ },
+  deno: { words: /^(?:install|uninstall) .*(?:-g|--global)\b/, into: ["root"] },
+  cpan: { words: /./ },
+  cpanm: { words: /^(?!\.( |$))./, into: ["local-lib", "local-lib-contained", "l", "L"] },
+  easy_install: { words: /./, into: ["install-dir", "d"] },
+  raco: { words: /^pkg (?:install|update|remove)\b/ },
+  mix: { words: /^(?:archive|escript)\.(?:install|uninstall)\b/ },
+  helm: { words: /^plugin (?:install|update)\b/ },
+  kubectl: { words: /^krew (?:install|upgrade)\b/ },
+  krew: { words: /^(?:install|upgrade)\b/ },
+  poetry: { words: /^self (?:add|update|remove|install)\b/ },
+  pdm: { words: /^self (?:add|update|remove|install)\b/ },
+  "ansible-galaxy": { words: /^(?:(?:role|collection) )?install \w/, into: ["roles-path", "collections-path", "p"] },
+  nix: { words: /^profile (?:install|add|remove|upgrade)\b/, into: ["profile"] },
   composer: { words: /^global (?:require|install|update|remove)\b/ },
-  dotnet: { words: /^tool (?:install|uninstall|update) .*(?:-g|--global)\b/, into: ["tool-path"] },
+  dotnet: {
+    words: /^workload (?:install|update)\b|^tool (?:install|uninstall|update) .*(?:-g|--global)\b/,
+    into: ["tool-path"],
+  },
   brew: { words: /^(?:install|uninstall|upgrade|reinstall|tap|link)\b/ },
   cabal: { words: /^install\b/, into: ["installdir"] },
   stack: { words: /^(?:install|build .*--copy-bins)\b/, into: ["local-bin-path"] },
-  opam: { words: /^(?:install|remove)\b/ },
+  opam: { words: /^(?:install|remove) (?!\.)/ },
   luarocks: { words: /^(?:install|remove)\b/, into: ["tree"] },
   nimble: { words: /^(?:install|uninstall)\b/ },
   ...repeat("mise rtx", { words: /^use .*(?:-g|--global)\b/ }),
@@ -52,7 +69,7 @@ const install: Judge = ({ name, args }, scope) => {
   if (isInformation(args) || args.some(({ text }) => /^--(?:dry-run|simulate)$/.test(text))) return;
   const { words, into = [] } = installers[name]!;
   const options = parseOptions(args, {
-    short: "C:i:n:t:f:yqgj:p:",
+    short: "C:i:n:t:f:yqgj:p:l:L:d:r:",
     long: `${into.map((option) => `${option}=`).join(" ")} path= git= version= features= config= color= global system locked`,
   });
   // `cargo +nightly install` chooses a toolchain.
@@ -60,6 +77,53 @@ const install: Judge = ({ name, args }, scope) => {
   const flags = args.filter(({ text }) => text.startsWith("-")).map(({ text }) => text);
   const text = [...operands, ...flags].join(" ");
   if (words.test(text)) judgeInstall(name, options.get(...into), scope);
+};
+
+/**
+ * Environments of conda: that of the project has a name or a directory of its own. Without either, it is the one that is
+ * active or the one that all projects share.
+ */
+const conda: Judge = ({ name, args }, scope) => {
+  const options = parseOptions(args, {
+    short: "n:p:c:f:yqd",
+    long: "name= prefix= root-prefix= channel= file= yes quiet dry-run json override-channels all",
+  });
+  if (options.has("d", "dry-run")) return;
+  const words = options.operands.map(({ text }) => text).join(" ");
+  if (/^(?:shell )?init\b/.test(words)) {
+    report(scope, "high", "persistence", `${name} changes what shells do when they start.`);
+    return;
+  }
+  if (/^config\b/.test(words) && args.some(({ text }) => /^--(?:add|append|prepend|set|remove)/.test(text)))
+    report(scope, "medium", "persistence", `${name} changes its settings.`);
+  if (!/^(?:install|update|upgrade|remove|uninstall)\b/.test(words)) return;
+  const isNamed = options.get("n", "name").some(({ text }) => text !== "base" && text !== "root");
+  if (!isNamed) judgeInstall(name, options.get("p", "prefix"), scope);
+};
+
+/** `pnpm setup`, which writes to the files that shells read at their start, is judged here; the rest with the packages. */
+const pnpm: Judge = ({ args }, scope) => {
+  if (args[0]?.text === "setup") report(scope, "high", "persistence", "pnpm changes what shells do when they start.");
+};
+
+/** Libraries of R and Julia belong to the person, unless the call names a directory or a project. */
+const library: Judge = ({ name, args }, scope) => {
+  const code = args.map(({ text }) => text).join(" ");
+  const isOwn = /--project|Pkg\.activate|\blib(?:\.loc)?\s*=|renv::|(?:^| )(?:-l|--library)\b/.test(code);
+  if (
+    !isOwn &&
+    /\binstall\.packages\s*\(|\binstall_(?:github|git|url|cran|version)\s*\(|\bpkg_install\s*\(|\bPkg\.(?:add|develop)\s*\(|^CMD INSTALL\b/.test(
+      code,
+    )
+  )
+    judgeInstall(name, [], scope);
+};
+
+/** A plug-in is code that later calls run. */
+const asdf: Judge = ({ name, args }, scope) => {
+  const [first, verb, , address] = args.map(({ text }) => text);
+  if (first === "plugin" && verb === "add" && address)
+    report(scope, "medium", "pipe_to_shell", `${name} installs code from ${address}.`);
 };
 
 /** `direnv allow` lets a file of the project change every shell that enters it. */
@@ -123,6 +187,10 @@ const cmake: Judge = ({ name, args }, scope) => {
 export const installRules: Judges = {
   ...forNames(Object.keys(installers).join(" "), install),
   ...forNames("mise rtx", mise),
+  ...forNames("conda mamba micromamba", conda),
+  ...forNames("R Rscript julia", library),
+  pnpm,
+  asdf,
   direnv,
   cmake,
 };

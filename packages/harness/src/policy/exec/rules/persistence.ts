@@ -3,6 +3,7 @@ import { runCode } from "../programs/code.ts";
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report } from "../shell/analysis.ts";
+import { known } from "../shell/text.ts";
 import { judgeTarget } from "./delete.ts";
 import { copyContent } from "./devices.ts";
 import { judgeWrite } from "./write.ts";
@@ -30,15 +31,22 @@ const link: Judge = ({ args }, scope) => {
     short: "bdfFiLnPrsTvt:S:",
     long: "backup=? force interactive logical no-dereference physical relative symbolic no-target-directory verbose target-directory= suffix=",
   });
-  const target = options.get("t", "target-directory")[0] ?? options.operands.at(-1);
-  if (target && options.operands.length > 1) judgeTarget(target, options.operands.slice(0, -1), scope);
+  const [directory] = options.get("t", "target-directory");
+  const target = directory ?? options.operands.at(-1);
+  const sources = directory ? options.operands : options.operands.slice(0, -1);
+  if (target && sources.length > 0) judgeTarget(target, sources, scope);
   if (target && options.operands[0]) copyContent(options.operands[0], target, scope);
 };
+
+/** Settings of programs have directories too; only those from which programs start by themselves count. */
+const isHarmlessDirectory = (path: string) =>
+  path.includes("/.vscode") ||
+  /\/\.config(?:\/(?!systemd|autostart|environment\.d|plasma-workspace|upstart)|$)/.test(path);
 
 const mkdir: Judge = ({ args }, scope) => {
   for (const operand of getOperands(args)) {
     for (const path of resolveAll(operand, scope))
-      if (!path.includes("/.vscode") && !path.includes("/.config")) judgeWrite(`${path}/x`, scope, { isGuess: true });
+      if (!isHarmlessDirectory(path)) judgeWrite(`${path}/x`, scope, { isGuess: true, isEmpty: true });
   }
 };
 
@@ -51,6 +59,27 @@ const extension: Judge = ({ name, args }, scope) => {
 const settings: Judge = ({ name, args }, scope) => {
   if (args.some(({ text }) => /^(?:write|set|import|load|default|reset|--install|--set|--config|install)$/.test(text)))
     report(scope, "medium", "persistence", `${name} changes settings of the desktop or the system.`);
+};
+
+/** Programs that write hooks into a repository, so that git runs them. */
+const hookInstaller: Judge = ({ name, args }, scope) => {
+  const [verb] = getOperands(args);
+  // `husky` without a word and `husky DIR` install too.
+  const installs =
+    name === "husky" ? !isInformation(args) : /^(?:install|init|add|init-templatedir)$/.test(verb?.text ?? "");
+  if (installs || name === "simple-git-hooks") report(scope, "medium", "persistence", `${name} installs hooks of git.`);
+};
+
+/** `stow` links files of a directory into another one, by default the one above. */
+const stow: Judge = ({ args }, scope) => {
+  const options = parseOptions(args, {
+    short: "d:t:SDRnv",
+    long: "dir= target= stow delete restow adopt no simulate verbose=? ignore= defer= override= dotfiles",
+  });
+  if (options.has("n", "no", "simulate")) return;
+  const targets = options.get("t", "target");
+  for (const target of targets.length > 0 ? targets : [known("..")])
+    for (const path of resolveAll(target, scope)) judgeWrite(path, scope);
 };
 
 const processManager: Judge = ({ name, args }, scope) => {
@@ -76,4 +105,6 @@ export const persistenceRules: Judges = {
   ...forNames("code codium cursor windsurf code-insiders", extension),
   ...forNames("gsettings dconf defaults xdg-mime xdg-settings kwriteconfig5 plutil PlistBuddy", settings),
   ...forNames("pm2 supervisorctl forever", processManager),
+  ...forNames("husky pre-commit lefthook overcommit simple-git-hooks", hookInstaller),
+  stow,
 };

@@ -7,6 +7,7 @@ import { deepen, report } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
 import { known } from "../shell/text.ts";
 import { runWrapped, skipAssignments } from "../programs/wrappers.ts";
+import { judgeTarget } from "./delete.ts";
 import { findProtected, judgeWrite } from "./write.ts";
 
 const sudo: Judge = ({ name, args }, outer) => {
@@ -25,7 +26,7 @@ const sudo: Judge = ({ name, args }, outer) => {
     for (const word of words) for (const path of resolveAll(word, scope)) judgeWrite(path, scope);
     return;
   }
-  return scope.interpreter.runCommand(words, deepen(scope));
+  return scope.interpreter.runCommand(words, deepen(scope, { isPrivileged: true }));
 };
 
 /** `su -c CODE`, `runuser -u USER -- CMD`. */
@@ -87,6 +88,8 @@ const chmod: Judge = ({ name, args }, scope) => {
       report(scope, "critical", "privilege_escalation", `${what}.`);
     else if (found && change.isOpen)
       report(scope, found.tier === "critical" ? "critical" : "high", "privilege_escalation", `${what}.`);
+    else if (found?.emptyTier && /[1357]|\+[rwst]*x/.test(mode))
+      report(scope, "high", "persistence", `It makes ${path} run by itself.`);
     else if (zone === "system") report(scope, "high", "privilege_escalation", `${what}.`);
     else if (change.isOpen && isCredentialPath(covered, context))
       report(scope, "high", "privilege_escalation", `${what}.`);
@@ -110,10 +113,15 @@ const install: Judge = ({ args, words }, scope) => {
   });
   const [mode] = options.get("m", "mode");
   if (mode) chmod({ name: "chmod", words, args: [mode] }, scope);
-  const target = options.get("t", "target-directory")[0] ?? options.operands.at(-1);
-  if (target && (options.operands.length > 1 || options.has("t", "target-directory"))) {
-    for (const path of resolveAll(target, scope)) judgeWrite(path, scope);
+  if (options.has("d", "directory")) {
+    for (const directory of options.operands)
+      for (const path of resolveAll(directory, scope)) judgeWrite(path, scope, { isEmpty: true });
+    return;
   }
+  const [directory] = options.get("t", "target-directory");
+  const target = directory ?? options.operands.at(-1);
+  const sources = directory ? options.operands : options.operands.slice(0, -1);
+  if (target && sources.length > 0) judgeTarget(target, sources, scope);
 };
 
 const mount: Judge = ({ name, args }, scope) => {

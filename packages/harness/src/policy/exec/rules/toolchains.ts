@@ -1,16 +1,34 @@
 /** Package managers and build tools of other languages, and programs that run a command inside of an environment. */
+import { getZone } from "../paths.ts";
 import { runCode } from "../programs/code.ts";
 import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
-import { deepen, report } from "../shell/analysis.ts";
+import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { isKnown, known, type Text } from "../shell/text.ts";
+import { getVariable } from "../shell/variables.ts";
 import { judgeInstall } from "./installs.ts";
 import { judgeSource } from "./packages.ts";
 
-const pip: Judge = ({ name, args }, scope) => {
+/** Whether it is the `pip` of an environment of the project, by its path or because that comes first. */
+function isOfProject(program: Text, scope: Scope): boolean {
+  const { context } = scope.analysis;
+  const isInside = (path: string) => /^(?:in-workspace|in-temp)$/.test(getZone(path, context));
+  if (program.text.includes("/")) return resolveAll(program, scope).every(isInside);
+  return getVariable("PATH", scope.state, context).every(([value]) => {
+    const [first = ""] = value?.text.split(":") ?? [];
+    return first !== "" && resolveAll(known(first), scope).every(isInside);
+  });
+}
+
+/** `.`, `./lib`, `dist/x.whl`: the project itself, or what is in it. */
+const isLocalSource = (text: string) => /^\.{1,2}(?:$|[/[])|\//.test(text) && !/^[\w+]+:\/\/|^git@/.test(text);
+
+const packagingTools = /^(?:pip|setuptools|wheel|build|virtualenv)(?:[[<>=~!].*)?$/;
+
+const pip: Judge = ({ name, args, words }, scope) => {
   const options = parseOptions(args, {
     short: "r:e:c:i:f:t:qvUI",
-    long: "requirement= editable= constraint= index-url= extra-index-url= find-links= target= trusted-host= root= prefix= python= upgrade user no-deps quiet break-system-packages no-cache-dir disable-pip-version-check",
+    long: "requirement= editable= constraint= index-url= extra-index-url= find-links= target= trusted-host= root= prefix= python= upgrade user no-deps quiet dry-run break-system-packages no-cache-dir disable-pip-version-check",
   });
   const [verb, second] = options.operands.map(({ text }) => text);
   for (const index of options.get("i", "index-url", "extra-index-url", "f", "find-links"))
@@ -19,7 +37,11 @@ const pip: Judge = ({ name, args }, scope) => {
   if (verb === "config" && /^(?:set|unset|edit)$/.test(second ?? ""))
     report(scope, "medium", "persistence", `${name} changes its settings.`);
   const places = options.get("t", "target", "root", "prefix");
-  if (/^(?:install|uninstall)$/.test(verb ?? "") && (options.has("user", "break-system-packages") || places.length > 0))
+  // What a project names in a file is the project's; single packages belong to whatever environment is in use.
+  const single = options.operands.slice(1).some(({ text }) => !isLocalSource(text) && !packagingTools.test(text));
+  const isShared =
+    options.has("user", "break-system-packages") || (single && words[0] !== undefined && !isOfProject(words[0], scope));
+  if (verb === "install" && !options.has("dry-run") && (isShared || places.length > 0))
     judgeInstall(name, places, scope);
   if (/^(?:install|download|wheel)$/.test(verb ?? ""))
     for (const source of [...options.operands.slice(1), ...options.get("e", "editable")])

@@ -9,11 +9,16 @@ import { isRawDevice } from "./device-names.ts";
 export interface ProtectedPath {
   class: ExecClass;
   tier: ExecFinding["tier"];
+  /** The tier of what puts nothing there, where it is another one: deleting it, or making an empty directory. */
+  emptyTier?: ExecFinding["tier"];
 }
 
 const critical = (kind: ExecClass): ProtectedPath => ({ class: kind, tier: "critical" });
 const high = (kind: ExecClass): ProtectedPath => ({ class: kind, tier: "high" });
 const medium = (kind: ExecClass): ProtectedPath => ({ class: kind, tier: "medium" });
+
+/** What is written there runs by itself later. */
+const planted: ProtectedPath = { class: "persistence", tier: "critical", emptyTier: "high" };
 
 /** Absolute paths, in lower case. */
 const system: readonly (readonly [RegExp, ProtectedPath])[] = [
@@ -51,16 +56,25 @@ const atHome: readonly (readonly [RegExp, ProtectedPath])[] = [
   [/^\.ssh\/known_hosts/i, medium("credential_change")],
   [/^\.ssh(?:\/|$)/i, high("credential_change")],
   [
-    /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|xsession|xsessionrc|pam_environment|pythonrc|pythonstartup|perltidyrc|irbrc|vimrc|gvimrc|emacs|exrc|nanorc|screenrc|tmux\.conf|gdbinit|lldbinit|gitconfig|hgrc|curlrc|wgetrc|yarnrc(?:\.yml)?|condarc|rprofile|mailcap|forward|procmailrc|envrc)$/i,
+    /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|xsession|xsessionrc|pam_environment|pythonrc|pythonstartup|perltidyrc|irbrc|vimrc|gvimrc|emacs|exrc|nanorc|screenrc|tmux\.conf|gdbinit|lldbinit|gitconfig|hgrc|curlrc|wgetrc|yarnrc(?:\.yml)?|condarc|rprofile|mailcap|forward|procmailrc|envrc|bash_completion|zimrc|p10k\.zsh|ideavimrc|psqlrc|sqliterc|pryrc|pdbrc|ghci|iex\.exs|mavenrc|lessfilter|octaverc)$/i,
+    high("persistence"),
+  ],
+  [/^\.(?:bashrc|zshrc|profile|zsh|bash|bash_completion)\.d\//i, high("persistence")],
+  [/^\.git-?templates?(?:\/.*)?\/hooks\//i, high("persistence")],
+  [
+    /^\.(?:gradle\/init(?:\.gradle(?:\.kts)?$|\.d\/)|julia\/config\/startup\.jl$|i3\/|doom\.d\/|sbt\/.*plugins\/|jupyter\/[^/]*config[^/]*\.py$)/i,
     high("persistence"),
   ],
   [
-    /^\.config\/(?:systemd|autostart|environment\.d|fish|nvim|git|plasma-workspace|upstart|pip|npm|direnv|nushell)(?:\/|$)/i,
+    /^\.config\/(?:systemd|autostart|autostart-scripts|environment\.d|fish|zsh|bash|powershell|nvim|vim|emacs|git|plasma-workspace|upstart|pip|npm|direnv|nushell|tmux|i3|sway|hypr|openbox|awesome|bspwm|xmonad|kitty|wezterm|mise|bash_completion\.d)(?:\/|$)/i,
     high("persistence"),
   ],
   [/^library\/(?:launchagents|launchdaemons)(?:\/|$)/i, high("persistence")],
   [/^\.(?:vim|emacs\.d|ipython|oh-my-zsh|gnome2|kde\d?|vscode|vscode-server)(?:\/|$)/i, high("persistence")],
-  [/^\.local\/(?:bin|share\/(?:systemd|applications|dbus-1|autostart))(?:\/|$)/i, high("persistence")],
+  [
+    /^\.local\/(?:bin|share\/(?:systemd|applications|dbus-1|autostart|bash-completion|zsh|fish))(?:\/|$)/i,
+    high("persistence"),
+  ],
   [/^(?:bin|\.cargo\/(?:bin|config|env)|\.npm-global)(?:\/|$)/i, medium("persistence")],
 ];
 
@@ -72,8 +86,15 @@ const anywhere: readonly (readonly [RegExp, ProtectedPath])[] = [
     critical("persistence"),
   ],
   [/(?:^|\/)(?:\.mcp\.json|\.claude\.json)$/i, critical("persistence")],
-  [/(?:^|\/)\.git\/(?:hooks|config|info\/attributes|modules\/.*\/(?:hooks|config))(?:\/|$|\.)/i, high("persistence")],
-  [/(?:^|\/)\.git\/(?:hooks)(?:\/|$)/i, critical("persistence")],
+  // What git runs, and what names it. Settings are changed with `git config`, which is judged by the key.
+  [/(?:^|\/)\.git\/(?:modules\/(?:.*\/)?)?hooks(?:\/|$)/i, planted],
+  [/(?:^|\/)\.git\/(?:modules\/(?:.*\/)?|worktrees\/[^/]+\/)?config(?:\.worktree)?(?:\.lock)?$/i, planted],
+  [
+    /(?:^|\/)\.git\/(?:.*\/)?(?:info\/attributes|rebase-merge\/[^/]+|rebase-apply\/[^/]+|sequencer\/todo|commondir)$/i,
+    high("persistence"),
+  ],
+  // Repositories without files of their own.
+  [/[^/]\.git\/(?:hooks(?:\/|$)|config$)/i, high("persistence")],
   [/(?:^|\/)\.git$/i, high("persistence")],
   [
     /(?:^|\/)\.(?:vscode\/(?:tasks|launch)\.json|envrc|idea\/workspace\.xml|devcontainer\/devcontainer\.json|zed\/tasks\.json)$/i,
@@ -97,7 +118,7 @@ export function findProtected(path: string, context: ExecContext): ProtectedPath
     const atHomePath = find(atHome, below);
     if (atHomePath) return atHomePath;
   }
-  const general = /\/\.|\.(?:py|pth)$/.test(path) ? find(anywhere, path) : undefined;
+  const general = /\/\.|\.git\/|\.(?:py|pth)$/i.test(path) ? find(anywhere, path) : undefined;
   if (general) return general;
   const isInWorkspace = path === workspace || isBelow(path, workspace);
   return !isInWorkspace && isCredentialPath(path, context) ? high("credential_change") : undefined;
@@ -109,17 +130,19 @@ function find(rows: readonly (readonly [RegExp, ProtectedPath])[], path: string)
 
 export interface WriteOptions {
   isAppended?: boolean;
+  /** Whether nothing is put there: an empty directory. */
+  isEmpty?: boolean;
   /** Whether the name is only assumed: then places outside of the workspace are not reported again. */
   isGuess?: boolean;
 }
 
 /** Reports a write to a path that is not in the workspace or a temporary directory, or that is protected there. */
-export function judgeWrite(path: string, scope: Scope, { isGuess = false }: WriteOptions = {}): void {
+export function judgeWrite(path: string, scope: Scope, { isGuess = false, isEmpty = false }: WriteOptions = {}): void {
   const { context } = scope.analysis;
   const shown = toShown(path);
   const found = findProtected(path, context);
   if (found) {
-    report(scope, found.tier, found.class, `It writes to ${shown}.`);
+    report(scope, (isEmpty ? found.emptyTier : undefined) ?? found.tier, found.class, `It writes to ${shown}.`);
     return;
   }
   if (/^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+|pts\/\d+|ptmx|full|zero|u?random|shm(?:\/.*)?)$/.test(path))

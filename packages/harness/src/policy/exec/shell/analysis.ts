@@ -35,6 +35,8 @@ export interface Scope {
   readonly depth: number;
   /** Index of the command that is being judged; null outside of one. */
   readonly command: number | null;
+  /** Whether the command runs with other rights, which is a finding of its own. */
+  readonly isPrivileged?: boolean;
 }
 
 export interface FunctionCall {

@@ -33,6 +33,13 @@ export function getVariable(name: string, state: ShellState, context: ExecContex
       return [[known("bash")]];
     case "TMPDIR":
       return [[known("/tmp")]];
+    // Mostly not set. Where they are, it is to these.
+    case "XDG_CONFIG_HOME":
+      return [[], [known(`${context.home}/.config`)]];
+    case "XDG_DATA_HOME":
+      return [[], [known(`${context.home}/.local/share`)]];
+    case "ZDOTDIR":
+      return [[], [known(context.home)]];
     case "USER":
     case "LOGNAME":
     case "HOSTNAME":

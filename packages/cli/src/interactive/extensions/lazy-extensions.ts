@@ -1,0 +1,39 @@
+/** The extensions of the session that is shown. What they need is loaded for the first session that has any. */
+import type { ExtensionClient } from "./extension-client.ts";
+import type { TerminalExtensions, TerminalExtensionsOptions } from "./terminal-extensions.ts";
+
+export interface LazyExtensionsOptions extends TerminalExtensionsOptions {
+  /** Of the session that is shown. */
+  getExtensions: () => ExtensionClient | undefined;
+}
+
+export class LazyExtensions {
+  readonly #options: LazyExtensionsOptions;
+  #current: TerminalExtensions | undefined;
+
+  constructor(options: LazyExtensionsOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined until a session has had some. */
+  get current(): TerminalExtensions | undefined {
+    return this.#current;
+  }
+
+  /** From now on those of the session that is shown draw. */
+  async use(): Promise<void> {
+    const { getExtensions } = this.#options;
+    if (!this.#current && getExtensions()?.loaded) {
+      const { TerminalExtensions } = await import("./terminal-extensions.ts");
+      this.#current = new TerminalExtensions(this.#options);
+    }
+    this.#current?.use(getExtensions());
+  }
+
+  /** A reload may have brought the first ones. */
+  async attachFirst(): Promise<void> {
+    if (this.#current || !this.#options.getExtensions()?.loaded) return;
+    await this.use();
+    await this.#current!.attach();
+  }
+}

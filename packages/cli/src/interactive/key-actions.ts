@@ -1,0 +1,205 @@
+/** What the keys of the program do while the editor has the focus. */
+import type { View } from "@tau/protocol";
+import type { KeybindingsManager, Terminal, TUI } from "@tau/tui";
+import { findDraggedImage } from "./attached-images.ts";
+import type { Composer } from "./composer.ts";
+import type { DialogStack } from "./dialog-stack.ts";
+import type { EditorSlot } from "./editor-slot.ts";
+import type { Interface } from "./interface.ts";
+import { type AppKeybinding, editorActions } from "./keybindings.ts";
+import type { Look } from "./look.ts";
+import type { SessionClient } from "./session-client.ts";
+import type { TerminalSettings } from "./settings.ts";
+import type { ShellCommands } from "./shell-commands.ts";
+
+export interface KeyActionsOptions extends Pick<Interface, "say" | "leave"> {
+  tui: TUI;
+  terminal: Terminal;
+  keybindings: KeybindingsManager;
+  editor: EditorSlot;
+  dialogs: DialogStack;
+  composer: Composer;
+  shell: ShellCommands;
+  look: Look;
+  getClient: () => SessionClient;
+  getView: () => View;
+  getSettings: () => TerminalSettings;
+  /** Whether the input was the key of an extension. */
+  runShortcut: (data: string) => boolean;
+  runCommand: (name: string, argument: string) => Promise<unknown>;
+  /** Runs work that nobody waits for; what it throws is said. */
+  run: (work: () => Promise<unknown>) => void;
+  /** Draws the conversation anew. */
+  redraw: () => void;
+  /** Hands the terminal to the shell, and resolves when it is ours again. */
+  suspend: (() => Promise<void>) | undefined;
+  /** Opens an editor of the user's own with a text; resolves to what was saved. */
+  editExternally: ((text: string) => Promise<string | undefined>) | undefined;
+  now: () => number;
+}
+
+const doublePressMs = 500;
+
+/** Keys that do what a slash command does. */
+const commands: Partial<Record<AppKeybinding, string>> = {
+  "app.session.new": "new",
+  "app.session.tree": "tree",
+  "app.session.fork": "fork",
+  "app.session.resume": "resume",
+  "app.model.select": "model",
+  "app.message.copy": "copy",
+};
+
+export class KeyActions {
+  readonly #options: KeyActionsOptions;
+  #lastPress: { action: AppKeybinding; at: number } | undefined;
+
+  constructor(options: KeyActionsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the key was used. */
+  handle(data: string): boolean {
+    const { tui, dialogs, editor, composer, keybindings, runShortcut } = this.#options;
+    // An overlay of an extension may have the keys.
+    if (!dialogs.isEmpty || tui.getFocusedComponent() !== editor) return false;
+    const dragged = findDraggedImage(data);
+    if (dragged !== undefined) return this.#run(() => composer.attachDragged(dragged, data));
+    // An editor of an extension gets them first, and passes on those that it does not use.
+    if (editor.handlesActions) return false;
+    if (runShortcut(data)) return true;
+    const action = editorActions.find((id) => keybindings.matches(data, id));
+    return action !== undefined && this.act(action);
+  }
+
+  /** Whether there was something to do. */
+  act(action: AppKeybinding): boolean {
+    const { editor, composer, look, getClient, runCommand, suspend, leave } = this.#options;
+    const command = commands[action];
+    if (command !== undefined) return this.#run(() => runCommand(command, ""));
+    switch (action) {
+      case "app.interrupt":
+        return this.#interrupt();
+      case "app.clear":
+        return this.#clear();
+      case "app.exit":
+        if (editor.getText() !== "") return false;
+        leave();
+        return true;
+      case "app.suspend":
+        return this.#run(() => this.#handOver(suspend));
+      case "app.editor.external":
+        return this.#run(() => this.#editExternally());
+      case "app.editor.redo":
+        editor.redo();
+        return true;
+      case "app.clipboard.pasteImage":
+        return this.#run(() => composer.pasteImage());
+      case "app.model.cycleForward":
+        return this.#run(() => getClient().execute({ type: "cycle_model", direction: "forward" }));
+      case "app.model.cycleBackward":
+        return this.#run(() => getClient().execute({ type: "cycle_model", direction: "backward" }));
+      case "app.thinking.cycle":
+        return this.#run(() => getClient().execute({ type: "cycle_thinking_level" }));
+      case "app.thinking.save":
+        return this.#run(() => this.#saveThinkingLevel());
+      case "app.thinking.toggle":
+        look.hidesThinking = !look.hidesThinking;
+        return this.#redraw();
+      case "app.tools.expand":
+        look.expandsTools = !look.expandsTools;
+        return this.#redraw();
+      case "app.message.followUp":
+        return this.#followUp();
+      case "app.message.dequeue":
+        return this.#run(() => composer.dequeue());
+      default:
+        return false;
+    }
+  }
+
+  #run(work: () => Promise<unknown>): true {
+    this.#options.run(work);
+    return true;
+  }
+
+  #redraw(): true {
+    this.#options.redraw();
+    return true;
+  }
+
+  #interrupt(): boolean {
+    const { editor, shell, composer, getClient, getSettings, runCommand } = this.#options;
+    if (editor.isShowingAutocomplete()) return false;
+    if (shell.current !== undefined) return this.#run(() => shell.abort());
+    const { live } = this.#options.getView();
+    if (live.run || live.compaction || live.retry) {
+      return this.#run(async () => {
+        await composer.dequeue();
+        await getClient().execute({ type: "abort" });
+      });
+    }
+    if (editor.getText() !== "") return false;
+    const { doubleEscapeAction } = getSettings();
+    if (!this.#isSecondPress("app.interrupt") || doubleEscapeAction === "none") return true;
+    return this.#run(() => runCommand(doubleEscapeAction, ""));
+  }
+
+  #clear(): boolean {
+    const { editor, tui, leave } = this.#options;
+    const isSecond = this.#isSecondPress("app.clear");
+    if (editor.getText() === "" && isSecond) {
+      leave();
+      return true;
+    }
+    editor.setText("");
+    tui.requestRender();
+    return true;
+  }
+
+  #isSecondPress(action: AppKeybinding): boolean {
+    const at = this.#options.now();
+    const last = this.#lastPress;
+    const isSecond = last?.action === action && at - last.at < doublePressMs;
+    this.#lastPress = isSecond ? undefined : { action, at };
+    return isSecond;
+  }
+
+  #followUp(): boolean {
+    const { editor, composer, getView } = this.#options;
+    const text = editor.getExpandedText();
+    if (text.trim() === "") return true;
+    // Without a run there is nothing to follow: it is sent as Enter would send it.
+    return this.#run(() => (getView().live.run ? composer.followUp(text) : composer.submit(text)));
+  }
+
+  async #editExternally(): Promise<void> {
+    const { editor, editExternally } = this.#options;
+    if (!editExternally) return;
+    await this.#handOver(async () => {
+      const text = await editExternally(editor.getExpandedText());
+      if (text !== undefined) editor.setText(text);
+    });
+  }
+
+  /** While somebody else has the terminal, nothing is drawn, and no answer of the terminal is on its way to them. */
+  async #handOver(work: (() => Promise<void>) | undefined): Promise<void> {
+    const { tui, terminal } = this.#options;
+    if (!work) return;
+    await terminal.drainInput();
+    tui.stop();
+    try {
+      await work();
+    } finally {
+      tui.start();
+      tui.requestRender(true);
+    }
+  }
+
+  async #saveThinkingLevel(): Promise<void> {
+    const { getClient, say } = this.#options;
+    const { thinkingLevel } = await getClient().execute({ type: "get_state" });
+    await getClient().execute({ type: "set_setting", key: "defaultThinkingLevel", value: thinkingLevel });
+    say(`New sessions start with the thinking level ${thinkingLevel}.`);
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * A file of records that is only appended to. A record counts when it is on the disk; what counts is told to `take`, in
+ * order, and nothing else. When the file is large, it is written again with what still matters.
+ */
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
+import { createFileStore, encodeLine, type LogStore, writeWhole } from "@tau/harness/session";
+import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
+import { GatewayError } from "../errors.ts";
+import { parseRecords } from "./parse-records.ts";
+
+export interface JournalOptions<Record extends object> {
+  path: string;
+  /** Called with each record that is on the disk: first those of the file, then each one that is appended. */
+  take: (record: Record) => void;
+  /** Records that lead to the same state as all that were taken so far. */
+  snapshot: () => Iterable<Record>;
+  /** The file is written again when it is larger than this, and than four times what it had afterwards. Default 4 MiB. */
+  maxBytes?: number;
+  fileSystem?: FileSystem;
+  clock?: Clock;
+  ids?: Ids;
+}
+
+interface Pending<Record> {
+  record: Record;
+  line: Buffer;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+const defaultMaxBytes = 4 * 1024 * 1024;
+
+export class Journal<Record extends object> {
+  readonly #options: Required<JournalOptions<Record>>;
+  #store: LogStore;
+  /** Where the file ends. */
+  #end: number;
+  /** It is written again when it is larger. */
+  #rewriteAt: number;
+  #pending: Pending<Record>[] = [];
+  #work: Promise<void> | undefined;
+  /** Why nothing can be written any more. */
+  #failure: GatewayError | undefined;
+  #isClosed = false;
+
+  private constructor(options: Required<JournalOptions<Record>>, store: LogStore, end: number) {
+    this.#options = options;
+    this.#store = store;
+    this.#end = end;
+    this.#rewriteAt = options.maxBytes;
+  }
+
+  /** Throws `unavailable` if another process writes the file, or the disk refuses. */
+  static async open<Record extends object>(given: JournalOptions<Record>): Promise<Journal<Record>> {
+    const ports = { fileSystem: nodeFileSystem, clock: systemClock, ids: systemIds };
+    const options = { maxBytes: defaultMaxBytes, ...ports, ...given };
+    const store = createFileStore(options);
+    try {
+      const end = await readInto(store, options.take);
+      return new Journal(options, store, end);
+    } catch (error) {
+      await store.close();
+      if (systemCode(error) === undefined) throw error;
+      throw new GatewayError("unavailable", `${options.path} cannot be used: ${getErrorMessage(error)}`);
+    }
+  }
+
+  /** How large the file is. */
+  get size(): number {
+    return this.#end;
+  }
+
+  /** Resolves when the record is on the disk and was taken. Rejects with `unavailable` if it is not. */
+  append(record: Record): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new GatewayError("unavailable", "The gateway is stopping."));
+    if (this.#failure) return Promise.reject(this.#failure);
+    const line = encodeLine(record);
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ record, line, resolve, reject });
+      this.#work ??= this.#writeAll();
+    });
+  }
+
+  /** Waits for what was appended, and lets another process have the file. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#work;
+    await this.#store.close();
+  }
+
+  async #writeAll(): Promise<void> {
+    // What is appended meanwhile shares one write.
+    await Promise.resolve();
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
+      const failure = this.#failure ?? (await this.#write(Buffer.concat(batch.map(({ line }) => line))));
+      for (const { record, resolve, reject } of batch) {
+        if (failure) reject(failure);
+        else {
+          this.#options.take(record);
+          resolve();
+        }
+      }
+      if (!failure && this.#end > this.#rewriteAt) await this.#rewrite();
+    }
+    this.#work = undefined;
+  }
+
+  async #write(bytes: Buffer): Promise<GatewayError | undefined> {
+    const outcome = await this.#store.append(bytes, { position: this.#end, sync: true });
+    if (outcome.kind === "appended") {
+      this.#end = outcome.position;
+      return undefined;
+    }
+    const failure = this.#createFailure(outcome.reason);
+    if (outcome.kind === "overtaken" || !outcome.canRetry) this.#failure = failure;
+    return failure;
+  }
+
+  #createFailure(reason: string): GatewayError {
+    const advice =
+      "Nothing that was accepted before is lost. Fix that and try again; the gateway may have to be restarted.";
+    return new GatewayError("unavailable", `${this.#options.path} could not be written: ${reason}. ${advice}`);
+  }
+
+  /** Old or new: a draft takes the place of the file when it is on the disk. Until then the old one is not changed. */
+  async #rewrite(): Promise<void> {
+    const { path, snapshot, fileSystem, ids, maxBytes } = this.#options;
+    const bytes = Buffer.concat([...snapshot()].map(encodeLine));
+    try {
+      await writeWhole(fileSystem, { path, bytes, ids });
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      // Perhaps there is more space later. If the draft took its place all the same, the next write notices.
+      this.#rewriteAt = this.#end * 2;
+      return;
+    }
+    await this.#reopen(bytes.length);
+    this.#rewriteAt = Math.max(maxBytes, bytes.length * 4);
+  }
+
+  async #reopen(size: number): Promise<void> {
+    await this.#store.close();
+    this.#store = createFileStore(this.#options);
+    this.#end = size;
+    try {
+      const lease = await this.#store.acquire();
+      if (lease.kind === "busy") this.#failure = this.#createFailure(`process ${lease.holder.pid} writes it`);
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      this.#failure = this.#createFailure(getErrorMessage(error));
+    }
+  }
+}
+
+/** Takes all whole records of a file, and cuts off what a crash left of the last one. Returns where the file ends. */
+async function readInto<Record extends object>(store: LogStore, take: (record: Record) => void): Promise<number> {
+  const lease = await store.acquire();
+  if (lease.kind === "busy") {
+    const text = `${store.name} is used by process ${lease.holder.pid}: another gateway of this account is running. Stop it first.`;
+    throw new GatewayError("unavailable", text);
+  }
+  const stats = await store.stat();
+  if (!stats) return 0;
+  const { records, end } = parseRecords(await store.read(0, stats.size));
+  for (const record of records) take(record as Record);
+  if (end < stats.size) await store.cut(end);
+  return end;
+}

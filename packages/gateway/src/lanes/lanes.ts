@@ -1,0 +1,113 @@
+/**
+ * Places for runs: one for each session, and so many in all. Whoever holds a place for too long loses it, and with it its
+ * generation: what it does later does not count.
+ */
+import { availableParallelism } from "node:os";
+import type { Clock } from "@tau/ai";
+import type { GatewaySettings } from "../parts.ts";
+import {
+  addRequest,
+  decideGrants,
+  grantAll,
+  type LaneLimits,
+  type LaneName,
+  noLanes,
+  removeRequest,
+} from "./decide.ts";
+
+export interface PlaceOptions {
+  sessionId: string;
+  lanes: readonly LaneName[];
+  /** How long the place may be held. */
+  maxHoldMs: number;
+  /** Called when the place is lost because it was held for too long. */
+  onLost?: () => void;
+}
+
+export interface Place {
+  /** Each place that is held has a higher one. Undefined while it waits. */
+  readonly generation: number | undefined;
+  /** False before the place was given, and after it was released, cancelled or lost. */
+  readonly isHeld: boolean;
+  /** Resolves with whether the place is held: false if it was cancelled while it waited. */
+  readonly given: Promise<boolean>;
+  /** Gives the place back, or stops waiting for it. Does nothing when it was lost. */
+  release(): void;
+}
+
+export interface LanesParts {
+  clock: Clock;
+  getLimits: () => LaneLimits;
+}
+
+/** The limits that the settings ask for. */
+export const resolveLimits = ({ lanes }: GatewaySettings, cores: number = availableParallelism()): LaneLimits => ({
+  global: lanes.global ?? Math.max(8, 4 * cores),
+  subagents: lanes.subagents,
+  scheduled: lanes.scheduled,
+});
+
+export class Lanes {
+  readonly #parts: LanesParts;
+  #state = noLanes;
+  #lastId = 0;
+  #lastGeneration = 0;
+  readonly #places = new Map<number, { give: (generation: number) => void }>();
+
+  constructor(parts: LanesParts) {
+    this.#parts = parts;
+  }
+
+  /** How many hold a place, and how many wait for one. */
+  get counts(): { held: number; waiting: number } {
+    return { held: this.#state.held.length, waiting: this.#places.size - this.#state.held.length };
+  }
+
+  /** Asks for a place. It may be held at once. */
+  request({ sessionId, lanes, maxHoldMs, onLost }: PlaceOptions): Place {
+    const request = { id: ++this.#lastId, sessionId, lanes };
+    let generation: number | undefined;
+    let cancelTimer = () => {};
+    let settle: (isHeld: boolean) => void = () => {};
+    const isThere = () => this.#places.has(request.id);
+    const leave = () => {
+      this.#places.delete(request.id);
+      cancelTimer();
+      settle(false);
+      this.#state = removeRequest(this.#state, request);
+      this.#grant();
+    };
+    const place = {
+      get generation() {
+        return generation;
+      },
+      get isHeld() {
+        return generation !== undefined && isThere();
+      },
+      given: new Promise<boolean>((resolve) => (settle = resolve)),
+      release: () => {
+        if (isThere()) leave();
+      },
+    };
+    this.#places.set(request.id, {
+      give: (next) => {
+        generation = next;
+        cancelTimer = this.#parts.clock.setTimer(maxHoldMs, () => {
+          leave();
+          onLost?.();
+        });
+        settle(true);
+      },
+    });
+    this.#state = addRequest(this.#state, request);
+    this.#grant();
+    return place;
+  }
+
+  /** Gives free places to those that wait; also after the limits have changed. */
+  #grant(): void {
+    const granted = decideGrants(this.#state, this.#parts.getLimits());
+    this.#state = grantAll(this.#state, granted);
+    for (const { id } of granted) this.#places.get(id)?.give(++this.#lastGeneration);
+  }
+}

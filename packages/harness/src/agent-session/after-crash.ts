@@ -1,0 +1,35 @@
+/** What a session does when it is opened about what a killed process left behind. */
+import type { Termination } from "@tau/protocol";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { Inbox, KeepQueued } from "./inbox.ts";
+import type { Notices } from "./notices.ts";
+
+/** For a program that outlives its sessions' processes. Its sessions leave their queue in the log when they are closed. */
+export interface AfterCrash {
+  /** Whether a crash has cut a run of this session: it is then closed in the log, with `gateway_disconnected`. */
+  wasCut: (sessionId: string) => boolean;
+  /** Decides about messages that were queued: those that are not kept are refused with a notice. */
+  keepQueued: KeepQueued;
+}
+
+export interface CrashParts {
+  session: SessionManager;
+  inbox: Inbox;
+  notices: Notices;
+  afterCrash: AfterCrash | undefined;
+}
+
+/**
+ * Gives outcomes to calls, runs and queued messages that have none. Answers with how the last run ended, if it was closed
+ * here.
+ */
+export async function settleAfterCrash(parts: CrashParts): Promise<Termination | undefined> {
+  const { session, inbox, notices, afterCrash } = parts;
+  await session.settleUnfinishedCalls();
+  const cut: Termination = { terminationReason: "gateway_disconnected" };
+  const isClosed = afterCrash?.wasCut(session.id) === true && (await session.closeCutRun(cut));
+  await inbox.settleLeftovers(afterCrash?.keepQueued, (text) =>
+    notices.add("message_not_said", `This message was queued when the program ended, and was not sent: ${text}`),
+  );
+  return isClosed ? cut : undefined;
+}

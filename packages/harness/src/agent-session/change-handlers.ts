@@ -1,0 +1,57 @@
+/** What a session does when its log, the settings or the resources change. */
+import { getErrorMessage } from "@tau/ai/internal";
+import type { ExtensionHooks } from "../extensions/runner.ts";
+import type { RunHost } from "../run/run-host.ts";
+import type { SessionEntry } from "../session/entry.ts";
+import type { SettingsChange } from "../settings/settings-manager.ts";
+import type { Activity } from "./activity.ts";
+import type { Choices } from "./choices.ts";
+import type { Notices } from "./notices.ts";
+import { describeResourceProblems, type Services } from "./services.ts";
+
+export interface ChangeHandlersParts {
+  services: Services;
+  host: RunHost;
+  choices: Choices;
+  activity: Activity;
+  notices: Notices;
+  getExtensions: () => ExtensionHooks | undefined;
+}
+
+export interface ChangeHandlers {
+  onAppend: (entry: SessionEntry) => void;
+  onSettings: (change: SettingsChange) => void;
+  onResources: () => void;
+}
+
+export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers {
+  const { host, choices, activity, notices, getExtensions } = parts;
+  const { settings, resources } = parts.services;
+  return {
+    onAppend(entry) {
+      host.publisher.fact({ type: "entry_appended", entry });
+      if (entry.type === "session_info") void getExtensions()?.emit({ type: "session_info_changed", name: entry.name });
+      const { model, thinkingLevel } = choices;
+      if (!model || (entry.type !== "model_change" && entry.type !== "thinking_level_change")) return;
+      host.publisher.fact({ type: "model_changed", provider: model.provider, modelId: model.id, thinkingLevel });
+    },
+    onSettings({ changed, trustChanged }) {
+      if (changed.includes("tools")) choices.refit();
+      if (trustChanged && settings.hasLostTrust) notices.add("trust", lostTrust);
+      if (!trustChanged && !changed.includes("skills") && !changed.includes("prompts")) return;
+      resources
+        .reload()
+        .catch((error: unknown) => notices.add("resources", `Reloading failed: ${getErrorMessage(error)}`));
+    },
+    onResources() {
+      const { problems: all } = resources;
+      const problems = settings.hasLostTrust ? all.filter(({ kind }) => kind !== "untrusted") : all;
+      for (const { code, message } of describeResourceProblems({ problems })) notices.addNew(code, message);
+      // A run keeps the prompt and the tools that it began with.
+      if (!activity.isBusy) host.sent.addChangedFiles(choices.takeResources());
+    },
+  };
+}
+
+const lostTrust =
+  "Files of this project changed after you trusted it, so from the next prompt on only its context files and the settings that need no trust count. Look at the changes, then: tau trust";

@@ -1,0 +1,148 @@
+/** How a prompt gets into a session: it is offered to extensions, expanded, and then begins a run or is queued. */
+import type { ImageContent } from "@tau/ai";
+import { HarnessError } from "../errors.ts";
+import type { ExtensionEvent, InputSource } from "../extensions/events.ts";
+import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
+import type { ExpandPort } from "../prompt/expand.ts";
+import { RunAborted } from "../run/run-aborted.ts";
+import type { Activity, Content, PromptOutcome, Submission } from "./activity.ts";
+import { getContent, type PromptContent } from "./content.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Notices } from "./notices.ts";
+import type { RunScopes } from "./run-scopes.ts";
+
+export interface PromptOptions extends PromptContent {
+  /** Where to queue the prompt while a run is in progress; without it, the prompt is refused then. */
+  streamingBehavior?: "steer" | "followUp";
+}
+
+export interface SteerOptions {
+  images?: ImageContent[];
+  /** Abort the current turn first. */
+  interrupt?: boolean;
+}
+
+export interface SubmitOptions extends PromptContent {
+  /** Where the message is queued while a run is in progress; without it, it is refused then. */
+  queue?: "steer" | "followUp";
+  /** Abort the current turn, so that a steering message is sent at once. */
+  interrupt?: boolean;
+  /** Where the text comes from, for extensions. Default `rpc`. */
+  source?: InputSource;
+  /** The id of the message in the log, its `queueId`. It must be new. Default: only a message that is queued has one. */
+  messageId?: string;
+  /**
+   * What tools with a `requiredScope` are measured against in the run that the prompt begins. A prompt that joins a run can
+   * only take scopes from it. Default: scopes are not asked for.
+   */
+  scopes?: readonly string[];
+}
+
+export interface PromptsParts {
+  getExtensions: () => SessionExtensions | undefined;
+  expandPort: ExpandPort;
+  activity: Activity;
+  inbox: Inbox;
+  notices: Notices;
+  scopes: RunScopes;
+  /** Throws when the session cannot run. */
+  mustBeUsable: () => void;
+}
+
+type InputOrigin = Pick<ExtensionEvent<"input">, "source" | "streamingBehavior">;
+
+interface OfferedPrompt {
+  text: string;
+  content: PromptContent;
+  /** It came before any run that is in progress now, so it is not refused because of one. */
+  mayWait: boolean;
+}
+
+export class Prompts {
+  readonly #parts: PromptsParts;
+  /** A prompt of the user is with the extensions. */
+  #isOffering = false;
+
+  constructor(parts: PromptsParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves as soon as the message is in the log. */
+  async submit(text: string, options: SubmitOptions): Promise<Submission> {
+    const { activity, inbox, mustBeUsable } = this.#parts;
+    const { queue: wanted, interrupt = false, source = "rpc", messageId, scopes, ...given } = options;
+    const extensions = this.#parts.getExtensions();
+    const origin = { source, ...(wanted && { streamingBehavior: wanted }) };
+    // At once without extensions: the session is busy as soon as this was called.
+    const offered = extensions
+      ? await this.#offer(extensions, text, given, origin)
+      : { text, content: given, mayWait: false };
+    if (!offered) return { disposition: "handled" };
+    const { text: typed, content, mayWait } = offered;
+    // A run that began while the prompt was offered is no reason to refuse it: the prompt came first.
+    const queue = wanted ?? (mayWait && source === "extension" && activity.isBusy ? "followUp" : undefined);
+    while (mayWait && queue === undefined && activity.isBusy) await activity.whenIdle();
+    mustBeUsable();
+    if (activity.isBusy && queue === undefined) {
+      throw new HarnessError(
+        "busy",
+        "A run is already in progress. Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.",
+      );
+    }
+    this.#parts.scopes.take(scopes, activity.isBusy);
+    const submission = await activity.submit(() => this.#expand(typed, content), queue ?? "followUp", messageId);
+    // It is queued first: otherwise only the abort would happen.
+    if (interrupt && submission.disposition === "queued" && inbox.has(submission.id)) {
+      const end = { kind: "aborted", by: "person", reason: "steered" } as const;
+      activity.abort(new RunAborted(end, "Interrupted by a steering message.", { isSteered: true }));
+    }
+    return submission;
+  }
+
+  /** Resolves when the run that the message begins is over. */
+  async send(text: string, options: SubmitOptions): Promise<PromptOutcome> {
+    const submission = await this.submit(text, options);
+    switch (submission.disposition) {
+      case "queued":
+        return { kind: "queued", id: submission.id };
+      case "handled":
+        return { kind: "handled" };
+      case "started":
+        return { kind: "ran", ...(await submission.outcome) };
+    }
+  }
+
+  /** Changes the text of a queued message; answers with its new id. */
+  async editQueued(id: string, text: string): Promise<string> {
+    return await this.#parts.inbox.edit(id, await this.#expand(text, {}));
+  }
+
+  /** A command of an extension is looked for first, then handlers may change the text. Undefined: it was dealt with. */
+  async #offer(
+    extensions: SessionExtensions,
+    text: string,
+    content: PromptContent,
+    origin: InputOrigin,
+  ): Promise<OfferedPrompt | undefined> {
+    const isOfUser = origin.source !== "extension";
+    const mayWait = !this.#parts.activity.isBusy && !(isOfUser && this.#isOffering);
+    if (isOfUser) this.#isOffering = true;
+    try {
+      await extensions.start();
+      const expands = content.expandPromptTemplates !== false;
+      if (expands && (await extensions.runCommand(text))) return undefined;
+      const changed = await extensions.transformInput(text, content.images, origin);
+      if (!changed) return undefined;
+      const { images } = changed;
+      return { text: changed.text, content: { ...content, ...(images && { images }) }, mayWait };
+    } finally {
+      if (isOfUser) this.#isOffering = false;
+    }
+  }
+
+  async #expand(text: string, options: PromptContent): Promise<Content> {
+    const { content, notices } = await getContent(text, options, this.#parts.expandPort);
+    for (const notice of notices) this.#parts.notices.add("prompt", notice);
+    return content;
+  }
+}

@@ -1,0 +1,52 @@
+/** What a session is made of. */
+import type { StreamFn } from "@tau/agent";
+import type { Clock, Ids } from "@tau/ai";
+import type { ToolLogLevel } from "@tau/tools";
+import type { Budget } from "../budget/budget.ts";
+import type { ExtensionSlot, SessionStart } from "../extensions/session/extension-slot.ts";
+import type { Tracer } from "../observe/trace.ts";
+import type { ExpandPort } from "../prompt/expand.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { AfterCrash } from "./after-crash.ts";
+import type { AgentSession } from "./agent-session.ts";
+import type { PolicyParts } from "./call-judge.ts";
+import type { ModelChoice, ToolSources } from "./choices.ts";
+import type { LiveSession, LiveSessions } from "./live-sessions.ts";
+import type { Notice } from "./notices.ts";
+import type { Services } from "./services.ts";
+
+/** `createAgentSession` puts it together. */
+export interface AgentSessionParts {
+  cwd: string;
+  sessionManager: SessionManager;
+  services: Services;
+  model: ModelChoice;
+  tools: ToolSources;
+  policy: PolicyParts;
+  extensions: ExtensionSlot;
+  expandPort: ExpandPort;
+  /** Asks a model, with keys and headers. */
+  request: StreamFn;
+  /** Keeps what is too long for the model in a file, and answers with its path. */
+  keep: (text: string) => Promise<string | undefined>;
+  budget: Budget;
+  parent: LiveSession | undefined;
+  sessions: LiveSessions;
+  abortSignal: AbortSignal | undefined;
+  afterCrash: AfterCrash | undefined;
+  /** What is wrong with the files that the session is made of. */
+  problems: readonly Notice[];
+  trace: { tracer: Tracer | undefined; agentName: string | undefined };
+  clock: Clock;
+  ids: Ids;
+  /** Writes what a tool says into the debug log. */
+  logTool: ((tool: string, level: ToolLogLevel, message: string) => void) | undefined;
+  /** Whether commands of the model run in the background. */
+  hasJobs: () => boolean;
+  /** Reads again what the session does not read itself; answers with what changed. */
+  reloadGateway: (() => Promise<readonly string[]>) | undefined;
+  /** Opens another session with the same parts. */
+  reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
+  /** Ends what was made for this session, and releases the log. */
+  close: () => Promise<void>;
+}
