@@ -33,9 +33,10 @@ async function serve({ agentDir, port = 0, options }: Serving): Promise<ServedGa
   const served = await serveGateway({
     agentDir,
     version: "1.2.3",
-    getSettings: () => settingsManager.get().gateway,
-    openDirectory: async (cwd) =>
-      createHost({ agentDir, params: { cwd, agentDir, model: scriptedModel([]), settingsManager } }),
+    settings: settingsManager,
+    startDirectory: agentDir,
+    openDirectory: async (cwd, own) =>
+      createHost({ agentDir, params: { cwd, agentDir, model: scriptedModel([]), settingsManager, ...own } }),
     onStop: () => {},
     ...options,
   });
