@@ -43,7 +43,7 @@ test("clients are told, nothing new begins, and the run comes to its end", async
     error: { code: "unavailable", retryable: true },
   });
   expect((await client.call("session.get_state", { sessionId })).ok).toBe(true);
-  await expect(connectRaw(gateway.url, { token })).rejects.toThrow();
+  await expect(connectRaw(gateway.url, { token })).rejects.toThrow("ECONNREFUSED");
   finish();
   let running: number | undefined;
   void drained.then((count) => (running = count));
@@ -79,6 +79,27 @@ test("a second request to stop waits for nothing", async () => {
   expect(await drained).toBe(1);
   await gateway.stop();
   expect(await client.closed).toBe(1001);
+});
+
+test("a message that waits is not begun while it stops, and stays on the disk", async () => {
+  const { gateway, client, clock, sessionId, model, finish } = await openRunning();
+  model.add([text("Never said.")]);
+  const later = client.call("session.prompt", { sessionId, message: "And then?", queueMode: "collect" });
+  await expect.poll(async () => await client.must("health")).toMatchObject({ inbox: { waiting: 1 } });
+  const drained = gateway.drain();
+  expect(await later).toMatchObject({ ok: true, payload: { disposition: "accepted" } });
+  finish();
+  let running: number | undefined;
+  void drained.then((count) => (running = count));
+  await expect
+    .poll(async () => {
+      await clock.advance(1_000);
+      return running;
+    })
+    .toBe(0);
+  expect(await client.must("health")).toMatchObject({ inbox: { waiting: 1 } });
+  expect(model.asked).toHaveLength(1);
+  await gateway.stop();
 });
 
 test("while it stops, what only reads, answers or ends still works", () => {
