@@ -90,7 +90,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     logs,
     log,
   };
-  const server = await listen(options, parts);
+  const server = await listen(options, parts).catch(async (error: unknown) => {
+    await durable.close();
+    throw error;
+  });
   void inbox.start();
   const stopWatching = devices.watch();
   devices.onRemoved((id) => {
@@ -104,6 +107,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       server.stopAccepting();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
+      // What waits stays on the disk for the next start.
+      await inbox.stop();
       return await waitForRuns(parts, drainOptions);
     },
     async stop() {
