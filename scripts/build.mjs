@@ -57,6 +57,7 @@ const packages = [
       "extensions/isolated/",
       "fields/",
       "host/",
+      "durable/",
       "export/",
       "testing/",
     ].map((front) => `${front}index`),

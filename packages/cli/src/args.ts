@@ -1,4 +1,5 @@
 /** From what a person typed to what they want. Pure. */
+import type { NamedPackage } from "@tau/harness/extensions";
 import { type Flag, flags } from "./flags.ts";
 import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";
 
@@ -53,8 +54,10 @@ export interface SessionOptions {
   useTheme?: string;
   tuiMode?: "regular" | "fullscreen";
   noThemes: boolean;
-  /** Files and directories. */
+  /** Files, directories, and sources of packages. */
   extensions: readonly string[];
+  /** The packages among `extensions`, once they are fetched; then they are not in `extensions` any more. */
+  namedPackages?: readonly NamedPackage[];
   noExtensions: boolean;
   /** The options that extensions have registered, by name. */
   extensionFlags: ReadonlyMap<string, string | true>;
@@ -73,7 +76,9 @@ export interface SessionOptions {
 }
 
 export type Parsed =
-  | { kind: "help" | "version" }
+  | { kind: "version" }
+  /** Extensions have options too, and these flags say which extensions there are. */
+  | ({ kind: "help" } & Pick<SessionOptions, "extensions" | "noExtensions" | "directory">)
   | { kind: "session"; options: SessionOptions }
   /** `unknown` is the flag that there is none of, for a suggestion. */
   | { kind: "mistake"; message: string; unknown?: string };
@@ -101,7 +106,7 @@ export function parseSessionArgs(args: readonly string[], extensionFlags?: reado
     if (mistake !== undefined) return { kind: "mistake", message: mistake };
     given.set(flag.name, [...(given.get(flag.name) ?? []), value ?? true]);
   }
-  if (given.has("help")) return { kind: "help" };
+  if (given.has("help")) return toHelp(given);
   if (given.has("version")) return { kind: "version" };
   const parsed = toOptions(given, positionals);
   if (parsed.kind !== "session") return parsed;
@@ -113,6 +118,16 @@ export function parseSessionArgs(args: readonly string[], extensionFlags?: reado
   return {
     kind: "session",
     options: unknown.length === 0 ? options : { ...options, unknownFlags: { names: unknown, args } },
+  };
+}
+
+function toHelp(given: ReadonlyMap<string, readonly (string | true)[]>): Parsed {
+  const directory = given.get("directory")?.at(-1);
+  return {
+    kind: "help",
+    extensions: (given.get("extension") ?? []) as readonly string[],
+    noExtensions: given.has("no-extensions"),
+    ...(typeof directory === "string" && { directory }),
   };
 }
 
@@ -155,7 +170,9 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
   if (has("mode") && mode !== text("mode")) {
     return { kind: "mistake", message: `--mode ${text("mode")} and --output-format ${format} do not go together` };
   }
-  const options: Required<Record<keyof Omit<SessionOptions, "extensionFlags" | "unknownFlags">, unknown>> = {
+  const options: Required<
+    Record<keyof Omit<SessionOptions, "extensionFlags" | "unknownFlags" | "namedPackages">, unknown>
+  > = {
     print: has("print") || format !== undefined,
     mode,
     quiet: has("quiet"),

@@ -18,6 +18,11 @@ export interface Io {
   colour: boolean;
   /** Aborted by Ctrl-C and by the signals that end a program; its reason is the signal's name. */
   signal: AbortSignal;
+  /**
+   * For a program that needs longer to end: each such signal is told to the listener, and does nothing else. Returns how to
+   * end that. Absent where there are no signals.
+   */
+  takeSignals?: (onSignal: () => void) => () => void;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   /** Default: the providers that tau knows. No file and no variable can change them, because tokens are sent to them. */

@@ -119,7 +119,7 @@ export const flagGroups: readonly FlagGroup[] = [
         short: "e",
         value: "PATH",
         many: true,
-        summary: "Load an extension from a file or directory",
+        summary: "Load an extension from a file, a directory, npm:NAME or git:HOST/PATH, for this run",
       },
       { name: "no-extensions", short: "ne", summary: "Load no extensions but those of --extension" },
     ],

@@ -1,21 +1,16 @@
-/** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
-import { existsSync, realpathSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
-import { systemIds } from "@tau/ai";
+/** Creates the host with one open session from the flags. */
 import { untilAborted } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
-import { createHost, type Host, type HostOptions } from "@tau/harness/host";
-import { findUnknownTools, openSettings } from "@tau/harness/policy";
+import type { Host } from "@tau/harness/host";
+import { findUnknownTools } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
-import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
+import type { ExtensionPlace, ExtensionsParams } from "@tau/harness/extensions";
 import type { Settings } from "@tau/harness/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
-import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
+import { createDirectoryOpener } from "./open-directory.ts";
 import { takePiNotice } from "./pi-notice.ts";
-import { lendModule } from "./lend-module.ts";
 
 export interface OpenedHost {
   host: Host;
@@ -47,100 +42,23 @@ async function openSessionHost(
   { ask, asksTrust = true }: OpenHostChoices,
 ): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
-  // Other modes end soon, and need not see changes of the settings.
-  const watch = options.mode === "rpc" || ask === "surface";
-  const openSettingsOf = async (directory: string) => {
-    const manager = await openSettings({
-      cwd: directory,
-      agentDir,
-      watch,
-      ...(options.approve !== undefined && { projectTrusted: options.approve }),
-      askExtensions: (settings) => askExtensions({ cwd: directory, agentDir, settings }),
-      ...(asksTrust &&
-        canAnswer(options, io) && {
-          askTrust: async (waiting) =>
-            (await import("./ask-trust.ts")).askTrust(io, { cwd: directory, agentDir, waiting }),
-        }),
-    });
-    manager.mustBeWhole();
-    return manager;
-  };
-  const toPath = (path: string) => resolve(io.cwd, path);
-  const extensions = createExtensionsParams(options, toPath);
-  const askExtensions = async (place: ExtensionPlace) => {
-    const { askProjectTrust } = await import("@tau/harness/extensions");
-    const shown = ask === "surface" ? "tui" : "print";
-    const mode = options.mode === "json" || options.mode === "rpc" ? options.mode : shown;
-    const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
-    return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
-  };
-  for (const path of [...options.skills, ...options.promptTemplates, ...options.extensions]) {
-    if (!(await findStats(toPath(path)))) {
-      throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
-    }
-  }
-  for (const path of options.addDir) {
-    if (!(await findStats(toPath(path)))?.isDirectory()) {
-      throw new HarnessError("invalid_input", `There is no directory ${path}, which --add-dir names.`);
-    }
-  }
-  const systemPrompt =
-    options.systemPrompt === undefined ? undefined : await readTextOrFile(io.cwd, options.systemPrompt);
-  const appendSystemPrompt = await Promise.all(
-    options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
-  );
-  const here = await openSettingsOf(io.cwd);
-  await checkUnknownFlags(options, extensions, { cwd: io.cwd, agentDir, settings: here });
+  const directories = await createDirectoryOpener(options, io, {
+    // Other modes end soon, and need not see changes of the settings.
+    watch: options.mode === "rpc" || ask === "surface",
+    surface: ask === "surface" ? "tui" : "print",
+    asksTrust,
+  });
+  const here = await directories.openSettings(io.cwd);
+  await checkUnknownFlags(options, directories.extensions, { cwd: io.cwd, agentDir, settings: here });
   const sessionManager = await openSession(options, io, { ...here.get(), agentDir });
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
-  const settingsManager = cwd === io.cwd ? here : await openSettingsOf(cwd);
+  const settingsManager = cwd === io.cwd ? here : await directories.openSettings(cwd);
   if (settingsManager !== here) await here.close();
-  const resources: HostOptions["params"]["resources"] = {
-    lists: () => {
-      const { skills, prompts } = settingsManager.get();
-      return { skills: options.noSkills ? [] : skills, prompts: options.noPromptTemplates ? [] : prompts };
-    },
-    skillPaths: options.skills.map(toPath),
-    discoverSkills: !options.noSkills,
-    promptPaths: options.promptTemplates.map(toPath),
-    discoverPrompts: !options.noPromptTemplates,
-    ...(options.noContextFiles && { contextFiles: "none" }),
-  };
-  const { provider, model } = options;
-  const params: HostOptions["params"] = {
-    cwd,
-    agentDir,
-    settingsManager,
-    resources,
-    watch,
-    ...(options.agent !== undefined && { agentName: options.agent }),
-    ...(model !== undefined && { model }),
-    ...(provider !== undefined && { provider }),
-    ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
-    ...(options.noBuiltinTools && { tools: [] }),
-    ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
-    ...(options.noTools && { tools: [], allowedTools: [] }),
-    ...(options.excludeTools && { excludedTools: options.excludeTools }),
-    additionalDirectories: options.addDir.map(toPath),
-    ...(options.sequentialTools && { toolExecution: "sequential" }),
-    ...(options.policy !== undefined && { policyProfile: options.policy }),
-    ...(options.sandbox !== undefined && { sandbox: { mode: options.sandbox } }),
-    ...(systemPrompt !== undefined && { systemPrompt }),
-    appendSystemPrompt,
-    ...(ask && { ask }),
-    abortSignal: io.signal,
-    extensions,
-  };
-  const host = createHost({
-    params,
-    agentDir,
-    ...(options.models && { models: options.models }),
-    prepare: createPrepare(options),
-  });
+  const host = directories.openHost(cwd, settingsManager, { ...(ask && { ask }), abortSignal: io.signal });
   const sessionId = await host.open(sessionManager);
   const { session } = host.get(sessionId);
   try {
-    const resolved = await resolveFlags(options, session, extensions.flags);
+    const resolved = await resolveFlags(options, session, directories.extensions.flags);
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
     if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
@@ -152,23 +70,6 @@ async function openSessionHost(
     await host.dispose();
     throw error;
   }
-}
-
-/** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
-function createExtensionsParams({ extensions, noExtensions }: SessionOptions, toPath: (path: string) => string) {
-  return {
-    discovers: !noExtensions,
-    paths: extensions.map(toPath),
-    flags: new Map<string, string | boolean>(),
-    loadShared: lendModule,
-    findChild,
-  } satisfies ExtensionsParams;
-}
-
-/** The program of isolated extensions is a file beside that of tau. It is not there where the sources run as they are. */
-function findChild(): ChildProgram | undefined {
-  const path = join(dirname(realpathSync(process.argv[1] ?? "")), "extension-child.cjs");
-  return existsSync(path) ? { path, readable: [] } : undefined;
 }
 
 /** Before anything is opened, if there is no extension that could have the options. */
@@ -196,20 +97,6 @@ async function resolveFlags(
   const resolved = await resolveExtensionFlags(options, loaded);
   for (const [name, value] of resolved.extensionFlags) values.set(name, value);
   return resolved;
-}
-
-/** Whether a person can answer questions: the other modes are for programs. */
-export const canAnswer = ({ mode }: SessionOptions, io: Io): boolean => mode === "text" && isInteractive(io);
-
-/** `--api-key` is for the provider of the first session's model, in every session of this process. */
-function createPrepare({ apiKey }: SessionOptions): (session: AgentSession) => void {
-  let keyOwner: { provider: string; baseUrl: string } | undefined;
-  return ({ authStorage, model }) => {
-    if (apiKey === undefined) return;
-    keyOwner ??= model;
-    if (!keyOwner) throw new HarnessError("no_model", "--api-key needs a provider: add --model or --provider.");
-    authStorage.setRuntimeApiKey(keyOwner.provider, apiKey, keyOwner.baseUrl || undefined);
-  };
 }
 
 /** A misspelled name must not leave a tool enabled, or select no model at all. */
@@ -269,19 +156,3 @@ async function openSession(
   }
   return await SessionManager.create(cwd, directory, storage);
 }
-
-const findStats = (path: string) => stat(path).catch(() => undefined);
-
-/** If the value is the path of a file, its content. A shell passes a pipe for `<(command)`. */
-async function readTextOrFile(cwd: string, value: string): Promise<string> {
-  if (value.length >= 4_096 || value.includes("\n")) return value;
-  const path = resolve(cwd, value);
-  const stats = await findStats(path);
-  if (stats?.isFile() || stats?.isFIFO()) return await readFile(path, "utf8");
-  if (!looksLikeFile(value)) return value;
-  const advice = "If it is a text, write a blank into it and end it with a period.";
-  throw new HarnessError("invalid_input", `There is no file ${path}. ${advice}`);
-}
-
-/** A misspelled path must not become the prompt. */
-const looksLikeFile = (value: string): boolean => /\.(md|txt)$/i.test(value) || /^[^\s]*\/[^\s]*$/.test(value);

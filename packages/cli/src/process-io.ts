@@ -23,7 +23,9 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   // An empty one would make a path of the working directory of every path below it.
   if (!isAbsolute(self.env["HOME"] ?? "/")) delete self.env["HOME"];
   const interrupt = new AbortController();
+  let taker: (() => void) | undefined;
   const end = (signal: NodeJS.Signals) => {
+    if (taker) return taker();
     // The second Ctrl-C does not wait for anything.
     if (interrupt.signal.aborted) return void leaveInterrupted(self, getEndSignal(interrupt.signal));
     interrupt.abort(signal);
@@ -59,6 +61,10 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     },
     colour: terminal.out && !self.env["NO_COLOR"] && !isDumb(self.env),
     signal: interrupt.signal,
+    takeSignals: (onSignal) => {
+      taker = onSignal;
+      return () => (taker = undefined);
+    },
     cwd: workingDirectory(self),
     env: self.env,
   };

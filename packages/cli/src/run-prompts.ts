@@ -8,7 +8,8 @@ import { logAdvice } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { defaultRunMs, formatLimit } from "@tau/protocol";
 import { firstRunText } from "./first-run.ts";
-import { canAnswer, openHost } from "./open-host.ts";
+import { canAnswer } from "./open-directory.ts";
+import { openHost } from "./open-host.ts";
 import { readInput } from "./read-input.ts";
 
 /** Called when the run has ended. `reason` says why, unless the answer is all there is to say. */

@@ -5,13 +5,22 @@ export type EncodedFrame = Buffer;
 
 export const encodeFrame = (frame: EventFrame | ResponseFrame): EncodedFrame => Buffer.from(JSON.stringify(frame));
 
+/** How much may wait for a client that reads slowly. */
+export const maxBufferedBytes = 1024 * 1024;
+
+/** Whether a client answers questions of the policy, and dialogs of extensions. */
+export interface ClientAbilities {
+  readonly approvals: boolean;
+  readonly ui: boolean;
+}
+
 /** A client that has shown who it is. It may be a WebSocket or, for one request, HTTP. */
 export interface Client {
   readonly connectionId: string;
   readonly deviceId: string;
   readonly scopes: ReadonlySet<GatewayScope>;
-  /** Whether it answers questions of the policy, and dialogs of extensions. */
-  readonly abilities: { readonly approvals: boolean; readonly ui: boolean };
+  readonly abilities: ClientAbilities;
+  setAbilities(abilities: ClientAbilities): void;
   send(frame: EncodedFrame): void;
   /** How much was sent and is still waiting here, because the client reads slowly. */
   readonly bufferedBytes: number;

@@ -1,20 +1,32 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { createOwnDevice, Devices } from "./auth/devices.ts";
+import type { SettingsManager } from "@tau/harness/settings";
+import { openDevices } from "./auth/devices.ts";
+import { Guesses } from "./auth/guesses.ts";
+import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
+import { encodeFrame } from "./client.ts";
 import { openDurableParts } from "./durable-parts.ts";
+import { type DrainOptions, waitForRuns } from "./life/drain.ts";
+import { LogLines } from "./log-lines.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
-import { listen } from "./server/server.ts";
+import { listen, type ListenOptions } from "./server/server.ts";
+import { listModels } from "./sessions/list-models.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
+import { reloadSettings } from "./sessions/reload.ts";
+import { SessionIndex } from "./sessions/session-index.ts";
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ListenOptions {
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;
-  /** The token of the gateway's own user. */
-  token: string;
   openDirectory: OpenDirectory;
-  getSettings: () => GatewaySettings;
+  /** The directory that the gateway was started in. */
+  startDirectory: string;
+  /** The user's settings. */
+  settings: SettingsManager;
+  /** Default: those of `settings`. */
+  getSettings?: () => GatewaySettings;
   /** Of the program. */
   version: string;
   log: (line: string) => void;
@@ -26,12 +38,25 @@ export interface Gateway {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
   readonly parts: GatewayParts;
+  /** Takes nobody and nothing new, tells clients, and waits for the runs. Returns how many still run. */
+  drain(options?: DrainOptions): Promise<number>;
+  /** At once: what still runs is ended. */
   stop(): Promise<void>;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { agentDir, openDirectory, getSettings, version, log, clock = systemClock, ids = systemIds } = options;
-  const durable = await openDurableParts({ agentDir, clock, ids, getSettings, log, getSessions: () => parts.sessions });
+  const { agentDir, openDirectory, startDirectory, settings, version } = options;
+  const { clock = systemClock, ids = systemIds, getSettings = () => settings.get().gateway } = options;
+  const logs = new LogLines(options.log);
+  const log = logs.add;
+  const subscriptions = new Subscriptions(clock);
+  const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
+  const reload = () => reloadSettings(settings, parts.sessions);
+  const devices = await openDevices({ agentDir, clock, ids, log });
+  const guesses = new Guesses(clock);
+  let isStopping = false;
+  const getSessions = () => parts.sessions;
+  const durable = await openDurableParts({ agentDir, clock, ids, getSettings, log, getSessions });
   const { inbox } = durable;
   const parts: GatewayParts = {
     ...durable.parts,
@@ -39,28 +64,63 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     ids,
     startedAt: clock.now(),
+    isStopping: () => isStopping,
     getSettings,
-    devices: new Devices([createOwnDevice(options.token)]),
+    devices,
+    guesses,
+    pairing: new Pairing({ devices, guesses, clock, ids, log }),
     connections: new Connections(),
+    settings,
     sessions: new OpenSessions({
       agentDir,
       openDirectory,
+      startDirectory,
+      index: sessionIndex,
+      subscriptions,
+      settings,
+      reloadGateway: reload,
       afterCrash: inbox.afterCrash,
       onOpened: (hosted) => inbox.onOpened(hosted),
+      clock,
+      log,
     }),
-    subscriptions: new Subscriptions(),
+    sessionIndex,
+    subscriptions,
+    listModels: () => listModels(agentDir, settings),
+    reload,
+    logs,
     log,
   };
-  const { host, port } = getSettings();
-  const server = await listen({ host, port }, parts);
+  const server = await listen(options, parts).catch(async (error: unknown) => {
+    await durable.close();
+    throw error;
+  });
   void inbox.start();
+  const stopWatching = devices.watch();
+  devices.onRemoved((id) => {
+    for (const client of parts.connections.list(id)) client.close(1008, "the device was revoked");
+  });
   return {
-    url: `ws://${host}:${server.address.port}`,
+    url: server.url,
     parts,
-    async stop() {
-      await server.close();
+    async drain(drainOptions = {}) {
+      isStopping = true;
+      server.stopAccepting();
+      // What waits begins no more runs.
       await inbox.stop();
-      await parts.sessions.dispose();
+      const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
+      for (const client of parts.connections.list()) client.send(frame);
+      return await waitForRuns(parts, drainOptions);
+    },
+    async stop() {
+      isStopping = true;
+      await inbox.stop();
+      // Runs end before their clients go, who are told how.
+      await parts.sessions.dispose("gateway_disconnected");
+      for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
+      await server.close();
+      stopWatching();
+      parts.pairing.close();
       await durable.close();
     },
   };

@@ -1,13 +1,17 @@
-import type { Clock, Ids } from "@tau/ai";
-import type { Settings } from "@tau/harness/settings";
+import type { Clock, Ids, Model } from "@tau/ai";
+import type { Settings, SettingsManager } from "@tau/harness/settings";
 import type { Devices } from "./auth/devices.ts";
+import type { Guesses } from "./auth/guesses.ts";
+import type { Pairing } from "./auth/pairing.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
 import type { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { Lanes } from "./lanes/lanes.ts";
 import type { RunRecords } from "./lanes/run-records.ts";
+import type { LogLines } from "./log-lines.ts";
 import type { Connections } from "./server/connections.ts";
 import type { OpenSessions } from "./sessions/open-sessions.ts";
+import type { SessionIndex } from "./sessions/session-index.ts";
 
 export type GatewaySettings = Settings["gateway"];
 
@@ -18,16 +22,29 @@ export interface GatewayParts {
   readonly ids: Ids;
   /** By the clock. */
   readonly startedAt: number;
+  /** Whether nothing new may begin. */
+  readonly isStopping: () => boolean;
   /** They may change while the gateway runs. */
   readonly getSettings: () => GatewaySettings;
   readonly devices: Devices;
+  readonly pairing: Pairing;
+  /** Wrong tokens, by address. */
+  readonly guesses: Guesses;
   readonly connections: Connections;
+  readonly settings: SettingsManager;
   readonly sessions: OpenSessions;
+  readonly sessionIndex: SessionIndex;
   readonly subscriptions: Subscriptions;
   readonly lanes: Lanes;
+  /** Which sessions run, and whose run a crash has cut. */
   readonly runs: RunRecords;
   readonly inbox: Inbox;
   readonly idempotencyKeys: IdempotencyKeys;
+  /** The models that can be used, where no session is open that knows more. */
+  readonly listModels: () => Promise<readonly Model[]>;
+  /** Reads the settings again, also those of open sessions; answers with the names of those that changed. */
+  readonly reload: () => Promise<readonly string[]>;
+  readonly logs: LogLines;
   /** Writes a line to the gateway's own log. */
   readonly log: (line: string) => void;
 }

@@ -47,16 +47,25 @@ const names = {
   notice: "session.notice",
 } as const satisfies Record<SessionEvent["type"], string>;
 
+/** What an event of a session is called on a wire, and what it carries there. */
+export interface NamedEvent {
+  name: WireEventName;
+  payload: EventEnvelope["payload"];
+}
+
+/** The one table from events to the wire. Undefined for a kind that this version does not know. */
+export function nameEvent(event: SessionEvent, sessionId: string): NamedEvent | undefined {
+  const { type, ...fields } = event;
+  if (!Object.hasOwn(names, type)) return undefined;
+  const status = getStatus(event);
+  const payload = { sessionId, ...(status !== undefined && { status }), ...fields, eventType: type };
+  return { name: names[type], payload };
+}
+
 /** Puts an event of a session into an envelope. */
 export function wrapEvent(event: SessionEvent, sessionId: string, position: EventPosition): EventEnvelope {
-  const { type, ...fields } = event;
-  const status = getStatus(event);
-  return {
-    type: "event",
-    event: names[type],
-    payload: { sessionId, ...(status !== undefined && { status }), ...fields, eventType: type },
-    ...position,
-  };
+  const { name, payload } = nameEvent(event, sessionId)!;
+  return { type: "event", event: name, payload, ...position };
 }
 
 const getStatus = ({ type }: SessionEvent) =>

@@ -54,7 +54,15 @@ export {
   type ThinkingLevelChangeEntry,
   type UsageEntry,
 } from "./entry.ts";
-export { type EventEnvelope, type EventPosition, unwrapEvent, type WireEventName, wrapEvent } from "./envelope.ts";
+export {
+  type EventEnvelope,
+  type EventPosition,
+  type NamedEvent,
+  nameEvent,
+  unwrapEvent,
+  type WireEventName,
+  wrapEvent,
+} from "./envelope.ts";
 export type {
   Delta,
   CompactionReason,

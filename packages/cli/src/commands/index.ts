@@ -112,6 +112,20 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: "gateway",
+    summary: "Serve sessions to pages and programs, and say who may connect",
+    usage: [
+      "tau gateway [--host HOST] [--port PORT] [--cluster URL]  Serve sessions until it is stopped; on this machine only by default",
+      "tau gateway status [--json]  Whether your gateway runs, and where",
+      "tau gateway stop [--now]  Stop it when its runs are over, at most 30 s later; with --now, at once",
+      "tau gateway logs [-n, --lines N] [-f, --follow]  What it has written into its log, 100 lines by default",
+      "tau gateway token  The token of your account, for programs that need one",
+      "tau gateway devices [--json]  Who may connect, and who asks to",
+      "tau gateway pair CODE [--scopes LIST] [--name NAME]  Let a device in that shows this code; LIST is read,write,approve by default",
+      "tau gateway revoke DEVICE  Take a device's token away, and close its connections; for local, your account gets a new one",
+    ],
+  },
+  {
     name: "doctor",
     summary: "Check what tau needs and suggest fixes",
     usage: ["tau doctor [--network] [--json]  Contacts no server without --network"],

@@ -1,38 +1,79 @@
 /** Which client follows which session. */
-import type { Cursor, HostEvent } from "@tau/harness/host";
-import { wrapEvent } from "@tau/protocol";
-import type { EventFrame } from "@tau/protocol/gateway";
+import type { Clock } from "@tau/ai";
+import type { Cursor } from "@tau/harness/host";
 import { type Client, encodeFrame } from "../client.ts";
-import type { OpenSession } from "../sessions/open-sessions.ts";
+import type { OpenSession } from "../sessions/open-session.ts";
+import { Outbox } from "./outbox.ts";
+import { SessionFeed } from "./session-feed.ts";
+import { SnapshotBudget } from "./snapshot-budget.ts";
 
 export class Subscriptions {
-  /** How to stop, by client and session. */
-  readonly #stops = new Map<Client, Map<string, () => void>>();
+  readonly #clock: Clock;
+  readonly #snapshots = new SnapshotBudget();
+  /** By session. */
+  readonly #feeds = new Map<string, { open: OpenSession; feed: SessionFeed }>();
+  readonly #outboxes = new Map<Client, { outbox: Outbox; sessionIds: Set<string> }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Sends what came after `from`, or a snapshot, and then every event. A second subscription takes the place of the first. */
-  add(client: Client, { hosted }: OpenSession, from?: Cursor): void {
-    const { sessionId } = hosted.session;
-    this.remove(client, sessionId);
-    const send = (item: HostEvent) => client.send(encodeFrame(toFrame(sessionId, item)));
-    const stop = hosted.subscribe(send, from);
-    const ofClient = this.#stops.get(client) ?? new Map<string, () => void>();
-    if (!this.#stops.has(client)) client.onClosed(() => this.#removeAll(client));
-    this.#stops.set(client, ofClient.set(sessionId, stop));
+  add(client: Client, open: OpenSession, from?: Cursor): void {
+    const { sessionId } = open.hosted.session;
+    const { outbox, sessionIds } = this.#getOutbox(client);
+    const known = this.#feeds.get(sessionId) ?? { open, feed: new SessionFeed(open) };
+    this.#feeds.set(sessionId, known);
+    sessionIds.add(sessionId);
+    known.feed.add(client, outbox, from);
+    open.onFollowed(client, known.feed.size);
   }
 
   remove(client: Client, sessionId: string): void {
-    const ofClient = this.#stops.get(client);
-    ofClient?.get(sessionId)?.();
-    ofClient?.delete(sessionId);
+    this.#outboxes.get(client)?.sessionIds.delete(sessionId);
+    const known = this.#feeds.get(sessionId);
+    if (!known?.feed.has(client)) return;
+    known.feed.remove(client);
+    if (known.feed.size === 0) this.#feeds.delete(sessionId);
+    known.open.onLeft(known.feed.size);
   }
 
-  #removeAll(client: Client): void {
-    for (const stop of this.#stops.get(client)?.values() ?? []) stop();
-    this.#stops.delete(client);
+  count(sessionId: string): number {
+    return this.#feeds.get(sessionId)?.feed.size ?? 0;
+  }
+
+  /** Whether a client that follows the session answers questions of the policy. */
+  isAttended(sessionId: string): boolean {
+    for (const { scopes, abilities } of this.#feeds.get(sessionId)?.feed.clients ?? []) {
+      if (abilities.approvals && scopes.has("approve")) return true;
+    }
+    return false;
+  }
+
+  /** Tells those who follow a session that it is closed. */
+  close(sessionId: string, reason: string): void {
+    const clients = [...(this.#feeds.get(sessionId)?.feed.clients ?? [])];
+    for (const client of clients) {
+      this.remove(client, sessionId);
+      this.tellClosed(client, sessionId, reason);
+    }
+  }
+
+  tellClosed(client: Client, sessionId: string, reason: string): void {
+    client.send(encodeFrame({ type: "event", event: "session.closed", payload: { sessionId, reason } }));
+  }
+
+  #getOutbox(client: Client) {
+    const known = this.#outboxes.get(client);
+    if (known) return known;
+    const outbox = new Outbox({ client, clock: this.#clock, snapshots: this.#snapshots });
+    const added = { outbox, sessionIds: new Set<string>() };
+    this.#outboxes.set(client, added);
+    client.onClosed(() => {
+      for (const sessionId of added.sessionIds) this.remove(client, sessionId);
+      this.#outboxes.delete(client);
+      outbox.close();
+    });
+    return added;
   }
 }
-
-const toFrame = (sessionId: string, item: HostEvent): EventFrame =>
-  item.kind === "event"
-    ? wrapEvent(item.event, sessionId, item.position)
-    : { type: "event", event: "session.snapshot", payload: { sessionId, view: item.view }, ...item.position };

@@ -362,6 +362,7 @@ export class SessionInbox {
 
   async #submit(session: AgentSession, { messages, queue, interrupt }: InjectStep, text: string): Promise<void> {
     const logId = getLogId(messages[0]!);
+    const scopes = getScopes(messages);
     const images = messages.flatMap((message) => message.images ?? []);
     this.#handed.add(logId);
     try {
@@ -369,6 +370,7 @@ export class SessionInbox {
         queue,
         interrupt,
         messageId: logId,
+        ...(scopes && { scopes }),
         ...(images.length > 0 && { images }),
       });
       const { disposition } = submission;
@@ -428,4 +430,12 @@ export class SessionInbox {
       this.#parts.log(`What became of ${ids.join(", ")} could not be written: ${getErrorMessage(error)}`);
     }
   }
+}
+
+/** What all senders of a message may do; undefined if nobody is asked. */
+function getScopes(messages: readonly StoredMessage[]): readonly string[] | undefined {
+  const all = messages.map(({ origin }) => origin.scopes);
+  return all.reduce((common, scopes) =>
+    scopes ? (common ?? scopes).filter((scope) => scopes.includes(scope)) : common,
+  );
 }

@@ -1,15 +1,15 @@
 import { method, type SomeMethods } from "./method.ts";
 
 export const healthMethods = {
-  health: method({}, async ({ parts }) => {
-    const sessions = await parts.sessions.list();
+  health: method({}, ({ parts }) => {
+    const open = [...parts.sessions.all];
     return {
       ok: true,
       version: parts.version,
       uptimeMs: parts.clock.now() - parts.startedAt,
       connections: parts.connections.count,
-      openSessions: sessions.length,
-      runningSessions: sessions.filter(({ status }) => status === "running").length,
+      openSessions: open.length,
+      runningSessions: open.filter(({ hosted }) => hosted.session.isStreaming).length,
       inbox: parts.inbox.counts,
       memoryBytes: process.memoryUsage.rss(),
     };

@@ -4,13 +4,30 @@ import { isCommandName } from "@tau/protocol";
 import { type GatewayMethod, isGatewayMethod, methodScopes, type RequestFrame } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import { callOnce } from "../idempotency/call-once.ts";
+import { approvalMethods } from "./approvals.ts";
+import { configMethods } from "./config.ts";
+import { devicesMethods } from "./devices.ts";
 import { healthMethods } from "./health.ts";
 import { inboxMethods } from "./inbox.ts";
-import type { MethodContext, OwnMethod, SomeMethods } from "./method.ts";
+import { interruptMethods } from "./interrupt.ts";
+import type { MethodContext, MethodDefinitions, OwnMethod } from "./method.ts";
+import { modelMethods } from "./models.ts";
 import { runCommand } from "./session.ts";
 import { sessionsMethods } from "./sessions.ts";
+import { usageMethods } from "./usage.ts";
 
-const methodTable: SomeMethods = { ...healthMethods, ...sessionsMethods, ...inboxMethods };
+/** A method without a definition, or without a scope, does not compile. */
+const methodTable: MethodDefinitions = {
+  ...healthMethods,
+  ...sessionsMethods,
+  ...approvalMethods,
+  ...modelMethods,
+  ...usageMethods,
+  ...configMethods,
+  ...interruptMethods,
+  ...devicesMethods,
+  ...inboxMethods,
+};
 
 /** Throws for a method that does not exist, that the client may not call, or whose parameters are wrong. */
 export async function callMethod(context: MethodContext, { method, params = {} }: RequestFrame): Promise<unknown> {

@@ -1,23 +1,97 @@
 /** The commands of a session as methods. The host checks their parameters. */
+import { createSessionFrameRedactor } from "@tau/harness/policy";
+import { findSession, idInFileName, mustBeInSessionDirectory, type SessionLookup } from "@tau/harness/session";
+import { SessionManager } from "@tau/harness";
 import type { Command, CommandName } from "@tau/protocol";
-import { encodeFrame } from "../client.ts";
+import { encodeFrame, maxBufferedBytes } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import { acceptCommand, isMessageCommand } from "../inbox/accept-command.ts";
+import type { OpenSession } from "../sessions/open-session.ts";
 import type { MethodContext } from "./method.ts";
+
+type Fields = Record<string, unknown>;
+
+/** Done before a command, where other sessions of the gateway are concerned. What it answers with takes the command's place. */
+type Before = (context: MethodContext, open: OpenSession, fields: Fields) => Promise<unknown>;
+
+const before: Partial<Record<CommandName, Before>> = {
+  // A client that goes to another session leaves nothing: both stay open for others.
+  switch_session: async ({ parts }, open, { sessionPath, ...others }) => {
+    if (typeof sessionPath !== "string" || Object.keys(others).length > 0) return undefined;
+    const sessionId = await findSessionId(open, sessionPath);
+    await parts.sessions.open(sessionId);
+    return { sessionId, cancelled: false };
+  },
+  rename_session: async ({ parts }, open, { session, name }) => {
+    const other = await findOther(parts, open, session);
+    if (!other || typeof name !== "string" || name.trim() === "") return undefined;
+    await other.hosted.session.sessionManager.appendSessionInfo(name.trim());
+    return null;
+  },
+  delete_session: async ({ parts }, open, { session }) => {
+    const other = await findOther(parts, open, session);
+    if (!other) return undefined;
+    const { sessionId, hasWork } = other.hosted.session;
+    if (hasWork) throw new GatewayError("busy", `The session ${sessionId} is running. Abort it before you delete it.`);
+    await parts.sessions.close(sessionId, "deleted");
+    return undefined;
+  },
+};
 
 export async function runCommand(
   context: MethodContext,
   name: CommandName,
-  { sessionId, ...fields }: Record<string, unknown>,
+  { sessionId, ...fields }: Fields,
 ): Promise<unknown> {
-  const { parts, client, requestId } = context;
+  const { parts, client } = context;
   if (typeof sessionId !== "string") throw new GatewayError("invalid_parameters", "sessionId is missing.");
   if (isMessageCommand(name)) return await acceptCommand(context, name, { ...fields, sessionId });
-  const { host } = await parts.sessions.open(sessionId);
-  return await host.execute(sessionId, { ...fields, type: name } as Command, {
-    onOutput: (delta) => {
-      const payload = { sessionId, id: requestId, delta };
-      client.send(encodeFrame({ type: "event", event: "session.bash.output", payload }));
-    },
+  return await parts.sessions.use(sessionId, async (open) => {
+    const answer = await before[name]?.(context, open, fields);
+    if (answer !== undefined) return answer;
+    const data: unknown = await open.host.execute(sessionId, { ...fields, type: name } as Command, {
+      isClosed: true,
+      scopes: [...client.scopes],
+      onInitialize: (abilities) => client.setAbilities(abilities),
+      ...(name === "bash" && { onOutput: createOutput(context, open) }),
+    });
+    return data === undefined ? null : open.redact(data);
   });
+}
+
+/** Sends the output of a command, without keys, as long as the client keeps up. */
+function createOutput({ client, requestId }: MethodContext, { hosted: { session } }: OpenSession) {
+  const redactor = createSessionFrameRedactor(session);
+  const { sessionId } = session;
+  return (text: string) => {
+    const update = { type: "tool_execution_update", toolCallId: "", updateType: "stdout", content: text };
+    for (const { content } of redactor.redactEvent(update)) {
+      const payload = { sessionId, id: requestId, delta: content };
+      if (client.bufferedBytes > maxBufferedBytes) continue;
+      client.send(encodeFrame({ type: "event", event: "session.bash.output", payload }));
+    }
+  };
+}
+
+const getLookup = ({ host, hosted: { session } }: OpenSession): SessionLookup => ({
+  cwd: session.cwd,
+  agentDir: host.agentDir,
+  directory: session.sessionManager.getSessionDir(),
+});
+
+/** The id of a session that a client names. A path has to be in a session directory: other files are none of its business. */
+async function findSessionId(open: OpenSession, reference: string): Promise<string> {
+  const lookup = getLookup(open);
+  const path = await findSession(reference, lookup);
+  await mustBeInSessionDirectory(path, lookup);
+  const info = await SessionManager.describe(path);
+  return info?.id ?? idInFileName(path);
+}
+
+/** The session that a client names, if it is open and not the one that it is named in. */
+async function findOther({ sessions }: MethodContext["parts"], open: OpenSession, reference: unknown) {
+  if (typeof reference !== "string") return undefined;
+  const sessionId = await findSessionId(open, reference);
+  const other = sessions.find(sessionId);
+  return other === open ? undefined : other;
 }

@@ -1,42 +1,86 @@
-/** Methods about which sessions are open, and who follows them. */
-import { nonEmptyText, object, oneOf, optional, wholeNumber } from "@tau/harness/fields";
-import { describe } from "../sessions/open-sessions.ts";
-import { method, type SomeMethods } from "./method.ts";
+/** Methods about which sessions there are, which are open, and who follows them. */
+import { nonEmptyText, object, oneOf, optional, text, wholeNumber, flag } from "@tau/harness/fields";
+import { toSessionSummary } from "@tau/harness/host";
+import { canResume } from "../bridge/session-feed.ts";
+import { GatewayError } from "../errors.ts";
+import type { OpenSession } from "../sessions/open-session.ts";
+import { getSessionStatus } from "../sessions/session-status.ts";
+import { method, type MethodContext, type SomeMethods } from "./method.ts";
 
-const onDisconnect = optional(oneOf("continue", "stop"));
+const onDisconnectField = optional(oneOf("continue", "stop"));
+const sessionId = nonEmptyText;
+
+const maxListed = 100;
 
 export const sessionsMethods = {
-  "sessions.create": method(
-    { cwd: nonEmptyText, agent: optional(nonEmptyText), name: optional(nonEmptyText), onDisconnect },
-    async ({ parts }, { cwd, agent, name }) => {
-      const { hosted } = await parts.sessions.create(cwd, agent);
-      if (name !== undefined) await hosted.session.sessionManager.appendSessionInfo(name);
-      return describe(hosted);
+  "sessions.list": method(
+    {
+      query: optional(text),
+      // Every directory is listed.
+      all: optional(flag),
+      named: optional(flag),
+      sort: optional(oneOf("modified", "created", "name")),
+      cursor: optional(nonEmptyText),
+      limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
+    },
+    async ({ parts }, { limit = maxListed, all: _all, ...filter }) => {
+      parts.sessions.markChanges();
+      const page = await parts.sessionIndex.list({ ...filter, limit: Math.min(limit, maxListed) });
+      const sessions = await Promise.all(
+        page.sessions.map(async (info) => {
+          const status = await getSessionStatus(info, parts.sessions.find(info.id));
+          return { ...toSessionSummary(info), status };
+        }),
+      );
+      return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) };
     },
   ),
-  "sessions.open": method({ sessionId: nonEmptyText, onDisconnect }, async ({ parts }, { sessionId }) =>
-    describe((await parts.sessions.open(sessionId)).hosted),
+  "sessions.create": method(
+    { cwd: nonEmptyText, agent: optional(nonEmptyText), name: optional(nonEmptyText), onDisconnect: onDisconnectField },
+    async (context, { cwd, agent, name, onDisconnect }) => {
+      const open = await context.parts.sessions.create(cwd, agent);
+      if (name !== undefined) await open.hosted.session.sessionManager.appendSessionInfo(name.trim());
+      return describe(context, open, onDisconnect);
+    },
   ),
-  "sessions.close": method({ sessionId: nonEmptyText }, async ({ parts }, { sessionId }) => {
-    await parts.sessions.close(sessionId);
+  "sessions.open": method({ sessionId, onDisconnect: onDisconnectField }, async (context, params) =>
+    describe(context, await context.parts.sessions.open(params.sessionId), params.onDisconnect),
+  ),
+  "sessions.close": method({ sessionId }, async ({ parts }, params) => {
+    if (!parts.sessions.find(params.sessionId)) throw notOpen(params.sessionId);
+    await parts.sessions.close(params.sessionId);
     return null;
   }),
   "sessions.subscribe": method(
     {
-      sessionId: nonEmptyText,
+      sessionId,
       resume: optional(object({ epoch: nonEmptyText, lastSeq: wholeNumber({ min: 0, unit: "events" }) })),
     },
-    async ({ parts, client }, { sessionId, resume }) => {
-      const open = await parts.sessions.open(sessionId);
+    async ({ parts, client, afterResponse }, { resume, ...params }) => {
+      const open = await parts.sessions.open(params.sessionId);
       const { position } = open.hosted;
-      const from = resume?.epoch === position.epoch ? { epoch: resume.epoch, seq: resume.lastSeq } : undefined;
-      // After the response, which says where the events begin.
-      queueMicrotask(() => parts.subscriptions.add(client, open, from));
-      return { ...position, resumed: from !== undefined };
+      const from = resume && { epoch: resume.epoch, seq: resume.lastSeq };
+      // The events that come meanwhile are still there.
+      const start = from && canResume(open.hosted, from) ? from : undefined;
+      const follow = () => {
+        if (parts.sessions.find(params.sessionId) === open) parts.subscriptions.add(client, open, start);
+        else parts.subscriptions.tellClosed(client, params.sessionId, "closed");
+      };
+      if (afterResponse) afterResponse(follow);
+      else follow();
+      return { ...position, resumed: start !== undefined && open.hosted.hasEventsAfter(start.seq) };
     },
   ),
-  "sessions.unsubscribe": method({ sessionId: nonEmptyText }, ({ parts, client }, { sessionId }) => {
-    parts.subscriptions.remove(client, sessionId);
+  "sessions.unsubscribe": method({ sessionId }, ({ parts, client }, params) => {
+    parts.subscriptions.remove(client, params.sessionId);
     return null;
   }),
 } satisfies SomeMethods;
+
+function describe({ client }: MethodContext, open: OpenSession, onDisconnect: "continue" | "stop" | undefined) {
+  if (onDisconnect !== undefined) open.setOnDisconnect(onDisconnect, client);
+  return open.describe();
+}
+
+const notOpen = (id: string): GatewayError =>
+  new GatewayError("not_found", `The session ${JSON.stringify(id.slice(0, 128))} is not open.`);

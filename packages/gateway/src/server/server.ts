@@ -1,40 +1,188 @@
 /** HTTP and WebSocket on one port. */
-import { createServer, type Server } from "node:http";
+import { readFileSync } from "node:fs";
+import { createServer as createPlainServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { getErrorMessage } from "@tau/ai/internal";
+import { systemCode } from "@tau/tools/platform";
 import { WebSocketServer } from "ws";
-import type { GatewayParts } from "../parts.ts";
-import { limits, SocketClient } from "./socket-client.ts";
+import { GatewayError, toFault } from "../errors.ts";
+import type { GatewayParts, GatewaySettings } from "../parts.ts";
+import { isLoopback, toLimitKey } from "./address.ts";
+import { checkPlace, createPlace } from "./check-request.ts";
+import { answerHttp, toErrorAnswer } from "./http.ts";
+import { defaultServerLimits, limits, type ServerLimits } from "./limits.ts";
+import { PageFiles } from "./page-files.ts";
+import { RateLimit } from "./rate-limit.ts";
+import type { Route } from "./route.ts";
+import { ownRoutes } from "./routes.ts";
+import { SocketClient } from "./socket-client.ts";
+import { Sockets } from "./sockets.ts";
 
 export interface ListenOptions {
-  host: string;
-  /** 0: any. */
-  port: number;
+  /** Besides those of the gateway itself. */
+  routes?: readonly Route[];
+  /** The files of the page. */
+  pageDirectory?: string;
+  serverLimits?: Partial<ServerLimits>;
 }
 
 export interface ListeningServer {
-  readonly address: AddressInfo;
+  /** Such as `ws://127.0.0.1:7433`. */
+  readonly url: string;
+  /** No new connections; those that are open go on. */
+  stopAccepting(): void;
   close(): Promise<void>;
 }
 
-export async function listen({ host, port }: ListenOptions, parts: GatewayParts): Promise<ListeningServer> {
-  const server: Server = createServer((_request, response) => response.writeHead(404).end());
-  const sockets = new WebSocketServer({
-    server,
+/** Throws `needs_tls`, `port_taken` or `unavailable`, with a sentence for people. */
+export async function listen(options: ListenOptions, parts: GatewayParts): Promise<ListeningServer> {
+  const { host, port, tls } = parts.getSettings();
+  const serverLimits = { ...defaultServerLimits, ...options.serverLimits };
+  const secure = readCertificate(tls);
+  if (!secure && !isLoopback(host)) {
+    const advice =
+      "Set gateway.tls.cert and gateway.tls.key, or listen on 127.0.0.1 and put a server with TLS before it.";
+    throw new GatewayError(
+      "needs_tls",
+      `Without TLS the gateway listens on this machine only, not on ${host}. ${advice}`,
+    );
+  }
+  const server = createServer(secure);
+  server.maxHeadersCount = 64;
+  server.maxConnections = serverLimits.maxConnections;
+  server.listen(port, host === "localhost" ? "127.0.0.1" : host);
+  await untilListening(server, host, port);
+  const address = server.address() as AddressInfo;
+  const getPlace = () =>
+    createPlace({ ...parts.getSettings(), host, port: address.port, isSecure: secure !== undefined });
+  const routes = [...ownRoutes, ...(options.routes ?? [])];
+  const page = new PageFiles(options.pageDirectory);
+  const sockets = new Sockets(parts.clock);
+  const connects = new RateLimit(
+    { perSecond: serverLimits.connectsPerSecond, burst: serverLimits.connectBurst },
+    parts.clock,
+  );
+  const upgrader = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
     maxPayload: limits.maxPayloadBytes,
+    maxFragments: 1_024,
     perMessageDeflate: false,
     skipUTF8Validation: false,
   });
-  sockets.on("connection", (socket) => new SocketClient(socket, parts));
-  server.listen(port, host);
-  await once(server, "listening");
+  let isAccepting = true;
+
+  /** Throws what an upgrade is refused for. */
+  const mustUpgrade = ({ rawHeaders, url, method }: IncomingMessage, key: string): void => {
+    const refusal = checkPlace(rawHeaders, getPlace());
+    if (refusal) throw new GatewayError("forbidden", refusal.message);
+    if (!isAccepting) throw new GatewayError("unavailable", "The gateway stops.");
+    if (url !== "/" || method !== "GET")
+      throw new GatewayError("not_found", "WebSockets are opened at `/`, without a query.");
+    const retryAfterMs = connects.take(key);
+    const isFull =
+      sockets.countUnknown() >= serverLimits.maxUnknownSockets ||
+      sockets.countUnknown(key) >= serverLimits.maxUnknownSocketsPerAddress;
+    if (retryAfterMs === 0 && !isFull) return;
+    const message = "Too many connections were opened in a short time.";
+    throw new GatewayError("rate_limited", message, { retryAfterMs: Math.max(retryAfterMs, 1_000) });
+  };
+
+  server.on("request", (request, response) => void answerHttp(request, response, { parts, getPlace, routes, page }));
+  server.on("upgrade", (request: IncomingMessage, socket, head) => {
+    socket.on("error", () => socket.destroy());
+    const key = toLimitKey(request.socket.remoteAddress);
+    try {
+      mustUpgrade(request, key);
+    } catch (error) {
+      return refuseUpgrade(socket, toErrorAnswer(toFault(error)));
+    }
+    upgrader.handleUpgrade(request, socket, head, (webSocket) => {
+      const onKnown = (client: SocketClient) => sockets.markKnown(client);
+      sockets.add(new SocketClient({ webSocket, tcp: request.socket, address: key, parts, onKnown }), key);
+    });
+  });
+  server.on("clientError", (error, socket) => {
+    const isTooLarge = systemCode(error) === "HPE_HEADER_OVERFLOW";
+    if (socket.writable) socket.end(`HTTP/1.1 ${isTooLarge ? "431" : "400"} Bad Request\r\nConnection: close\r\n\r\n`);
+    else socket.destroy();
+  });
+
+  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   return {
-    address: server.address() as AddressInfo,
-    async close() {
-      for (const socket of sockets.clients) socket.terminate();
-      sockets.close();
+    url: `${secure ? "wss" : "ws"}://${name}:${address.port}`,
+    stopAccepting() {
+      isAccepting = false;
       server.close();
-      await once(server, "close");
+    },
+    async close() {
+      isAccepting = false;
+      const closed = server.listening ? once(server, "close") : undefined;
+      server.close();
+      sockets.close();
+      server.closeAllConnections();
+      await closed;
     },
   };
+}
+
+type Certificate = { cert: Buffer; key: Buffer };
+
+function createServer(secure: Certificate | undefined): Server {
+  const options = {
+    headersTimeout: 5_000,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 5_000,
+    connectionsCheckingInterval: 2_000,
+    maxHeaderSize: 16 * 1024,
+    // A request without one is refused with the others that name no host of ours.
+    requireHostHeader: false,
+    noDelay: true,
+    keepAlive: true,
+  };
+  return secure ? createSecureServer({ ...options, ...secure, minVersion: "TLSv1.2" }) : createPlainServer(options);
+}
+
+function readCertificate({ cert, key }: GatewaySettings["tls"]): Certificate | undefined {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined) {
+    throw new GatewayError("needs_tls", "gateway.tls needs both: cert, the file with the certificates, and key.");
+  }
+  try {
+    return { cert: readFileSync(cert), key: readFileSync(key) };
+  } catch (error) {
+    throw new GatewayError("needs_tls", `A file of gateway.tls cannot be read: ${getErrorMessage(error)}`);
+  }
+}
+
+async function untilListening(server: Server, host: string, port: number): Promise<void> {
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "EADDRINUSE") {
+      const advice = "Stop that program, or choose another port: --port P, or the setting gateway.port.";
+      throw new GatewayError("port_taken", `Another program listens on port ${port} of ${host} already. ${advice}`);
+    }
+    throw new GatewayError(
+      "unavailable",
+      `The gateway cannot listen on port ${port} of ${host}: ${getErrorMessage(error)}`,
+    );
+  }
+}
+
+function refuseUpgrade(socket: Duplex, { status, body, headers = {} }: ReturnType<typeof toErrorAnswer>): void {
+  const text = JSON.stringify(body);
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    "Connection: close",
+    "Content-Type: application/json; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.once("finish", () => socket.destroy());
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
 }

@@ -1,76 +1,74 @@
 /** One WebSocket. It is asked who it is; then its requests are answered until it goes. */
 import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
 import { getErrorMessage } from "@tau/ai/internal";
 import {
-  flag,
-  jsonObject,
-  list,
-  nonEmptyText,
-  object,
-  oneOf,
-  optional,
-  parseFields,
-  text,
-  wholeNumber,
-} from "@tau/harness/fields";
-import {
-  type ConnectParams,
   gatewayMethods,
   gatewayProtocol,
-  type GatewayLimits,
   type GatewayScope,
-  gatewayScopes,
   type HelloData,
   type RequestFrame,
   type ResponseFrame,
 } from "@tau/protocol/gateway";
 import type { RawData, WebSocket } from "ws";
+import { createWrongTokenError } from "../auth/guesses.ts";
 import { type Client, type EncodedFrame, encodeFrame } from "../client.ts";
 import { GatewayError, toFault } from "../errors.ts";
+import { createStoppingError, mayBeginWork } from "../life/drain.ts";
 import { callMethod } from "../methods/index.ts";
 import type { GatewayParts } from "../parts.ts";
+import { parseConnect, parseFrame } from "./connect-params.ts";
+import { connectMs, limits, maxConnectBytes, maxMissedPings, maxRequestsAtATime } from "./limits.ts";
 
-export const limits: GatewayLimits = {
-  maxPayloadBytes: 1024 * 1024,
-  maxBufferedBytes: 1024 * 1024,
-  pingIntervalMs: 15_000,
-};
+export interface SocketClientOptions {
+  webSocket: WebSocket;
+  /** What it is on. */
+  tcp: Socket;
+  /** What limits count by. */
+  address: string;
+  parts: GatewayParts;
+  /** Called when it has said who it is. */
+  onKnown: (client: SocketClient) => void;
+}
 
-/** How long a connection may take to say who it is. */
-const connectMs = 5_000;
+interface Known {
+  readonly deviceId: string;
+  /** What it asked for; the device may have less now than it had then. */
+  readonly wanted: readonly GatewayScope[];
+  readonly abilities: Client["abilities"];
+}
 
-const frameFields = {
-  type: oneOf("req"),
-  id: nonEmptyText,
-  method: nonEmptyText,
-  params: optional(jsonObject),
-};
-
-const connectFields = {
-  minProtocol: wholeNumber({ min: 1, unit: "versions" }),
-  maxProtocol: wholeNumber({ min: 1, unit: "versions" }),
-  client: object({ name: nonEmptyText, version: nonEmptyText }),
-  deviceId: nonEmptyText,
-  proof: text,
-  scopes: optional(list(oneOf(...gatewayScopes))),
-  abilities: optional(object({ approvals: optional(flag), ui: optional(flag) })),
-};
+const noScopes: ReadonlySet<GatewayScope> = new Set();
 
 export class SocketClient implements Client {
   readonly connectionId: string;
-  readonly #socket: WebSocket;
-  readonly #parts: GatewayParts;
+  readonly #options: SocketClientOptions;
   readonly #nonce = randomBytes(32).toString("hex");
-  readonly #connectTimer: NodeJS.Timeout;
-  #known: { deviceId: string; scopes: ReadonlySet<GatewayScope>; abilities: Client["abilities"] } | undefined;
+  /** Ends the time in which it has to say who it is. */
+  readonly #endConnect: () => void;
+  #known: Known | undefined;
+  #missedPings = 0;
+  #running = 0;
 
-  constructor(socket: WebSocket, parts: GatewayParts) {
-    this.#socket = socket;
-    this.#parts = parts;
+  constructor(options: SocketClientOptions) {
+    const { webSocket, tcp, parts } = options;
+    this.#options = options;
     this.connectionId = parts.ids();
-    this.#connectTimer = setTimeout(() => this.close(1008, "connect did not come in time"), connectMs);
-    socket.on("message", (data, isBinary) => void this.#take(data, isBinary));
-    socket.on("close", () => clearTimeout(this.#connectTimer));
+    const cancelTimer = parts.clock.setTimer(connectMs, () => this.close(1008, "connect did not come in time"));
+    const bytesBefore = tcp.bytesRead;
+    const onData = () => {
+      if (tcp.bytesRead - bytesBefore > maxConnectBytes) this.terminate();
+    };
+    tcp.on("data", onData);
+    this.#endConnect = () => {
+      cancelTimer();
+      tcp.off("data", onData);
+    };
+    webSocket.on("message", (data, isBinary) => void this.#take(data, isBinary));
+    webSocket.on("pong", () => (this.#missedPings = 0));
+    webSocket.on("close", this.#endConnect);
+    // It is closed with the code that the error asks for: 1002, 1007 or 1009.
+    webSocket.on("error", (error) => parts.log(`A client sent a faulty frame: ${getErrorMessage(error)}`));
     const payload = { nonce: this.#nonce, protocol: { min: gatewayProtocol, max: gatewayProtocol } };
     this.send(encodeFrame({ type: "event", event: "connect.challenge", payload }));
   }
@@ -80,41 +78,70 @@ export class SocketClient implements Client {
   }
 
   get scopes(): ReadonlySet<GatewayScope> {
-    return this.#known?.scopes ?? new Set();
+    const known = this.#known;
+    const device = known && this.#options.parts.devices.get(known.deviceId);
+    return device ? new Set(device.scopes.filter((scope) => known.wanted.includes(scope))) : noScopes;
   }
 
   get abilities(): Client["abilities"] {
     return this.#known?.abilities ?? { approvals: false, ui: false };
   }
 
+  setAbilities(abilities: Client["abilities"]): void {
+    if (this.#known) this.#known = { ...this.#known, abilities };
+  }
+
   get bufferedBytes(): number {
-    return this.#socket.bufferedAmount;
+    return this.#options.webSocket.bufferedAmount;
   }
 
   send(frame: EncodedFrame): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame, { binary: false });
+    const { webSocket } = this.#options;
+    if (webSocket.readyState === webSocket.OPEN) webSocket.send(frame, { binary: false });
   }
 
   close(code: number, reason: string): void {
-    this.#socket.close(code, reason);
+    this.#options.webSocket.close(code, reason);
+  }
+
+  /** Without waiting for the client. */
+  terminate(): void {
+    this.#options.webSocket.terminate();
+  }
+
+  /** Ends a connection whose other end has not answered for a while: it may be gone without a word. */
+  ping(): void {
+    const { webSocket } = this.#options;
+    if (this.#missedPings >= maxMissedPings) return this.terminate();
+    this.#missedPings++;
+    if (webSocket.readyState === webSocket.OPEN) webSocket.ping();
   }
 
   onClosed(listener: () => void): () => void {
-    this.#socket.once("close", listener);
-    return () => this.#socket.off("close", listener);
+    this.#options.webSocket.once("close", listener);
+    return () => this.#options.webSocket.off("close", listener);
   }
 
   async #take(data: RawData, isBinary: boolean): Promise<void> {
-    const frame = isBinary ? undefined : parseFrame(data);
+    this.#missedPings = 0;
+    const { webSocket, parts } = this.#options;
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    // In one piece, because `binaryType` is that of Node.
+    const frame = isBinary ? undefined : parseFrame((data as Buffer).toString());
     if (!frame) return this.close(1008, "not a frame of the protocol");
+    if (++this.#running === maxRequestsAtATime) webSocket.pause();
+    const afterResponse: (() => void)[] = [];
     try {
-      const payload = this.#known ? await this.#call(frame) : await this.#connect(frame);
+      const payload = this.#known ? await this.#call(frame, afterResponse) : await this.#connect(frame);
       this.#answer({ type: "res", id: frame.id, ok: true, payload });
+      for (const act of afterResponse) act();
     } catch (error) {
       const fault = toFault(error);
-      if (fault.code === "internal") this.#parts.log(`${frame.method}: ${getErrorMessage(error)}`);
+      if (fault.code === "internal") parts.log(`${frame.method}: ${getErrorMessage(error)}`);
       this.#answer({ type: "res", id: frame.id, ok: false, error: fault });
       if (!this.#known) this.close(1008, fault.code);
+    } finally {
+      if (this.#running-- === maxRequestsAtATime) webSocket.resume();
     }
   }
 
@@ -122,45 +149,37 @@ export class SocketClient implements Client {
     this.send(encodeFrame(frame));
   }
 
-  #call(frame: RequestFrame): Promise<unknown> {
-    return callMethod({ client: this, requestId: frame.id, parts: this.#parts }, frame);
+  async #call(frame: RequestFrame, later: (() => void)[]): Promise<unknown> {
+    const { parts } = this.#options;
+    // Who was removed a moment ago is closed by this, and has no scopes.
+    parts.devices.refresh();
+    if (parts.isStopping() && mayBeginWork(frame.method)) throw createStoppingError();
+    const afterResponse = (act: () => void) => void later.push(act);
+    return await callMethod({ client: this, requestId: frame.id, afterResponse, parts }, frame);
   }
 
   async #connect({ method, params }: RequestFrame): Promise<HelloData> {
+    const { parts, address, onKnown } = this.#options;
     if (method !== "connect") throw new GatewayError("unauthorized", "Before `connect`, nothing else is answered.");
-    const parsed = parseFields(connectFields, params ?? {}, { isClosed: true });
-    if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
-    const given = parsed.values as ConnectParams;
-    if (given.minProtocol > gatewayProtocol || given.maxProtocol < gatewayProtocol) {
-      throw new GatewayError("unavailable", `This gateway speaks version ${gatewayProtocol} of the protocol.`);
-    }
-    const device = this.#parts.devices.checkProof(given.deviceId, this.#nonce, given.proof);
-    if (!device) throw new GatewayError("unauthorized", "The proof is not right for this device.");
-    clearTimeout(this.#connectTimer);
-    const scopes = device.scopes.filter((scope) => given.scopes?.includes(scope) ?? true);
-    const { approvals = false, ui = false } = given.abilities ?? {};
-    this.#known = { deviceId: device.id, scopes: new Set(scopes), abilities: { approvals, ui } };
-    this.#parts.connections.add(this);
-    const sessions = scopes.includes("read") ? await this.#parts.sessions.list() : [];
+    const wanted = parseConnect(params ?? {});
+    const device = parts.devices.checkProof(wanted.deviceId, this.#nonce, wanted.proof);
+    if (!device) throw createWrongTokenError(parts.guesses, address);
+    this.#endConnect();
+    const scopes = device.scopes.filter((scope) => wanted.scopes?.includes(scope) ?? true);
+    const { approvals = false, ui = false } = wanted.abilities ?? {};
+    this.#known = { deviceId: device.id, wanted: wanted.scopes ?? device.scopes, abilities: { approvals, ui } };
+    onKnown(this);
+    parts.connections.add(this);
+    const sessions = scopes.includes("read") ? parts.sessions.list() : [];
     return {
       type: "hello-ok",
       protocol: gatewayProtocol,
-      server: { version: this.#parts.version, connectionId: this.connectionId },
+      server: { version: parts.version, connectionId: this.connectionId },
       deviceId: device.id,
       scopes,
       features: { methods: [...gatewayMethods], events: [] },
       limits,
       snapshot: { sessions, approvals: sessions.reduce((sum, { approvals: open }) => sum + open, 0) },
     };
-  }
-}
-
-function parseFrame(data: RawData): RequestFrame | undefined {
-  try {
-    const parsed = parseFields(frameFields, JSON.parse(data.toString()), { isClosed: true });
-    return parsed.kind === "parsed" ? (parsed.values as RequestFrame) : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }

@@ -1,98 +1,239 @@
-/** The sessions that are open in the gateway. They are opened when they are used. */
+/** The sessions that are open in the gateway. They are opened when they are used, and closed when they are not. */
+import type { Clock } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { type AgentSessionParams, SessionManager } from "@tau/harness";
 import type { AfterCrash, Host, HostedSession } from "@tau/harness/host";
-import { findSession, getWorkingDirectory } from "@tau/harness/session";
+import { createSessionFrameRedactor } from "@tau/harness/policy";
+import { getWorkingDirectory, isSessionId } from "@tau/harness/session";
+import type { SettingsManager } from "@tau/harness/settings";
 import type { OpenSessionData } from "@tau/protocol/gateway";
+import type { Subscriptions } from "../bridge/subscriptions.ts";
 import { GatewayError } from "../errors.ts";
-
-/** Opens a host for the sessions of a directory: with its settings, its trust and its extensions. */
-export type OpenDirectory = (cwd: string, params: GatewaySessionParams) => Promise<Host>;
+import { OpenSession } from "./open-session.ts";
+import type { SessionIndex } from "./session-index.ts";
+import { resolveDirectory } from "./session-roots.ts";
 
 /** What the sessions of a gateway are created with, besides what their directory says. */
-export type GatewaySessionParams = Required<Pick<AgentSessionParams, "afterCrash">>;
+export type GatewaySessionParams = Required<Pick<AgentSessionParams, "ask" | "reloadGateway" | "afterCrash">>;
 
-export interface OpenSession {
-  readonly host: Host;
-  readonly hosted: HostedSession;
-}
+/**
+ * Opens a host for the sessions of a directory: with its settings, its trust and its extensions. Its sessions are created
+ * with `params`. The host is disposed of when it has no open sessions any more; see `HostOptions.onDispose`.
+ */
+export type OpenDirectory = (cwd: string, params: GatewaySessionParams) => Promise<Host>;
 
 export interface OpenSessionsOptions {
   agentDir: string;
   openDirectory: OpenDirectory;
+  /** The directory that the gateway was started in. */
+  startDirectory: string;
+  index: SessionIndex;
+  subscriptions: Subscriptions;
+  settings: SettingsManager;
+  reloadGateway: () => Promise<readonly string[]>;
   afterCrash: AfterCrash;
   /** Called with each session that was opened. */
   onOpened: (hosted: HostedSession) => void;
+  clock: Clock;
+  log: (line: string) => void;
+}
+
+interface Directory {
+  host: Promise<Host>;
+  /** How many sessions are open in it or being opened. */
+  users: number;
 }
 
 export class OpenSessions {
   readonly #options: OpenSessionsOptions;
-  /** By directory. */
-  readonly #hosts = new Map<string, Promise<Host>>();
+  readonly #directories = new Map<string, Directory>();
+  readonly #open = new Map<string, OpenSession>();
+  readonly #opening = new Map<string, Promise<OpenSession>>();
+  /** Settle when their logs can be opened again. */
+  readonly #closing = new Map<string, Promise<void>>();
 
   constructor(options: OpenSessionsOptions) {
     this.#options = options;
   }
 
-  async list(): Promise<OpenSessionData[]> {
-    const hosts = await Promise.all(this.#hosts.values());
-    return hosts.flatMap((host) => host.sessionIds.map((id) => describe(host.get(id))));
+  get all(): Iterable<OpenSession> {
+    return this.#open.values();
   }
 
-  async create(cwd: string, agentName?: string): Promise<OpenSession> {
-    const host = await this.#getHost(cwd);
-    const sessionId = await host.create(agentName === undefined ? {} : { agentName });
-    this.#options.onOpened(host.get(sessionId));
-    return { host, hosted: host.get(sessionId) };
+  list(): OpenSessionData[] {
+    return [...this.#open.values()].map((open) => open.describe());
   }
 
-  /** The session with this id, which is opened if it is not. Throws `not_found`. */
-  async open(sessionId: string): Promise<OpenSession> {
-    const known = await this.find(sessionId);
-    if (known) return known;
-    const { agentDir } = this.#options;
-    const path = await findSession(sessionId, { cwd: process.cwd(), agentDir, directory: undefined });
-    const manager = await SessionManager.open(path, { agentDir });
-    const host = await this.#getHost(await getWorkingDirectory(manager, process.cwd()));
-    await host.open(manager);
-    this.#options.onOpened(host.get(sessionId));
-    return { host, hosted: host.get(sessionId) };
+  /** Tells the index which files were written here: the system may tell it later. */
+  markChanges(): void {
+    for (const open of this.#open.values()) {
+      const { sessionFile } = open.hosted.session;
+      if (sessionFile !== undefined && open.takeGrowth()) this.#options.index.markChanged(sessionFile);
+    }
   }
 
   /** Undefined if it is not open. */
-  async find(sessionId: string): Promise<OpenSession | undefined> {
-    for (const opening of this.#hosts.values()) {
-      const host = await opening;
-      if (host.sessionIds.includes(sessionId)) return { host, hosted: host.get(sessionId) };
-    }
-    return undefined;
+  find(sessionId: string): OpenSession | undefined {
+    return this.#open.get(sessionId);
   }
 
-  async close(sessionId: string): Promise<void> {
-    const open = await this.find(sessionId);
-    if (!open) throw new GatewayError("not_found", `The session ${JSON.stringify(sessionId)} is not open.`);
-    await open.host.close(sessionId);
+  /** A new session in a directory below the roots. */
+  async create(cwd: string, agentName?: string): Promise<OpenSession> {
+    const { settings, startDirectory } = this.#options;
+    const { roots } = settings.get().gateway;
+    const directory = await resolveDirectory(cwd, roots.length > 0 ? roots : [startDirectory]);
+    return await this.#withHost(directory, async (host) => {
+      const sessionId = await host.create(agentName === undefined ? {} : { agentName });
+      return this.#open.get(sessionId)!;
+    });
+  }
+
+  /** The session with this id, which is opened if it is not. Throws `not_found`, and `conflict` if another process has it. */
+  async open(sessionId: string): Promise<OpenSession> {
+    const known = this.#open.get(sessionId);
+    if (known) {
+      known.touch();
+      return known;
+    }
+    const opening = this.#opening.get(sessionId) ?? this.#openLog(sessionId);
+    this.#opening.set(sessionId, opening);
+    try {
+      return await opening;
+    } finally {
+      if (this.#opening.get(sessionId) === opening) this.#opening.delete(sessionId);
+    }
+  }
+
+  /** Opens it, and keeps it open as long as the work goes on. */
+  async use<T>(sessionId: string, work: (open: OpenSession) => Promise<T>): Promise<T> {
+    const open = await this.open(sessionId);
+    return await open.use(() => work(open));
+  }
+
+  /** `reason` is what those who follow it are told. */
+  async close(sessionId: string, reason = "closed"): Promise<void> {
+    const open = this.#open.get(sessionId);
+    if (!open) {
+      await this.#closing.get(sessionId);
+      return;
+    }
+    this.#options.subscriptions.close(sessionId, reason);
+    const closing = open.host.close(sessionId);
+    const settle = () => void this.#closing.delete(sessionId);
+    this.#closing.set(sessionId, closing.then(settle, settle));
+    await closing;
   }
 
   async dispose(reason?: unknown): Promise<void> {
-    const hosts = await Promise.all(this.#hosts.values());
-    this.#hosts.clear();
-    await Promise.all(hosts.map((host) => host.dispose(reason)));
+    const directories = [...this.#directories.values()];
+    this.#directories.clear();
+    await Promise.all(
+      directories.map(async ({ host: opening }) => {
+        const host = await opening.catch(() => undefined);
+        await host?.dispose(reason);
+      }),
+    );
+    await Promise.all(this.#closing.values());
+    this.#options.index.close();
   }
 
-  #getHost(cwd: string): Promise<Host> {
-    const { openDirectory, afterCrash } = this.#options;
-    const opening = this.#hosts.get(cwd) ?? openDirectory(cwd, { afterCrash });
-    this.#hosts.set(cwd, opening);
-    return opening;
+  async #openLog(sessionId: string): Promise<OpenSession> {
+    const { agentDir, startDirectory, index, settings } = this.#options;
+    await this.#closing.get(sessionId);
+    const path = isSessionId(sessionId) ? await index.find(sessionId) : undefined;
+    if (path === undefined) {
+      throw new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);
+    }
+    const manager = await SessionManager.open(path, { agentDir, durability: settings.get().durability });
+    const { readOnly } = manager;
+    if (readOnly?.reason === "held") {
+      await manager.close();
+      const message = `The session ${sessionId} is open in process ${readOnly.holder.pid}. Close it there first.`;
+      throw new GatewayError("conflict", message);
+    }
+    const cwd = await getWorkingDirectory(manager, startDirectory);
+    return await this.#withHost(cwd, async (host) => {
+      const id = await host.open(manager);
+      return this.#open.get(id)!;
+    });
   }
-}
 
-export function describe({ session, view }: HostedSession): OpenSessionData {
-  return {
-    sessionId: session.sessionId,
-    cwd: session.cwd,
-    ...(view.log.name !== undefined && { name: view.log.name }),
-    status: view.live.run ? "running" : "idle",
-    approvals: view.live.approvals.length,
-  };
+  /** Opens the host of a directory, if it is not open, and keeps it open as long as the work goes on. */
+  async #withHost<T>(cwd: string, work: (host: Host) => Promise<T>): Promise<T> {
+    const directory = this.#directories.get(cwd) ?? { host: this.#openHost(cwd), users: 0 };
+    this.#directories.set(cwd, directory);
+    directory.users++;
+    try {
+      return await work(await directory.host);
+    } finally {
+      this.#release(cwd, directory);
+    }
+  }
+
+  #release(cwd: string, directory: Directory): void {
+    directory.users--;
+    if (directory.users > 0 || this.#directories.get(cwd) !== directory) return;
+    this.#directories.delete(cwd);
+    const { log } = this.#options;
+    this.#leave(directory).catch((error: unknown) => log(`${cwd} could not be left: ${getErrorMessage(error)}`));
+  }
+
+  async #leave(directory: Directory): Promise<void> {
+    // Whoever wanted it knows why it could not be opened.
+    const host = await directory.host.catch(() => undefined);
+    await Promise.all(this.#closing.values());
+    await host?.dispose();
+  }
+
+  async #openHost(cwd: string): Promise<Host> {
+    const { openDirectory, subscriptions, reloadGateway, afterCrash } = this.#options;
+    const ask = { isAttended: (sessionId: string) => subscriptions.isAttended(sessionId) };
+    const host = await openDirectory(cwd, { ask, reloadGateway, afterCrash });
+    // Commands and extensions open sessions too.
+    host.watch({
+      onOpened: (hosted) => this.#add(cwd, host, hosted),
+      onClosed: (sessionId) => this.#remove(cwd, sessionId),
+    });
+    return host;
+  }
+
+  #add(cwd: string, host: Host, hosted: HostedSession): void {
+    const { clock, subscriptions, settings, index, log } = this.#options;
+    const { sessionId, sessionFile } = hosted.session;
+    const redactor = createSessionFrameRedactor(hosted.session);
+    hosted.redactWith(redactor);
+    if (sessionFile !== undefined) index.markChanged(sessionFile);
+    const directory = this.#directories.get(cwd);
+    if (directory) directory.users++;
+    this.#open.set(
+      sessionId,
+      new OpenSession({
+        host,
+        hosted,
+        redactor,
+        clock,
+        getIdleCloseMs: () => settings.get().gateway.idleCloseMs,
+        countFollowers: () => subscriptions.count(sessionId),
+        onIdle: () => {
+          this.close(sessionId, "idle").catch((error: unknown) =>
+            log(`The session ${sessionId} could not be closed: ${getErrorMessage(error)}`),
+          );
+        },
+      }),
+    );
+    this.#options.onOpened(hosted);
+  }
+
+  #remove(cwd: string, sessionId: string): void {
+    const { subscriptions, index } = this.#options;
+    const open = this.#open.get(sessionId);
+    if (!open) return;
+    this.#open.delete(sessionId);
+    open.end();
+    subscriptions.close(sessionId, "closed");
+    const { sessionFile } = open.hosted.session;
+    if (sessionFile !== undefined) index.markChanged(sessionFile);
+    const directory = this.#directories.get(cwd);
+    if (directory) this.#release(cwd, directory);
+  }
 }

@@ -38,11 +38,10 @@ export async function openTestGateway(given: TestGatewayOptions = {}): Promise<T
   const settings = { ...given.settings, gateway: { port: 0, ...given.settings?.gateway } };
   const settingsManager = SettingsManager.inMemory(settings);
   const logged: string[] = [];
-  const token = "a-token-for-tests-only";
   const gateway = await startGateway({
     agentDir,
-    token,
-    getSettings: () => settingsManager.get().gateway,
+    settings: settingsManager,
+    startDirectory: workspace,
     openDirectory: async (cwd, own) =>
       createHost({
         agentDir,
@@ -54,7 +53,7 @@ export async function openTestGateway(given: TestGatewayOptions = {}): Promise<T
   });
   return {
     gateway,
-    token,
+    token: gateway.parts.devices.get("local")!.token,
     workspace,
     agentDir,
     model,

@@ -47,6 +47,7 @@ import type { NavigateOptions } from "./navigate.ts";
 import { type Notice, Notices } from "./notices.ts";
 import { type PromptOptions, Prompts, type SteerOptions, type SubmitOptions } from "./prompts.ts";
 import { type AgentSessionEvent, Publisher } from "./publisher.ts";
+import { RunScopes } from "./run-scopes.ts";
 import type { AgentSessionParts } from "./session-parts.ts";
 import { getCacheHitRate, getContextUse, type SessionStats } from "./stats.ts";
 import { Transcript } from "./transcript.ts";
@@ -92,6 +93,7 @@ export class AgentSession {
     const { signal } = this.#lifetime;
     const getExtensions = () => this.extensions;
     const mustBeUsable = () => this.#mustBeUsable();
+    const scopes = new RunScopes();
     const notice = (code: string, message: string) => this.#notices.add(code, message);
     this.#lifecycles = new ToolLifecycles({
       clock,
@@ -103,7 +105,10 @@ export class AgentSession {
       ...parts,
       getTree: () => this.#tree,
       getActivity: () => this.#activity,
-      reload: () => this.reload(),
+      reload: async () => {
+        const changed = await parts.reloadGateway?.();
+        return [...new Set([...(changed ?? []), ...(await this.reload())])];
+      },
     });
     const sandbox = tools.sandbox && createToolSandbox(tools.sandbox, () => this.#judge.parts);
     this.#choices = new Choices({ ...parts, sandbox, session, actions, lifecycles: this.#lifecycles, signal });
@@ -118,6 +123,7 @@ export class AgentSession {
       ...parts,
       sessionId: session.id,
       publisher: this.#publisher,
+      scopes,
       timeoutMs: () => this.settings.approvals.timeoutMs,
     });
     this.#host = createRunHost({
@@ -162,7 +168,7 @@ export class AgentSession {
     });
     const own = { host: this.#host, choices: this.#choices, activity: this.#activity, notices: this.#notices };
     this.#binding = new ExtensionBinding({ session: this, ...own });
-    this.#prompts = new Prompts({ ...parts, ...own, inbox: this.#inbox, getExtensions, mustBeUsable });
+    this.#prompts = new Prompts({ ...parts, ...own, inbox: this.#inbox, scopes, getExtensions, mustBeUsable });
     this.#bash = new UserBash({
       ...parts,
       ...own,
@@ -171,7 +177,7 @@ export class AgentSession {
       session,
       transcript: this.#transcript,
     });
-    this.#live = createLiveSession({ ...parts, activity: this.#activity, lifetime: signal });
+    this.#live = createLiveSession({ ...parts, taint: parts.policy.taint, activity: this.#activity, lifetime: signal });
     this.#changes = createChangeHandlers({ ...parts, ...own, getExtensions });
     this.#cleanUps.push(session.onAppend(this.#changes.onAppend));
     this.#cleanUps.push(services.resources.subscribe(this.#changes.onResources));
@@ -427,6 +433,18 @@ export class AgentSession {
   async abort(reason?: unknown): Promise<void> {
     this.#activity.abort(toRunAborted(reason, "person"));
     await this.waitForIdle();
+  }
+
+  /** Ends the run when the calls that are running have ended. False when there is none. */
+  interrupt(reason: string): boolean {
+    const { run } = this.#activity;
+    run?.stopAfterTurn({ kind: "aborted", by: "person", reason });
+    return run !== undefined;
+  }
+
+  /** Something goes on that would end with the session: a run, a queued message, or a command in the background. */
+  get hasWork(): boolean {
+    return this.isStreaming || !this.#inbox.isEmpty || this.#bash.isRunning || this.#parts.hasJobs();
   }
 
   /** Stops waiting to ask again: the run ends with the failure. */

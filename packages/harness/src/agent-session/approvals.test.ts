@@ -26,7 +26,7 @@ function open(choice: AskChoice = "surface") {
   const events: SessionEvent[] = [];
   publisher.onSessionEvent((event) => events.push(event));
   const clock = createFakeClock();
-  const approvals = new Approvals({ publisher, clock, timeoutMs: () => 5_000 });
+  const approvals = new Approvals({ sessionId: "one", publisher, clock, timeoutMs: () => 5_000 });
   const controller = new AbortController();
   const ask = (asked = question) => approvals.port(choice)!(asked, controller.signal);
   return { approvals, events, controller, ask, clock };
@@ -177,7 +177,7 @@ test("a surface may set a time for its answers, and the settings have precedence
     const surface = { isAttended: () => true, timeoutMs: () => surfaceMs };
     const publisher = new Publisher((message) => expect.fail(message));
     const clock = createFakeClock();
-    const approvals = new Approvals({ publisher, clock, timeoutMs: () => settingMs });
+    const approvals = new Approvals({ sessionId: "one", publisher, clock, timeoutMs: () => settingMs });
     const asked = approvals.port(surface)!(question, new AbortController().signal);
     let answer: Answer | undefined;
     void asked.then((value) => void (answer = value));
@@ -191,7 +191,7 @@ test("a surface may set a time for its answers, and the settings have precedence
 test("a surface that does not answer now is not asked", () => {
   const { approvals, events } = open();
   let isAttended = false;
-  const surface = { isAttended: () => isAttended };
+  const surface = { isAttended: (sessionId: string) => isAttended && sessionId === "one" };
   expect(approvals.port(surface)).toBeUndefined();
   isAttended = true;
   expect(approvals.port(surface)).toBeDefined();

@@ -6,8 +6,11 @@ import type { Publisher } from "./publisher.ts";
 
 /** A surface that answers with `AgentSession.approve`. */
 export interface AnsweringSurface {
-  /** Whether it answers now. If not, what needs an answer is denied at once, as if there were nobody to ask. */
-  isAttended: () => boolean;
+  /**
+   * Whether it answers questions of this session now. If not, what needs an answer is denied at once, as if there were
+   * nobody to ask.
+   */
+  isAttended: (sessionId: string) => boolean;
   /** How long it has to answer, unless the settings say. Default 5 minutes. */
   timeoutMs?: () => number | undefined;
 }
@@ -18,6 +21,7 @@ export type AskChoice = Ask | "surface" | AnsweringSurface;
 const defaultTimeoutMs = 5 * 60 * 1_000;
 
 export interface ApprovalsParts {
+  sessionId: string;
   publisher: Publisher;
   clock: Clock;
   /** How long a question waits before it is denied; undefined if the settings do not say. */
@@ -46,7 +50,7 @@ export class Approvals {
    */
   port(choice: AskChoice): Ask | undefined {
     const surface = typeof choice === "object" ? choice : undefined;
-    if (surface?.isAttended() === false) return undefined;
+    if (surface?.isAttended(this.#parts.sessionId) === false) return undefined;
     return async (question, signal) => {
       const { publisher, clock, timeoutMs } = this.#parts;
       const { request: _request, ...approval } = question;

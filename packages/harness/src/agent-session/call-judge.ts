@@ -3,15 +3,18 @@ import type { Clock, Ids } from "@tau/ai";
 import { adviseUser } from "../policy/advice.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { PolicyReport } from "../policy/policy-report.ts";
+import type { SessionTaint } from "../policy/session-taint.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { Approvals, type AskChoice } from "./approvals.ts";
 import type { LiveSession } from "./live-sessions.ts";
 import type { Publisher } from "./publisher.ts";
+import type { RunScopes } from "./run-scopes.ts";
 
 /** What decides about calls. */
 export interface PolicyParts extends Pick<JudgeParts, "decide" | "audit" | "grants" | "remembered" | "files"> {
   ask: AskChoice | undefined;
   report: PolicyReport;
+  taint: SessionTaint;
 }
 
 export interface CallJudgeParts {
@@ -22,6 +25,7 @@ export interface CallJudgeParts {
   ids: Ids;
   clock: Clock;
   publisher: Publisher;
+  scopes: RunScopes;
   /** How long a question waits before it is denied; undefined if the settings do not say. */
   timeoutMs: () => number | undefined;
 }
@@ -34,9 +38,9 @@ export interface CallJudge extends Pick<RunHost, "judge" | "endCall" | "getCallM
 }
 
 export function createCallJudge(own: CallJudgeParts): CallJudge {
-  const { sessionId, parent, cwd, ids, clock, publisher, timeoutMs } = own;
+  const { sessionId, parent, cwd, ids, clock, publisher, scopes, timeoutMs } = own;
   const { decide, audit, grants, remembered, files, ask } = own.policy;
-  const approvals = new Approvals({ publisher, clock, timeoutMs });
+  const approvals = new Approvals({ sessionId, publisher, clock, timeoutMs });
   /** What the user said when they allowed a call, by its id. */
   const messages = new Map<string, string>();
   const parts: JudgeParts = {
@@ -57,6 +61,7 @@ export function createCallJudge(own: CallJudgeParts): CallJudge {
         }
       }
     },
+    hasScope: (scope) => scopes.has(scope),
     onMessage: (toolCallId, message) => messages.set(toolCallId, message),
     // For each call: a client may come or say later that it answers.
     get ask() {

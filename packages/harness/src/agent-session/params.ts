@@ -105,6 +105,8 @@ export interface AgentSessionParams {
    * retries, the setting `httpIdleTimeoutMs`), the session's id, and the transport and thinking budgets of the settings.
    */
   streamFn?: StreamFn;
+  /** Called by the tool `gateway_reload` besides: the gateway reads its settings again, and answers with what changed. */
+  reloadGateway?: () => Promise<readonly string[]>;
   /** Gets everything that happens but the deltas, without secrets. */
   debugLog?: DebugLog;
   /** The open sessions among which a parent is found. Default: those that were created without a host. */

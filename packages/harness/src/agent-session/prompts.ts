@@ -9,6 +9,7 @@ import type { Activity, Content, PromptOutcome, Submission } from "./activity.ts
 import { getContent, type PromptContent } from "./content.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Notices } from "./notices.ts";
+import type { RunScopes } from "./run-scopes.ts";
 
 export interface PromptOptions extends PromptContent {
   /** Where to queue the prompt while a run is in progress; without it, the prompt is refused then. */
@@ -30,6 +31,11 @@ export interface SubmitOptions extends PromptContent {
   source?: InputSource;
   /** The id of the message in the log, its `queueId`. It must be new. Default: only a message that is queued has one. */
   messageId?: string;
+  /**
+   * What tools with a `requiredScope` are measured against in the run that the prompt begins. A prompt that joins a run can
+   * only take scopes from it. Default: scopes are not asked for.
+   */
+  scopes?: readonly string[];
 }
 
 export interface PromptsParts {
@@ -38,6 +44,7 @@ export interface PromptsParts {
   activity: Activity;
   inbox: Inbox;
   notices: Notices;
+  scopes: RunScopes;
   /** Throws when the session cannot run. */
   mustBeUsable: () => void;
 }
@@ -63,7 +70,7 @@ export class Prompts {
   /** Resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions): Promise<Submission> {
     const { activity, inbox, mustBeUsable } = this.#parts;
-    const { queue: wanted, interrupt = false, source = "rpc", messageId, ...given } = options;
+    const { queue: wanted, interrupt = false, source = "rpc", messageId, scopes, ...given } = options;
     const extensions = this.#parts.getExtensions();
     const origin = { source, ...(wanted && { streamingBehavior: wanted }) };
     // At once without extensions: the session is busy as soon as this was called.
@@ -82,8 +89,8 @@ export class Prompts {
         "A run is already in progress. Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.",
       );
     }
-    const getPrompt = () => this.#expand(typed, content);
-    const submission = await activity.submit(getPrompt, queue ?? "followUp", messageId);
+    this.#parts.scopes.take(scopes, activity.isBusy);
+    const submission = await activity.submit(() => this.#expand(typed, content), queue ?? "followUp", messageId);
     // It is queued first: otherwise only the abort would happen.
     if (interrupt && submission.disposition === "queued" && inbox.has(submission.id)) {
       const end = { kind: "aborted", by: "person", reason: "steered" } as const;

@@ -41,6 +41,10 @@ export interface AgentSessionParts {
   ids: Ids;
   /** Writes what a tool says into the debug log. */
   logTool: ((tool: string, level: ToolLogLevel, message: string) => void) | undefined;
+  /** Whether commands of the model run in the background. */
+  hasJobs: () => boolean;
+  /** Reads again what the session does not read itself; answers with what changed. */
+  reloadGateway: (() => Promise<readonly string[]>) | undefined;
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
   /** Ends what was made for this session, and releases the log. */

@@ -50,6 +50,10 @@ export class UserBash {
     this.#parts = parts;
   }
 
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
   abort(): void {
     this.#running?.abort();
   }

@@ -28,12 +28,23 @@ export interface HostOptions {
   models?: readonly string[];
   /** Called with each session before it can be used, for example to set a key for this process alone. */
   prepare?: (session: AgentSession) => void | Promise<void>;
+  /** Called by `dispose` when all sessions are closed, to close what they shared. */
+  onDispose?: () => Promise<void>;
+}
+
+/** Is told which sessions a host has. */
+export interface HostWatcher {
+  /** Called before the session's first event. */
+  onOpened(hosted: HostedSession): void;
+  /** Called when no command reaches it any more. */
+  onClosed(sessionId: string): void;
 }
 
 export class Host {
   readonly #options: HostOptions;
   readonly #live = new LiveSessions();
   readonly #hosted = new Map<string, HostedSession>();
+  readonly #watchers = new Set<HostWatcher>();
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -101,7 +112,7 @@ export class Host {
     // A surface that only prompts, as print mode does, starts faster without the commands.
     const { commandTable } = await import("./commands/index.ts");
     const definition = commandTable[name];
-    const parsed = parseFields(definition.fields, params);
+    const parsed = parseFields(definition.fields, params, { isClosed: options.isClosed === true });
     if (parsed.kind === "wrong") throw new HarnessError("invalid_parameters", parsed.message);
     const hosted = this.get(sessionId);
     const context: CommandContext = { host: this, hosted, session: hosted.session, options };
@@ -113,6 +124,13 @@ export class Host {
     return this.get(sessionId).subscribe(listener, from);
   }
 
+  /** Tells of the sessions that are open, and then of each that is opened or closed. Returns how to stop. */
+  watch(watcher: HostWatcher): () => void {
+    for (const hosted of this.#hosted.values()) watcher.onOpened(hosted);
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
   /** Which models `cycle_model` goes through; undefined: those of the settings. */
   get modelPatterns(): readonly string[] | undefined {
     return this.#options.models;
@@ -121,7 +139,7 @@ export class Host {
   /** `why` is what extensions are told; default: the program ends. */
   async close(sessionId: string, why?: SessionEnd): Promise<void> {
     const hosted = this.get(sessionId);
-    this.#hosted.delete(sessionId);
+    this.#remove(sessionId);
     await hosted.close(why);
   }
 
@@ -129,8 +147,14 @@ export class Host {
   async dispose(reason?: unknown): Promise<void> {
     const open = [...this.#hosted.values()];
     await Promise.all(open.map((hosted) => hosted.abort(reason)));
-    this.#hosted.clear();
+    for (const sessionId of this.sessionIds) this.#remove(sessionId);
     await Promise.all(open.map((hosted) => hosted.close()));
+    await this.#options.onDispose?.();
+  }
+
+  #remove(sessionId: string): void {
+    this.#hosted.delete(sessionId);
+    for (const watcher of this.#watchers) watcher.onClosed(sessionId);
   }
 
   async #add(sessionManager: SessionManager, cwd: string, open: () => Promise<AgentSession>): Promise<string> {
@@ -152,7 +176,9 @@ export class Host {
       await this.#options.prepare?.(session);
       session.setExtensionHost(createExtensionHost(this, session.sessionId));
       const epoch = this.ids();
-      this.#hosted.set(session.sessionId, new HostedSession(session, { epoch, view: await openView(session) }));
+      const hosted = new HostedSession(session, { epoch, view: await openView(session) });
+      this.#hosted.set(session.sessionId, hosted);
+      for (const watcher of this.#watchers) watcher.onOpened(hosted);
       return session.sessionId;
     } catch (error) {
       await session.dispose();

@@ -32,6 +32,11 @@ export type HostEvent =
 
 export type HostListener = (event: HostEvent) => void;
 
+/** The events to tell in place of one; see `FrameRedactor`. */
+export interface EventRedactor {
+  redactEvent(event: SessionEvent): readonly SessionEvent[];
+}
+
 export class HostedSession {
   readonly session: AgentSession;
   /** Created by the first command that completes something. */
@@ -47,6 +52,7 @@ export class HostedSession {
   });
   readonly #tracker: ViewTracker;
   #seq = 0;
+  #redactor: EventRedactor | undefined;
   /** Settles when everything that was submitted so far was accepted or refused. */
   #lastSubmission: Promise<unknown> = Promise.resolve();
   #pendingSubmissions = 0;
@@ -74,6 +80,11 @@ export class HostedSession {
   subscribe(listener: HostListener, from?: Cursor): () => void {
     for (const event of this.#catchUp(from)) listener(event);
     return this.#listeners.add(listener);
+  }
+
+  /** Whether a client that has seen this event would get all that it missed. */
+  hasEventsAfter(seq: number): boolean {
+    return seq <= this.#seq && this.#ring.after(seq, this.#seq) !== undefined;
   }
 
   #catchUp(from: Cursor | undefined): HostEvent[] {
@@ -140,7 +151,17 @@ export class HostedSession {
     return await result;
   }
 
+  /** From now on events are numbered, reduced and told as the redactor leaves them. */
+  redactWith(redactor: EventRedactor): void {
+    this.#redactor = redactor;
+  }
+
   #take(event: SessionEvent): void {
+    if (!this.#redactor) this.#tell(event);
+    else for (const each of this.#redactor.redactEvent(event)) this.#tell(each);
+  }
+
+  #tell(event: SessionEvent): void {
     this.#tracker.take(event);
     this.#seq++;
     this.#ring.push(event);

@@ -25,6 +25,8 @@ export interface JudgeParts {
   remembered: RememberedRules;
   /** Gets what a person said when they allowed a call, for the model. */
   onMessage?: (toolCallId: string, message: string) => void;
+  /** Whether whoever began the run has a scope. Default: scopes are not asked for. */
+  hasScope?: (scope: string) => boolean;
   subject: Subject;
   /** Where relative paths begin. */
   cwd: string;
@@ -66,6 +68,14 @@ export interface Judgement {
 /** One for each target, however often and in however many spellings the call names it. */
 async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
   const byName: AccessRequest = { capability: "tool", target: { kind: "name", name: call.name } };
+  const { requiredScope } = (call.tool ?? {}) as { requiredScope?: string };
+  if (requiredScope !== undefined && parts.hasScope?.(requiredScope) === false) {
+    const { capability, target } = byName;
+    const reason = `It needs the scope ${JSON.stringify(requiredScope)}, which whoever began this run does not have.`;
+    return [
+      { request: { subject: parts.subject, capability, target }, verdict: { kind: "deny", rule: "scope", reason } },
+    ];
+  }
   try {
     const wanted = call.tool?.access?.(call.args as Record<string, unknown>, parts.cwd) ?? [];
     const judged: Judgement[] = [];
@@ -230,7 +240,10 @@ async function getOutcome(
 }
 
 /** Which rule a person allowed it by before; undefined if they did not. */
-async function findGrant({ grants, remembered }: JudgeParts, { capability, target }: Grant) {
+export async function findGrant(
+  { grants, remembered }: Pick<JudgeParts, "grants" | "remembered">,
+  { capability, target }: Grant,
+) {
   if (grants.isRemembered(capability, target)) return "granted";
   return (await remembered.covers(capability, target)) ? "remembered" : undefined;
 }
@@ -278,7 +291,7 @@ interface Offer {
 }
 
 /** For how long it can be allowed, and by which rule: for exactly this, or for commands that begin alike. */
-function listOffers(exact: Grant): Offer[] {
+export function listOffers(exact: Grant): Offer[] {
   const prefix = exact.target.kind === "command" ? suggestPrefix(exact.target.command) : undefined;
   const alike: Grant | undefined = prefix === undefined ? undefined : toPrefixGrant(exact.capability, prefix);
   return approvalChoices.flatMap((choice): Offer[] => {

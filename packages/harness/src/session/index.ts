@@ -69,11 +69,20 @@ export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-
 export { convertToLlm } from "./message.ts";
 export { isSession, recover, type Recovered } from "./recover.ts";
 export type { ProblemKind, SessionProblem } from "./scan.ts";
-export { isSessionId, sessionDirectory, sessionFileName } from "./session-directory.ts";
+export {
+  idInFileName,
+  isSessionFile,
+  isSessionId,
+  sessionDirectory,
+  sessionFileName,
+  sessionsRoot,
+} from "./session-directory.ts";
+export { filterSessions, type SessionFilter } from "./filter-sessions.ts";
 export type { SessionInfo } from "./session-info.ts";
 export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
 export { type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
 export type { AppendOutcome, LogStore } from "./store.ts";
 export { type MovedSession, removeSession, restoreSession, trashSession } from "./trash.ts";
+export { sumUsage } from "./usage-since.ts";
 export type { UnfinishedCall } from "./unfinished-calls.ts";

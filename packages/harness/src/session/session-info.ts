@@ -1,10 +1,11 @@
 /** Describes a session for a list. */
 import { closeAfter } from "@tau/ai/internal";
 import { readName } from "./branch.ts";
-import type { SessionEntry, SessionHeader } from "./entry.ts";
+import { customTypes, type SessionEntry, type SessionHeader } from "./entry.ts";
 import { SessionLog } from "./log.ts";
 import { getSessionId } from "./session-directory.ts";
 import type { LogStore } from "./store.ts";
+import { isRunOpen } from "./unfinished-calls.ts";
 
 export interface SessionInfo {
   path: string;
@@ -23,6 +24,11 @@ export interface SessionInfo {
   messageCount: number;
   /** The beginning of the first prompt; empty if there is none. */
   firstMessage: string;
+  /**
+   * How the log ends, if not with an answer. `cut`: with the record of a run that a crash had cut. `unanswered`: with a
+   * message that waits for an answer, because its run was cut, was ended, or is still in progress.
+   */
+  ending?: "cut" | "unanswered";
 }
 
 /** As the catalogue keeps it: without the path, and with times in milliseconds. */
@@ -45,12 +51,24 @@ async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | 
   if (!log.isSession) return undefined;
   const [firstPrompt] = await log.read(table.rowsOfKind("user").slice(0, 1));
   const name = await readName(log);
+  const ending = await readEnding(log);
   return {
     ...describeFile(path, header),
     messageCount: table.countKinds("user", "assistant", "toolResult", "message"),
     firstMessage: formatFirstMessage(firstPrompt),
     ...(name !== undefined && { name }),
+    ...(ending && { ending }),
   };
+}
+
+async function readEnding(log: SessionLog): Promise<SessionInfo["ending"]> {
+  const { table } = log;
+  const row = Math.max(...(["user", "assistant", "toolResult"] as const).map((kind) => table.findLast(kind)));
+  if (row < 0) return undefined;
+  const later = table.findLast("custom");
+  const [last, record] = await log.read([row, ...(later > row ? [later] : [])]);
+  if (record?.type === "custom" && record.customType === customTypes.runEnded) return "cut";
+  return last && isRunOpen([last]) ? "unanswered" : undefined;
 }
 
 /** What is known without the entries. */

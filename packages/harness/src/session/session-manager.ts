@@ -13,7 +13,14 @@ import { buildContext } from "./context.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { encodeLine } from "./line.ts";
-import { listAllSessions, listLastUsed, type ListOptions, listSessions, type PageOptions } from "./list-sessions.ts";
+import {
+  describeSessionFile,
+  listAllSessions,
+  listLastUsed,
+  type ListOptions,
+  listSessions,
+  type PageOptions,
+} from "./list-sessions.ts";
 import { SessionLog } from "./log.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { type TranscriptMessage, withIds } from "./message-ids.ts";
@@ -213,6 +220,11 @@ export class SessionManager extends Session {
         ? (await listNames(ports.fileSystem, root)).map((name) => join(root, name))
         : [sessionDir];
     return await listLastUsed(directories, ports, { limit, ...(after !== undefined && { after }) });
+  }
+
+  /** One session, as lists show it. Undefined if the file is not a session. */
+  static async describe(path: string, options: SessionManagerOptions = {}): Promise<SessionInfo | undefined> {
+    return await describeSessionFile(path, resolvePorts(options));
   }
 
   /** Throws `invalid_input` for a file of another program. */

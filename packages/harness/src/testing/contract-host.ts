@@ -24,7 +24,9 @@ export async function openContractHost(): Promise<ContractHost> {
   // The only path that is never in a temporary directory, which a session may read without asking.
   const outside = parse(directory).root;
   const model = scriptedModel([]);
-  let release = () => {};
+  // A run may be told to go on before its tool waits.
+  let isReleased = false;
+  let release = (): void => void (isReleased = true);
   const look = {
     name: "look",
     label: "look",
@@ -34,7 +36,10 @@ export async function openContractHost(): Promise<ContractHost> {
       await new Promise<void>((resolve) => {
         release = resolve;
         signal?.addEventListener("abort", () => resolve(), { once: true });
+        if (isReleased) resolve();
       });
+      isReleased = false;
+      release = () => void (isReleased = true);
       return { content: [{ type: "text" as const, text: "A wall." }] };
     },
   };

@@ -94,6 +94,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   debugLog: true,
   clock: true,
   ids: true,
+  reloadGateway: true,
   extensions: true,
 };
 

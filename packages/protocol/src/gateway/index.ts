@@ -34,4 +34,5 @@ export {
   type SessionStatus,
   type UsageData,
 } from "./methods.ts";
+export type { PairClaimData, PairClaimParams, PairRequestData, PairRequestParams } from "./pairing.ts";
 export { createProof, importToken, type ProofInput } from "./proof.ts";

@@ -22,6 +22,10 @@ export interface CommandHost {
 export interface CommandOptions {
   /** Gets the output of `bash` as it comes. */
   onOutput?: (text: string) => void;
+  /** Whether fields that a command does not have are refused. Default: ignored. */
+  isClosed?: boolean;
+  /** The scopes of the client; see `SubmitOptions.scopes`. */
+  scopes?: readonly string[];
   /** Gets what the client says of itself. */
   onInitialize?: (client: { approvals: boolean; ui: boolean }) => void;
 }

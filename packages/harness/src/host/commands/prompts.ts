@@ -5,17 +5,19 @@ import { HarnessError } from "../../errors.ts";
 import { flag, image, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import type { SubmitOptions } from "../../agent-session/prompts.ts";
 import { getMessageText } from "../data.ts";
-import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
+import { command, type CommandContext, type CommandOptions, type SomeCommands, longCommand } from "./command.ts";
 
 const imageList = optional(list(image));
 
-async function submit({ hosted, session }: CommandContext, message: string, options: SubmitOptions) {
+async function submit({ hosted, session, options }: CommandContext, message: string, content: SubmitOptions) {
   const source = session.extensions?.surface?.mode === "tui" ? "interactive" : "rpc";
-  const submission = await hosted.submit(message, { ...options, source });
+  const submission = await hosted.submit(message, { ...content, source, ...getScopes(options) });
   // A run that fails tells it in its events.
   if (submission.disposition === "started") submission.outcome.catch(() => {});
   return { disposition: submission.disposition };
 }
+
+const getScopes = ({ scopes }: CommandOptions) => (scopes ? { scopes } : {});
 
 export const promptCommands = {
   initialize: command(
@@ -38,8 +40,8 @@ export const promptCommands = {
   follow_up: longCommand({ message: text, images: imageList }, (context, { message, images }) =>
     submit(context, message, { ...withoutUndefined({ images }), queue: "followUp" }),
   ),
-  execute: longCommand({ prompt: text, images: imageList }, async ({ hosted }, { prompt, images }) => {
-    const outcome = await hosted.run(prompt, withoutUndefined({ images }));
+  execute: longCommand({ prompt: text, images: imageList }, async ({ hosted, options }, { prompt, images }) => {
+    const outcome = await hosted.run(prompt, { ...withoutUndefined({ images }), ...getScopes(options) });
     if (!outcome) return { answer: "", terminationReason: "no_tool_calls" as const, detail: "handled" };
     const { end, terminationReason, detail, failure, answer } = outcome;
     if (failure) throw new HarnessError("run_failed", failure.message);

@@ -6,7 +6,7 @@ import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
 import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "../../fields/kinds.ts";
 import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
-import type { SessionInfo } from "../../session/session-info.ts";
+import { filterSessions } from "../../session/filter-sessions.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
@@ -134,14 +134,7 @@ async function listSessions(
   const sessions = all
     ? await SessionManager.listAll({ agentDir })
     : await SessionManager.list(session.cwd, directory, { agentDir });
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const matching = sessions.filter(({ id, cwd, name = "", firstMessage }) => {
-    if (named && name === "") return false;
-    if (words.length === 0) return true;
-    const haystack = `${id} ${cwd} ${name} ${firstMessage}`.toLowerCase();
-    return words.every((word) => haystack.includes(word));
-  });
-  if (sort !== "modified") matching.sort(compareBy[sort]);
+  const matching = filterSessions(sessions, { query, named, sort });
   const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
   const page = matching.slice(start, start + pageSize);
   const last = page.at(-1);
@@ -151,13 +144,6 @@ async function listSessions(
     ...(last && start + page.length < matching.length && { cursor: last.id }),
   };
 }
-
-/** Those without a name come last. */
-const compareBy = {
-  created: (a: SessionInfo, b: SessionInfo) => b.created.getTime() - a.created.getTime(),
-  name: (a: SessionInfo, b: SessionInfo) =>
-    Number(a.name === undefined) - Number(b.name === undefined) || (a.name ?? "").localeCompare(b.name ?? "", "en"),
-};
 
 const findPath = (context: CommandContext, reference: string): Promise<string> =>
   findSession(reference, getLookup(context));

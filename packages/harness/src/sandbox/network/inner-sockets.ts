@@ -8,6 +8,8 @@ export interface InnerSockets {
   listen(): Promise<Server>;
   /** Connects to a server on loopback inside. */
   connect(port: number): Promise<Socket>;
+  /** A process in that network, by its number here. */
+  readonly pid: number;
 }
 
 interface Pending {
@@ -17,14 +19,16 @@ interface Pending {
 
 /** The answers of a process that was started with an `ipc` channel. */
 export class HandedSockets implements InnerSockets {
+  readonly pid: number;
   readonly #child: ChildProcess;
   readonly #request: (id: number, port: number) => void;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
 
-  /** `request` asks the process for a socket: connected to `port`, or listening if that is 0. */
-  constructor(child: ChildProcess, request: (id: number, port: number) => void) {
+  /** `pid`: of a process in the network. `request` asks the process for a socket: connected to `port`, or listening if that is 0. */
+  constructor(child: ChildProcess, pid: number, request: (id: number, port: number) => void) {
     this.#child = child;
+    this.pid = pid;
     this.#request = request;
     child.on("message", (message, handle) => this.#take(message as Answer, handle));
     child.once("disconnect", () => this.#end());

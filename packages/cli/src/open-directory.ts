@@ -1,0 +1,178 @@
+/** Opens hosts for the sessions of a directory from the flags: the one place where the parts of the program are connected. */
+import { existsSync, realpathSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { systemIds } from "@tau/ai";
+import { type AgentSession, HarnessError, type SettingsManager } from "@tau/harness";
+import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
+import { createHost, type Host, type HostOptions } from "@tau/harness/host";
+import { openSettings } from "@tau/harness/policy";
+import { getAgentDir } from "./agent-dir.ts";
+import type { SessionOptions } from "./args.ts";
+import { isInteractive } from "./ask.ts";
+import type { Io } from "./command.ts";
+import { lendModule } from "./lend-module.ts";
+
+export interface DirectoryChoices {
+  /** Whether changes of settings and resources are followed. */
+  watch: boolean;
+  /** Who shows the sessions, unless the flags say. */
+  surface: "tui" | "print";
+  /** Whether a person is asked about a project, where there is one. */
+  asksTrust: boolean;
+}
+
+export interface DirectoryOpener {
+  readonly extensions: ReturnType<typeof createExtensionsParams>;
+  openSettings(cwd: string): Promise<SettingsManager>;
+  /** `params` are what its sessions are created with, besides what the flags say. The host closes the settings. */
+  openHost(cwd: string, settings: SettingsManager, params: Partial<HostOptions["params"]>): Host;
+}
+
+/** Throws `HarnessError` for flags that name what does not exist. */
+export async function createDirectoryOpener(
+  options: SessionOptions,
+  io: Io,
+  { watch, surface, asksTrust }: DirectoryChoices,
+): Promise<DirectoryOpener> {
+  const agentDir = getAgentDir(io);
+  const toPath = (path: string) => resolve(io.cwd, path);
+  const extensions = createExtensionsParams(options, toPath);
+  const askExtensions = async (place: ExtensionPlace) => {
+    const { askProjectTrust } = await import("@tau/harness/extensions");
+    const mode = options.mode === "json" || options.mode === "rpc" ? options.mode : surface;
+    const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
+    return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
+  };
+  await mustExist(options, toPath);
+  const systemPrompt =
+    options.systemPrompt === undefined ? undefined : await readTextOrFile(io.cwd, options.systemPrompt);
+  const appendSystemPrompt = await Promise.all(
+    options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
+  );
+  return {
+    extensions,
+    async openSettings(cwd) {
+      const manager = await openSettings({
+        cwd,
+        agentDir,
+        watch,
+        ...(options.approve !== undefined && { projectTrusted: options.approve }),
+        askExtensions: (settings) => askExtensions({ cwd, agentDir, settings }),
+        ...(asksTrust &&
+          canAnswer(options, io) && {
+            askTrust: async (waiting) => (await import("./ask-trust.ts")).askTrust(io, { cwd, agentDir, waiting }),
+          }),
+      });
+      manager.mustBeWhole();
+      return manager;
+    },
+    openHost(cwd, settingsManager, params) {
+      const resources: HostOptions["params"]["resources"] = {
+        lists: () => {
+          const { skills, prompts } = settingsManager.get();
+          return { skills: options.noSkills ? [] : skills, prompts: options.noPromptTemplates ? [] : prompts };
+        },
+        skillPaths: options.skills.map(toPath),
+        discoverSkills: !options.noSkills,
+        promptPaths: options.promptTemplates.map(toPath),
+        discoverPrompts: !options.noPromptTemplates,
+        ...(options.noContextFiles && { contextFiles: "none" }),
+      };
+      const { provider, model } = options;
+      return createHost({
+        params: {
+          cwd,
+          agentDir,
+          settingsManager,
+          resources,
+          watch,
+          ...(options.agent !== undefined && { agentName: options.agent }),
+          ...(model !== undefined && { model }),
+          ...(provider !== undefined && { provider }),
+          ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
+          ...(options.noBuiltinTools && { tools: [] }),
+          ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
+          ...(options.noTools && { tools: [], allowedTools: [] }),
+          ...(options.excludeTools && { excludedTools: options.excludeTools }),
+          additionalDirectories: options.addDir.map(toPath),
+          ...(options.sequentialTools && { toolExecution: "sequential" }),
+          ...(options.policy !== undefined && { policyProfile: options.policy }),
+          ...(options.sandbox !== undefined && { sandbox: { mode: options.sandbox } }),
+          ...(systemPrompt !== undefined && { systemPrompt }),
+          appendSystemPrompt,
+          extensions,
+          ...params,
+        },
+        agentDir,
+        ...(options.models && { models: options.models }),
+        prepare: createPrepare(options),
+        onDispose: () => settingsManager.close(),
+      });
+    },
+  };
+}
+
+async function mustExist(options: SessionOptions, toPath: (path: string) => string): Promise<void> {
+  for (const path of [...options.skills, ...options.promptTemplates, ...options.extensions]) {
+    if (!(await findStats(toPath(path)))) {
+      throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
+    }
+  }
+  for (const path of options.addDir) {
+    if (!(await findStats(toPath(path)))?.isDirectory()) {
+      throw new HarnessError("invalid_input", `There is no directory ${path}, which --add-dir names.`);
+    }
+  }
+}
+
+/** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
+function createExtensionsParams(
+  { extensions, namedPackages = [], noExtensions }: SessionOptions,
+  toPath: (path: string) => string,
+) {
+  return {
+    discovers: !noExtensions,
+    paths: extensions.map(toPath),
+    packages: namedPackages,
+    flags: new Map<string, string | boolean>(),
+    loadShared: lendModule,
+    findChild,
+  } satisfies ExtensionsParams;
+}
+
+/** The program of isolated extensions is a file beside that of tau. It is not there where the sources run as they are. */
+function findChild(): ChildProgram | undefined {
+  const path = join(dirname(realpathSync(process.argv[1] ?? "")), "extension-child.cjs");
+  return existsSync(path) ? { path, readable: [] } : undefined;
+}
+
+/** Whether a person can answer questions: the other modes are for programs. */
+export const canAnswer = ({ mode }: SessionOptions, io: Io): boolean => mode === "text" && isInteractive(io);
+
+/** `--api-key` is for the provider of the first session's model, in every session of this process. */
+function createPrepare({ apiKey }: SessionOptions): (session: AgentSession) => void {
+  let keyOwner: { provider: string; baseUrl: string } | undefined;
+  return ({ authStorage, model }) => {
+    if (apiKey === undefined) return;
+    keyOwner ??= model;
+    if (!keyOwner) throw new HarnessError("no_model", "--api-key needs a provider: add --model or --provider.");
+    authStorage.setRuntimeApiKey(keyOwner.provider, apiKey, keyOwner.baseUrl || undefined);
+  };
+}
+
+const findStats = (path: string) => stat(path).catch(() => undefined);
+
+/** If the value is the path of a file, its content. A shell passes a pipe for `<(command)`. */
+async function readTextOrFile(cwd: string, value: string): Promise<string> {
+  if (value.length >= 4_096 || value.includes("\n")) return value;
+  const path = resolve(cwd, value);
+  const stats = await findStats(path);
+  if (stats?.isFile() || stats?.isFIFO()) return await readFile(path, "utf8");
+  if (!looksLikeFile(value)) return value;
+  const advice = "If it is a text, write a blank into it and end it with a period.";
+  throw new HarnessError("invalid_input", `There is no file ${path}. ${advice}`);
+}
+
+/** A misspelled path must not become the prompt. */
+const looksLikeFile = (value: string): boolean => /\.(md|txt)$/i.test(value) || /^[^\s]*\/[^\s]*$/.test(value);

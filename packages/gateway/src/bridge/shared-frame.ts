@@ -1,0 +1,33 @@
+import type { HostEvent } from "@tau/harness/host";
+import { wrapEvent } from "@tau/protocol";
+import type { EventFrame } from "@tau/protocol/gateway";
+import type { EncodedFrame } from "../client.ts";
+
+/** A frame of a session as bytes. It is encoded when the first client needs it, and all clients share the bytes. */
+export class SharedFrame {
+  readonly #sessionId: string;
+  readonly #item: HostEvent;
+  readonly #redactLine: (line: string) => string;
+  #bytes: EncodedFrame | undefined;
+
+  /** `redactLine` removes keys from a line of JSON. */
+  constructor(sessionId: string, item: HostEvent, redactLine: (line: string) => string) {
+    this.#sessionId = sessionId;
+    this.#item = item;
+    this.#redactLine = redactLine;
+  }
+
+  get seq(): number {
+    return this.#item.position.seq;
+  }
+
+  get bytes(): EncodedFrame {
+    this.#bytes ??= Buffer.from(this.#redactLine(JSON.stringify(toFrame(this.#sessionId, this.#item))));
+    return this.#bytes;
+  }
+}
+
+const toFrame = (sessionId: string, item: HostEvent): EventFrame =>
+  item.kind === "event"
+    ? wrapEvent(item.event, sessionId, item.position)
+    : { type: "event", event: "session.snapshot", payload: { sessionId, view: item.view }, ...item.position };

@@ -1,0 +1,37 @@
+/** Methods about the settings of the user, and about the gateway itself. */
+import { createHash } from "node:crypto";
+import { SerialQueue } from "@tau/ai/internal";
+import { anyJson, nonEmptyText, optional, wholeNumber } from "@tau/harness/fields";
+import { nestSetting, type SettingsManager } from "@tau/harness/settings";
+import { GatewayError } from "../errors.ts";
+import { method, type SomeMethods } from "./method.ts";
+
+/** One change at a time: each is made for the settings that the one before has left. */
+const changes = new SerialQueue();
+
+export const configMethods = {
+  "config.get": method({}, async ({ parts: { settings } }) => {
+    await settings.reload();
+    return { settings: { ...settings.getGlobal() } as Record<string, unknown>, hash: getHash(settings) };
+  }),
+  "config.set": method(
+    { key: nonEmptyText, value: optional(anyJson), baseHash: nonEmptyText },
+    ({ parts: { settings } }, { key, value, baseHash }) =>
+      changes.add(async () => {
+        await settings.reload();
+        if (getHash(settings) !== baseHash) {
+          const message = "The settings have changed since they were read. Read them again with config.get.";
+          throw new GatewayError("conflict", message);
+        }
+        await settings.update("global", nestSetting(key, value));
+        return { hash: getHash(settings) };
+      }),
+  ),
+  "gateway.reload": method({}, async ({ parts }) => ({ changed: [...(await parts.reload())] })),
+  "logs.tail": method({ limit: optional(wholeNumber({ min: 1, unit: "lines" })) }, ({ parts }, { limit = 200 }) => ({
+    lines: parts.logs.tail(limit),
+  })),
+} satisfies SomeMethods;
+
+const getHash = (settings: SettingsManager): string =>
+  createHash("sha256").update(JSON.stringify(settings.getGlobal())).digest("hex");

@@ -1,0 +1,17 @@
+/** Methods about who may connect. */
+import { list, nonEmptyText, oneOf, optional } from "@tau/harness/fields";
+import { gatewayScopes } from "@tau/protocol/gateway";
+import { GatewayError } from "../errors.ts";
+import { method, type SomeMethods } from "./method.ts";
+
+export const devicesMethods = {
+  "devices.list": method({}, ({ parts }) => ({ devices: [...parts.devices.list(), ...parts.pairing.list()] })),
+  "devices.approve": method(
+    { code: nonEmptyText, scopes: optional(list(oneOf(...gatewayScopes))), name: optional(nonEmptyText) },
+    ({ parts, client }, params) => parts.pairing.approve({ ...params, approver: client.scopes }),
+  ),
+  "devices.revoke": method({ deviceId: nonEmptyText }, async ({ parts }, { deviceId }) => {
+    if (await parts.devices.revoke(deviceId)) return null;
+    throw new GatewayError("not_found", `There is no device ${JSON.stringify(deviceId.slice(0, 80))}.`);
+  }),
+} satisfies SomeMethods;

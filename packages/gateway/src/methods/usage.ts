@@ -1,0 +1,62 @@
+/** What sessions have used. */
+import { closeAfter } from "@tau/ai/internal";
+import { SessionManager } from "@tau/harness";
+import { nonEmptyText, optional } from "@tau/harness/fields";
+import { sumUsage } from "@tau/harness/session";
+import type { UsageData } from "@tau/protocol/gateway";
+import { GatewayError } from "../errors.ts";
+import type { GatewayParts } from "../parts.ts";
+import { method, type SomeMethods } from "./method.ts";
+
+const pageSize = 100;
+/** Of the last used. */
+const maxSessions = 1_000;
+
+export const usageMethods = {
+  "usage.get": method(
+    { sessionId: optional(nonEmptyText), since: optional(nonEmptyText) },
+    async ({ parts }, { sessionId, since }) => {
+      const start = since === undefined ? undefined : new Date(since);
+      if (start && Number.isNaN(start.getTime())) {
+        throw new GatewayError("invalid_parameters", "since has to be a date, such as 2026-01-31T00:00:00Z.");
+      }
+      // Of one session everything, of all those since the gateway was started.
+      const from = start ?? new Date(sessionId === undefined ? parts.startedAt : 0);
+      const ids = sessionId === undefined ? await listUsedSince(parts, from) : [sessionId];
+      const sessions: UsageData["sessions"] = [];
+      for (const id of ids) sessions.push({ sessionId: id, ...(await readUsage(parts, id, from)) });
+      const used = sessionId === undefined ? sessions.filter(({ tokens, cost }) => tokens > 0 || cost > 0) : sessions;
+      return {
+        since: from.toISOString(),
+        sessions: used,
+        tokens: used.reduce((sum, { tokens }) => sum + tokens, 0),
+        cost: used.reduce((sum, { cost }) => sum + cost, 0),
+      };
+    },
+  ),
+} satisfies SomeMethods;
+
+async function listUsedSince({ sessionIndex, sessions }: GatewayParts, from: Date): Promise<string[]> {
+  sessions.markChanges();
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await sessionIndex.list({ limit: pageSize, ...(cursor !== undefined && { cursor }) });
+    const recent = page.sessions.filter(({ modified }) => modified >= from);
+    ids.push(...recent.map(({ id }) => id));
+    cursor = recent.length < page.sessions.length ? undefined : page.cursor;
+  } while (cursor !== undefined && ids.length < maxSessions);
+  return ids;
+}
+
+/** Without opening a session that is closed. */
+async function readUsage({ sessions, sessionIndex }: GatewayParts, sessionId: string, from: Date) {
+  const open = sessions.find(sessionId);
+  if (open) return await sumUsage(open.hosted.session.sessionManager, from);
+  const path = await sessionIndex.find(sessionId);
+  if (path === undefined) {
+    throw new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);
+  }
+  const manager = await SessionManager.open(path, { access: "read" });
+  return await closeAfter(manager, () => sumUsage(manager, from));
+}

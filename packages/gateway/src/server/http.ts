@@ -1,0 +1,157 @@
+/** One HTTP request: where it came from, which route it means, who sends it, and its answer. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getErrorMessage } from "@tau/ai/internal";
+import type { GatewayFault } from "@tau/protocol/gateway";
+import { createWrongTokenError } from "../auth/guesses.ts";
+import { GatewayError, toFault } from "../errors.ts";
+import { createStoppingError } from "../life/drain.ts";
+import type { GatewayParts } from "../parts.ts";
+import { toLimitKey } from "./address.ts";
+import { checkEffect, checkPlace, isJson, type Place } from "./check-request.ts";
+import { createHttpClient } from "./http-client.ts";
+import { limits } from "./limits.ts";
+import type { PageFiles } from "./page-files.ts";
+import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
+import { findRoute } from "./routes.ts";
+import { safeHeaders } from "./safe-headers.ts";
+
+export interface HttpOptions {
+  parts: GatewayParts;
+  getPlace: () => Place;
+  routes: readonly Route[];
+  page: PageFiles;
+}
+
+/** No code of a status says more than the message. Others: 400. */
+const statuses: Readonly<Record<string, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  session_not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+};
+
+export async function answerHttp(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: HttpOptions,
+): Promise<void> {
+  const { parts } = options;
+  try {
+    const answer = await findAnswer(request, response, options);
+    if (answer !== "sent") send(response, answer);
+  } catch (error) {
+    const fault = toFault(error);
+    if (fault.code === "internal") parts.log(`${request.method} ${getPath(request)}: ${getErrorMessage(error)}`);
+    if (response.headersSent) return void response.destroy();
+    send(response, toErrorAnswer(fault));
+  } finally {
+    // What was not read of a refused body must not be taken for the next request.
+    if (!request.complete) response.once("finish", () => request.destroy());
+  }
+}
+
+export const toErrorAnswer = (fault: GatewayFault): Exclude<RouteAnswer, "sent"> => ({
+  status: statuses[fault.code] ?? 400,
+  body: { error: fault },
+  ...(fault.retryAfterMs !== undefined && {
+    headers: { "retry-after": String(Math.ceil(fault.retryAfterMs / 1_000)) },
+  }),
+});
+
+async function findAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { parts, getPlace, routes, page }: HttpOptions,
+): Promise<RouteAnswer> {
+  const refusal = checkPlace(request.rawHeaders, getPlace());
+  if (refusal) throw new GatewayError("forbidden", refusal.message);
+  const { method = "", headers, socket } = request;
+  const path = getPath(request);
+  const match = findRoute(routes, method, path);
+  if (match.kind === "wrong_method") {
+    const body = {
+      error: toFault(new GatewayError("invalid_parameters", `${path} takes ${match.allowed.join(", ")}.`)),
+    };
+    return { status: 405, body, headers: { allow: match.allowed.join(", ") } };
+  }
+  if (match.kind === "none") {
+    if ((method === "GET" || method === "HEAD") && (await page.send(path, request, response))) return "sent";
+    throw new GatewayError("not_found", `There is nothing at ${JSON.stringify(path.slice(0, 80))}.`);
+  }
+  const { route, names } = match;
+  if (parts.isStopping() && route.method === "POST") throw createStoppingError();
+  const address = toLimitKey(socket.remoteAddress);
+  const mustHaveToken: RouteRequest["mustHaveToken"] = (isRight) => {
+    const token = /^bearer ([\w~+/.=-]+)$/i.exec(headers.authorization ?? "")?.[1];
+    if (token === undefined)
+      throw new GatewayError("unauthorized", "This needs a token: `Authorization: Bearer TOKEN`.");
+    if (!isRight(token)) throw createWrongTokenError(parts.guesses, address);
+  };
+  const abort = new AbortController();
+  response.once("close", () => abort.abort());
+  const given = { parts, names, headers, address, signal: abort.signal, response, mustHaveToken };
+  // Who it is comes before what they say: a stranger's body is not read.
+  if (route.auth === "none") return await route.run({ ...given, body: await readBody(route, request) });
+  let deviceId = "";
+  mustHaveToken((token) => (deviceId = parts.devices.checkToken(token)?.id ?? "") !== "");
+  const device = parts.devices.get(deviceId);
+  if (!device?.scopes.includes(route.auth)) {
+    throw new GatewayError("forbidden", `${path} needs the scope ${route.auth}, which this device does not have.`);
+  }
+  const client = createHttpClient({ connectionId: parts.ids(), deviceId, scopes: device.scopes }, response);
+  parts.connections.add(client);
+  return await route.run({ ...given, client, body: await readBody(route, request) });
+}
+
+/** Without the query, which means nothing here. */
+function getPath({ url = "" }: IncomingMessage): string {
+  return url.startsWith("/") ? url.replace(/[?#].*$/s, "") : "";
+}
+
+async function readBody({ method, body = "json" }: Route, request: IncomingMessage): Promise<unknown> {
+  if (method === "GET") return undefined;
+  const refusal = checkEffect(request.headers as Record<string, string>);
+  if (refusal) throw new GatewayError("forbidden", refusal.message);
+  if (body === "json" && !isJson(request.headers["content-type"])) {
+    throw new GatewayError("invalid_parameters", "The body has to be JSON: `Content-Type: application/json`.");
+  }
+  const bytes = await readBytes(request);
+  if (body === "any") return bytes;
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    if (!(error instanceof SyntaxError) && !(error instanceof TypeError)) throw error;
+    throw new GatewayError("invalid_parameters", "The body is not JSON.");
+  }
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const tooLarge = () =>
+    new GatewayError("too_large", `The body has more than ${limits.maxPayloadBytes} bytes, which is the limit.`);
+  if (Number(request.headers["content-length"] ?? 0) > limits.maxPayloadBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > limits.maxPayloadBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function send(response: ServerResponse, { status, body, headers }: Exclude<RouteAnswer, "sent">): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(bytes.length),
+    "cache-control": "no-store",
+    ...safeHeaders,
+    ...headers,
+  });
+  response.end(bytes);
+}

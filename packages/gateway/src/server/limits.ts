@@ -1,0 +1,39 @@
+import type { GatewayLimits } from "@tau/protocol/gateway";
+import { maxBufferedBytes } from "../client.ts";
+
+/** What clients are told. */
+export const limits: GatewayLimits = {
+  maxPayloadBytes: 1024 * 1024,
+  maxBufferedBytes,
+  pingIntervalMs: 15_000,
+};
+
+/** What holds before a client has shown who it is, and for all of them together. */
+export interface ServerLimits {
+  /** Of one address. */
+  connectsPerSecond: number;
+  connectBurst: number;
+  /** Open WebSockets that have not said who they are, of all addresses together and of one. */
+  maxUnknownSockets: number;
+  maxUnknownSocketsPerAddress: number;
+  /** TCP connections. */
+  maxConnections: number;
+}
+
+export const defaultServerLimits: ServerLimits = {
+  connectsPerSecond: 100,
+  connectBurst: 500,
+  maxUnknownSockets: 512,
+  maxUnknownSocketsPerAddress: 256,
+  maxConnections: 16_384,
+};
+
+/** How long a WebSocket may take to say who it is, and how much it may send until then. */
+export const connectMs = 5_000;
+export const maxConnectBytes = 16 * 1024;
+
+/** A client that has not answered so many pings is gone. */
+export const maxMissedPings = 2;
+
+/** How many requests of one client are answered at a time. Those after them wait in the connection. */
+export const maxRequestsAtATime = 256;

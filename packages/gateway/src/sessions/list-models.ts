@@ -1,0 +1,22 @@
+/** The models that can be used, without a session. Runs no key command and contacts no server. */
+import { findEnvKeys, type Model } from "@tau/ai";
+import { AuthStorage, ModelRegistry } from "@tau/harness";
+import { chooseKeyChain } from "@tau/harness/auth";
+import type { SettingsManager } from "@tau/harness/settings";
+
+export async function listModels(agentDir: string, settings: SettingsManager): Promise<readonly Model[]> {
+  const env = (name: string) => process.env[name];
+  const auth = AuthStorage.create(agentDir, {
+    keyChain: chooseKeyChain(() => settings.get()),
+    modelsKey: (provider) => registry.modelsKey(provider),
+    getHosts: (provider) => registry.getHosts(provider),
+  });
+  const stored = new Set((await auth.list()).map(({ provider }) => provider));
+  const registry: ModelRegistry = await ModelRegistry.create(agentDir, {
+    watch: false,
+    hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
+  });
+  const models = registry.getAvailable();
+  registry.close();
+  return models;
+}

@@ -1,0 +1,149 @@
+/** A session that is open in the gateway: how long it stays open, and what happens when nobody follows it any more. */
+import type { Clock } from "@tau/ai";
+import type { Host, HostedSession } from "@tau/harness/host";
+import type { FrameRedactor } from "@tau/harness/policy";
+import type { OnDisconnect, OpenSessionData } from "@tau/protocol/gateway";
+import type { Client } from "../client.ts";
+
+/** How long the run of a session with `onDisconnect: "stop"` goes on when the last client has left. */
+export const disconnectMs = 30_000;
+
+export interface OpenSessionParts {
+  host: Host;
+  hosted: HostedSession;
+  redactor: FrameRedactor;
+  clock: Clock;
+  getIdleCloseMs: () => number;
+  /** How many clients follow it. */
+  countFollowers: () => number;
+  /** Called when it was not used for long. */
+  onIdle: () => void;
+}
+
+export class OpenSession {
+  readonly host: Host;
+  readonly hosted: HostedSession;
+  readonly #parts: OpenSessionParts;
+  /** Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. */
+  readonly #openers = new Set<Client>();
+  #onDisconnect: OnDisconnect = "continue";
+  #cancelStop: (() => void) | undefined;
+  #cancelIdle: () => void;
+  #lastUsedMs: number;
+  /** The last event when it was looked at. */
+  #lastSeq: number;
+  #listedVersion = -1;
+  /** How many requests are working with it. */
+  #uses = 0;
+
+  constructor(parts: OpenSessionParts) {
+    this.#parts = parts;
+    this.host = parts.host;
+    this.hosted = parts.hosted;
+    this.#lastUsedMs = parts.clock.monotonic();
+    this.#lastSeq = parts.hosted.position.seq;
+    this.#cancelIdle = parts.clock.setTimer(parts.getIdleCloseMs(), () => this.#checkIdle());
+  }
+
+  /** A line of JSON without the keys that the session uses. */
+  redactLine = (line: string): string => this.#parts.redactor.redactLine(line);
+
+  /** A value without the keys that the session uses. */
+  redact<T>(value: T): T {
+    const line = JSON.stringify(value);
+    const redacted = this.redactLine(line);
+    return redacted === line ? value : (JSON.parse(redacted) as T);
+  }
+
+  /** Whether its log has grown since the last call. */
+  takeGrowth(): boolean {
+    const { stateVersion } = this.hosted.position;
+    const hasGrown = stateVersion !== this.#listedVersion;
+    this.#listedVersion = stateVersion;
+    return hasGrown;
+  }
+
+  describe(): OpenSessionData {
+    const { session, view } = this.hosted;
+    return {
+      sessionId: session.sessionId,
+      cwd: session.cwd,
+      ...(view.log.name !== undefined && { name: view.log.name }),
+      status: view.live.run ? "running" : "idle",
+      approvals: view.live.approvals.length,
+    };
+  }
+
+  touch(): void {
+    this.#lastUsedMs = this.#parts.clock.monotonic();
+  }
+
+  /** It is not closed as long as the work goes on. */
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    this.#uses++;
+    try {
+      return await work();
+    } finally {
+      this.#uses--;
+      this.touch();
+    }
+  }
+
+  setOnDisconnect(onDisconnect: OnDisconnect, client: Client): void {
+    this.#onDisconnect = onDisconnect;
+    if (onDisconnect === "stop" && !this.#openers.has(client)) {
+      this.#openers.add(client);
+      client.onClosed(() => {
+        if (this.#openers.delete(client)) this.onLeft(this.#parts.countFollowers());
+      });
+    }
+    this.#followDisconnects(this.#parts.countFollowers());
+  }
+
+  onFollowed(client: Client, followers: number): void {
+    this.#openers.delete(client);
+    this.#followDisconnects(followers);
+  }
+
+  onLeft(followers: number): void {
+    this.touch();
+    this.#followDisconnects(followers);
+  }
+
+  /** Nothing happens to it by the clock any more. */
+  end(): void {
+    this.#cancelIdle();
+    this.#cancelStop?.();
+    this.#openers.clear();
+    this.#onDisconnect = "continue";
+  }
+
+  #followDisconnects(followers: number): void {
+    const isLeft = this.#onDisconnect === "stop" && followers + this.#openers.size === 0;
+    if (!isLeft) {
+      this.#cancelStop?.();
+      this.#cancelStop = undefined;
+    } else if (!this.#cancelStop) {
+      this.#cancelStop = this.#parts.clock.setTimer(disconnectMs, () => {
+        this.#cancelStop = undefined;
+        void this.hosted.abort("gateway_disconnected");
+      });
+    }
+  }
+
+  #checkIdle(): void {
+    const { clock, getIdleCloseMs, onIdle } = this.#parts;
+    if (this.#isInUse()) this.touch();
+    const leftMs = this.#lastUsedMs + getIdleCloseMs() - clock.monotonic();
+    if (leftMs <= 0) return onIdle();
+    this.#cancelIdle = clock.setTimer(leftMs, () => this.#checkIdle());
+  }
+
+  #isInUse(): boolean {
+    const { session, view, position } = this.hosted;
+    const hasChanged = position.seq !== this.#lastSeq;
+    this.#lastSeq = position.seq;
+    const isFollowed = this.#parts.countFollowers() > 0;
+    return this.#uses > 0 || isFollowed || hasChanged || session.hasWork || view.live.approvals.length > 0;
+  }
+}

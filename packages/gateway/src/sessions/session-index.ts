@@ -1,0 +1,152 @@
+/** Finds sessions by id, and lists them, without opening them all. Closed sessions cost the name of their file. */
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { SessionManager } from "@tau/harness";
+import {
+  filterSessions,
+  idInFileName,
+  isSessionFile,
+  type SessionFilter,
+  type SessionInfo,
+  sessionsRoot,
+} from "@tau/harness/session";
+import { unlessMissing } from "@tau/tools/platform";
+import { SessionDirectory, type SessionFile } from "./session-directory.ts";
+
+export interface SessionIndexOptions {
+  agentDir: string;
+  /** A directory of sessions besides those below `agentDir`; undefined if there is none. */
+  getSessionDir: () => string | undefined;
+}
+
+export interface SessionPageOptions extends SessionFilter {
+  /** Where the page before ended. */
+  cursor?: string;
+  limit: number;
+}
+
+export interface SessionPage {
+  sessions: SessionInfo[];
+  /** Undefined: it was the last page. */
+  cursor: string | undefined;
+}
+
+/** How many descriptions are kept for the next page. */
+const maxDescribed = 512;
+
+export class SessionIndex {
+  readonly #options: SessionIndexOptions;
+  readonly #directories = new Map<string, SessionDirectory>();
+  /** Directories of sessions that were opened, which may be anywhere. */
+  readonly #seen = new Set<string>();
+  /** The last used first. */
+  #sorted: SessionFile[] = [];
+  readonly #described = new Map<string, { modifiedMs: number; info: SessionInfo | undefined }>();
+  #refreshing: Promise<void> | undefined;
+
+  constructor(options: SessionIndexOptions) {
+    this.#options = options;
+  }
+
+  /** The file of a session was written. */
+  markChanged(path: string): void {
+    const directory = dirname(path);
+    this.#seen.add(directory);
+    this.#directories.get(directory)?.markChanged(basename(path));
+  }
+
+  /** The file of a session, by the id in its name; else, where somebody has renamed it, by the last list. */
+  async find(sessionId: string): Promise<string | undefined> {
+    for (const directory of await this.#listDirectories()) {
+      const names = (await orNone(readdir(directory))) ?? [];
+      const name = names.find((each) => isSessionFile(each) && idInFileName(each) === sessionId);
+      if (name !== undefined) return join(directory, name);
+    }
+    for (const [path, { info }] of this.#described) if (info?.id === sessionId) return path;
+    return undefined;
+  }
+
+  async list({ cursor, limit, ...filter }: SessionPageOptions): Promise<SessionPage> {
+    const { query = "", named = false, sort = "modified" } = filter;
+    if (query.trim() !== "" || named || sort !== "modified") return await this.#search(filter, cursor, limit);
+    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    await this.#refreshing;
+    const files = this.#sorted;
+    let next = cursor === undefined ? 0 : findAfter(files, cursor);
+    const sessions: SessionInfo[] = [];
+    while (sessions.length < limit && next < files.length) {
+      const batch = files.slice(next, next + limit - sessions.length);
+      next += batch.length;
+      const infos = await Promise.all(batch.map((file) => this.#describe(file)));
+      sessions.push(...infos.filter((info) => info !== undefined));
+    }
+    return { sessions, cursor: next < files.length ? toCursor(files[next - 1]!) : undefined };
+  }
+
+  close(): void {
+    for (const directory of this.#directories.values()) directory.close();
+    this.#directories.clear();
+  }
+
+  /** Costs more with more sessions: all of them have to be described. */
+  async #search(filter: SessionFilter, cursor: string | undefined, limit: number): Promise<SessionPage> {
+    const matching = filterSessions(await SessionManager.listAll({ agentDir: this.#options.agentDir }), filter);
+    const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
+    const sessions = matching.slice(start, start + limit);
+    return { sessions, cursor: start + limit < matching.length ? sessions.at(-1)?.id : undefined };
+  }
+
+  async #refresh(): Promise<void> {
+    const paths = await this.#listDirectories();
+    let hasChanged = false;
+    for (const [path, directory] of this.#directories) {
+      if (paths.includes(path)) continue;
+      directory.close();
+      this.#directories.delete(path);
+      hasChanged = true;
+    }
+    for (const path of paths) {
+      const directory = this.#directories.get(path) ?? new SessionDirectory(path);
+      this.#directories.set(path, directory);
+      if (await directory.refresh()) hasChanged = true;
+    }
+    if (!hasChanged) return;
+    this.#sorted = [...this.#directories.values()].flatMap(({ files }) => [...files]).sort(compare);
+  }
+
+  async #listDirectories(): Promise<string[]> {
+    const root = sessionsRoot(this.#options.agentDir);
+    const entries = (await unlessMissing(readdir(root, { withFileTypes: true }))) ?? [];
+    const below = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name));
+    const own = this.#options.getSessionDir();
+    return [...new Set([...below, ...this.#seen, ...(own === undefined ? [] : [own])])];
+  }
+
+  async #describe({ directory, name, modifiedMs }: SessionFile): Promise<SessionInfo | undefined> {
+    const path = join(directory, name);
+    const known = this.#described.get(path);
+    this.#described.delete(path);
+    const described =
+      known?.modifiedMs === modifiedMs ? known : { modifiedMs, info: await SessionManager.describe(path) };
+    this.#described.set(path, described);
+    if (this.#described.size > maxDescribed) this.#described.delete(this.#described.keys().next().value!);
+    return described.info;
+  }
+}
+
+type Place = Pick<SessionFile, "modifiedMs" | "name">;
+
+const compare = (a: Place, b: Place): number => b.modifiedMs - a.modifiedMs || (a.name < b.name ? -1 : 1);
+
+/** A place in the order, which stays the same when the session at it is used again. */
+const toCursor = ({ modifiedMs, name }: Place): string => `${modifiedMs}/${name}`;
+
+function findAfter(files: readonly Place[], cursor: string): number {
+  const [modified = "", name = ""] = cursor.split(/\/(.*)/s);
+  const place = { modifiedMs: Number(modified), name };
+  const index = files.findIndex((file) => compare(place, file) < 0 && file.name !== name);
+  return index < 0 ? files.length : index;
+}
+
+/** Without permission, as if it were not there. */
+const orNone = (names: Promise<string[]>): Promise<string[] | undefined> => names.catch(() => undefined);

@@ -1,0 +1,32 @@
+/** Which of the sessions of a list a client asked for, and in which order. Pure. */
+import type { SessionInfo } from "./session-info.ts";
+
+export interface SessionFilter {
+  /** Words that all have to be in the id, the directory, the name or the first message. */
+  query?: string;
+  /** Only those with a name. */
+  named?: boolean;
+  /** Default `modified`: the order of the list. */
+  sort?: "modified" | "created" | "name";
+}
+
+export function filterSessions(
+  sessions: readonly SessionInfo[],
+  { query = "", named = false, sort = "modified" }: SessionFilter,
+): SessionInfo[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const matching = sessions.filter(({ id, cwd, name = "", firstMessage }) => {
+    if (named && name === "") return false;
+    if (words.length === 0) return true;
+    const haystack = `${id} ${cwd} ${name} ${firstMessage}`.toLowerCase();
+    return words.every((word) => haystack.includes(word));
+  });
+  return sort === "modified" ? matching : matching.sort(compareBy[sort]);
+}
+
+/** Those without a name come last. */
+const compareBy = {
+  created: (a: SessionInfo, b: SessionInfo) => b.created.getTime() - a.created.getTime(),
+  name: (a: SessionInfo, b: SessionInfo) =>
+    Number(a.name === undefined) - Number(b.name === undefined) || (a.name ?? "").localeCompare(b.name ?? "", "en"),
+};
