@@ -104,6 +104,9 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   rmSync(join(outdir, "sandbox-helper"), { recursive: true, force: true });
   const helper = join(root, "packages", "sandbox-helper", "dist");
   if (existsSync(helper)) cpSync(helper, join(outdir, "sandbox-helper"), { recursive: true });
+  rmSync(join(outdir, "page"), { recursive: true, force: true });
+  const page = join(root, "packages", "web", "dist");
+  if (existsSync(page)) cpSync(page, join(outdir, "page"), { recursive: true });
   cpSync(join(root, "CHANGELOG.md"), join(outdir, "CHANGELOG.md"));
   return inputs;
 }

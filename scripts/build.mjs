@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { buildPage } from "./build-page.mjs";
 import { buildProgram } from "./build-program.mjs";
 import { buildSandboxHelper } from "./build-sandbox-helper.mjs";
 
@@ -150,13 +151,18 @@ function oneCore(core, entries) {
 }
 
 buildSandboxHelper();
+await buildPage();
 await buildProgram();
 
 if (process.argv.includes("--types")) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [tsc, "-b", ...packages.map(({ name }) => join("packages", name))], {
-    cwd: root,
-    stdio: "inherit",
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [tsc, "-b", ...packages.map(({ name }) => join("packages", name)), join("packages", "web")],
+    {
+      cwd: root,
+      stdio: "inherit",
+    },
+  );
   process.exitCode = status ?? 1;
 }

@@ -49,15 +49,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock = systemClock, ids = systemIds, getSettings = () => settings.get().gateway } = options;
   const logs = new LogLines(options.log);
   const log = logs.add;
+  const durable = await openDurableParts({ agentDir, clock, ids, getSettings, log, getSessions: () => parts.sessions });
+  const { inbox } = durable;
   const subscriptions = new Subscriptions(clock);
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
   const reload = () => reloadSettings(settings, parts.sessions);
   const devices = await openDevices({ agentDir, clock, ids, log });
   const guesses = new Guesses(clock);
   let isStopping = false;
-  const getSessions = () => parts.sessions;
-  const durable = await openDurableParts({ agentDir, clock, ids, getSettings, log, getSessions });
-  const { inbox } = durable;
   const parts: GatewayParts = {
     ...durable.parts,
     version,

@@ -35,16 +35,15 @@ export interface GatewayParts {
   readonly sessions: OpenSessions;
   readonly sessionIndex: SessionIndex;
   readonly subscriptions: Subscriptions;
-  readonly lanes: Lanes;
-  /** Which sessions run, and whose run a crash has cut. */
-  readonly runs: RunRecords;
-  readonly inbox: Inbox;
-  readonly idempotencyKeys: IdempotencyKeys;
   /** The models that can be used, where no session is open that knows more. */
   readonly listModels: () => Promise<readonly Model[]>;
   /** Reads the settings again, also those of open sessions; answers with the names of those that changed. */
   readonly reload: () => Promise<readonly string[]>;
   readonly logs: LogLines;
+  readonly lanes: Lanes;
+  readonly runs: RunRecords;
+  readonly inbox: Inbox;
+  readonly idempotencyKeys: IdempotencyKeys;
   /** Writes a line to the gateway's own log. */
   readonly log: (line: string) => void;
 }

@@ -198,7 +198,7 @@ export class OpenSessions {
   }
 
   #add(cwd: string, host: Host, hosted: HostedSession): void {
-    const { clock, subscriptions, settings, index, log } = this.#options;
+    const { clock, subscriptions, settings, index, onOpened, log } = this.#options;
     const { sessionId, sessionFile } = hosted.session;
     const redactor = createSessionFrameRedactor(hosted.session);
     hosted.redactWith(redactor);
@@ -221,7 +221,7 @@ export class OpenSessions {
         },
       }),
     );
-    this.#options.onOpened(hosted);
+    onOpened(hosted);
   }
 
   #remove(cwd: string, sessionId: string): void {

@@ -1,0 +1,83 @@
+/** The requests that wait for an answer, over as many connections as it takes. */
+import type { GatewayFault, RequestFrame, ResponseFrame } from "../gateway/frame.ts";
+import { GatewayClientError } from "./errors.ts";
+
+export interface CallOptions {
+  /** Gives up waiting; what the gateway does with the request is not known. */
+  signal?: AbortSignal;
+  /** Of `session.bash`: called with what it prints, piece by piece. */
+  onOutput?: (delta: string) => void;
+}
+
+interface Call {
+  readonly frame: RequestFrame;
+  /** Whether it is sent again when the connection was lost before the answer came. */
+  readonly isLasting: boolean;
+  readonly onOutput: ((delta: string) => void) | undefined;
+  readonly settle: (outcome: { payload: unknown } | { error: GatewayClientError }) => void;
+}
+
+export class Calls {
+  readonly #waiting = new Map<string, Call>();
+  #lastId = 0;
+
+  /** The frame to be sent, and what comes of it. */
+  add(
+    method: string,
+    params: Record<string, unknown>,
+    { isLasting, signal, onOutput }: CallOptions & { isLasting: boolean },
+  ): { frame: RequestFrame; answer: Promise<unknown> } {
+    const frame: RequestFrame = { type: "req", id: String(++this.#lastId), method, params };
+    const answer = new Promise<unknown>((resolve, reject) => {
+      const onAbort = () => this.fail(frame.id, toAborted(method));
+      const settle: Call["settle"] = (outcome) => {
+        this.#waiting.delete(frame.id);
+        signal?.removeEventListener("abort", onAbort);
+        if ("error" in outcome) reject(outcome.error);
+        else resolve(outcome.payload);
+      };
+      this.#waiting.set(frame.id, { frame, isLasting, onOutput, settle });
+      if (signal?.aborted) onAbort();
+      else signal?.addEventListener("abort", onAbort, { once: true });
+    });
+    return { frame, answer };
+  }
+
+  has(id: string): boolean {
+    return this.#waiting.has(id);
+  }
+
+  take(frame: ResponseFrame): void {
+    this.#waiting
+      .get(frame.id)
+      ?.settle(frame.ok ? { payload: frame.payload } : { error: new GatewayClientError(frame.error) });
+  }
+
+  takeOutput(id: string, delta: string): void {
+    this.#waiting.get(id)?.onOutput?.(delta);
+  }
+
+  fail(id: string, fault: GatewayFault): void {
+    this.#waiting.get(id)?.settle({ error: new GatewayClientError(fault) });
+  }
+
+  failAll(error: GatewayClientError): void {
+    for (const { settle } of this.#waiting.values()) settle({ error });
+  }
+
+  /** The connection is lost: what does not last fails. */
+  suspend(error: GatewayClientError): void {
+    for (const { isLasting, settle } of this.#waiting.values()) if (!isLasting) settle({ error });
+  }
+
+  /** What has to be sent on a new connection, in the order in which it was asked. */
+  getLasting(): RequestFrame[] {
+    return [...this.#waiting.values()].filter(({ isLasting }) => isLasting).map(({ frame }) => frame);
+  }
+}
+
+const toAborted = (method: string): GatewayFault => ({
+  code: "aborted",
+  message: `Nobody waits for ${method} any more.`,
+  retryable: true,
+});

@@ -1,0 +1,293 @@
+/** A client of a gateway that stays connected: it comes back after any disconnect, and nothing is lost or done twice. */
+import type { Clock, Ids, Random } from "@tau/ai";
+import { WebSocket } from "#web-socket";
+import type {
+  EventFrame,
+  Frame,
+  GatewayEventFrame,
+  RequestFrame,
+  SessionEventFrame,
+  SnapshotFrame,
+} from "../gateway/frame.ts";
+import type { ConnectParams, GatewayMethod, HelloData, MethodData, MethodParams } from "../gateway/methods.ts";
+import { importToken } from "../gateway/proof.ts";
+import { getRetryDelayMs } from "./backoff.ts";
+import { type CallOptions, Calls } from "./calls.ts";
+import { type ClientSocket, Connection } from "./connection.ts";
+import { hasEffect } from "./effects.ts";
+import { GatewayClientError } from "./errors.ts";
+import { RemoteSession, type SessionPort } from "./remote-session.ts";
+import { Signal } from "./signal.ts";
+import { ownClock } from "./timers.ts";
+
+export interface GatewayClientOptions {
+  /** Such as `ws://127.0.0.1:7433`; `http:` and `https:` are read as `ws:` and `wss:`. */
+  url: string;
+  deviceId: string;
+  /** The device's token, or the key that it was imported as. */
+  key: CryptoKey | string;
+  /** What the gateway's log calls this client. Default: `tau-client`. */
+  client?: ConnectParams["client"];
+  /** Default: all that the device has. */
+  scopes?: NonNullable<ConnectParams["scopes"]>;
+  /** Whether this client answers questions of the policy, and dialogs of extensions. Default: neither. */
+  abilities?: NonNullable<ConnectParams["abilities"]>;
+  clock?: Clock;
+  random?: Random;
+  /** Makes idempotency keys. */
+  ids?: Ids;
+  /** Default: the platform's WebSocket. */
+  createSocket?: (url: string) => ClientSocket;
+}
+
+/** What an interface shows. Times are in milliseconds since the epoch. */
+export type ClientState =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "open"; readonly hello: HelloData }
+  /** The connection was lost or did not come about; it is tried again. */
+  | { readonly kind: "waiting"; readonly retryAt: number; readonly reason: GatewayClientError }
+  /** Trying again would not help: the device is not known, or speaks another version. */
+  | { readonly kind: "refused"; readonly reason: GatewayClientError }
+  | { readonly kind: "closed" };
+
+/** A method may be called without parameters when it needs none. */
+export type CallArgs<Name extends GatewayMethod> =
+  Record<never, never> extends MethodParams<Name>
+    ? [params?: MethodParams<Name>, options?: CallOptions]
+    : [params: MethodParams<Name>, options?: CallOptions];
+
+/** A connection that lasted this long was a good one: the next failure is the first. */
+const stableMs = 10_000;
+
+const closedError = (): GatewayClientError =>
+  new GatewayClientError({ code: "closed", message: "The client was closed.", retryable: false });
+const disconnectedError = (): GatewayClientError =>
+  new GatewayClientError({ code: "disconnected", message: "There is no connection to the gateway.", retryable: true });
+
+export class GatewayClient {
+  readonly #options: Required<Omit<GatewayClientOptions, "key" | "scopes" | "abilities">>;
+  readonly #greeting: Pick<ConnectParams, "client" | "scopes" | "abilities">;
+  readonly #key: Promise<CryptoKey>;
+  readonly #calls = new Calls();
+  readonly #sessions = new Map<string, RemoteSession>();
+  readonly #states = new Signal<ClientState>();
+  readonly #events = new Signal<GatewayEventFrame>();
+  #state: ClientState = { kind: "closed" };
+  #connection: Connection | undefined;
+  /** Tries that failed in a row. */
+  #failures = 0;
+  #openedAt: number | undefined;
+  /** What a gateway that stops said about when it is back. */
+  #restartMs: number | undefined;
+  #cancelRetry = () => {};
+
+  constructor({ key, scopes, abilities, ...options }: GatewayClientOptions) {
+    this.#options = {
+      client: { name: "tau-client", version: "1" },
+      clock: ownClock,
+      random: Math.random,
+      ids: () => crypto.randomUUID(),
+      createSocket: (url) => new WebSocket(url) as ClientSocket,
+      ...options,
+      url: toSocketUrl(options.url),
+    };
+    this.#greeting = { client: this.#options.client, ...(scopes && { scopes }), ...(abilities && { abilities }) };
+    this.#key = typeof key === "string" ? importToken(key) : Promise.resolve(key);
+  }
+
+  get state(): ClientState {
+    return this.#state;
+  }
+
+  /** Undefined while there is no connection. */
+  get hello(): HelloData | undefined {
+    return this.#state.kind === "open" ? this.#state.hello : undefined;
+  }
+
+  onState(listener: (state: ClientState) => void): () => void {
+    return this.#states.add(listener);
+  }
+
+  /** What the gateway says of itself, and not of a session that this client follows. */
+  onGatewayEvent(listener: (frame: GatewayEventFrame) => void): () => void {
+    return this.#events.add(listener);
+  }
+
+  /**
+   * Connects, and stays connected until `close`. Resolves with the first hello; rejects if the first try fails, after which
+   * the client goes on trying unless it was refused.
+   */
+  connect(): Promise<HelloData> {
+    return new Promise((resolve, reject) => {
+      const stop = this.onState((state) => {
+        if (state.kind === "connecting") return;
+        stop();
+        if (state.kind === "open") resolve(state.hello);
+        else reject(state.kind === "closed" ? closedError() : state.reason);
+      });
+      this.#open();
+    });
+  }
+
+  /** Tries again now, or finds out whether the connection still holds: after the machine slept, or somebody asked for it. */
+  wake(): void {
+    if (this.#state.kind === "waiting" || this.#state.kind === "refused") this.#open();
+    else this.#connection?.probe();
+  }
+
+  /**
+   * Asks something. Without a connection it waits for one. What was sent and not answered when the connection was lost is
+   * sent again; if it has an effect, with the same key, so that it has it once.
+   */
+  call<Name extends GatewayMethod>(method: Name, ...[params, options]: CallArgs<Name>): Promise<MethodData<Name>> {
+    return this.#call(method, { ...params }, options) as Promise<MethodData<Name>>;
+  }
+
+  /** A session, which is followed from now on until its `close`. Two calls with the same id get the same object. */
+  session(id: string): RemoteSession {
+    const known = this.#sessions.get(id);
+    if (known) return known;
+    const session = new RemoteSession(id, this.#port);
+    this.#sessions.set(id, session);
+    if (this.#state.kind === "open") void session.subscribe();
+    return session;
+  }
+
+  /** Leaves. What waits for an answer is rejected. */
+  close(): void {
+    this.#cancelRetry();
+    this.#connection?.close();
+    this.#connection = undefined;
+    for (const session of this.#sessions.values()) session.suspend();
+    this.#calls.failAll(closedError());
+    this.#set({ kind: "closed" });
+  }
+
+  readonly #port: SessionPort = {
+    call: (method, params, options) => this.#call(method as GatewayMethod, params, options),
+    callOnce: (method, params) => {
+      if (this.#state.kind !== "open") return Promise.reject(disconnectedError());
+      const { frame, answer } = this.#calls.add(method, params, { isLasting: false });
+      this.#send(frame);
+      return answer;
+    },
+    setTimer: (afterMs, fire) => this.#options.clock.setTimer(afterMs, fire),
+    release: (sessionId) => {
+      this.#sessions.delete(sessionId);
+      // Without an answer that anybody waits for: a lost connection ends the subscription too.
+      if (this.#state.kind === "open") this.#port.callOnce("sessions.unsubscribe", { sessionId }).catch(ignoreLoss);
+    },
+  };
+
+  #call(method: GatewayMethod, params: Record<string, unknown>, options: CallOptions = {}): Promise<unknown> {
+    const state = this.#state;
+    if (state.kind === "closed") return Promise.reject(closedError());
+    if (state.kind === "refused") return Promise.reject(state.reason);
+    const keyed = hasEffect(method) ? { idempotencyKey: this.#options.ids(), ...params } : params;
+    const { frame, answer } = this.#calls.add(method, keyed, { ...options, isLasting: true });
+    if (state.kind === "open") this.#send(frame);
+    return answer;
+  }
+
+  #send(frame: RequestFrame): void {
+    const { hello } = this;
+    // Its caller may have given up.
+    if (!hello || !this.#calls.has(frame.id)) return;
+    const text = JSON.stringify(frame);
+    const { maxPayloadBytes } = hello.limits;
+    // The gateway would close the connection, and the next one too.
+    if (new TextEncoder().encode(text).length > maxPayloadBytes) {
+      const message = `${frame.method} is larger than the ${maxPayloadBytes} bytes that the gateway takes.`;
+      return this.#calls.fail(frame.id, { code: "too_large", message, retryable: false });
+    }
+    this.#connection?.send(text);
+  }
+
+  #open(): void {
+    this.#cancelRetry();
+    this.#connection?.close();
+    this.#connection = undefined;
+    this.#openedAt = undefined;
+    this.#set({ kind: "connecting" });
+    void this.#openSocket();
+  }
+
+  async #openSocket(): Promise<void> {
+    const key = await this.#key;
+    // `close` or another try came first.
+    if (this.#state.kind !== "connecting" || this.#connection) return;
+    const { url, createSocket, deviceId, clock } = this.#options;
+    let socket: ClientSocket;
+    try {
+      socket = createSocket(url);
+    } catch (error) {
+      const message = `The gateway ${url} cannot be connected to: ${error instanceof Error ? error.message : String(error)}`;
+      return this.#set({
+        kind: "refused",
+        reason: new GatewayClientError({ code: "unreachable", message, retryable: false }, { cause: error }),
+      });
+    }
+    this.#connection = new Connection(
+      { socket, deviceId, key, greeting: this.#greeting, clock },
+      {
+        onOpen: (hello) => this.#takeHello(hello),
+        onFrame: (frame) => this.#take(frame),
+        onLost: (error) => this.#takeLoss(error),
+      },
+    );
+  }
+
+  #takeHello(hello: HelloData): void {
+    this.#openedAt = this.#options.clock.monotonic();
+    this.#restartMs = undefined;
+    this.#set({ kind: "open", hello });
+    // First, so that what the calls below cause is seen.
+    for (const session of this.#sessions.values()) if (session.state.kind !== "closed") void session.subscribe();
+    for (const frame of this.#calls.getLasting()) this.#send(frame);
+  }
+
+  #takeLoss(error: GatewayClientError): void {
+    this.#connection = undefined;
+    const { clock, random } = this.#options;
+    for (const session of this.#sessions.values()) session.suspend();
+    if (!error.retryable) {
+      this.#calls.failAll(error);
+      return this.#set({ kind: "refused", reason: error });
+    }
+    this.#calls.suspend(disconnectedError());
+    const wasStable = this.#openedAt !== undefined && clock.monotonic() - this.#openedAt >= stableMs;
+    this.#failures = wasStable ? 1 : this.#failures + 1;
+    const retryAfterMs = error.retryAfterMs ?? this.#restartMs;
+    const delayMs = getRetryDelayMs({ failures: this.#failures, retryAfterMs, random: random() });
+    this.#cancelRetry = clock.setTimer(delayMs, () => this.#open());
+    this.#set({ kind: "waiting", retryAt: clock.now() + delayMs, reason: error });
+  }
+
+  #take(frame: Frame): void {
+    if (frame.type === "res") return this.#calls.take(frame);
+    if (frame.type === "req") return;
+    if (isSessionFrame(frame)) return this.#sessions.get(String(frame.payload.sessionId))?.take(frame);
+    if (frame.event === "session.closed") this.#sessions.get(frame.payload.sessionId)?.takeClosed(frame.payload.reason);
+    if (frame.event === "session.bash.output") this.#calls.takeOutput(frame.payload.id, frame.payload.delta);
+    if (frame.event === "gateway.stopping") this.#restartMs = frame.payload.restartExpectedMs;
+    this.#events.emit(frame);
+  }
+
+  #set(state: ClientState): void {
+    this.#state = state;
+    this.#states.emit(state);
+  }
+}
+
+const isSessionFrame = (frame: EventFrame): frame is SessionEventFrame | SnapshotFrame => "seq" in frame;
+
+function ignoreLoss(error: unknown): void {
+  if (!(error instanceof GatewayClientError)) throw error;
+}
+
+function toSocketUrl(url: string): string {
+  const parsed = new URL(url);
+  if (parsed.protocol === "http:") parsed.protocol = "ws:";
+  if (parsed.protocol === "https:") parsed.protocol = "wss:";
+  return parsed.href;
+}

@@ -1,0 +1,46 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { scriptedModel, text } from "@tau/ai/testing";
+import { openTestGateway } from "@tau/gateway/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { GatewayClient } from "../../src/client/index.ts";
+import { connectToGateway } from "../../src/node/index.ts";
+
+test("a client follows a session over a real socket, and goes on after the socket was cut", async () => {
+  const model = scriptedModel([[text("First.")], [text("Second.")]]);
+  const { gateway, token, workspace, close } = await openTestGateway({ model });
+  onTestFinished(close);
+  const client = new GatewayClient({ url: gateway.url, deviceId: "local", key: token, random: () => 0 });
+  onTestFinished(() => client.close());
+  expect((await client.connect()).scopes).toContain("admin");
+  const { sessionId } = await client.call("sessions.create", { cwd: workspace });
+  const session = client.session(sessionId);
+  await expect.poll(() => session.state.kind).toBe("live");
+  expect(await session.call("execute", { prompt: "One." })).toMatchObject({ answer: "First." });
+  for (const connected of gateway.parts.connections.list()) connected.close(1012, "cut");
+  await expect.poll(() => client.state.kind).toBe("waiting");
+  expect(await session.call("execute", { prompt: "Two." })).toMatchObject({ answer: "Second." });
+  await expect.poll(() => JSON.stringify(session.view.log.entries.at(-1))).toContain("Second.");
+  expect(JSON.stringify(session.view.log.entries)).toContain("First.");
+});
+
+test("in Node a client finds the gateway of its account, or says how to start one", async () => {
+  const { gateway, token, close } = await openTestGateway();
+  onTestFinished(close);
+  const agentDir = await mkdtemp(join(tmpdir(), "tau-client-"));
+  onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+  await expect(connectToGateway({ agentDir })).rejects.toMatchObject({
+    code: "not_found",
+    message: expect.stringContaining("tau gateway"),
+  });
+  await mkdir(join(agentDir, "gateway"), { mode: 0o700 });
+  await writeFile(join(agentDir, "gateway", "address.json"), JSON.stringify({ url: gateway.url, pid: process.pid }), {
+    mode: 0o600,
+  });
+  const devices = [{ id: "local", name: "This account", token, scopes: ["read"] }];
+  await writeFile(join(agentDir, "gateway", "devices.json"), JSON.stringify({ devices }), { mode: 0o600 });
+  const client = await connectToGateway({ agentDir });
+  onTestFinished(() => client.close());
+  expect(await client.call("health")).toMatchObject({ ok: true });
+});

@@ -1,0 +1,36 @@
+/** Something that may fail, with what went wrong in words. */
+import { useState } from "preact/hooks";
+
+export interface Attempt {
+  readonly isBusy: boolean;
+  /** What went wrong last time; empty if nothing. */
+  readonly problem: string;
+  /** Whether it went well. */
+  run(act: () => Promise<unknown>): Promise<boolean>;
+  clear(): void;
+}
+
+export function useAttempt(): Attempt {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  return {
+    isBusy,
+    problem,
+    clear: () => setProblem(""),
+    async run(act) {
+      setBusy(true);
+      setProblem("");
+      try {
+        await act();
+        return true;
+      } catch (error) {
+        setProblem(error instanceof Error ? error.message : String(error));
+        return false;
+      } finally {
+        setBusy(false);
+      }
+    },
+  };
+}
+
+export const describeProblem = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,37 @@
+/** A dialog: the browser keeps the focus in it and gives it back. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { CloseIcon } from "./icons.tsx";
+
+export interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  /** `side`: at the edge of the window, for what is looked at beside the transcript. */
+  shape?: "middle" | "side";
+}
+
+export function Dialog({ title, onClose, children, shape = "middle" }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const element = dialog.current!;
+    element.showModal();
+    return () => element.close();
+  }, []);
+  const onClick = (event: MouseEvent) => {
+    if (event.target === dialog.current) onClose();
+  };
+  return (
+    <dialog class={`dialog ${shape}`} ref={dialog} aria-label={title} onClose={onClose} onClick={onClick}>
+      <div class="dialog-body">
+        <header class="dialog-title">
+          <h2>{title}</h2>
+          <button class="icon-button" onClick={onClose} aria-label="Close">
+            <CloseIcon />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,21 @@
+/** What the user should know, until they have read it. */
+import { useState } from "preact/hooks";
+import type { LiveView } from "@tau/protocol";
+import { CloseIcon } from "./icons.tsx";
+
+export function Notices({ notices }: { notices: LiveView["notices"] }) {
+  const [read, setRead] = useState<ReadonlySet<LiveView["notices"][number]>>(new Set());
+  const unread = notices.filter((notice) => !read.has(notice)).slice(-2);
+  return (
+    <>
+      {unread.map((notice, index) => (
+        <div class="notice" role="status" key={index}>
+          <span>{notice.message}</span>
+          <button class="icon-button" aria-label="I have read this" onClick={() => setRead(new Set([...read, notice]))}>
+            <CloseIcon />
+          </button>
+        </div>
+      ))}
+    </>
+  );
+}

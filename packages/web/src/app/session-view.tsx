@@ -1,0 +1,95 @@
+/** One session: its header, transcript, questions, queue, and where messages are written. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import { Approvals } from "../approvals/approvals.tsx";
+import { Composer } from "../composer/composer.tsx";
+import { Queue } from "../composer/queue.tsx";
+import { ModelPanel } from "../panels/model-panel.tsx";
+import { StatsPanel } from "../panels/stats-panel.tsx";
+import { TranscriptView } from "../transcript/transcript-view.tsx";
+import type { Shows } from "../transcript/describe-call.ts";
+import { TreePanel } from "../tree/tree-panel.tsx";
+import { Draft } from "./draft.ts";
+import { Notices } from "./notices.tsx";
+import { useRedraw } from "./redraw.ts";
+import { SessionContext, type SessionContextValue } from "./session-context.ts";
+import { SessionHeader } from "./session-header.tsx";
+import { SessionInfo } from "./session-info.ts";
+import { useShortcuts } from "./shortcuts.ts";
+
+export interface SessionViewProps {
+  client: GatewayClient;
+  sessionId: string;
+  /** What the list of sessions shows may differ. */
+  onChanged: () => void;
+}
+
+type SessionPanel = "tree" | "model" | "stats";
+
+export function SessionView({ client, sessionId, onChanged }: SessionViewProps) {
+  const session = useMemo(() => client.session(sessionId), [client, sessionId]);
+  const info = useMemo(() => new SessionInfo(session), [session]);
+  const draft = useMemo(() => new Draft(), [session]);
+  const [panel, setPanel] = useState<SessionPanel>();
+  useEffect(() => {
+    const stop = info.start();
+    return () => {
+      stop();
+      session.close();
+    };
+  }, [session, info]);
+  useEffect(
+    () => session.onEvent(({ type }) => (type === "agent_start" || type === "agent_end") && onChanged()),
+    [session],
+  );
+  useRedraw((listener) => info.onChange(listener), [info]);
+  useShortcuts([
+    { key: "t", label: "Tree", run: () => setPanel("tree") },
+    { key: "m", label: "Model and thinking", run: () => setPanel("model") },
+    { key: "c", label: "Cost and context", run: () => setPanel("stats") },
+    { key: ".", mod: true, label: "Stop the run", run: () => void session.call("abort") },
+  ]);
+  const close = () => setPanel(undefined);
+  const context: SessionContextValue = useMemo(() => ({ shows: toShows(info) }), [info.tools]);
+  return (
+    <SessionContext.Provider value={context}>
+      <main class="session-view">
+        <SessionHeader session={session} info={info} onOpen={setPanel} />
+        <TranscriptView session={session} />
+        <Foot client={client} session={session} draft={draft} />
+        {panel === "tree" && <TreePanel session={session} draft={draft} onClose={close} />}
+        {panel === "model" && <ModelPanel session={session} info={info} onClose={close} />}
+        {panel === "stats" && <StatsPanel session={session} info={info} onClose={close} />}
+      </main>
+    </SessionContext.Provider>
+  );
+}
+
+function Foot({ client, session, draft }: { client: GatewayClient; session: RemoteSession; draft: Draft }) {
+  useRedraw((listener) => session.onChange(listener), [session]);
+  const { state } = session;
+  const { live } = session.view;
+  if (state.kind === "closed") {
+    return (
+      <footer class="foot">
+        <p class="problem" role="alert">
+          This session is not open: {state.reason}
+        </p>
+        <button class="button" onClick={() => session.reopen()}>
+          Open again
+        </button>
+      </footer>
+    );
+  }
+  return (
+    <footer class="foot">
+      <Notices notices={live.notices} />
+      <Approvals client={client} session={session} approvals={live.approvals} />
+      <Queue session={session} steering={live.steering} followUps={live.followUps} />
+      <Composer client={client} session={session} draft={draft} isRunning={live.run !== undefined} />
+    </footer>
+  );
+}
+
+const toShows = ({ tools }: SessionInfo): ReadonlyMap<string, Shows> =>
+  new Map(tools.flatMap(({ name, shows }) => (shows ? [[name, shows] as const] : [])));

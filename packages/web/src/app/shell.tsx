@@ -1,0 +1,66 @@
+/** The page: sessions on the left, one of them on the right. On a phone, one or the other. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { GatewayClient } from "@tau/protocol/client";
+import { DevicesPanel } from "../panels/devices-panel.tsx";
+import { HelpPanel } from "../panels/help-panel.tsx";
+import { InboxPanel } from "../panels/inbox-panel.tsx";
+import { NewSession } from "../sessions/new-session.tsx";
+import { SessionList } from "../sessions/session-list.tsx";
+import { SessionPages } from "../sessions/session-pages.ts";
+import { ConnectionBar } from "./connection-bar.tsx";
+import { useRedraw } from "./redraw.ts";
+import { getShownSession, onRoute, showSession } from "./route.ts";
+import { SessionView } from "./session-view.tsx";
+import { type Shortcut, useShortcuts } from "./shortcuts.ts";
+import { toggleTheme } from "./theme.ts";
+
+export type PanelName = "new" | "help" | "devices" | "inbox";
+
+export function Shell({ client, onForget }: { client: GatewayClient; onForget: () => void }) {
+  const [panel, setPanel] = useState<PanelName>();
+  const pages = useMemo(() => new SessionPages(client), [client]);
+  useEffect(() => pages.start(), [pages]);
+  useRedraw(onRoute, []);
+  const sessionId = getShownSession();
+  const close = () => setPanel(undefined);
+  const shortcuts: Shortcut[] = [
+    { key: "?", label: "This help", run: () => setPanel("help") },
+    { key: "n", label: "New session", run: () => setPanel("new") },
+    { key: "/", label: "Search sessions", run: focus("#session-search") },
+    { key: "i", label: "Write a message", run: focus("#message") },
+    { key: "j", label: "Next session", run: () => step(pages, 1) },
+    { key: "k", label: "Previous session", run: () => step(pages, -1) },
+    { key: "d", label: "Light or dark", run: () => void toggleTheme() },
+  ];
+  useShortcuts(shortcuts);
+  const openPanel = (name: PanelName) => setPanel(name);
+  return (
+    <div class={sessionId === undefined ? "shell" : "shell shows-session"}>
+      <ConnectionBar client={client} />
+      <SessionList client={client} pages={pages} shownId={sessionId} onOpenPanel={openPanel} />
+      {sessionId === undefined ? (
+        <main class="nothing">
+          <p>Choose a session, or begin a new one.</p>
+          <button class="button primary" onClick={() => setPanel("new")}>
+            New session
+          </button>
+        </main>
+      ) : (
+        <SessionView key={sessionId} client={client} sessionId={sessionId} onChanged={() => void pages.refresh()} />
+      )}
+      {panel === "new" && <NewSession client={client} pages={pages} onClose={close} />}
+      {panel === "help" && <HelpPanel shortcuts={shortcuts} onClose={close} />}
+      {panel === "devices" && <DevicesPanel client={client} onClose={close} onForget={onForget} />}
+      {panel === "inbox" && <InboxPanel client={client} onClose={close} />}
+    </div>
+  );
+}
+
+const focus = (selector: string) => () => document.querySelector<HTMLElement>(selector)?.focus();
+
+function step(pages: SessionPages, by: number): void {
+  const { sessions } = pages;
+  const index = sessions.findIndex(({ id }) => id === getShownSession());
+  const next = sessions[index < 0 ? 0 : index + by];
+  if (next) showSession(next.id);
+}

@@ -1,0 +1,138 @@
+/** Questions of the policy. Everything that would happen is shown, and allowing takes a deliberate choice. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Approval, ApprovalAnswer } from "@tau/protocol";
+import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import { useAttempt } from "../app/attempt.ts";
+import { pluralise } from "../text/format.ts";
+import { Hidden } from "../text/hidden.tsx";
+import { listCommands } from "./list-commands.ts";
+
+export interface ApprovalsProps {
+  client: GatewayClient;
+  session: RemoteSession;
+  approvals: readonly Approval[];
+}
+
+export function Approvals({ client, session, approvals }: ApprovalsProps) {
+  const [first, ...others] = approvals;
+  if (!first) return null;
+  const mayAnswer = client.hello?.scopes.includes("approve") ?? false;
+  return <Question key={first.id} session={session} approval={first} others={others.length} mayAnswer={mayAnswer} />;
+}
+
+/** Clicks and keys that were meant for something else do not count this long after the question came. */
+const deafMs = 400;
+
+const labels = {
+  once: "Allow once",
+  session: "For this session",
+  project: "In this project",
+  always: "Always",
+} as const;
+
+interface QuestionProps {
+  session: RemoteSession;
+  approval: Approval;
+  others: number;
+  mayAnswer: boolean;
+}
+
+function Question({ session, approval, others, mayAnswer }: QuestionProps) {
+  const attempt = useAttempt();
+  const [reason, setReason] = useState("");
+  const [isDeaf, setDeaf] = useState(true);
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setDeaf(false), deafMs);
+    // Who writes goes on writing; else the question gets the keys.
+    if (!(document.activeElement instanceof HTMLTextAreaElement)) box.current?.focus();
+    return () => clearTimeout(timer);
+  }, []);
+  const answer = (given: ApprovalAnswer) =>
+    void attempt.run(() => session.call("approve", { approvalId: approval.id, ...given }));
+  const deny = () => answer({ decision: "deny", ...(reason.trim() !== "" && { message: reason.trim() }) });
+  const rules = new Set(approval.choices.flatMap(({ rule }) => rule ?? []));
+  // Told once, if all choices would remember the same.
+  const sharedRule = rules.size === 1 ? [...rules][0] : undefined;
+  const isOff = isDeaf || attempt.isBusy || !mayAnswer;
+  return (
+    <section class="question" role="alertdialog" aria-label="A question" tabIndex={-1} ref={box}>
+      <h2>
+        Allow this?
+        {others > 0 && <span class="muted small"> {pluralise(others, "more question")}</span>}
+      </h2>
+      <p class="question-summary">
+        <Hidden text={approval.summary} /> <span class="muted">({approval.toolName})</span>
+      </p>
+      <QuestionFacts approval={approval} />
+      <p class="muted small">
+        <Hidden text={approval.reason} />
+      </p>
+      {attempt.problem !== "" && (
+        <p class="problem" role="alert">
+          {attempt.problem}
+        </p>
+      )}
+      {!mayAnswer && <p class="muted small">This device may not answer questions.</p>}
+      {sharedRule !== undefined && (
+        <p class="small">
+          <span class="muted">What would be remembered:</span>{" "}
+          <code class="rule">
+            <Hidden text={sharedRule} />
+          </code>
+        </p>
+      )}
+      <div class="question-choices">
+        <button class="button" disabled={isOff} onClick={deny}>
+          No
+        </button>
+        {approval.choices.map(({ choice, rule }, index) => (
+          <button
+            key={index}
+            class={choice === "once" ? "button primary" : "button"}
+            disabled={isOff}
+            onClick={() => answer({ decision: "allow", choice, ...(rule !== undefined && { rule }) })}
+          >
+            {labels[choice]}
+            {rule !== undefined && sharedRule === undefined && (
+              <code class="rule">
+                <Hidden text={rule} />
+              </code>
+            )}
+          </button>
+        ))}
+      </div>
+      <input
+        class="question-reason"
+        placeholder="If no: why? The model is told."
+        aria-label="Why not"
+        value={reason}
+        onInput={(event) => setReason(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && !isOff && deny()}
+      />
+    </section>
+  );
+}
+
+function QuestionFacts({ approval: { commands, path, host } }: { approval: Approval }) {
+  const lines = listCommands(commands ?? []);
+  return (
+    <>
+      {lines.length > 0 && (
+        <pre class="question-facts" tabIndex={0}>
+          <Hidden text={lines.join("\n")} />
+        </pre>
+      )}
+      {path !== undefined && (
+        <pre class="question-facts">
+          <Hidden text={path} />
+        </pre>
+      )}
+      {host !== undefined && (
+        <pre class="question-facts">
+          <Hidden text={host} />
+        </pre>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+/** All sessions, the last used first, with a search. */
+import { useRef } from "preact/hooks";
+import type { GatewayClient } from "@tau/protocol/client";
+import { Logo, PlusIcon, SearchIcon, ThemeIcon } from "../app/icons.tsx";
+import { useRedraw } from "../app/redraw.ts";
+import { showSession } from "../app/route.ts";
+import type { PanelName } from "../app/shell.tsx";
+import { toggleTheme } from "../app/theme.ts";
+import { formatAge, pluralise, shortenPath } from "../text/format.ts";
+import type { SessionPages, SessionRow } from "./session-pages.ts";
+
+export interface SessionListProps {
+  client: GatewayClient;
+  pages: SessionPages;
+  shownId: string | undefined;
+  onOpenPanel: (panel: PanelName) => void;
+}
+
+const searchDelayMs = 200;
+
+export function SessionList({ client, pages, shownId, onOpenPanel }: SessionListProps) {
+  useRedraw((listener) => pages.onChange(listener), [pages]);
+  const timer = useRef(0);
+  const search = (query: string) => {
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => void pages.search(query), searchDelayMs);
+  };
+  const scopes = client.hello?.scopes ?? [];
+  return (
+    <nav class="sidebar" aria-label="Sessions">
+      <header class="sidebar-title">
+        <Logo />
+        <span class="brand">tau</span>
+        <button class="icon-button" onClick={() => void toggleTheme()} aria-label="Light or dark">
+          <ThemeIcon />
+        </button>
+        <button class="icon-button" onClick={() => onOpenPanel("new")} aria-label="New session">
+          <PlusIcon />
+        </button>
+      </header>
+      <label class="search">
+        <SearchIcon />
+        <input
+          id="session-search"
+          type="search"
+          placeholder="Search sessions"
+          aria-label="Search sessions"
+          onInput={(event) => search(event.currentTarget.value)}
+        />
+      </label>
+      {pages.problem !== "" && (
+        <p class="problem" role="alert">
+          {pages.problem}
+        </p>
+      )}
+      <ul class="sessions" aria-label="Sessions">
+        {pages.sessions.map((session) => (
+          <SessionItem
+            key={session.id}
+            session={session}
+            isShown={session.id === shownId}
+            questions={pages.countQuestions(session.id)}
+          />
+        ))}
+        {pages.sessions.length === 0 && client.state.kind === "open" && <li class="muted empty-list">No sessions.</li>}
+        {pages.hasMore && (
+          <li>
+            <button class="button wide" onClick={() => void pages.loadMore()}>
+              Show more
+            </button>
+          </li>
+        )}
+      </ul>
+      <footer class="sidebar-foot">
+        <button class="text-button" onClick={() => onOpenPanel("inbox")}>
+          Dead letters
+        </button>
+        {scopes.includes("pair") && (
+          <button class="text-button" onClick={() => onOpenPanel("devices")}>
+            Devices
+          </button>
+        )}
+        <button class="text-button" onClick={() => onOpenPanel("help")} aria-label="Keyboard shortcuts">
+          Keys
+        </button>
+      </footer>
+    </nav>
+  );
+}
+
+function SessionItem({ session, isShown, questions }: { session: SessionRow; isShown: boolean; questions: number }) {
+  const title = session.name ?? (session.firstMessage.trim() || "New session");
+  return (
+    <li>
+      <button
+        class={isShown ? "session shown" : "session"}
+        aria-current={isShown ? "page" : undefined}
+        onClick={() => showSession(session.id)}
+      >
+        <span class="session-title">
+          {session.status !== "closed" && session.status !== "idle" && (
+            <span class={`dot ${session.status}`} title={session.status} />
+          )}
+          <span class="cut">{title.slice(0, 200)}</span>
+          {questions > 0 && <span class="badge">{pluralise(questions, "question")}</span>}
+        </span>
+        <span class="session-about">
+          <span class="cut">{shortenPath(session.cwd)}</span>
+          <span>{formatAge(session.modifiedAt, Date.now())}</span>
+        </span>
+        <span class="only-heard">{session.status}</span>
+      </button>
+    </li>
+  );
+}

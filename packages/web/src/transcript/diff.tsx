@@ -1,0 +1,13 @@
+/** A diff, with a class for each kind of line. */
+import { classifyDiff } from "./classify-diff.ts";
+
+export const Diff = ({ text }: { text: string }) => (
+  <pre class="diff" tabIndex={0}>
+    {classifyDiff(text).map(({ kind, line }, index) => (
+      <span key={index} class={`line ${kind}`}>
+        {line}
+        {"\n"}
+      </span>
+    ))}
+  </pre>
+);

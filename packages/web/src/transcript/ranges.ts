@@ -1,0 +1,43 @@
+/** Which items of a long list are on the screen. Pure. */
+
+/** Where each item begins, and at the end where the last one ends. */
+export function getOffsets(heights: readonly number[]): Float64Array {
+  const offsets = new Float64Array(heights.length + 1);
+  for (let index = 0; index < heights.length; index++) offsets[index + 1] = offsets[index]! + heights[index]!;
+  return offsets;
+}
+
+/** The item at a position: the last that begins at it or before. */
+export function findIndex(offsets: Float64Array, position: number): number {
+  let low = 0;
+  let high = Math.max(0, offsets.length - 2);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (offsets[middle]! <= position) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+export interface Range {
+  /** The first item that is drawn. */
+  readonly start: number;
+  /** The one after the last. */
+  readonly end: number;
+}
+
+export interface Viewport {
+  top: number;
+  height: number;
+  /** How far beyond the screen items are drawn. */
+  margin: number;
+}
+
+export function findRange(offsets: Float64Array, { top, height, margin }: Viewport): Range {
+  const count = offsets.length - 1;
+  if (count <= 0) return { start: 0, end: 0 };
+  return {
+    start: findIndex(offsets, top - margin),
+    end: Math.min(count, findIndex(offsets, top + height + margin) + 1),
+  };
+}

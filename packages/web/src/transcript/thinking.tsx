@@ -1,0 +1,16 @@
+/** What the model thought, folded. */
+import { useState } from "preact/hooks";
+import { ChevronIcon } from "../app/icons.tsx";
+import { LiveMarkdown } from "../markdown/markdown.tsx";
+
+export function Thinking({ text, isLive }: { text: string; isLive: boolean }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div class="thinking">
+      <button class="text-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <ChevronIcon /> {isLive ? "Thinking…" : "Thinking"}
+      </button>
+      {isOpen && <LiveMarkdown text={text} />}
+    </div>
+  );
+}

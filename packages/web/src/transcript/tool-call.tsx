@@ -1,0 +1,81 @@
+/** A call of a tool, from the moment the model begins to write it until its result is there. */
+import { useContext, useState } from "preact/hooks";
+import { memo } from "../app/memo.ts";
+import { ChevronIcon } from "../app/icons.tsx";
+import { Hidden } from "../text/hidden.tsx";
+import { SessionContext } from "../app/session-context.ts";
+import { ImageView } from "./content.tsx";
+import { describeOutcome, getCallStatus, getCallSubject, getDiffs, type Shows } from "./describe-call.ts";
+import type { CallState } from "./items.ts";
+import { Output } from "./output.tsx";
+
+/** A command may print megabytes, and of a running call only the end is of interest. */
+const maxRecentLength = 16_000;
+
+const statusNames = {
+  waiting: "waiting",
+  asked: "waits for your answer",
+  running: "running",
+  done: "done",
+  failed: "failed",
+  denied: "not allowed",
+} as const;
+
+export const ToolCallView = memo(({ call }: { call: CallState }) => {
+  const { shows: showsByTool } = useContext(SessionContext);
+  const [showsInput, setShowsInput] = useState(false);
+  const status = getCallStatus(call);
+  const shows = showsByTool.get(call.name) ?? "text";
+  const outcome = describeOutcome(call);
+  const note = [status === "done" ? "" : statusNames[status], outcome].filter(Boolean).join(", ");
+  return (
+    <section class={`call ${status}`} aria-label={`${call.name}: ${statusNames[status]}`}>
+      <button
+        class="call-title"
+        aria-expanded={showsInput}
+        disabled={!call.input}
+        onClick={() => setShowsInput(!showsInput)}
+      >
+        <span class="dot" aria-hidden="true" />
+        <span class="call-name">{call.name}</span>
+        <span class="call-subject">{call.input ? <Hidden text={getCallSubject(call.input)} /> : "…"}</span>
+        {note && <span class="call-note">{note}</span>}
+        <ChevronIcon />
+      </button>
+      {showsInput && call.input && (
+        <pre class="call-input" tabIndex={0}>
+          <Hidden text={formatInput(call.input)} />
+        </pre>
+      )}
+      {call.denied !== undefined && <p class="call-denied">{call.denied}</p>}
+      <CallBody call={call} shows={shows} />
+    </section>
+  );
+});
+
+function CallBody({ call, shows }: { call: CallState; shows: Shows }) {
+  const { result, running, denied } = call;
+  if (running && running.updates.length > 0) {
+    const text = running.updates.map(({ content }) => content).join("");
+    return <Output text={text.slice(-maxRecentLength)} shows="command" isError={false} />;
+  }
+  if (!result || denied !== undefined) return null;
+  const diffs = shows === "diff" && !result.isError ? getDiffs(result.details) : [];
+  if (diffs.length > 0) return <Output text={diffs.join("\n")} shows="diff" isError={false} />;
+  const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const images = result.content.filter((block) => block.type === "image");
+  return (
+    <>
+      <Output text={text} shows={shows === "diff" ? "text" : shows} isError={result.isError} />
+      {images.map((image, index) => (
+        <ImageView key={index} mimeType={image.mimeType} data={image.data} />
+      ))}
+    </>
+  );
+}
+
+/** A text of several lines is easier to read as such than as JSON. */
+const formatInput = (input: Readonly<Record<string, unknown>>): string =>
+  Object.entries(input)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, undefined, 2)}`)
+    .join("\n");

@@ -1,0 +1,51 @@
+/** The transcript of a session, and the button that leads back to its end. */
+import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import type { RemoteSession } from "@tau/protocol/client";
+import { ArrowDownIcon } from "../app/icons.tsx";
+import { useRedraw } from "../app/redraw.ts";
+import { Announcer } from "./announcer.tsx";
+import { ItemView } from "./item-view.tsx";
+import type { Item } from "./items.ts";
+import { Transcript } from "./transcript.ts";
+import { VirtualList } from "./virtual-list.tsx";
+
+const draw = (item: Item) => <ItemView item={item} />;
+
+export function TranscriptView({ session }: { session: RemoteSession }) {
+  const transcript = useMemo(() => new Transcript(session), [session]);
+  useEffect(() => () => transcript.close(), [transcript]);
+  useRedraw((listener) => session.onChange(listener), [session]);
+  const [, redraw] = useReducer<number, void>((count) => count + 1, 0);
+  const [isAtEnd, setAtEnd] = useState(true);
+  const list = useRef<VirtualList<Item>>(null);
+  const items = transcript.getItems();
+  const loadOlder = () => {
+    if (transcript.hasOlder) void transcript.loadOlder().then(() => redraw());
+  };
+  if (!session.isLoaded) return <div class="transcript" />;
+  return (
+    <div class="transcript">
+      {items.length === 0 ? (
+        <p class="empty">Nothing has been said yet. What should be done?</p>
+      ) : (
+        <VirtualList
+          ref={list}
+          items={items}
+          draw={draw}
+          estimatedHeight={72}
+          label="Transcript"
+          role="log"
+          followsEnd
+          onNearStart={loadOlder}
+          onAtEnd={setAtEnd}
+        />
+      )}
+      {!isAtEnd && (
+        <button class="to-end" onClick={() => list.current?.scrollToEnd()} aria-label="Go to the end">
+          <ArrowDownIcon />
+        </button>
+      )}
+      <Announcer session={session} />
+    </div>
+  );
+}

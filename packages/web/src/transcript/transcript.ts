@@ -1,0 +1,61 @@
+/** The entries of one session as far as they were loaded: more than the view's window, which is cut as it grows. */
+import type { SessionEntry } from "@tau/protocol";
+import type { RemoteSession } from "@tau/protocol/client";
+import { type Item, ItemBuilder } from "./items.ts";
+import { joinEntries } from "./join-entries.ts";
+
+const pageSize = 200;
+
+export class Transcript {
+  readonly #session: RemoteSession;
+  readonly #builder = new ItemBuilder();
+  readonly #stop: () => void;
+  #entries: readonly SessionEntry[] = [];
+  #hasOlder = false;
+  #loading: Promise<void> | undefined;
+  /** The live message that is in the log already. */
+  #loggedId: string | undefined;
+
+  constructor(session: RemoteSession) {
+    this.#session = session;
+    this.#stop = session.onEvent((event) => {
+      if (event.type !== "entry_appended" || event.entry.type !== "message") return;
+      if (event.entry.message.role === "assistant") this.#loggedId = session.view.live.message?.id;
+    });
+  }
+
+  /** The items as they are now. */
+  getItems(): Item[] {
+    const { log, live } = this.#session.view;
+    const joined = joinEntries({ entries: this.#entries, hasOlder: this.#hasOlder }, log);
+    this.#entries = joined.entries;
+    this.#hasOlder = joined.hasOlder;
+    return this.#builder.build(this.#entries, live, this.#loggedId);
+  }
+
+  get hasOlder(): boolean {
+    return this.#hasOlder;
+  }
+
+  /** Resolves when they are there, or when there are none. Two calls at a time load once. */
+  loadOlder(): Promise<void> {
+    const first = this.#entries[0];
+    if (!this.#hasOlder || !first) return Promise.resolve();
+    this.#loading ??= this.#load(first.id).finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  async #load(before: string): Promise<void> {
+    const older = await this.#session.getOlder(before, pageSize);
+    // The branch may have changed while they were read.
+    if (this.#entries[0]?.id !== before) return;
+    this.#entries = [...older, ...this.#entries];
+    this.#hasOlder = older.length > 0 && older[0]!.parentId !== null;
+  }
+}
