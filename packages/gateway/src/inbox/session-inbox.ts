@@ -8,6 +8,7 @@ import type { AgentSession } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionEntry } from "@tau/protocol";
 import { GatewayError } from "../errors.ts";
+import { maxRunMs } from "../lanes/hold-place.ts";
 import type { Lanes, Place } from "../lanes/lanes.ts";
 import type { RunRecords } from "../lanes/run-records.ts";
 import { SessionExecutionQueue } from "../lanes/session-execution-queue.ts";
@@ -49,9 +50,6 @@ export interface SessionInboxParts {
 }
 
 export type MessageDraft = Omit<InboxMessage, "id" | "acceptedAt">;
-
-/** A little longer than a run may take: a run that ends by its own limit keeps its place until then. */
-const maxRunMs = 48 * 60 * 60_000 + 60_000;
 
 /** How often a session that is closed in the wrong moment is opened again. */
 const maxAttempts = 3;
