@@ -1,4 +1,5 @@
 /** From what a person typed to what they want. Pure. */
+import type { NamedPackage } from "@tau/harness/extensions";
 import { type Flag, flags } from "./flags.ts";
 import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";
 
@@ -10,6 +11,7 @@ export interface SessionOptions {
   quiet: boolean;
   verbose: boolean;
   offline: boolean;
+  gateway: boolean;
   maxTurns?: number;
   maxCost?: number;
   /** Seconds. */
@@ -53,8 +55,10 @@ export interface SessionOptions {
   useTheme?: string;
   tuiMode?: "regular" | "fullscreen";
   noThemes: boolean;
-  /** Files and directories. */
+  /** Files, directories, and sources of packages. */
   extensions: readonly string[];
+  /** The packages among `extensions`, once they are fetched; then they are not in `extensions` any more. */
+  namedPackages?: readonly NamedPackage[];
   noExtensions: boolean;
   /** The options that extensions have registered, by name. */
   extensionFlags: ReadonlyMap<string, string | true>;
@@ -73,7 +77,9 @@ export interface SessionOptions {
 }
 
 export type Parsed =
-  | { kind: "help" | "version" }
+  | { kind: "version" }
+  /** Extensions have options too, and these flags say which extensions there are. */
+  | ({ kind: "help" } & Pick<SessionOptions, "extensions" | "noExtensions" | "directory">)
   | { kind: "session"; options: SessionOptions }
   /** `unknown` is the flag that there is none of, for a suggestion. */
   | { kind: "mistake"; message: string; unknown?: string };
@@ -101,7 +107,7 @@ export function parseSessionArgs(args: readonly string[], extensionFlags?: reado
     if (mistake !== undefined) return { kind: "mistake", message: mistake };
     given.set(flag.name, [...(given.get(flag.name) ?? []), value ?? true]);
   }
-  if (given.has("help")) return { kind: "help" };
+  if (given.has("help")) return toHelp(given);
   if (given.has("version")) return { kind: "version" };
   const parsed = toOptions(given, positionals);
   if (parsed.kind !== "session") return parsed;
@@ -116,6 +122,16 @@ export function parseSessionArgs(args: readonly string[], extensionFlags?: reado
   };
 }
 
+function toHelp(given: ReadonlyMap<string, readonly (string | true)[]>): Parsed {
+  const directory = given.get("directory")?.at(-1);
+  return {
+    kind: "help",
+    extensions: (given.get("extension") ?? []) as readonly string[],
+    noExtensions: given.has("no-extensions"),
+    ...(typeof directory === "string" && { directory }),
+  };
+}
+
 /** A flag whose value may be left out takes what follows, unless that is a flag. */
 function getValue(flag: Flag, token: OptionToken, args: readonly string[], taken: Set<number>): string | undefined {
   if (!flag.optional || token.value !== undefined) return token.value;
@@ -127,6 +143,10 @@ function getValue(flag: Flag, token: OptionToken, args: readonly string[], taken
 
 /** The modes of `--output-format`, whose names other agents have made known. */
 const modes: Readonly<Record<string, SessionOptions["mode"]>> = { text: "text", json: "result", "stream-json": "json" };
+
+/** What can be said of a prompt that runs in the gateway, which has its own settings. */
+const gatewayFlags: readonly string[] =
+  "gateway print mode output-format quiet verbose directory model thinking agent continue session name".split(" ");
 
 function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, positionals: readonly string[]): Parsed {
   const has = (name: string) => given.has(name);
@@ -145,6 +165,8 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
   if (has("approve") && has("no-approve")) {
     return { kind: "mistake", message: "--approve and --no-approve do not go together" };
   }
+  const isHere = has("gateway") ? [...given.keys()].find((name) => !gatewayFlags.includes(name)) : undefined;
+  if (isHere !== undefined) return { kind: "mistake", message: `--gateway and --${isHere} do not go together` };
   // An empty argument may come from an unset variable in a script.
   const words = positionals.filter((one) => !isFile(one) && one.trim() !== "");
   if (has("export") && words.length > 1) {
@@ -155,12 +177,15 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
   if (has("mode") && mode !== text("mode")) {
     return { kind: "mistake", message: `--mode ${text("mode")} and --output-format ${format} do not go together` };
   }
-  const options: Required<Record<keyof Omit<SessionOptions, "extensionFlags" | "unknownFlags">, unknown>> = {
-    print: has("print") || format !== undefined,
+  const options: Required<
+    Record<keyof Omit<SessionOptions, "extensionFlags" | "unknownFlags" | "namedPackages">, unknown>
+  > = {
+    print: has("print") || has("gateway") || format !== undefined,
     mode,
     quiet: has("quiet"),
     verbose: has("verbose"),
     offline: has("offline"),
+    gateway: has("gateway"),
     maxTurns: number("max-turns"),
     maxCost: number("max-cost"),
     timeout: number("timeout"),

@@ -2,7 +2,7 @@ import type { Command } from "./command.ts";
 import { type Flag, flagGroups } from "./flags.ts";
 
 /** The text of `tau --help`. It is made from the tables of commands and flags. */
-export function helpText(commands: readonly Command[]): string {
+export function helpText(commands: readonly Command[], extensionFlags: readonly Flag[] = []): string {
   return [
     "tau, a coding agent for the terminal, for scripts and for other programs",
     "",
@@ -11,9 +11,10 @@ export function helpText(commands: readonly Command[]): string {
     "",
     "Commands (tau help COMMAND explains one):",
     ...formatRows(commands.map(({ name, summary }) => [name, summary])),
-    ...flagGroups.flatMap(({ title, flags }) => ["", `${title}:`, ...formatFlags(flags)]),
+    ...[...flagGroups, { title: "Options of extensions", flags: extensionFlags }]
+      .filter(({ flags }) => flags.length > 0)
+      .flatMap(({ title, flags }) => ["", `${title}:`, ...formatFlags(flags)]),
     "",
-    "Extensions can add options: /extensions lists them.",
     "Standard input becomes part of the prompt: git diff | tau -p 'Review this.'",
     "Exit codes: 0 done, 1 failed, 2 usage, 3 denied by policy, 130 interrupted",
     "",

@@ -5,7 +5,6 @@ import type { Io } from "./command.ts";
 import { commands } from "./commands/index.ts";
 import { getAdvice, getDetails, getErrorExitCode, UsageError } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
-import { helpText } from "./help.ts";
 import { isDumb } from "./terminal-text.ts";
 import { version } from "./version.ts";
 
@@ -67,11 +66,13 @@ async function runSession(args: readonly string[], io: Io): Promise<ExitCode | v
   await checkCommandWords(splitDirectory(args).rest);
   const { parseSessionArgs } = await import("./args.ts");
   const [first = ""] = args;
+  const all = parseSessionArgs(args);
   // At the first position these flags win over any mistake after them.
-  const parsed = parseSessionArgs(["-h", "--help", "-v", "--version"].includes(first) ? [first] : args);
+  const isFirst = ["-v", "--version"].includes(first) || (["-h", "--help"].includes(first) && all.kind === "mistake");
+  const parsed = isFirst ? parseSessionArgs([first]) : all;
   switch (parsed.kind) {
     case "help":
-      return io.out(helpText(commands));
+      return await (await import("./show-help.ts")).showHelp(await enter(parsed.directory, io), parsed);
     case "version":
       return io.out(`${version}\n`);
     case "mistake":
@@ -87,20 +88,21 @@ async function checkOptionWords({ print, mode, export: exported, words }: Sessio
   if (!print && mode === "text" && exported === undefined) await checkCommandWords(words);
 }
 
-async function runMode(options: SessionOptions, io: Io): Promise<ExitCode | void> {
-  const { listModels: search, message, files, unknownFlags } = options;
+async function runMode(given: SessionOptions, io: Io): Promise<ExitCode | void> {
+  const { listModels: search, message, files, unknownFlags } = given;
   // These load no extensions.
-  if (unknownFlags && (search !== undefined || options.export !== undefined)) {
+  if (unknownFlags && (search !== undefined || given.export !== undefined)) {
     throw await (await import("./extension-flags.ts")).createUnknownFlagError(unknownFlags);
   }
   if (search !== undefined) {
-    const args = [...(search === true ? [] : [search]), ...(options.offline ? ["--offline"] : [])];
+    const args = [...(search === true ? [] : [search]), ...(given.offline ? ["--offline"] : [])];
     return await runCommand("models", args, io);
   }
-  if (options.export !== undefined) {
+  if (given.export !== undefined) {
     const { exportAsHtml } = await import("./commands/sessions-export.ts");
-    return await exportAsHtml(options.export, message, io);
+    return await exportAsHtml(given.export, message, io);
   }
+  const options = given.extensions.length === 0 ? given : await fetchNamed(given, io);
   if (options.mode === "rpc") return await (await import("./rpc/rpc.ts")).runRpc(options, io);
   const isInteractive = options.mode === "text" && !options.print && io.terminal.input && io.terminal.out;
   // Such a terminal can only print lines, so a message is answered as with `-p`.
@@ -109,10 +111,16 @@ async function runMode(options: SessionOptions, io: Io): Promise<ExitCode | void
   if (isInteractive && !hasPrompt && !options.resume) {
     throw new UsageError("This terminal can only print lines (TERM=dumb). Add a message, or set TERM to what it is.");
   }
-  if (!hasPrompt && !options.resume && !options.print && !unknownFlags) return io.out(helpText(commands));
+  if (!hasPrompt && !options.resume && !options.print && !unknownFlags) {
+    return await (await import("./show-help.ts")).showHelp(io, options);
+  }
+  if (options.gateway) return await (await import("./gateway/run-prompt.ts")).runPromptInGateway(options, io);
   if (options.mode !== "text") return await (await import("./json.ts")).runJson(options, io);
   return await (await import("./print.ts")).runPrint(options, io);
 }
+
+const fetchNamed = async (options: SessionOptions, io: Io): Promise<SessionOptions> =>
+  await (await import("./named-packages.ts")).fetchNamedPackages(options, io);
 
 async function createMistake({ message, unknown }: { message: string; unknown?: string }): Promise<UsageError> {
   const { suggestFlag } = await import("./extension-flags.ts");

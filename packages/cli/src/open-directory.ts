@@ -127,10 +127,14 @@ async function mustExist(options: SessionOptions, toPath: (path: string) => stri
 }
 
 /** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
-function createExtensionsParams({ extensions, noExtensions }: SessionOptions, toPath: (path: string) => string) {
+function createExtensionsParams(
+  { extensions, namedPackages = [], noExtensions }: SessionOptions,
+  toPath: (path: string) => string,
+) {
   return {
     discovers: !noExtensions,
     paths: extensions.map(toPath),
+    packages: namedPackages,
     flags: new Map<string, string | boolean>(),
     loadShared: lendModule,
     findChild,

@@ -1,9 +1,11 @@
 /**
- * The first stage of the program. It is small because `--version` and `--help` load nothing else; the rest is one file,
- * which runs through a code cache. The build makes CommonJS of both and writes the help text into this one.
+ * The first stage of the program. It is small because `--version` and, where there are no extensions, `--help` load nothing
+ * else; the rest is one file, which runs through a code cache. The build makes CommonJS of both and writes the help text into this one.
  */
 import { realpathSync, writeSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { mayHaveExtensions } from "./may-have-extensions.ts";
 
 /** The build fills these in, from the tables and the manifest. */
 declare const tauHelpText: string;
@@ -11,9 +13,10 @@ declare const tauVersion: string;
 declare const tauHashes: Readonly<Record<string, string>>;
 declare const tauCommands: readonly string[];
 
-const [first] = process.argv.slice(2);
+const [first, ...rest] = process.argv.slice(2);
+const isHelp = (first === "--help" || first === "-h") && rest.length === 0;
 if (first === "--version" || first === "-v") print(`${tauVersion}\n`);
-else if (first === "--help" || first === "-h") print(tauHelpText);
+else if (isHelp && !mayHaveExtensions(listPlaces(process.env))) print(tauHelpText);
 else {
   // Next to the real file, even if the program was started through a link.
   const program = join(dirname(realpathSync(__filename)), "program.cjs");
@@ -23,6 +26,13 @@ else {
       process.exitCode = 1;
       process.stderr.write(`tau: ${program} cannot be run: ${error.message}. Install tau again.\n`);
     });
+}
+
+/** All that could be the user's directory, and those of the project: which of them count is decided by the program. */
+function listPlaces(env: NodeJS.ProcessEnv): string[] {
+  const home = env["HOME"] || homedir();
+  const named = [env["TAU_DIR"], env["PI_CODING_AGENT_DIR"]].filter((path) => path !== undefined);
+  return [...named.map((path) => path.replace(/^~(?=\/|$)/, () => home)), join(home, ".tau"), ".tau", ".pi"];
 }
 
 /** Writes to the descriptor: loading `process.stdout` takes longer than everything else in this file. */

@@ -44,6 +44,39 @@ test.each([
   expect(workspace.server.requests).toHaveLength(0);
 });
 
+test("--help lists the options of extensions, of those that the other options choose", async () => {
+  const workspace = await createModelWorkspace([]);
+  await writeExtension(workspace, "flagged", flagged);
+  const named = await writeModule(
+    join(workspace.directory, "named.ts"),
+    `export default (tau) => tau.registerFlag("loud", { type: "boolean", description: "Say it loudly" });`,
+  );
+  const all = await run(workspace, ["--help"]);
+  expect(all).toMatchObject({ code: 0, err: "" });
+  expect(all.out).toMatch(/Options of extensions:\n +--plan +Only plan\n +--target TEXT +Of flagged\n/);
+  expect((await run(workspace, ["help"])).out).toBe(all.out);
+  const { out } = await run(workspace, ["--help", "-ne", "-e", named]);
+  expect(out).toMatch(/Options of extensions:\n +--loud +Say it loudly\n\n/);
+  expect((await run(workspace, ["-ne", "-h"])).out).not.toContain("Options of extensions");
+  expect((await run(workspace, ["--help", "--thinkin", "--model"])).out).toContain("--plan");
+});
+
+test("--help shows all the same what is not of a broken extension, and runs nothing of an untrusted project", async () => {
+  const workspace = await createModelWorkspace([]);
+  await writeExtension(workspace, "flagged", flagged);
+  await writeExtension(workspace, "broken", `throw new Error("no luck");`);
+  const ran = join(workspace.directory, "ran");
+  await writeModule(
+    join(workspace.directory, ".tau", "extensions", "trap.js"),
+    `require("node:fs").writeFileSync(${JSON.stringify(ran)}, ""); module.exports = () => {};`,
+  );
+  const { code, out, err } = await run(workspace, ["--help"]);
+  expect(code).toBe(0);
+  expect(out).toContain("--plan");
+  expect(err).toMatch(/^tau: broken: .*no luck\n$/);
+  await expect(readFile(ran)).rejects.toThrow("ENOENT");
+});
+
 test("without extensions an unknown option is refused with the same words", async () => {
   const workspace = await createModelWorkspace([]);
   const expected = { code: exitCodes.usage, out: "", err: "tau: there is no option --plan. See tau --help.\n" };

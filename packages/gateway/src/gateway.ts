@@ -6,6 +6,7 @@ import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import { encodeFrame } from "./client.ts";
+import { openDurableParts } from "./durable-parts.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
 import { LogLines } from "./log-lines.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
@@ -48,6 +49,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock = systemClock, ids = systemIds, getSettings = () => settings.get().gateway } = options;
   const logs = new LogLines(options.log);
   const log = logs.add;
+  const durable = await openDurableParts({ agentDir, clock, ids, getSettings, log, getSessions: () => parts.sessions });
+  const { inbox } = durable;
   const subscriptions = new Subscriptions(clock);
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
   const reload = () => reloadSettings(settings, parts.sessions);
@@ -55,6 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const guesses = new Guesses(clock);
   let isStopping = false;
   const parts: GatewayParts = {
+    ...durable.parts,
     version,
     clock,
     ids,
@@ -74,6 +78,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       subscriptions,
       settings,
       reloadGateway: reload,
+      afterCrash: inbox.afterCrash,
+      onOpened: (hosted) => inbox.onOpened(hosted),
       clock,
       log,
     }),
@@ -84,7 +90,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     logs,
     log,
   };
-  const server = await listen(options, parts);
+  const server = await listen(options, parts).catch(async (error: unknown) => {
+    await durable.close();
+    throw error;
+  });
+  void inbox.start();
   const stopWatching = devices.watch();
   devices.onRemoved((id) => {
     for (const client of parts.connections.list(id)) client.close(1008, "the device was revoked");
@@ -97,16 +107,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       server.stopAccepting();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
+      // What waits stays on the disk for the next start.
+      await inbox.stop();
       return await waitForRuns(parts, drainOptions);
     },
     async stop() {
       isStopping = true;
+      await inbox.stop();
       // Runs end before their clients go, who are told how.
       await parts.sessions.dispose("gateway_disconnected");
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
       await server.close();
       stopWatching();
       parts.pairing.close();
+      await durable.close();
     },
   };
 }

@@ -4,6 +4,10 @@ import type { Devices } from "./auth/devices.ts";
 import type { Guesses } from "./auth/guesses.ts";
 import type { Pairing } from "./auth/pairing.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
+import type { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
+import type { Inbox } from "./inbox/inbox.ts";
+import type { Lanes } from "./lanes/lanes.ts";
+import type { RunRecords } from "./lanes/run-records.ts";
 import type { LogLines } from "./log-lines.ts";
 import type { Connections } from "./server/connections.ts";
 import type { OpenSessions } from "./sessions/open-sessions.ts";
@@ -36,6 +40,10 @@ export interface GatewayParts {
   /** Reads the settings again, also those of open sessions; answers with the names of those that changed. */
   readonly reload: () => Promise<readonly string[]>;
   readonly logs: LogLines;
+  readonly lanes: Lanes;
+  readonly runs: RunRecords;
+  readonly inbox: Inbox;
+  readonly idempotencyKeys: IdempotencyKeys;
   /** Writes a line to the gateway's own log. */
   readonly log: (line: string) => void;
 }

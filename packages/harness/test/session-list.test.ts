@@ -49,6 +49,8 @@ test("the second list opens only changed sessions, and a damaged catalogue is wr
   const first = await list();
   const second = await list();
   expect(second.listed).toEqual(first.listed);
+  // Each session once, and the catalogue: to read it, to write it, and its directory.
+  expect(first.opened).toBe(sessions.length + 3);
   // The catalogue alone.
   expect(second.opened).toBe(1);
   await appendFile(sessions[0]!.getSessionFile()!, "\n");
@@ -78,6 +80,18 @@ test("files that are not sessions, or cannot be read, do not hide the others", a
   expect(await SessionManager.list("/nowhere", undefined, { agentDir })).toEqual([]);
   await writeFile(join(agentDir, "sessions", "stray"), "");
   expect(await SessionManager.listAll({ agentDir })).toHaveLength(1);
+});
+
+test("a long session, which is read in parts, is described like a short one", async () => {
+  const session = await SessionManager.create("/a", undefined, { agentDir });
+  await session.appendMessage(user("first"));
+  for (let turn = 0; turn < 20; turn++) await session.appendMessage(user("long ".repeat(1_000)));
+  await session.appendSessionInfo("Named last");
+  await session.close();
+  await rm(`${session.getSessionFile()!}.idx`, { force: true });
+  expect(await SessionManager.list("/a", undefined, { agentDir })).toMatchObject([
+    { id: session.id, name: "Named last", firstMessage: "first", messageCount: 21 },
+  ]);
 });
 
 test("a long list reports its progress and can be aborted", async () => {

@@ -32,7 +32,7 @@ const countDependencies = (packages: Readonly<Record<string, unknown>> = {}): nu
 /** The state of the extensions from now on. Throws if the user does not agree. */
 export async function askToEnable(
   packages: readonly FetchedPackage[],
-  args: CommandArgs,
+  args: Pick<CommandArgs, "has">,
   io: Io,
 ): Promise<"acknowledged" | "trusted"> {
   if (args.has("trust")) return "trusted";

@@ -6,13 +6,14 @@ import { settingsSchema } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { flagGroups } from "../flags.ts";
-import { formatFlags, formatRows, helpText } from "../help.ts";
+import { formatFlags, formatRows } from "../help.ts";
+import { showHelp } from "../show-help.ts";
 import { commandHelp } from "./command-help.ts";
 import { commands } from "./index.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function showTopic({ positionals: [name] }: CommandArgs, io: Io): Promise<void> {
-  if (name === undefined) return io.out(helpText(commands));
+  if (name === undefined) return await showHelp(io);
   if (!listTopics().includes(name)) {
     const hint = didYouMean(name, listTopics()) || ` The topics are: ${listTopics().join(", ")}.`;
     throw new HarnessError("invalid_input", `There is no topic ${JSON.stringify(name)}.${hint}`);

@@ -52,7 +52,7 @@ export async function openPackageContext(args: CommandArgs, io: Io): Promise<Pac
   return { cwd, agentDir, settings, scope };
 }
 
-export const getFetchPorts = ({ settings, ...context }: PackageContext, args: CommandArgs, io: Io) => {
+export const getFetchPorts = ({ settings, ...context }: PackageContext, args: Pick<CommandArgs, "has">, io: Io) => {
   const days = args.has("any-age") ? 0 : settings.get().packageMinAgeDays;
   const before = days === 0 ? undefined : new Date(Date.now() - days * 24 * 60 * 60 * 1_000);
   return { ...context, env: io.env, signal: io.signal, before } satisfies Partial<FetchOptions>;

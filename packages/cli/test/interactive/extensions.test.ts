@@ -1,6 +1,8 @@
 /** Extensions in the terminal: what they show, what they ask, and what happens when they fail. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemIds } from "@tau/ai";
+import { writeExtensionTrust } from "@tau/harness/policy";
 import { expect, test } from "vitest";
 import { writeExtension } from "../extension-kit.ts";
 import { textReply, toolReply } from "../kit.ts";
@@ -450,7 +452,12 @@ test("/extensions lists them with their state, what they bring and their problem
     [],
     {
       rows: 40,
-      prepare: async (workspace) => void (await writeExtension(workspace, "broken", `throw new Error("no luck");`)),
+      prepare: async (workspace) => {
+        await writeExtension(workspace, "broken", `throw new Error("no luck");`);
+        const id = await writeExtension(workspace, "off", command("gone", ""));
+        const change = { to: "killed", operator: "person", reason: "test" } as const;
+        await writeExtensionTrust({ id, digest: "" }, change, { agentDir: workspace.agentDir, ids: systemIds });
+      },
     },
   );
   await app.sees("no luck");
@@ -459,6 +466,9 @@ test("/extensions lists them with their state, what they bring and their problem
   await expect
     .poll(app.screen)
     .toMatch(/sample\S* +trusted, in this process[\s\S]*Commands: \/ask[\s\S]*Options: --plan/);
+  await app.sees(
+    /Not running\s+broken +failed\s+.*no luck[\s\S]*off +killed\s+It was turned off\..* tau extensions revive off/,
+  );
 });
 
 test("an extension can end the program", async () => {

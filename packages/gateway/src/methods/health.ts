@@ -10,7 +10,7 @@ export const healthMethods = {
       connections: parts.connections.count,
       openSessions: open.length,
       runningSessions: open.filter(({ hosted }) => hosted.session.isStreaming).length,
-      inbox: { waiting: 0, dead: 0 },
+      inbox: parts.inbox.counts,
       memoryBytes: process.memoryUsage.rss(),
     };
   }),

@@ -1,21 +1,23 @@
 /** Every method, and the one way in which a request becomes a call of one. */
 import { parseFields } from "@tau/harness/fields";
 import { isCommandName } from "@tau/protocol";
-import { isGatewayMethod, methodScopes, type RequestFrame } from "@tau/protocol/gateway";
+import { type GatewayMethod, isGatewayMethod, methodScopes, type RequestFrame } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
+import { callOnce } from "../idempotency/call-once.ts";
 import { approvalMethods } from "./approvals.ts";
 import { configMethods } from "./config.ts";
 import { devicesMethods } from "./devices.ts";
 import { healthMethods } from "./health.ts";
+import { inboxMethods } from "./inbox.ts";
 import { interruptMethods } from "./interrupt.ts";
-import type { MethodContext, MethodDefinitions, OwnMethod, SomeMethods } from "./method.ts";
+import type { MethodContext, MethodDefinitions, OwnMethod } from "./method.ts";
 import { modelMethods } from "./models.ts";
 import { runCommand } from "./session.ts";
 import { sessionsMethods } from "./sessions.ts";
 import { usageMethods } from "./usage.ts";
 
 /** A method without a definition, or without a scope, does not compile. */
-const methodTable: Omit<MethodDefinitions, `inbox.${string}`> & SomeMethods = {
+const methodTable: MethodDefinitions = {
   ...healthMethods,
   ...sessionsMethods,
   ...approvalMethods,
@@ -24,6 +26,7 @@ const methodTable: Omit<MethodDefinitions, `inbox.${string}`> & SomeMethods = {
   ...configMethods,
   ...interruptMethods,
   ...devicesMethods,
+  ...inboxMethods,
 };
 
 /** Throws for a method that does not exist, that the client may not call, or whose parameters are wrong. */
@@ -35,14 +38,13 @@ export async function callMethod(context: MethodContext, { method, params = {} }
   if (scope === "none" || !context.client.scopes.has(scope)) {
     throw new GatewayError("forbidden", `${method} needs the scope ${scope}, which this device does not have.`);
   }
-  const { idempotencyKey, ...fields } = params;
-  if (idempotencyKey !== undefined && (typeof idempotencyKey !== "string" || idempotencyKey === "")) {
-    throw new GatewayError("invalid_parameters", "idempotencyKey has to be a text that is not empty.");
-  }
+  return await callOnce(context, method, params, (fields) => run(context, method, fields));
+}
+
+async function run(context: MethodContext, method: GatewayMethod, fields: Record<string, unknown>): Promise<unknown> {
   const command = method.startsWith("session.") ? method.slice("session.".length) : undefined;
   if (command !== undefined && isCommandName(command)) return await runCommand(context, command, fields);
   const definition = methodTable[method as OwnMethod];
-  if (!definition) throw new GatewayError("unknown_method", `${method} is not there yet.`);
   const parsed = parseFields(definition.fields, fields, { isClosed: true });
   if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
   return await definition.run(context, parsed.values as never);

@@ -5,6 +5,7 @@ import { SessionManager } from "@tau/harness";
 import type { Command, CommandName } from "@tau/protocol";
 import { encodeFrame, maxBufferedBytes } from "../client.ts";
 import { GatewayError } from "../errors.ts";
+import { acceptCommand, isMessageCommand } from "../inbox/accept-command.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import type { MethodContext } from "./method.ts";
 
@@ -44,6 +45,7 @@ export async function runCommand(
 ): Promise<unknown> {
   const { parts, client } = context;
   if (typeof sessionId !== "string") throw new GatewayError("invalid_parameters", "sessionId is missing.");
+  if (isMessageCommand(name)) return await acceptCommand(context, name, { ...fields, sessionId });
   return await parts.sessions.use(sessionId, async (open) => {
     const answer = await before[name]?.(context, open, fields);
     if (answer !== undefined) return answer;

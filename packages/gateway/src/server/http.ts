@@ -12,12 +12,13 @@ import { createHttpClient } from "./http-client.ts";
 import { limits } from "./limits.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
-import { findRoute, routes } from "./routes.ts";
+import { findRoute } from "./routes.ts";
 import { safeHeaders } from "./safe-headers.ts";
 
 export interface HttpOptions {
   parts: GatewayParts;
   getPlace: () => Place;
+  routes: readonly Route[];
   page: PageFiles;
 }
 
@@ -65,7 +66,7 @@ export const toErrorAnswer = (fault: GatewayFault): Exclude<RouteAnswer, "sent">
 async function findAnswer(
   request: IncomingMessage,
   response: ServerResponse,
-  { parts, getPlace, page }: HttpOptions,
+  { parts, getPlace, routes, page }: HttpOptions,
 ): Promise<RouteAnswer> {
   const refusal = checkPlace(request.rawHeaders, getPlace());
   if (refusal) throw new GatewayError("forbidden", refusal.message);

@@ -3,7 +3,7 @@ import { healthRoutes } from "./health-route.ts";
 import { pairRoutes } from "./pair-routes.ts";
 import type { Route } from "./route.ts";
 
-export const routes: readonly Route[] = [...healthRoutes, ...pairRoutes];
+export const ownRoutes: readonly Route[] = [...healthRoutes, ...pairRoutes];
 
 export type RouteMatch =
   | { kind: "route"; route: Route; names: Record<string, string> }

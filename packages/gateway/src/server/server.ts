@@ -16,10 +16,14 @@ import { answerHttp, toErrorAnswer } from "./http.ts";
 import { defaultServerLimits, limits, type ServerLimits } from "./limits.ts";
 import { PageFiles } from "./page-files.ts";
 import { RateLimit } from "./rate-limit.ts";
+import type { Route } from "./route.ts";
+import { ownRoutes } from "./routes.ts";
 import { SocketClient } from "./socket-client.ts";
 import { Sockets } from "./sockets.ts";
 
 export interface ListenOptions {
+  /** Besides those of the gateway itself. */
+  routes?: readonly Route[];
   /** The files of the page. */
   pageDirectory?: string;
   serverLimits?: Partial<ServerLimits>;
@@ -54,20 +58,14 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
   const address = server.address() as AddressInfo;
   const getPlace = () =>
     createPlace({ ...parts.getSettings(), host, port: address.port, isSecure: secure !== undefined });
+  const routes = [...ownRoutes, ...(options.routes ?? [])];
   const page = new PageFiles(options.pageDirectory);
   const sockets = new Sockets(parts.clock);
   const connects = new RateLimit(
     { perSecond: serverLimits.connectsPerSecond, burst: serverLimits.connectBurst },
     parts.clock,
   );
-  const upgrader = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    maxPayload: limits.maxPayloadBytes,
-    maxFragments: 1_024,
-    perMessageDeflate: false,
-    skipUTF8Validation: false,
-  });
+  const upgrader = new WebSocketServer(webSocketOptions);
   let isAccepting = true;
 
   /** Throws what an upgrade is refused for. */
@@ -86,7 +84,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
     throw new GatewayError("rate_limited", message, { retryAfterMs: Math.max(retryAfterMs, 1_000) });
   };
 
-  server.on("request", (request, response) => void answerHttp(request, response, { parts, getPlace, page }));
+  server.on("request", (request, response) => void answerHttp(request, response, { parts, getPlace, routes, page }));
   server.on("upgrade", (request: IncomingMessage, socket, head) => {
     socket.on("error", () => socket.destroy());
     const key = toLimitKey(request.socket.remoteAddress);
@@ -123,6 +121,17 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
     },
   };
 }
+
+const webSocketOptions = {
+  noServer: true,
+  clientTracking: false,
+  maxPayload: limits.maxPayloadBytes,
+  maxFragments: 1_024,
+  perMessageDeflate: false,
+  skipUTF8Validation: false,
+  // Who is told to go and does not is cut off.
+  closeTimeout: 500,
+};
 
 type Certificate = { cert: Buffer; key: Buffer };
 

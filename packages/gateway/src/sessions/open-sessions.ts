@@ -2,7 +2,7 @@
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type AgentSessionParams, SessionManager } from "@tau/harness";
-import type { Host, HostedSession } from "@tau/harness/host";
+import type { AfterCrash, Host, HostedSession } from "@tau/harness/host";
 import { createSessionFrameRedactor } from "@tau/harness/policy";
 import { getWorkingDirectory, isSessionId } from "@tau/harness/session";
 import type { SettingsManager } from "@tau/harness/settings";
@@ -14,7 +14,7 @@ import type { SessionIndex } from "./session-index.ts";
 import { resolveDirectory } from "./session-roots.ts";
 
 /** What the sessions of a gateway are created with, besides what their directory says. */
-export type GatewaySessionParams = Required<Pick<AgentSessionParams, "ask" | "reloadGateway">>;
+export type GatewaySessionParams = Required<Pick<AgentSessionParams, "ask" | "reloadGateway" | "afterCrash">>;
 
 /**
  * Opens a host for the sessions of a directory: with its settings, its trust and its extensions. Its sessions are created
@@ -31,6 +31,9 @@ export interface OpenSessionsOptions {
   subscriptions: Subscriptions;
   settings: SettingsManager;
   reloadGateway: () => Promise<readonly string[]>;
+  afterCrash: AfterCrash;
+  /** Called with each session that was opened. */
+  onOpened: (hosted: HostedSession) => void;
   clock: Clock;
   log: (line: string) => void;
 }
@@ -183,9 +186,9 @@ export class OpenSessions {
   }
 
   async #openHost(cwd: string): Promise<Host> {
-    const { openDirectory, subscriptions, reloadGateway } = this.#options;
+    const { openDirectory, subscriptions, reloadGateway, afterCrash } = this.#options;
     const ask = { isAttended: (sessionId: string) => subscriptions.isAttended(sessionId) };
-    const host = await openDirectory(cwd, { ask, reloadGateway });
+    const host = await openDirectory(cwd, { ask, reloadGateway, afterCrash });
     // Commands and extensions open sessions too.
     host.watch({
       onOpened: (hosted) => this.#add(cwd, host, hosted),
@@ -195,7 +198,7 @@ export class OpenSessions {
   }
 
   #add(cwd: string, host: Host, hosted: HostedSession): void {
-    const { clock, subscriptions, settings, index, log } = this.#options;
+    const { clock, subscriptions, settings, index, onOpened, log } = this.#options;
     const { sessionId, sessionFile } = hosted.session;
     const redactor = createSessionFrameRedactor(hosted.session);
     hosted.redactWith(redactor);
@@ -218,6 +221,7 @@ export class OpenSessions {
         },
       }),
     );
+    onOpened(hosted);
   }
 
   #remove(cwd: string, sessionId: string): void {

@@ -177,7 +177,7 @@ export class AgentSession {
       session,
       transcript: this.#transcript,
     });
-    this.#live = createLiveSession({ ...parts, activity: this.#activity, lifetime: signal });
+    this.#live = createLiveSession({ ...parts, taint: parts.policy.taint, activity: this.#activity, lifetime: signal });
     this.#changes = createChangeHandlers({ ...parts, ...own, getExtensions });
     this.#cleanUps.push(session.onAppend(this.#changes.onAppend));
     this.#cleanUps.push(services.resources.subscribe(this.#changes.onResources));

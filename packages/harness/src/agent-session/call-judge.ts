@@ -3,6 +3,7 @@ import type { Clock, Ids } from "@tau/ai";
 import { adviseUser } from "../policy/advice.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { PolicyReport } from "../policy/policy-report.ts";
+import type { SessionTaint } from "../policy/session-taint.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { Approvals, type AskChoice } from "./approvals.ts";
 import type { LiveSession } from "./live-sessions.ts";
@@ -13,6 +14,7 @@ import type { RunScopes } from "./run-scopes.ts";
 export interface PolicyParts extends Pick<JudgeParts, "decide" | "audit" | "grants" | "remembered" | "files"> {
   ask: AskChoice | undefined;
   report: PolicyReport;
+  taint: SessionTaint;
 }
 
 export interface CallJudgeParts {

@@ -102,7 +102,10 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       ids,
     });
     const { files, tools, rules, createCallContext, sandbox } = ground;
-    const taint = new SessionTaint({ rules, cwd, log: sessionManager });
+    const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
+    const taint = new SessionTaint({ rules, cwd, log: sessionManager, parent: parent?.taint });
+    owned.add(async () => taint.close());
+    await taint.join();
     if (sandbox) owned.add(() => sandbox.close());
     owned.add(() => tools.dispose());
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
@@ -128,7 +131,6 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       }
       return state.kind === "works";
     };
-    const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
     const getBuiltIn = (name: string) => builtInTool(tools, name);
     const session: AgentSession = new AgentSession({
       cwd,
@@ -180,6 +182,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         remembered: createRememberedRules({ agentDir, cwd, ids }),
         files: files.free,
         report,
+        taint,
       },
       extensions,
       expandPort: createExpandPort({

@@ -18,6 +18,9 @@ interface Waiting extends QueuedMessage {
   readonly content: Content;
 }
 
+/** Answers with the ids of the messages that wait again; the others are refused. */
+export type KeepQueued = (sessionId: string, queued: readonly AcceptedEntry[]) => Promise<ReadonlySet<string>>;
+
 export interface InboxParts {
   session: Session;
   ids: Ids;
@@ -62,16 +65,6 @@ export class Inbox {
     await session.append({ type: "queue", queueId: id, state: "accepted", kind, content });
     this.#change([...this.#waiting, { id, kind, content }]);
     return id;
-  }
-
-  /** Messages that are in the log as accepted, from before this process, wait again. */
-  restore(entries: readonly AcceptedEntry[]): void {
-    const restored = entries.map(({ queueId: id, kind, content }) => ({
-      id,
-      kind,
-      content: typeof content === "string" ? [{ type: "text" as const, text: content }] : content,
-    }));
-    if (restored.length > 0) this.#change([...restored, ...this.#waiting]);
   }
 
   /** Gives a message that begins a run an id, which its entry will have as its `queueId`. */
@@ -120,6 +113,23 @@ export class Inbox {
     return await this.#drop("refused", reason);
   }
 
+  /**
+   * Deals with what a crash left without an outcome: what `keep` names waits again, the rest is refused. `onRefused` gets
+   * the words of each.
+   */
+  async settleLeftovers(keep: KeepQueued | undefined, onRefused: (text: string) => void): Promise<void> {
+    const { session } = this.#parts;
+    const leftovers = await session.waitingMessages();
+    const kept = leftovers.length > 0 ? await keep?.(session.id, leftovers) : undefined;
+    for (const { queueId, content } of leftovers.filter((entry) => !kept?.has(entry.queueId))) {
+      const reason = "the program ended before it was sent";
+      await session.append({ type: "queue", queueId, state: "refused", reason });
+      onRefused(typeof content === "string" ? content : content.map(getWords).join("\n"));
+    }
+    const again = leftovers.filter(({ queueId }) => kept?.has(queueId));
+    if (again.length > 0) this.#change([...again.map(toWaiting), ...this.#waiting]);
+  }
+
   /** Puts other words in the place of one that waits; it keeps its place. */
   async edit(id: string, content: Content): Promise<string> {
     const { session, ids } = this.#parts;
@@ -166,6 +176,14 @@ export class Inbox {
     this.#parts.onChange();
   }
 }
+
+const getWords = (block: TextContent | ImageContent): string => (block.type === "text" ? block.text : "[image]");
+
+const toWaiting = ({ queueId: id, kind, content }: AcceptedEntry): Waiting => ({
+  id,
+  kind,
+  content: typeof content === "string" ? [{ type: "text", text: content }] : content,
+});
 
 const toSummary = ({ id, content }: QueuedMessage): QueuedSummary => ({
   id,

@@ -1,6 +1,7 @@
 /** The open sessions of one host, so that a child finds its parent by id: it ends with it and spends from its budget. */
 import type { Usage } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
+import type { SessionTaint } from "../policy/session-taint.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Activity } from "./activity.ts";
 
@@ -17,6 +18,8 @@ export interface LiveSession {
   readonly signal: AbortSignal;
   /** What the parent may still spend. */
   readonly budget: Budget;
+  /** What text of strangers has come in. */
+  readonly taint: SessionTaint;
   /** Records what a child spent in the parent's log, so that it counts when the parent is opened again. */
   noteChild(spent: ChildSpending): Promise<void>;
 }
@@ -25,15 +28,17 @@ export interface LiveSessionParts {
   sessionManager: SessionManager;
   parent: LiveSession | undefined;
   budget: Budget;
+  taint: SessionTaint;
   activity: Activity;
   /** Aborts when the session ends. */
   lifetime: AbortSignal;
 }
 
 export function createLiveSession(parts: LiveSessionParts): LiveSession {
-  const { sessionManager, parent, budget, activity, lifetime } = parts;
+  const { sessionManager, parent, budget, taint, activity, lifetime } = parts;
   return {
     sessionId: sessionManager.id,
+    taint,
     get signal() {
       return activity.run?.signal ?? lifetime;
     },

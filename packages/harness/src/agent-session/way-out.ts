@@ -1,10 +1,13 @@
 /** What happens to a command that the sandbox stopped: a person is asked, and it is run again as they say. */
-import type { WayOut, WayOutParts } from "../policy/way-out.ts";
+import type { JudgeParts } from "../policy/judge.ts";
+import { createPortPolicy } from "../policy/port-policy.ts";
+import type { WayOut } from "../policy/way-out.ts";
 import type { ToolSandbox } from "../pipeline/sandbox.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 
 /** `getParts` is called for each question: who answers may change. */
-export function createToolSandbox(sandbox: SessionSandbox, getParts: () => WayOutParts): ToolSandbox {
+export function createToolSandbox(sandbox: SessionSandbox, getParts: () => JudgeParts): ToolSandbox {
+  sandbox.usePortPolicy(createPortPolicy(getParts));
   return {
     enter: (request) => sandbox.enter(request),
     async askNextTry({ tool, ...call }, signal) {

@@ -153,6 +153,15 @@ describe("a tree that changes", () => {
     }
   });
 
+  test("is not listed again when a mention is deleted character by character, but when it is written anew", async () => {
+    await add("a.ts");
+    for (const before of ["@ab", "@a"]) await complete(before);
+    await add("ab.ts");
+    expect(await completion.complete(findOpenMention("@")!)).toEqual({ values: ["a.ts"], isIncomplete: false });
+    await complete("@ab");
+    expect(await complete("@")).toEqual(["a.ts", "ab.ts"]);
+  });
+
   test("that is gone has nothing to suggest", async () => {
     await add("a.ts");
     await complete("@a");

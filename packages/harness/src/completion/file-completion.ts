@@ -165,6 +165,9 @@ const prefixed = ({ paths, isIncomplete }: Found, prefix: string): Found => ({
   isIncomplete,
 });
 
-/** Whether a mention was begun since: elsewhere in the text, or again in the same place. */
+/**
+ * Whether a mention was begun since: elsewhere in the text, or again in the same place. If only the last character is gone,
+ * it was deleted, and the mention is the same.
+ */
 const isAnother = (mention: OpenMention, last: OpenMention | undefined): boolean =>
-  mention.before !== last?.before || (mention.path === "" && last.path !== "");
+  mention.before !== last?.before || (mention.path === "" && last.path.length > 1);

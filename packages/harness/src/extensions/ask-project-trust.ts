@@ -7,14 +7,10 @@ import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import { readTrust, writeTrust } from "../policy/trust.ts";
 import { type CombinedResult, combineResult } from "./combine-results.ts";
 import type { ExtensionContext, ExtensionMode } from "./context.ts";
-import { createEventBus } from "./create-api.ts";
-import { createLifetime } from "./create-context.ts";
 import type { ExtensionEvent, ExtensionResult } from "./events.ts";
 import type { ExtensionProblem } from "./extension.ts";
-import { findExtensions } from "./find-extensions.ts";
 import { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
-import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
-import { loadTypeboxModule } from "./load/shared-modules.ts";
+import { loadWithoutSession } from "./load-without-session.ts";
 import { parseResult } from "./parse-results.ts";
 import { maxHandlerMs } from "./runner.ts";
 import { type ExtensionUi, noUi } from "./ui.ts";
@@ -35,22 +31,7 @@ export async function askProjectTrust(
 ): Promise<boolean | undefined> {
   const place = { cwd, agentDir, settings };
   if (!hasExtensions(params, place)) return undefined;
-  const found = await findExtensions({ ...place, paths: params.paths ?? [], discovers: params.discovers ?? false });
-  const trusted = found.extensions.filter(({ state }) => state === "trusted").map(({ source }) => source);
-  const ports: InProcessPorts = {
-    lifetime: createLifetime(),
-    events: createEventBus(),
-    clock,
-    report,
-    log: () => {},
-    getSession: () => undefined,
-    flagValues: params.flags ?? new Map(),
-    findFlag: () => undefined,
-    listMcpServers: () => [],
-    loadShared: (name) => loadTypeboxModule(name) ?? params.loadShared?.(name),
-    cacheDirectory: getCacheDirectory(agentDir),
-  };
-  const { extensions } = await loadInProcess(trusted, ports);
+  const { extensions } = await loadWithoutSession(params, { ...place, clock, report });
   const hasUI = mode === "tui" || mode === "rpc";
   const context = { cwd, mode, hasUI, ui } as unknown as ExtensionContext;
   // Where a person can be asked, an answer takes as long as it takes.

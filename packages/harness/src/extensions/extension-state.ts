@@ -4,18 +4,19 @@ import type { ExtensionSource } from "./extension.ts";
 
 /**
  * The state of an extension by its origin and by what the user said about it before. What the user named or put there is
- * trusted. An extension of a package is what the user answered for this content. One of a project waits until the project
+ * trusted, except a package that was fetched for this run, which is what the user said of it (`named`). An extension of an installed package is what the user answered for this content. One of a project waits until the project
  * is trusted, and is then acknowledged; what the user said about another content of it makes it pending. What was killed
  * stays killed.
  */
 export function resolveExtensionState(
   { origin, digest }: Pick<ExtensionSource, "origin" | "digest">,
   stored: StoredTrust | undefined,
-  { isProjectTrusted }: { isProjectTrusted: boolean },
+  { isProjectTrusted, named }: { isProjectTrusted: boolean; named?: ExtensionTrustState | undefined },
 ): ExtensionTrustState {
   if (stored?.state === "killed") return "killed";
   switch (origin) {
     case "flag":
+      return named ?? "trusted";
     case "user":
     case "inline":
       return "trusted";

@@ -90,6 +90,7 @@ export interface Registrations {
 
 export interface Extension extends Registrations {
   readonly source: ExtensionSource;
+  /** `killed` once a rule has turned it off. */
   readonly state: ExtensionTrustState;
   /** Where its code runs. */
   readonly host: "process" | "isolated";

@@ -5,12 +5,14 @@ import { resolvePackages } from "../packages/resolve-packages.ts";
 import { type ExtensionTrustState, listExtensionTrust } from "../policy/extension-trust.ts";
 import type { ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { resolveExtensionState } from "./extension-state.ts";
-import type { ExtensionPlace } from "./has-extensions.ts";
+import type { ExtensionPlace, NamedPackage } from "./has-extensions.ts";
 import { discoverExtensions } from "./load/discover.ts";
 
 export interface FindExtensionsOptions extends ExtensionPlace {
   /** Files or directories that the user named. Default: none. */
   paths?: readonly string[];
+  /** Packages that the user named. Default: none. */
+  packages?: readonly NamedPackage[];
   /** Whether others than those of `paths` are found. Default true. */
   discovers?: boolean;
   /** Whether those of a project that is not trusted are found too; they are pending. Default false. */
@@ -31,7 +33,7 @@ export interface FoundExtensions {
 }
 
 export async function findExtensions(options: FindExtensionsOptions): Promise<FoundExtensions> {
-  const { cwd, agentDir, settings, paths = [], discovers = true, includesUntrusted = false } = options;
+  const { cwd, agentDir, settings, paths = [], packages = [], discovers = true, includesUntrusted = false } = options;
   const { isProjectTrusted } = settings;
   const entries = discovers ? getPackageEntries(settings) : { user: [], project: [] };
   const resolved = await resolvePackages({ cwd, agentDir, entries });
@@ -39,6 +41,7 @@ export async function findExtensions(options: FindExtensionsOptions): Promise<Fo
     cwd,
     agentDir,
     paths,
+    namedPackages: packages,
     userPaths: settings.getGiven("global", "extensions") ?? [],
     projectPaths: settings.getGiven("project", "extensions") ?? [],
     packages: resolved.packages,
@@ -48,7 +51,10 @@ export async function findExtensions(options: FindExtensionsOptions): Promise<Fo
   const stored = found.sources.length === 0 ? new Map() : await listExtensionTrust({ agentDir });
   const extensions = found.sources.map((source) => ({
     source,
-    state: resolveExtensionState(source, stored.get(source.id), { isProjectTrusted }),
+    state: resolveExtensionState(source, stored.get(source.id), {
+      isProjectTrusted,
+      named: packages.find(({ id }) => id === source.id)?.state,
+    }),
   }));
   const problems = resolved.problems.map(({ source, message }) => ({ extension: source, message }));
   return { extensions, packages: resolved.packages, problems: [...problems, ...found.problems] };

@@ -16,9 +16,24 @@ export interface ChildProgram {
   readable: readonly string[];
 }
 
+/** A package that the user named for this run alone. */
+export interface NamedPackage {
+  /** The same over time, see `ExtensionSource.id`. */
+  readonly id: string;
+  readonly root: string;
+  /** As the user wrote it. */
+  readonly source: string;
+  /** Absolute paths of files or directories. */
+  readonly extensions: readonly string[];
+  /** What the user said about it. */
+  readonly state: "acknowledged" | "trusted";
+}
+
 export interface ExtensionsParams {
   /** Files or directories that the user named. */
   paths?: readonly string[];
+  /** They come after `paths`. */
+  packages?: readonly NamedPackage[];
   /** Whether those of the user, of a trusted project and of installed packages are found. Default false. */
   discovers?: boolean;
   factories?: readonly InlineExtension[];
@@ -39,11 +54,11 @@ export interface ExtensionPlace {
 }
 
 export function hasExtensions(
-  { paths = [], factories = [], discovers = false }: ExtensionsParams,
+  { paths = [], packages = [], factories = [], discovers = false }: ExtensionsParams,
   { cwd, agentDir, settings }: ExtensionPlace,
 ): boolean {
   const { extensions, contextSources } = settings.get();
-  if (paths.length > 0 || factories.length > 0 || contextSources.length > 0) return true;
+  if ([paths, packages, factories, contextSources].some((list) => list.length > 0)) return true;
   if (!discovers) return false;
   if (extensions.length > 0 || hasPackages(settings)) return true;
   return [agentDir, join(cwd, ".tau"), join(cwd, ".pi")].some((parent) => existsSync(join(parent, "extensions")));

@@ -61,7 +61,15 @@ export {
   type FoundExtension,
   type FoundExtensions,
 } from "./find-extensions.ts";
-export { type ChildProgram, type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
+export {
+  type ChildProgram,
+  type ExtensionPlace,
+  type ExtensionsParams,
+  hasExtensions,
+  type NamedPackage,
+} from "./has-extensions.ts";
+export type { IdleExtension } from "./idle-extensions.ts";
+export { type ExtensionFlags, listFlags } from "./list-flags.ts";
 export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
 export { loadTypeboxModule } from "./load/shared-modules.ts";

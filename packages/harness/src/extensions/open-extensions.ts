@@ -4,12 +4,14 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ExtensionTrustState } from "../policy/extension-trust.ts";
+import type { Audit, Decision } from "../policy/policy.ts";
 import type { ContextSource } from "./context-sources.ts";
 import { createEventBus } from "./create-api.ts";
 import { createLifetime } from "./create-context.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { findExtensions } from "./find-extensions.ts";
 import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-extensions.ts";
+import { listIdle } from "./idle-extensions.ts";
 import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
 import { loadTypeboxModule } from "./load/shared-modules.ts";
 import { startExtension } from "./load/start-extension.ts";
@@ -50,6 +52,9 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   const factories = [...added, ...(params.factories ?? [])];
   const { agentDir, registry, clock, report, log } = parts;
   let session: ExtensionSessionPort | undefined;
+  const problems: ExtensionProblem[] = [];
+  // Before there is a session nobody can be told. `bind` tells what has been found until then.
+  const tell = (problem: ExtensionProblem): void => void (session ? report(problem) : problems.push(problem));
   const all: Extension[] = [];
   const events = createEventBus();
   const lifetime = createLifetime();
@@ -57,7 +62,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     lifetime,
     events,
     clock,
-    report,
+    report: tell,
     log,
     getSession: () => session,
     flagValues: flags,
@@ -69,22 +74,20 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     loadShared: (name) => loadTypeboxModule(name) ?? loadShared(name),
     cacheDirectory: getCacheDirectory(agentDir),
   };
-  const problems: ExtensionProblem[] = [];
   const changed = new ChangedInputs(parts.judging);
-  let isLoading = true;
+  const early: Decision[] = [];
+  const audit: Audit = (decision) =>
+    session ? parts.judging.getJudgeParts().audit(decision) : void early.push(decision);
   for (const [index, inline] of factories.entries()) {
     const source = describeInline(inline, index);
     const factory = typeof inline === "function" ? inline : inline.factory;
-    const tell = (message: string) => {
-      const problem = { extension: source.name, message };
-      if (isLoading) problems.push(problem);
-      else report(problem);
-    };
-    const started = await startExtension(source, factory, { ...ports, report: tell });
+    const reportOwn = (message: string) => tell({ extension: source.name, message });
+    const started = await startExtension(source, factory, { ...ports, report: reportOwn });
     if (started.kind === "started") all.push(started.extension);
     else problems.push({ extension: source.name, message: started.message });
   }
-  const found = await findExtensions({ ...parts, paths: params.paths ?? [], discovers: params.discovers ?? false });
+  const { paths = [], packages = [], discovers = false } = params;
+  const found = await findExtensions({ ...parts, paths, packages, discovers });
   const byState = (wanted: ExtensionTrustState) => found.extensions.filter(({ state }) => state === wanted);
   const inProcess = await loadInProcess(
     byState("trusted").map(({ source }) => source),
@@ -93,12 +96,17 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   const loaded = [...inProcess.extensions];
   problems.push(...found.problems, ...inProcess.problems);
   const walled = byState("acknowledged").map(({ source }) => source);
-  for (const outcome of await loadBehindWall(walled, params, { ...parts, ports, changed })) {
+  for (const outcome of await loadBehindWall(walled, params, { ...parts, ports, changed, audit })) {
     if ("source" in outcome) loaded.push(outcome);
     else problems.push(outcome);
   }
-  isLoading = false;
-  problems.push(...byState("pending").map(({ source }) => describePending(source)));
+  const idle = listIdle(
+    found.extensions,
+    loaded.map(({ source }) => source),
+    problems,
+  );
+  const pending = idle.filter(({ state }) => state === "pending");
+  problems.push(...pending.map(({ source, message }) => ({ extension: source.name, message })));
   const order = found.extensions.map(({ source }) => source);
   all.push(...loaded.toSorted((a, b) => order.indexOf(a.source) - order.indexOf(b.source)));
   const providers = createProviders(registry);
@@ -114,6 +122,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   const waits = createWaits();
   return {
     extensions: all,
+    idle,
     problems,
     lifetime,
     waits,
@@ -121,6 +130,9 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     providers,
     changed,
     bind: (port) => void (session = port),
+    async writeEarlyDecisions() {
+      for (const decision of early.splice(0)) await parts.judging.getJudgeParts().audit(decision);
+    },
   };
 }
 
@@ -128,7 +140,14 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
 async function loadBehindWall(
   sources: readonly ExtensionSource[],
   { findChild }: ExtensionsParams,
-  { changed, ...parts }: OpenExtensionsParts & { ports: InProcessPorts; changed: ChangedInputs },
+  {
+    changed,
+    ...parts
+  }: OpenExtensionsParts & {
+    ports: InProcessPorts;
+    changed: ChangedInputs;
+    audit: Audit;
+  },
 ): Promise<(Extension | ExtensionProblem)[]> {
   if (sources.length === 0) return [];
   const child = findChild?.();
@@ -141,11 +160,6 @@ async function loadBehindWall(
   const { openIsolated } = await import("./open-isolated.ts");
   return await openIsolated(sources, { ...parts, child, onInputChanged: (id, name) => changed.add(id, name) });
 }
-
-const describePending = ({ name }: ExtensionSource): ExtensionProblem => ({
-  extension: name,
-  message: `It is new or has changed, so it does not run. Look at it, then: tau extensions trust ${name}`,
-});
 
 /** Late, because few users have some. */
 async function describeSources(sources: readonly ContextSource[]): Promise<InlineExtension> {

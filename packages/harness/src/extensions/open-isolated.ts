@@ -6,8 +6,10 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ExtensionPolicy } from "../policy/extension-policy.ts";
 import type { JudgeParts } from "../policy/judge.ts";
 import type { PathRules } from "../policy/paths.ts";
+import type { Audit } from "../policy/policy.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
 import type { ChildProgram } from "./has-extensions.ts";
+import { createEarlyJudge } from "./isolated/early-judge.ts";
 import { createHostcallJudge } from "./isolated/hostcall-judge.ts";
 import { systemNetwork } from "./isolated/hostcalls/http.ts";
 import { loadIsolated } from "./isolated/load-isolated.ts";
@@ -31,6 +33,8 @@ export interface OpenIsolatedParts {
   ports: Pick<InProcessPorts, "getSession" | "flagValues" | "findFlag" | "events" | "log" | "report" | "clock">;
   judging: Judging;
   onInputChanged: IsolatedPorts["onInputChanged"];
+  /** Also for decisions before there is a session. */
+  audit: Audit;
 }
 
 /** One after the other. What goes wrong with one is a problem, and the others are loaded. */
@@ -58,8 +62,11 @@ async function open(
       env: process.env,
       getPolicy,
       createJudge: (extension) =>
-        createLateJudge(() => createHostcallJudge(getJudgeParts(), { extension, pathRules: getPathRules() })),
-      audit: (decision) => getJudgeParts().audit(decision),
+        createLateJudge(
+          () => createHostcallJudge(getJudgeParts(), { extension, pathRules: getPathRules() }),
+          createEarlyJudge({ extension, getPolicy, audit: parts.audit }),
+          ports.getSession,
+        ),
       isKnownProvider: (name) => registry.getAll().some(({ provider }) => provider === name),
       log: (level, message) => ports.log(source.name, level, message),
       network: systemNetwork,
@@ -70,12 +77,16 @@ async function open(
 }
 
 /** An extension is loaded before there is a session whose judge could be asked. */
-function createLateJudge(create: () => HostcallJudge): HostcallJudge {
+function createLateJudge(
+  create: () => HostcallJudge,
+  judgeEarly: HostcallJudge["judge"],
+  getSession: () => unknown,
+): HostcallJudge {
   let judge: HostcallJudge | undefined;
   const get = () => (judge ??= create());
   return {
-    judge: (call, signal) => get().judge(call, signal),
+    judge: (call, signal) => (getSession() ? get().judge(call, signal) : judgeEarly(call, signal)),
     createFiles: (id) => get().createFiles(id),
-    endCall: (id) => get().endCall(id),
+    endCall: (id) => judge?.endCall(id),
   };
 }

@@ -81,7 +81,6 @@ export class ExtensionRunner implements ExtensionHooks {
     let current = event;
     let result: CombinedResult<Name> | undefined;
     for (const call of this.#list(event.type)) {
-      if (!isRegistered(call, event.type)) continue;
       const called = this.#call(call, current as ExtensionEvent);
       // Deltas come by the thousand, and most handlers answer at once.
       const answer = called instanceof Promise ? await called : called;
@@ -115,7 +114,7 @@ export class ExtensionRunner implements ExtensionHooks {
 
   async #callAfter(previous: Promise<unknown>, call: HandlerCall, event: ExtensionEvent): Promise<unknown> {
     await previous;
-    return isRegistered(call, event.type) ? await this.#call(call, event) : undefined;
+    return await this.#call(call, event);
   }
 
   /** Its answer, or a promise of it. Undefined if the handler failed; a guard that failed throws. */
@@ -173,10 +172,6 @@ export class ExtensionRunner implements ExtensionHooks {
     this.#parts.report({ extension: source.name, message });
   }
 }
-
-/** A handler may be removed while those before it are waited for. */
-const isRegistered = ({ extension, handler }: HandlerCall, name: ExtensionEventName): boolean =>
-  extension.handlers.get(name)?.includes(handler) ?? false;
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value;

@@ -240,7 +240,10 @@ async function getOutcome(
 }
 
 /** Which rule a person allowed it by before; undefined if they did not. */
-async function findGrant({ grants, remembered }: JudgeParts, { capability, target }: Grant) {
+export async function findGrant(
+  { grants, remembered }: Pick<JudgeParts, "grants" | "remembered">,
+  { capability, target }: Grant,
+) {
   if (grants.isRemembered(capability, target)) return "granted";
   return (await remembered.covers(capability, target)) ? "remembered" : undefined;
 }
@@ -288,7 +291,7 @@ interface Offer {
 }
 
 /** For how long it can be allowed, and by which rule: for exactly this, or for commands that begin alike. */
-function listOffers(exact: Grant): Offer[] {
+export function listOffers(exact: Grant): Offer[] {
   const prefix = exact.target.kind === "command" ? suggestPrefix(exact.target.command) : undefined;
   const alike: Grant | undefined = prefix === undefined ? undefined : toPrefixGrant(exact.capability, prefix);
   return approvalChoices.flatMap((choice): Offer[] => {

@@ -5,7 +5,7 @@ import { findRealPath, lookAtPath } from "./look.ts";
  * The time of the last change has steps of some milliseconds: a change right after a look may have the same time as one
  * right before. So a directory that has changed only now is not remembered.
  */
-const recentMs = 50;
+export const recentMs = 50;
 
 export class DirectoryStamps {
   readonly #stamps = new Map<string, string>();

@@ -63,7 +63,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper> {
     const channel = new HelperChannel(child, stream(descriptors.channel), () => {
       const { "child-pid": pid } = JSON.parse(info()) as { "child-pid": number };
       const ask = (id: number, port: number) => channel.send(encodeSocket(id, port));
-      resolve(new SessionHelper(channel, pid, new HandedSockets(child, ask)));
+      resolve(new SessionHelper(channel, pid, new HandedSockets(child, pid, ask)));
     });
     void channel.ended.then(() => reject(new Error(complaint().trim() || "bubblewrap ended without a message.")));
   });

@@ -1,11 +1,18 @@
 /** A sandbox whose code is loaded with the first command: many sessions run none. */
+import type { PortPolicy } from "./network/asked-ports.ts";
 import type { SessionSandbox, SessionSandboxOptions } from "./session-sandbox.ts";
 
 export function createLateSandbox(getOptions: () => SessionSandboxOptions): SessionSandbox {
   let opened: Promise<SessionSandbox> | undefined;
-  const open = () =>
-    (opened ??= import("./session-sandbox.ts").then((module) => module.createSessionSandbox(getOptions())));
+  let portPolicy: PortPolicy | undefined;
+  const create = async () => {
+    const sandbox = (await import("./session-sandbox.ts")).createSessionSandbox(getOptions());
+    if (portPolicy) sandbox.usePortPolicy(portPolicy);
+    return sandbox;
+  };
+  const open = () => (opened ??= create());
   return {
+    usePortPolicy: (policy) => void (portPolicy = policy),
     enter: async (request) => (await open()).enter(request),
     widen: async (grant) => (await open()).widen(grant),
     getState: async () => (await open()).getState(),

@@ -11,6 +11,7 @@ import { findRealPath } from "./look.ts";
 import { findHelper } from "./programs.ts";
 import { findObstacle, findPrograms, tryBwrap } from "./probe.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
+import type { PortPolicy } from "./network/asked-ports.ts";
 import { SessionNetwork, type UsedNetwork } from "./network/session-network.ts";
 import { createReport } from "./report.ts";
 import type { SandboxedCommands } from "./sandboxed-commands.ts";
@@ -45,6 +46,8 @@ export interface SandboxGrant {
 export interface SessionSandbox extends CommandSandbox {
   /** The sandbox for a command that is allowed more. */
   widen(grant: SandboxGrant): Promise<CommandSandbox>;
+  /** Who may reach servers inside from this machine, besides `settings.ports`. Default: nobody. */
+  usePortPolicy(policy: PortPolicy): void;
   /** Whether commands run inside. Starts no sandbox, but tries once whether one can be started. */
   getState(): Promise<SandboxState>;
   /** What commands see as the directories for temporary files; undefined where they run outside. */
@@ -72,11 +75,15 @@ class LazySandbox implements SessionSandbox {
   constructor(options: SessionSandboxOptions) {
     this.#options = options;
     this.#workspace = findRealPath(options.cwd) ?? options.cwd;
-    this.#network = new SessionNetwork(options.settings);
+    this.#network = new SessionNetwork(options.settings, options.clock ?? systemClock);
   }
 
   getState(): Promise<SandboxState> {
     return (this.#state ??= this.#probe());
+  }
+
+  usePortPolicy(policy: PortPolicy): void {
+    this.#network.usePortPolicy(policy);
   }
 
   enter(request: SpawnRequest): Promise<SandboxEntry | undefined> {

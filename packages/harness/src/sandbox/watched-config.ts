@@ -2,6 +2,7 @@
 import { renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { judgeConfig } from "./git-config.ts";
 import { inHeldDirectory } from "./held-directory.ts";
+import { recentMs } from "./directory-stamps.ts";
 import { lookAtPath, readText } from "./look.ts";
 import type { SetAside } from "./set-aside.ts";
 
@@ -25,20 +26,23 @@ export class WatchedConfig {
 
   /** Takes the file as it is: nothing has run since it was checked. */
   refresh(): void {
-    const stamp = getStamp(lookAtPath(this.path));
+    const stats = lookAtPath(this.path);
+    const stamp = getStamp(stats);
     if (stamp === this.#stamp) return;
     this.#text = readText(this.path);
-    this.#stamp = stamp;
+    // The next change may get the same time. Then the text is compared each time.
+    this.#stamp = stats && Date.now() - stats.ctimeMs <= recentMs ? "" : stamp;
   }
 
   /** The keys whose changes were undone. */
   check(setAside: SetAside): readonly string[] {
+    // Nearly always. A directory that was replaced has another file in it.
+    if (getStamp(lookAtPath(this.path)) === this.#stamp) return [];
     return inHeldDirectory(this.path, (held) => this.#checkHeld(held, setAside)) ?? [];
   }
 
   #checkHeld(held: string, setAside: SetAside): readonly string[] {
     const stats = lookAtPath(held);
-    if (getStamp(stats) === this.#stamp) return [];
     // A link or a directory is never what git writes.
     if (stats && !stats.isFile()) setAside(this.path);
     const text = readText(held);
@@ -61,6 +65,6 @@ function write(path: string, text: string | undefined): void {
   renameSync(draft, path);
 }
 
-/** Different whenever the file was changed or replaced. */
+/** Different whenever the file was changed or replaced, unless that happened right after another change. */
 const getStamp = (stats: Stats | undefined): string =>
-  stats ? `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.mode}` : "missing";
+  stats ? `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.mode}` : "missing";

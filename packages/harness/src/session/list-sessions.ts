@@ -2,14 +2,17 @@
  * Lists sessions without opening them all: a catalogue beside the sessions remembers what a list shows. An entry of the
  * catalogue is used only while its file is unchanged.
  */
-import type { Stats } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { join } from "node:path";
+import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
-import { orUndefined, readWhole, writeWhole } from "../durable-file.ts";
+import { orUndefined, readUpTo, readWhole, writeWhole } from "../durable-file.ts";
 import { createFileStore } from "./file-store.ts";
+import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { idInFileName, isSessionFile } from "./session-directory.ts";
 import { describeFile, describeSession, type SessionInfo, type StoredInfo } from "./session-info.ts";
 import { listNames, type StoragePorts } from "./session-storage.ts";
+import type { LogStore } from "./store.ts";
 
 /** Called after every hundred files. */
 export type ListProgress = (loaded: number, total: number) => void;
@@ -33,6 +36,8 @@ const format = "tau sessions 3";
 const maxConcurrentFiles = 16;
 /** After so many files, other work gets its turn. */
 const filesPerTurn = 64;
+/** A log of this size has no index. Most are smaller, and each access to a file takes longer than reading so much. */
+const maxReadAtOnce = 64 * 1024;
 
 /** The sessions of a directory, the last used first. Files that are not sessions are left out. */
 export async function listSessions(
@@ -166,14 +171,21 @@ const comparePaths = (a: { path: string }, b: { path: string }) => (a.path < b.p
 
 const formatStamp = ({ size, mtimeMs, ino }: Stats) => `${ino}:${size}:${mtimeMs}`;
 
-async function describe(path: string, { mtimeMs }: Stats, ports: StoragePorts): Promise<StoredInfo | null> {
+async function describe(path: string, stats: Stats, ports: StoragePorts): Promise<StoredInfo | null> {
   try {
-    const info = await describeSession(createFileStore({ path, ...ports }));
-    return info ? { ...info, modified: mtimeMs } : null;
+    const info = await describeSession(await openStore(path, stats, ports));
+    return info ? { ...info, modified: stats.mtimeMs } : null;
   } catch (error) {
     // A file that cannot be opened must not hide the others. One with content that cannot be used is listed by its name.
     return systemCode(error) === undefined ? describeFile(path, undefined) : null;
   }
+}
+
+async function openStore(path: string, { size }: Stats, ports: StoragePorts): Promise<LogStore> {
+  if (size > maxReadAtOnce) return createFileStore({ path, ...ports });
+  const handle = await ports.fileSystem.open(path, constants.O_RDONLY);
+  const bytes = await closeAfter(handle, () => readUpTo(handle, size));
+  return createMemoryStore({ name: path, log: new MemoryLog(bytes) });
 }
 
 async function readCatalogue(fs: FileSystem, directory: string): Promise<Catalogue> {

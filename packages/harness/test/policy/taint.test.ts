@@ -81,3 +81,41 @@ test("what was denied brings nothing in", async () => {
   const entries = await session.sessionManager.getEntries();
   expect(JSON.stringify(entries)).not.toContain("tau.tainted");
 });
+
+test("what a child has read counts in its parent, and in the children that come later", async () => {
+  const { mail, ...places } = await createPlaces();
+  const { ask, listSecrets } = createAsk();
+  const open = (turns: Parameters<typeof openDesk>[0], parentSessionId?: string) =>
+    openDesk(turns, { ...places, ask, sandbox: { mode: "off" }, ...(parentSessionId && { parentSessionId }) });
+  const parent = await open([[useToken], [text("Done.")], [useToken], [text("Done.")]]);
+  const { sessionId } = parent.session;
+  await parent.session.prompt("Use it.");
+  const child = await open([[call("read", { path: mail })], [text("Done.")]], sessionId);
+  await child.session.prompt("Read it.");
+  await parent.session.prompt("Use it again.");
+  const later = await open([[useToken], [text("Done.")]], sessionId);
+  await later.session.prompt("Use it.");
+  expect(listSecrets().map(({ reason }) => reason.includes("mail.txt"))).toEqual([false, true, true]);
+});
+
+test("what a parent has read counts in its child, also when that is opened alone later", async () => {
+  const { mail, ...places } = await createPlaces();
+  const { ask, listSecrets } = createAsk();
+  const options = { ...places, ask, sandbox: { mode: "off" } } as const;
+  const parent = await openDesk([[call("read", { path: mail })], [text("Done.")]], options);
+  const child = await openDesk([[useToken], [text("Done.")]], {
+    ...options,
+    parentSessionId: parent.session.sessionId,
+  });
+  await parent.session.prompt("Read it.");
+  await child.session.prompt("Use it.");
+  const file = child.session.sessionFile!;
+  await parent.session.dispose();
+  await child.session.dispose();
+  const alone = await openDesk([[useToken], [text("Done.")]], {
+    ...options,
+    sessionManager: await SessionManager.open(file),
+  });
+  await alone.session.prompt("Use it.");
+  expect(listSecrets().map(({ reason }) => reason.includes("mail.txt"))).toEqual([true, true]);
+});

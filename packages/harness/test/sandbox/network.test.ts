@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -172,6 +173,56 @@ for (const user of users) {
         await expect.poll(() => askPort(open)).toBeUndefined();
         await expect.poll(() => askPort(newer)).toBeUndefined();
         await expect.poll(findConnecting).toBe("");
+      });
+
+      test("a person is asked once about a port that is not listed, when a program outside connects", async ({
+        skip,
+      }) => {
+        skip(isMissing());
+        const [wanted, unwanted] = [await findPort(), await findPort()];
+        const start = async (ports: RunnerInput["ports"], port: number) => {
+          const input = await prepare({
+            ...(ports && { ports }),
+            stays: true,
+            commands: [`&${serve(port)}`, `&${serve(80)}`, "true"],
+          });
+          const child = startRunner({ base, user }, [input]);
+          const asked: number[] = [];
+          let results = 0;
+          for await (const line of createInterface(child.stdout!)) {
+            if (line.includes("asked")) asked.push((JSON.parse(line) as { asked: number }).asked);
+            else if (++results === 3) break;
+          }
+          createInterface(child.stdout!).on("line", (line) =>
+            asked.push((JSON.parse(line) as { asked: number }).asked),
+          );
+          const end = async () => {
+            child.kill("SIGKILL");
+            await once(child, "exit");
+          };
+          return { asked, end };
+        };
+        const yes = await start({ standing: "ask", answer: true }, wanted);
+        await expect.poll(() => askPort(wanted)).toBe("from inside");
+        expect(await askPort(wanted)).toBe("from inside");
+        // Neither the proxy nor a port of the system is offered.
+        expect(yes.asked).toEqual([wanted]);
+        await yes.end();
+        await expect.poll(() => askPort(wanted)).toBeUndefined();
+        const no = await start({ standing: "ask", answer: false }, unwanted);
+        await expect.poll(async () => [await askPort(unwanted), no.asked].flat()).toContain(unwanted);
+        // Nobody listens there any more.
+        await expect.poll(() => askPort(unwanted)).toBeUndefined();
+        expect(no.asked).toEqual([unwanted]);
+        await no.end();
+        const before = await start({ standing: "open", answer: false }, wanted);
+        await expect.poll(() => askPort(wanted)).toBe("from inside");
+        expect(before.asked).toEqual([]);
+        await before.end();
+        const closed = await start({ standing: "closed", answer: true }, wanted);
+        expect(await askPort(wanted)).toBeUndefined();
+        expect(closed.asked).toEqual([]);
+        await closed.end();
       });
 
       test("what a person allows counts for one command, or from then on", async ({ skip }) => {

@@ -29,6 +29,8 @@ export interface RunnerInput {
   commands: string[];
   /** What a person allows before a command, by its index. */
   grants?: Record<number, SandboxGrant>;
+  /** How programs outside may reach servers at other ports. Each question is written as a line `{"asked": port}`. */
+  ports?: { standing: "open" | "ask" | "closed"; answer: boolean };
   /** Not closed at the end: the process goes on until it is killed. */
   stays?: boolean;
   /** Processes at once. */
@@ -55,12 +57,20 @@ const spawn = createSpawn();
 for (const input of await readInput()) await runSession(input);
 
 async function runSession(input: RunnerInput): Promise<void> {
-  const { helper, commands, abortAfterMs, stays, settings, env, maxProcesses, grants = {}, ...place } = input;
+  const { helper, commands, abortAfterMs, stays, settings, env, maxProcesses, grants = {}, ports, ...place } = input;
   const sandbox = createSessionSandbox({
     ...place,
     helper,
     settings: { ...defaultSandboxSettings, mode: "required", ...settings },
   });
+  if (ports)
+    sandbox.usePortPolicy({
+      getStanding: async () => ports.standing,
+      ask: async (asked) => {
+        process.stdout.write(`${JSON.stringify({ asked })}\n`);
+        return ports.answer;
+      },
+    });
   const jobs = createJobs();
   const tool = createBashTool({
     cwd: place.cwd,

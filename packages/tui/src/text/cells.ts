@@ -13,8 +13,9 @@ export interface Cell {
 export const tabWidth = 3;
 
 const printableAscii = /^[\x20-\x7e]*$/;
-/** Text in which every code unit is a cluster of its own with one column. */
-const simple = /[\x20-\x7e\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2500-\u257f]+/y;
+/** Text in which every code unit is a cluster of its own with one column: letters, punctuation, arrows, signs and lines. */
+const simple =
+  /[\x20-\x7e\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2190-\u22ff\u2500-\u25fc\u2713\u2717]+/y;
 const zeroWidth = /^[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]$/u;
 const spacingMark = /^\p{Mc}$/u;
 const emojiPresentation = /^\p{Emoji_Presentation}/u;

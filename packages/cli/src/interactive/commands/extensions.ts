@@ -12,17 +12,27 @@ export function showExtensions(ui: Interface): void {
   ui.say(describeExtensions(loaded).join("\n"));
 }
 
-/** Each with what it brings, then what is wrong. Pure. */
+/** Each with what it brings, then those that do not run, then what else is wrong. Pure. */
 function describeExtensions(loaded: LoadedExtensions): string[] {
-  const { list, problems, registrations } = loaded;
-  const width = Math.max(0, ...list.map(({ source }) => toPlainLine(source.name).length));
-  const entries = list.flatMap((extension) => [
+  const { list, idle, problems, registrations } = loaded;
+  const running = list.filter(({ state }) => state !== "killed");
+  const width = Math.max(0, ...[...running, ...idle].map(({ source }) => toPlainLine(source.name).length));
+  const entries = running.flatMap((extension) => [
     `${toPlainLine(extension.source.name).padEnd(width)}  ${extension.state}, ${hosts[extension.host]}`,
     ...describeRegistrations(extension, loaded).map((line) => `  ${toPlainLine(line)}`),
   ]);
-  const wrong = [...problems, ...registrations.problems].map(({ extension, message }) => `${extension}: ${message}`);
-  return [...entries, ...(wrong.length === 0 ? [] : ["", "Problems", ...wrong.map((line) => `  ${line}`)])];
+  const asleep = idle.flatMap(({ source, state, message }) => [
+    `${toPlainLine(source.name).padEnd(width)}  ${state}`,
+    `  ${toPlainLine(message)}`,
+  ]);
+  const told = new Set(idle.map(({ source }) => source.name));
+  const wrong = [...problems, ...registrations.problems]
+    .filter(({ extension }) => !told.has(extension))
+    .map(({ extension, message }) => `  ${extension}: ${message}`);
+  return [...entries, ...titled("Not running", asleep), ...titled("Problems", wrong)];
 }
+
+const titled = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ["", title, ...lines]);
 
 const hosts: Readonly<Record<Extension["host"], string>> = { process: "in this process", isolated: "isolated" };
 

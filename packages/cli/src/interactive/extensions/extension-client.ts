@@ -3,7 +3,7 @@ import type { AgentToolResult } from "@tau/agent";
 import type { ExtensionSurface, SessionExtensions } from "@tau/harness/extensions";
 
 /** Those that are loaded; others after a reload. */
-export type LoadedExtensions = Pick<SessionExtensions, "list" | "problems" | "registrations" | "runShortcut">;
+export type LoadedExtensions = Pick<SessionExtensions, "list" | "idle" | "problems" | "registrations" | "runShortcut">;
 
 export interface ExtensionClient {
   /** Undefined without any. */

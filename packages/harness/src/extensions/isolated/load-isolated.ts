@@ -52,7 +52,15 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
   );
   if (remembered) fill(remembered);
   else await learn(supervisor, cache, report);
-  return { ...registrations, source, state: "acknowledged", host: "isolated", close: () => supervisor.close() };
+  return {
+    ...registrations,
+    source,
+    get state() {
+      return supervisor.isKilled ? "killed" : "acknowledged";
+    },
+    host: "isolated",
+    close: () => supervisor.close(),
+  };
 }
 
 async function learn(

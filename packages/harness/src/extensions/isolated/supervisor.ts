@@ -39,8 +39,9 @@ export class Supervisor {
   #sessionStart: CrossingEvent | undefined;
   /** Settles when that it is turned off is written down. */
   #killing: Promise<void> | undefined;
-  /** Whether the policy does not let it listen to events. Undefined before it was asked. */
-  #refusesEvents: boolean | undefined;
+  /** Whether the policy lets it listen to events. Asked with the first event: before, there may be no session to ask. */
+  #events: "unknown" | "allowed" | "refused" = "unknown";
+  #askingForEvents: Promise<void> | undefined;
 
   constructor(parts: SupervisorParts, manifest: Manifest | undefined) {
     this.#parts = parts;
@@ -59,6 +60,11 @@ export class Supervisor {
     });
   }
 
+  /** Whether a rule has turned it off. */
+  get isKilled(): boolean {
+    return this.#killing !== undefined;
+  }
+
   /** What it registers, from its process. Rejects with a sentence when it cannot be loaded. */
   async learn(): Promise<Manifest> {
     return (await this.#getProcess()).manifest;
@@ -74,15 +80,18 @@ export class Supervisor {
       : this.#getProcess().then((process) => this.#callAt(process, call, options));
   }
 
-  #callAt({ link }: OpenProcess, call: ChildCall, options: CallOptions | undefined): Promise<CallAnswer> {
-    return call.kind === "event" && this.#refusesEvents ? Promise.resolve({}) : link.call(call, options);
+  #callAt(process: OpenProcess, call: ChildCall, options: CallOptions | undefined): Promise<CallAnswer> {
+    if (call.kind !== "event" || this.#events === "allowed") return process.link.call(call, options);
+    if (this.#events === "refused") return Promise.resolve({});
+    return this.#askForEvents().then(() => this.#callAt(process, call, options));
   }
 
   /** Events of before the first call are not sent later: nobody waits for them. */
   stream(event: ExtensionEvent): void {
-    const { kind } = this.#state;
-    if (kind === "running") this.#parts.ports.stream.push(event);
-    else if (kind === "idle") this.#getProcess().catch((error: unknown) => this.#report(getErrorMessage(error)));
+    const state = this.#state;
+    if (state.kind === "running" && this.#events === "allowed") this.#parts.ports.stream.push(event);
+    else if (state.kind === "running" && this.#events === "unknown") void this.#askForEvents();
+    else if (state.kind === "idle") this.#getProcess().catch((error: unknown) => this.#report(getErrorMessage(error)));
   }
 
   async close(): Promise<void> {
@@ -121,7 +130,7 @@ export class Supervisor {
         onWritten: (bytes) => this.#countWritten(bytes),
         report: (message) => this.#report(message),
       });
-      this.#refusesEvents ??= await this.#judgeEvents(process.manifest);
+      if (ports.getSession() && process.manifest.handlers.length > 0) await this.#askForEvents();
       // It may have been closed meanwhile.
       if (this.#state.kind === "over") {
         await process.end(this.#state.reason);
@@ -140,19 +149,25 @@ export class Supervisor {
     }
   }
 
-  async #judgeEvents({ handlers }: Manifest): Promise<boolean> {
-    const reason = handlers.length > 0 ? await this.#server.judgeEvents() : undefined;
+  #askForEvents(): Promise<void> {
+    return (this.#askingForEvents ??= this.#judgeEvents());
+  }
+
+  async #judgeEvents(): Promise<void> {
+    const reason = await this.#server.judgeEvents();
+    this.#events = reason === undefined ? "allowed" : "refused";
     if (reason !== undefined) this.#report(`It is not told of events. ${reason}`);
-    return reason !== undefined;
+    if (this.#state.kind === "running" && this.#manifest) this.#listen(this.#state.process, this.#manifest);
   }
 
   #listen({ link }: OpenProcess, { handlers }: Manifest): void {
+    if (this.#events !== "allowed") return;
     const names = handlers.map(([name]) => name).filter((name) => streamedEvents.has(name));
-    this.#parts.ports.stream.listen(link, this.#refusesEvents ? [] : names);
+    this.#parts.ports.stream.listen(link, names);
   }
 
   #repeatStart({ link, manifest }: OpenProcess): void {
-    if (!this.#sessionStart || this.#refusesEvents) return;
+    if (!this.#sessionStart || this.#events !== "allowed") return;
     const event = { ...this.#sessionStart, reason: "reload" };
     const count = new Map(manifest.handlers).get("session_start") ?? 0;
     for (let index = 0; index < count; index++) {

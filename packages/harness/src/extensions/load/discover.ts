@@ -25,6 +25,8 @@ export interface DiscoverOptions {
   agentDir: string;
   /** Files, directories or packages that were named on the command line, relative to `cwd`. */
   paths: readonly string[];
+  /** Packages that were named on the command line and fetched for this run. Default: none. */
+  namedPackages?: readonly Omit<PackageExtensions, "scope">[];
   /** The lists `extensions` of the settings, with absolute paths and filters; see `createPathFilter`. */
   userPaths: readonly string[];
   projectPaths: readonly string[];
@@ -40,7 +42,7 @@ interface Place {
   readonly origin: ExtensionOrigin;
   readonly scope: SourceInfo["scope"];
   readonly source: string;
-  readonly package?: PackageExtensions;
+  readonly package?: Omit<PackageExtensions, "scope">;
 }
 
 /**
@@ -67,6 +69,10 @@ export async function discoverExtensions(
   const ofUser = [join(agentDir, "npm", "node_modules"), ...listGlobalDirectories()];
   for (const path of options.paths) {
     add(findNamed(path, cwd, [...ofProject, ...ofUser]), { origin: "flag", scope: "temporary", source: "cli" });
+  }
+  for (const one of options.namedPackages ?? []) {
+    const place = { origin: "flag", scope: "temporary", source: one.source, package: one } as const;
+    for (const path of one.extensions) add(findAt(path), place);
   }
   if (!options.discovers) return { sources: [...sources.values()], problems };
 
@@ -129,7 +135,7 @@ function toSource(entry: Entry, place: Place): ExtensionSource | ExtensionProble
       baseDir: root ?? entry.baseDir,
     },
   };
-  if (place.origin === "user" || place.origin === "flag") return withLateDigest(source);
+  if (!place.package && (place.origin === "user" || place.origin === "flag")) return withLateDigest(source);
   const read = () => (root === undefined ? digestFile(entry.path) : digestDirectory(root));
   const outcome = read();
   if (outcome.kind === "failed") return { extension: name, message: outcome.message };
@@ -155,5 +161,5 @@ function withLateDigest(source: Omit<ExtensionSource, "digest">): ExtensionSourc
   };
 }
 
-const nameOfPackage = (entry: Entry, { id, extensions }: PackageExtensions): string =>
+const nameOfPackage = (entry: Entry, { id, extensions }: Omit<PackageExtensions, "scope">): string =>
   extensions.length > 1 ? `${id}/${entry.name}` : id;

@@ -15,6 +15,7 @@ import { createCommandContext, createContext, createReplacedContext, createToolC
 import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
 import type { Extension, ExtensionProblem } from "../extension.ts";
 import type { Lifetime } from "../create-context.ts";
+import { describeKilled, type IdleExtension } from "../idle-extensions.ts";
 import { normaliseKey, resolveConflicts, type ResolvedRegistrations } from "../load/conflicts.ts";
 import type { ProviderPort } from "../providers.ts";
 import { ExtensionRunner } from "../runner.ts";
@@ -29,6 +30,8 @@ import type { ExtensionHost, ExtensionSurface } from "./surface.ts";
 /** Extensions whose factories have run, without a session yet. */
 export interface LoadedExtensions {
   readonly extensions: readonly Extension[];
+  /** Those that were found and do not run. */
+  readonly idle: readonly IdleExtension[];
   readonly problems: readonly ExtensionProblem[];
   readonly lifetime: Lifetime;
   readonly waits: Waits;
@@ -37,6 +40,8 @@ export interface LoadedExtensions {
   readonly events: EventBus & { clear(): void };
   /** From now on the APIs of the extensions work. */
   bind(session: ExtensionSessionPort): void;
+  /** Writes down what was decided about isolated extensions before there was a session. */
+  writeEarlyDecisions(): Promise<void>;
 }
 
 export interface SessionExtensionsParts {
@@ -73,6 +78,15 @@ export class SessionExtensions implements RunExtensions {
 
   get list(): readonly Extension[] {
     return this.#parts.loaded.extensions;
+  }
+
+  /** Those that do not run, also those that were turned off meanwhile. */
+  get idle(): readonly IdleExtension[] {
+    const killed = this.list.filter(({ state }) => state === "killed");
+    return [
+      ...this.#parts.loaded.idle,
+      ...killed.map(({ source }) => ({ source, state: "killed", message: describeKilled(source) }) as const),
+    ];
   }
 
   /** What was wrong when they were loaded. */
@@ -151,6 +165,7 @@ export class SessionExtensions implements RunExtensions {
   async #start(): Promise<void> {
     // Not before: the surface has commands and keys too.
     for (const problem of this.registrations.problems) this.#parts.report(problem);
+    await this.#parts.loaded.writeEarlyDecisions();
     await this.emit({ type: "session_start", ...this.#parts.start });
     if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
@@ -279,6 +294,11 @@ export class SessionExtensions implements RunExtensions {
     await this.#bound?.runner.close(why);
     this.#bound?.onClose();
     this.#parts.loaded.providers.close();
+  }
+
+  /** Tells the user what is wrong with extensions, by their names. */
+  report(extension: string, message: string): void {
+    this.#parts.report({ extension, message });
   }
 
   async #run({ source }: Extension, what: string, work: () => unknown): Promise<void> {

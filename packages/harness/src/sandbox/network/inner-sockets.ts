@@ -2,12 +2,15 @@
 import type { ChildProcess, SendHandle } from "node:child_process";
 import { Server, Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
+import { listListeningPorts } from "./listening-ports.ts";
 
 export interface InnerSockets {
   /** Listens at a free port of loopback inside. */
   listen(): Promise<Server>;
   /** Connects to a server on loopback inside. */
   connect(port: number): Promise<Socket>;
+  /** Ports at which servers listen inside. */
+  listPorts(): readonly number[];
 }
 
 interface Pending {
@@ -17,19 +20,25 @@ interface Pending {
 
 /** The answers of a process that was started with an `ipc` channel. */
 export class HandedSockets implements InnerSockets {
+  readonly #pid: number;
   readonly #child: ChildProcess;
   readonly #request: (id: number, port: number) => void;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
 
-  /** `request` asks the process for a socket: connected to `port`, or listening if that is 0. */
-  constructor(child: ChildProcess, request: (id: number, port: number) => void) {
+  /** `pid`: of a process in the network. `request` asks the process for a socket: connected to `port`, or listening if that is 0. */
+  constructor(child: ChildProcess, pid: number, request: (id: number, port: number) => void) {
     this.#child = child;
+    this.#pid = pid;
     this.#request = request;
     child.on("message", (message, handle) => this.#take(message as Answer, handle));
     child.once("disconnect", () => this.#end());
     child.once("error", () => this.#end());
     child.channel?.unref();
+  }
+
+  listPorts(): readonly number[] {
+    return listListeningPorts(this.#pid);
   }
 
   async listen(): Promise<Server> {

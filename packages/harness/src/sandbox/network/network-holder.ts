@@ -65,7 +65,7 @@ export class NetworkHolder {
     if (pid === undefined) return undefined;
     const asUser = isRoot ? [] : ["-U", "--preserve-credentials"];
     const enter = [nsenter, ...asUser, "-n", "-t", String(pid), "--"];
-    return { child, enter, sockets: new NamespaceSockets(enter) };
+    return { child, enter, sockets: new NamespaceSockets(enter, pid) };
   }
 }
 

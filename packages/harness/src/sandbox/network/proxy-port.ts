@@ -9,6 +9,8 @@ import { getProxyVariables } from "./proxy-variables.ts";
 export interface ProxyPort {
   /** For the commands that are to use it. */
   readonly env: Readonly<Record<string, string>>;
+  /** The number of the port. */
+  readonly port: number;
   /** From now on: what was refused when the result is called. */
   watch(): () => readonly Refusal[];
   close(): void;
@@ -29,8 +31,10 @@ export async function openProxyPort(sockets: InnerSockets, getAllowed: () => rea
   // The sandbox has ended, or we are out of descriptors: commands then get no connection.
   server.on("error", () => server.close());
   server.unref();
+  const { port } = server.address() as AddressInfo;
   return {
-    env: getProxyVariables((server.address() as AddressInfo).port),
+    port,
+    env: getProxyVariables(port),
     watch() {
       const refusals: Refusal[] = [];
       watchers.add(refusals);

@@ -1,4 +1,6 @@
 /** The network of a session's commands: the proxy that leads out of it, and the ports that lead into it. */
+import type { Clock } from "@tau/ai";
+import { AskedPorts, type PortPolicy } from "./asked-ports.ts";
 import type { Refusal } from "../proxy/admit.ts";
 import type { SandboxSettings } from "../settings.ts";
 import type { InnerSockets } from "./inner-sockets.ts";
@@ -16,18 +18,33 @@ export interface UsedNetwork {
 
 interface Opened {
   readonly sockets: InnerSockets;
-  readonly parts: Promise<{ proxy: ProxyPort; forwards: PortForwards }>;
+  readonly parts: Promise<{ proxy: ProxyPort; forwards: PortForwards; asked: AskedPorts | undefined }>;
   hasToldProblems: boolean;
 }
 
+/** How often servers are looked for while commands run. */
+const lookEveryMs = 1_000;
+
 export class SessionNetwork {
   readonly #ports: readonly number[];
+  readonly #clock: Clock;
+  /** Ports inside at which the proxy listens. */
+  readonly #proxies = new Set<number>();
+  #portPolicy: PortPolicy | undefined;
+  #running = 0;
+  #cancelLook: (() => void) | undefined;
   #allowed: readonly string[];
   #opened: Opened | undefined;
 
-  constructor({ network, ports }: Pick<SandboxSettings, "network" | "ports">) {
+  constructor({ network, ports }: Pick<SandboxSettings, "network" | "ports">, clock: Clock) {
     this.#ports = ports;
+    this.#clock = clock;
     this.#allowed = typeof network === "string" ? [] : network.allow;
+  }
+
+  /** Who may reach servers at other ports than those of the settings. Without it, nobody. Must be called before the first `use`. */
+  usePortPolicy(policy: PortPolicy): void {
+    this.#portPolicy = policy;
   }
 
   /** For the rest of the session. */
@@ -44,10 +61,10 @@ export class SessionNetwork {
     { hosts, isApart }: { hosts: readonly string[]; isApart: boolean },
   ): Promise<UsedNetwork> {
     if (hosts.length === 0 && !isApart) return await this.#useShared(sockets);
-    const proxy = await openProxyPort(sockets, () => [...this.#allowed, ...hosts]);
+    const proxy = await this.#openProxy(sockets, () => [...this.#allowed, ...hosts]);
     const getRefusals = proxy.watch();
     const finish = () => {
-      proxy.close();
+      this.#closeProxy(proxy);
       return getRefusals();
     };
     return { env: proxy.env, problems: [], finish };
@@ -56,36 +73,72 @@ export class SessionNetwork {
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    await closeParts(opened);
+    this.#cancelLook?.();
+    await this.#closeParts(opened);
   }
 
   async #useShared(sockets: InnerSockets): Promise<UsedNetwork> {
     const opened = (this.#opened =
       this.#opened?.sockets === sockets ? this.#opened : this.#open(sockets, this.#opened));
-    const { proxy, forwards } = await opened.parts.catch((error: unknown) => {
+    const { proxy, forwards, asked } = await opened.parts.catch((error: unknown) => {
       // The next command tries again.
       if (this.#opened === opened) this.#opened = undefined;
       throw error;
     });
     const problems = opened.hasToldProblems ? [] : forwards.problems;
     opened.hasToldProblems = true;
-    return { env: proxy.env, problems, finish: proxy.watch() };
+    const getRefusals = proxy.watch();
+    this.#running++;
+    if (asked) this.#lookLater(asked);
+    let hasFinished = false;
+    const finish = () => {
+      if (!hasFinished) this.#running--;
+      hasFinished = true;
+      asked?.refresh();
+      return getRefusals();
+    };
+    return { env: proxy.env, problems, finish };
+  }
+
+  /** While anything runs: a job may start its server at any time. */
+  #lookLater(asked: AskedPorts): void {
+    this.#cancelLook?.();
+    this.#cancelLook = this.#clock.setTimer(lookEveryMs, () => {
+      if (this.#running === 0) return;
+      asked.refresh();
+      this.#lookLater(asked);
+    });
+  }
+
+  async #openProxy(sockets: InnerSockets, getAllowed: () => readonly string[]): Promise<ProxyPort> {
+    const proxy = await openProxyPort(sockets, getAllowed);
+    this.#proxies.add(proxy.port);
+    return proxy;
+  }
+
+  #closeProxy(proxy: ProxyPort): void {
+    proxy.close();
+    this.#proxies.delete(proxy.port);
   }
 
   /** A sandbox that was started again has a new network, and takes the ports over. */
   #open(sockets: InnerSockets, previous: Opened | undefined): Opened {
     const open = async () => {
-      await closeParts(previous);
-      const proxy = await openProxyPort(sockets, () => this.#allowed);
-      return { proxy, forwards: await openPortForwards(this.#ports, sockets) };
+      await this.#closeParts(previous);
+      const proxy = await this.#openProxy(sockets, () => this.#allowed);
+      const isOwn = (port: number) => this.#proxies.has(port) || this.#ports.includes(port);
+      const asked = this.#portPolicy && new AskedPorts(sockets, this.#portPolicy, isOwn);
+      return { proxy, asked, forwards: await openPortForwards(this.#ports, sockets) };
     };
     return { sockets, parts: open(), hasToldProblems: false };
   }
-}
 
-/** Parts that could not be opened need no closing; whoever asked for them knows why. */
-async function closeParts(opened: Opened | undefined): Promise<void> {
-  const parts = await opened?.parts.catch(() => undefined);
-  parts?.forwards.close();
-  parts?.proxy.close();
+  /** Parts that could not be opened need no closing; whoever asked for them knows why. */
+  async #closeParts(opened: Opened | undefined): Promise<void> {
+    const parts = await opened?.parts.catch(() => undefined);
+    if (!parts) return;
+    parts.asked?.close();
+    parts.forwards.close();
+    this.#closeProxy(parts.proxy);
+  }
 }

@@ -1,0 +1,51 @@
+/** Extensions of the packed program: its help, and packages that are fetched for one run and run isolated. */
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startRegistry } from "../../../harness/test/packages/registry.ts";
+import { writeExtension } from "../extension-kit.ts";
+import { createModelWorkspace, textReply } from "../kit.ts";
+import { runPacked } from "./kit.ts";
+
+test("--help lists the options of extensions", async () => {
+  const workspace = await createModelWorkspace([]);
+  await writeExtension(
+    workspace,
+    "flagged",
+    `tau.registerFlag("plan", { type: "boolean", description: "Only plan" });`,
+  );
+  const { code, out } = await runPacked(workspace, ["--help"]);
+  expect(code).toBe(0);
+  expect(out).toMatch(/Options of extensions:\n +--plan +Only plan\n/);
+});
+
+test("-e npm:NAME runs isolated where nobody is asked, and leaves no file behind", async () => {
+  const [workspace, registry] = await Promise.all([createModelWorkspace([textReply("ok")]), startRegistry()]);
+  registry.publish("pack", "1.0.0", {
+    files: {
+      // What it asks of tau while it loads is asked before there is a session.
+      "extensions/a.ts": `export default async (tau) => {
+        tau.registerFlag("loud", { type: "boolean" });
+        const early = [tau.getFlag("loud"), await fetch("https://127.0.0.1:1/").catch(() => "no answer")];
+        tau.on("input", ({ text }) => ({
+          action: "transform",
+          text: [text, ...early, require("node:fs").existsSync("${join(workspace.agentDir, "settings.json")}")].join("; "),
+        }));
+      };`,
+    },
+  });
+  const temporary = join(workspace.directory, "tmp");
+  await mkdir(temporary);
+  const env = {
+    TMPDIR: temporary,
+    npm_config_cache: join(workspace.directory, "cache"),
+    npm_config_userconfig: join(workspace.directory, "npmrc"),
+    npm_config_registry: registry.url,
+  };
+  const { code, out, err } = await runPacked(workspace, ["-e", "npm:pack", "-p", "Go"], { env, input: "" });
+  expect({ code, out, err }).toEqual({ code: 0, out: "ok\n", err: "" });
+  const { out: log } = await runPacked(workspace, ["sessions", "export", "--format", "jsonl", "--yes"]);
+  expect(log).toMatch(/"outcome":"denied".*127\.0\.0\.1/);
+  expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("Go; ; no answer; false");
+  expect(await readdir(temporary)).toEqual([]);
+});

@@ -1,0 +1,50 @@
+/** What a gateway keeps on the disk besides sessions: accepted messages, runs, and keys of requests. */
+import { join } from "node:path";
+import type { Clock, Ids } from "@tau/ai";
+import { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
+import { Inbox } from "./inbox/inbox.ts";
+import { openInboxFile } from "./inbox/inbox-store.ts";
+import { Lanes, resolveLimits } from "./lanes/lanes.ts";
+import { RunRecords } from "./lanes/run-records.ts";
+import type { GatewayParts, GatewaySettings } from "./parts.ts";
+
+export interface DurablePartsOptions {
+  agentDir: string;
+  clock: Clock;
+  ids: Ids;
+  getSettings: () => GatewaySettings;
+  getSessions: () => GatewayParts["sessions"];
+  log: (line: string) => void;
+}
+
+export interface DurableParts {
+  parts: Pick<GatewayParts, "inbox" | "runs" | "lanes" | "idempotencyKeys">;
+  inbox: Inbox;
+  close(): Promise<void>;
+}
+
+/** Throws `unavailable` if another gateway uses the same directory. */
+export async function openDurableParts(options: DurablePartsOptions): Promise<DurableParts> {
+  const { agentDir, clock, ids, getSettings, getSessions, log } = options;
+  const directory = join(agentDir, "gateway");
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const each of closers.toReversed()) await each();
+  };
+  try {
+    const store = await openInboxFile(directory, { clock, ids });
+    closers.push(() => store.close());
+    const runs = await RunRecords.open(directory, { clock, ids });
+    closers.push(() => runs.close());
+    const idempotencyKeys = await IdempotencyKeys.open(directory, { clock, ids, log });
+    closers.push(() => idempotencyKeys.close());
+    const lanes = new Lanes({ clock, getLimits: () => resolveLimits(getSettings()) });
+    const openSession = (sessionId: string) => getSessions().open(sessionId);
+    const startedAt = clock.now();
+    const inbox = new Inbox({ store, lanes, runs, openSession, getSettings, clock, ids, startedAt, log });
+    return { parts: { inbox, runs, lanes, idempotencyKeys }, inbox, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+/** The commands of a session that are messages: they go through the inbox. */
+import { withoutUndefined } from "@tau/ai/internal";
+import { type Fields, flag, image, list, oneOf, optional, parseFields, text } from "@tau/harness/fields";
+import type { CommandName } from "@tau/protocol";
+import type { QueueMode } from "@tau/protocol/gateway";
+import { GatewayError } from "../errors.ts";
+import type { Client } from "../client.ts";
+import type { GatewayParts } from "../parts.ts";
+import type { Answer } from "./answers.ts";
+
+const content = { message: text, images: optional(list(image)) } satisfies Fields;
+
+/** What each of them takes, as `CommandParams` says. */
+const messageFields = {
+  prompt: {
+    ...content,
+    streamingBehavior: optional(oneOf("steer", "followUp")),
+    queueMode: optional(oneOf("steer", "followup", "collect", "interrupt")),
+  },
+  steer: { ...content, interrupt: optional(flag) },
+  follow_up: content,
+} satisfies Partial<Record<CommandName, Fields>>;
+
+export type MessageCommand = keyof typeof messageFields;
+
+export const isMessageCommand = (name: CommandName): name is MessageCommand => Object.hasOwn(messageFields, name);
+
+interface MessageParams {
+  message: string;
+  images?: { type: "image"; data: string; mimeType: string }[];
+  streamingBehavior?: "steer" | "followUp";
+  queueMode?: QueueMode;
+  interrupt?: boolean;
+}
+
+/** Where a message goes while its session is busy. Pure. */
+export function chooseMode(name: MessageCommand, params: MessageParams, usual: QueueMode): QueueMode {
+  if (name === "follow_up") return "followup";
+  if (name === "steer") return params.interrupt === true ? "interrupt" : "steer";
+  if (params.queueMode) return params.queueMode;
+  if (params.streamingBehavior) return params.streamingBehavior === "steer" ? "steer" : "followup";
+  return usual;
+}
+
+export async function acceptCommand(
+  { parts, client }: { parts: GatewayParts; client: Client },
+  name: MessageCommand,
+  { sessionId, ...fields }: Record<string, unknown> & { sessionId: string },
+): Promise<{ messageId: string } & Answer> {
+  const parsed = parseFields(messageFields[name], fields, { isClosed: true });
+  if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
+  const params = parsed.values as MessageParams;
+  const { message, images } = params;
+  return await parts.inbox.accept({
+    sessionId,
+    text: message,
+    ...withoutUndefined({ images }),
+    mode: chooseMode(name, params, parts.getSettings().queue.mode),
+    origin: { kind: "client", deviceId: client.deviceId, scopes: [...client.scopes] },
+  });
+}

@@ -1,0 +1,138 @@
+/**
+ * The messages that the gateway has accepted. Each is on the disk before it is acknowledged, and ends in exactly one way: it
+ * is in the log of its session, it was cancelled, or it was given up and can be replayed.
+ */
+import { getErrorMessage } from "@tau/ai/internal";
+import type { AfterCrash, HostedSession } from "@tau/harness/host";
+import type { AcceptedEntry } from "@tau/harness/session";
+import { GatewayError } from "../errors.ts";
+import { toAdopted } from "./adopt.ts";
+import type { Answer } from "./answers.ts";
+import { tooOld } from "./decide.ts";
+import { getLogId, type StoredMessage } from "./message.ts";
+import { type MessageDraft, SessionInbox, type SessionInboxParts } from "./session-inbox.ts";
+
+export type InboxParts = Omit<SessionInboxParts, "onIdle">;
+
+/** How many sessions are opened at a time after a restart. */
+const maxOpening = 4;
+
+export class Inbox {
+  readonly #parts: InboxParts;
+  readonly #sessions = new Map<string, SessionInbox>();
+  #isStopped = false;
+
+  constructor(parts: InboxParts) {
+    this.#parts = parts;
+  }
+
+  /** How many messages wait, and how many were given up. */
+  get counts(): { waiting: number; dead: number } {
+    return this.#parts.store.messages.counts;
+  }
+
+  /** Oldest first. */
+  list({ sessionId, state }: { sessionId?: string; state?: StoredMessage["state"] } = {}): StoredMessage[] {
+    const { messages } = this.#parts.store;
+    const all = [...(sessionId === undefined ? messages.all() : messages.ofSession(sessionId))];
+    return all.filter((message) => state === undefined || message.state === state);
+  }
+
+  /** Resolves when the message is on the disk. Throws if it is not accepted, or cannot be said at all. */
+  accept(draft: MessageDraft): Promise<{ messageId: string } & Answer> {
+    return this.#getSession(draft.sessionId).accept(draft);
+  }
+
+  /** Accepts a message again that was given up. Answers with the new one. */
+  async replay(id: string): Promise<StoredMessage> {
+    const dead = this.#mustGet(id);
+    if (dead.state !== "dead") throw new GatewayError("conflict", "This message was not given up: it still waits.");
+    const { sessionId, text, images, mode, origin } = dead;
+    const draft = { sessionId, text, ...(images && { images }), mode, origin };
+    const { messageId } = await this.#getSession(sessionId).accept(draft, id);
+    const { id: _id, reason: _reason, isUntold: _isUntold, handover: _handover, ...message } = dead;
+    return { ...message, id: messageId, state: "waiting", acceptedAt: this.#parts.clock.now() };
+  }
+
+  /** Takes back a message that waits, or forgets one that was given up. False if it is too late. */
+  async cancel(id: string): Promise<boolean> {
+    const message = this.#mustGet(id);
+    return await this.#getSession(message.sessionId).cancel(message);
+  }
+
+  /** Goes on with what waited when the gateway was stopped or killed. Resolves when each message was looked at. */
+  async start(): Promise<void> {
+    const sessionIds = new Set(this.list({ state: "waiting" }).map(({ sessionId }) => sessionId));
+    const queue = [...sessionIds];
+    const work = async () => {
+      for (let sessionId = queue.shift(); sessionId !== undefined; sessionId = queue.shift()) {
+        if (this.#isStopped) return;
+        const session = this.#getSession(sessionId);
+        session.wake();
+        await session.settled();
+      }
+    };
+    await Promise.all(Array.from({ length: maxOpening }, work));
+  }
+
+  /** Hands over nothing more; what waits stays on the disk. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([...this.#sessions.values()].map((session) => session.stop()));
+  }
+
+  /** What sessions are opened with. */
+  readonly afterCrash: AfterCrash = {
+    wasCut: (sessionId) => this.#parts.runs.wasCut(sessionId),
+    keepQueued: (sessionId, queued) => this.#keepQueued(sessionId, queued),
+  };
+
+  /** A session was opened: its runs are written down, and messages that wait for it are looked at. */
+  onOpened({ session }: HostedSession): void {
+    const { runs, store, log } = this.#parts;
+    const { sessionId, cutRun } = session;
+    const tell = (error: unknown) => log(getErrorMessage(error));
+    if (runs.wasCut(sessionId)) void (cutRun ? runs.markClosed(sessionId) : runs.forget(sessionId)).catch(tell);
+    session.onSessionEvent(({ type }) => {
+      if (type === "agent_start") void runs.begin(sessionId).catch(tell);
+      if (type === "agent_end") void runs.end(sessionId).catch(tell);
+    });
+    const hasWaiting = [...store.messages.ofSession(sessionId)].some(({ state }) => state === "waiting");
+    if (hasWaiting && !this.#isStopped) this.#getSession(sessionId).wake();
+  }
+
+  /** Messages that were in a session's own queue when its process was killed wait again, unless they are too old. */
+  async #keepQueued(sessionId: string, queued: readonly AcceptedEntry[]): Promise<ReadonlySet<string>> {
+    const { store, clock, getSettings } = this.#parts;
+    const known = [...store.messages.ofSession(sessionId)];
+    const kept = new Set<string>();
+    for (const entry of queued) {
+      const messages = known.filter((message) => getLogId(message) === entry.queueId);
+      const acceptedAt = Date.parse(entry.timestamp) || 0;
+      const isYoung = clock.now() - acceptedAt < getSettings().queue.ttlMs;
+      if (messages.length === 0) await store.accept(toAdopted(entry, { sessionId, acceptedAt }));
+      const ids = messages.length === 0 ? [entry.queueId] : messages.map(({ id }) => id);
+      if (!isYoung) await store.settle(ids, { kind: "dead", reason: tooOld });
+      else if (messages.every(({ state }) => state === "waiting")) kept.add(entry.queueId);
+    }
+    return kept;
+  }
+
+  #mustGet(id: string): StoredMessage {
+    const message = this.#parts.store.messages.get(id);
+    if (message) return message;
+    const text = `No message ${JSON.stringify(id.slice(0, 80))} waits, and none was given up.`;
+    throw new GatewayError("not_found", text);
+  }
+
+  #getSession(sessionId: string): SessionInbox {
+    const known = this.#sessions.get(sessionId);
+    if (known) return known;
+    const onIdle = () => {
+      if (this.#sessions.get(sessionId) === session) this.#sessions.delete(sessionId);
+    };
+    const session = new SessionInbox(sessionId, { ...this.#parts, onIdle });
+    this.#sessions.set(sessionId, session);
+    return session;
+  }
+}

@@ -1,0 +1,82 @@
+/** A message that the gateway has accepted for a session, and what becomes of it. */
+import type { ImageContent } from "@tau/ai";
+import type { InboxMessageData, QueueMode } from "@tau/protocol/gateway";
+
+/** Who sent a message. Runs of webhooks and schedules have a lane of their own. */
+export interface MessageOrigin {
+  readonly kind: "client" | "scheduled";
+  readonly deviceId?: string;
+  /** What the sender may do, for tools that ask for a scope. */
+  readonly scopes?: readonly string[];
+}
+
+export interface InboxMessage {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly text: string;
+  readonly images?: readonly ImageContent[];
+  readonly mode: QueueMode;
+  readonly origin: MessageOrigin;
+  /** Milliseconds since the epoch. */
+  readonly acceptedAt: number;
+}
+
+/** A message without a final outcome, or one that was given up. */
+export interface StoredMessage extends InboxMessage {
+  readonly state: "waiting" | "dead";
+  /** Why it was given up. */
+  readonly reason?: string;
+  /** It was given up, and the next message of its session has to say so. */
+  readonly isUntold?: boolean;
+  /** It was handed to the session; see `Handover`. */
+  readonly handover?: Handover;
+}
+
+/** Written before messages are handed to a session in another form than one message as it is. */
+export interface Handover {
+  /** The id of the message in the session's log, which may stand for several. */
+  readonly logId: string;
+  /** The messages that were given up and are told with it. */
+  readonly told: readonly string[];
+  /** It is a command of an extension, which leaves nothing in the log: it must not be handed over again. */
+  readonly isCommand?: boolean;
+}
+
+/** How a message ends: exactly one of these. */
+export type MessageOutcome =
+  | { readonly kind: "injected" }
+  | { readonly kind: "cancelled"; readonly reason: string }
+  | { readonly kind: "dead"; readonly reason: string; readonly isUntold?: boolean };
+
+/** The id of a message in the session's log. */
+export const getLogId = ({ id, handover }: StoredMessage): string => handover?.logId ?? id;
+
+/** What all senders may do. One who is not known any more may do nothing that needs a scope. */
+export const getCommonScopes = (messages: readonly InboxMessage[]): readonly string[] =>
+  messages.map(({ origin }) => origin.scopes ?? []).reduce((all, one) => all.filter((scope) => one.includes(scope)));
+
+const maxShownLength = 200;
+
+/** The beginning of a message, on one line. */
+export function getFirstWords(text: string, maxLength = maxShownLength): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > maxLength ? `${line.slice(0, maxLength).toWellFormed()}…` : line;
+}
+
+export const toMessageData = ({
+  id,
+  sessionId,
+  text,
+  mode,
+  state,
+  reason,
+  acceptedAt,
+}: StoredMessage): InboxMessageData => ({
+  id,
+  sessionId,
+  text: getFirstWords(text),
+  mode,
+  state,
+  ...(reason !== undefined && { reason }),
+  acceptedAt: new Date(acceptedAt).toISOString(),
+});

@@ -1,0 +1,242 @@
+/** Messages from the moment that they are accepted until the session has them, through a real gateway. */
+import { createFakeClock, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
+import type { SettingsInput } from "@tau/harness/settings";
+import type { InboxMessageData } from "@tau/protocol/gateway";
+import { expect, onTestFinished, test } from "vitest";
+import { connectRaw, openTestGateway } from "../src/testing/index.ts";
+
+/** A model whose answers come when they are let go, one for each request. */
+function gatedModel() {
+  const gates: (() => void)[] = [];
+  const turn: ScriptedTurn = () => new Promise((resolve) => gates.push(() => resolve([text("Answered.")])));
+  const model = scriptedModel(Array.from({ length: 50 }, () => turn));
+  const release = async () => {
+    await expect.poll(() => gates.length).toBeGreaterThan(0);
+    gates.shift()!();
+  };
+  return { model, release, gates };
+}
+
+async function open(queue: NonNullable<SettingsInput["gateway"]>["queue"] = {}) {
+  const clock = createFakeClock(Date.now());
+  const { model, release, gates } = gatedModel();
+  const kit = await openTestGateway({ model, settings: { gateway: { queue } }, options: { clock } });
+  onTestFinished(kit.close);
+  const client = await connectRaw(kit.gateway.url, { token: kit.token });
+  const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: kit.workspace });
+  const prompt = (message: string, fields: object = {}) =>
+    client.must<{ disposition: string; messageId: string }>("session.prompt", { sessionId, message, ...fields });
+  const list = async () => (await client.must<{ messages: InboxMessageData[] }>("inbox.list", {})).messages;
+  /** What the session was told, in order. */
+  const said = async () => {
+    const open = await kit.gateway.parts.sessions.open(sessionId);
+    return open.hosted.session.messages.flatMap((message) =>
+      message.role === "user" ? [(message.content as { text: string }[]).map((block) => block.text).join("|")] : [],
+    );
+  };
+  const idle = async () => await expect.poll(() => kit.gateway.parts.lanes.counts.held).toBe(0);
+  return { ...kit, client, clock, sessionId, prompt, list, said, release, gates, idle };
+}
+
+test("a prompt begins a run, and steering and follow-ups wait in the session until they are said", async () => {
+  const { client, sessionId, prompt, said, list, release, idle } = await open();
+  expect(await prompt("Begin.")).toMatchObject({ disposition: "started" });
+  expect(await client.must("session.steer", { sessionId, message: "Left." })).toMatchObject({ disposition: "queued" });
+  expect(await client.must("session.follow_up", { sessionId, message: "Then." })).toMatchObject({
+    disposition: "queued",
+  });
+  expect((await list()).map((message) => [message.text, message.mode, message.state])).toEqual([
+    ["Left.", "steer", "waiting"],
+    ["Then.", "followup", "waiting"],
+  ]);
+  for (let run = 0; run < 3; run++) await release();
+  await idle();
+  expect(await said()).toEqual(["Begin.", "Left.", "Then."]);
+  expect(await list()).toEqual([]);
+});
+
+test("a message that cannot be said is not accepted, and leaves nothing", async () => {
+  const { client, sessionId, prompt, list } = await open();
+  await expect(prompt("   ")).rejects.toMatchObject({ code: "invalid_input" });
+  await expect(client.must("session.prompt", { sessionId, message: 1 })).rejects.toMatchObject({
+    code: "invalid_parameters",
+  });
+  await expect(client.must("session.prompt", { sessionId: "strange", message: "x" })).rejects.toMatchObject({
+    code: expect.stringMatching("not_found") as string,
+  });
+  expect(await list()).toEqual([]);
+});
+
+test("collect joins what comes together, and says it when nobody has written for a moment", async () => {
+  const { prompt, said, clock, release, idle, list } = await open({ mode: "collect" });
+  expect(await prompt("One.")).toMatchObject({ disposition: "accepted" });
+  await clock.advance(400);
+  await prompt("Two.");
+  await clock.advance(400);
+  expect([await said(), (await list()).length]).toEqual([[], 2]);
+  await clock.advance(100);
+  await release();
+  // What comes during the run waits for its end, and for the pause.
+  await expect.poll(said).toEqual(["One.\n\nTwo."]);
+  await idle();
+  await prompt("Three.");
+  await clock.advance(500);
+  await expect.poll(said).toEqual(["One.\n\nTwo.", "Three."]);
+  await prompt("Four.");
+  await prompt("Five.");
+  await clock.advance(1_000);
+  expect(await said()).toEqual(["One.\n\nTwo.", "Three."]);
+  await release();
+  await expect.poll(said).toEqual(["One.\n\nTwo.", "Three.", "Four.\n\nFive."]);
+  await release();
+  await idle();
+  expect(await list()).toEqual([]);
+});
+
+test("who interrupts ends the run and is heard at once, also while others are gathered", async () => {
+  const { prompt, said, release, client, sessionId, list } = await open({ mode: "collect" });
+  await client.must("sessions.subscribe", { sessionId });
+  await prompt("Begin.", { queueMode: "steer" });
+  await prompt("Gathered.");
+  expect(await prompt("Stop that.", { queueMode: "interrupt" })).toMatchObject({ disposition: "queued" });
+  await expect.poll(said).toEqual(["Begin.", "Stop that."]);
+  expect((await list()).map((message) => message.text)).toEqual(["Gathered."]);
+  await release();
+  await release();
+  const ends = () =>
+    client.events().flatMap((frame) => (frame.event === "session.status.changed" ? [frame.payload] : []));
+  await expect.poll(() => ends().length).toBeGreaterThan(1);
+});
+
+test("above the cap the oldest are given up, told with the next message, and can be replayed", async () => {
+  const { client, prompt, said, list, release, idle, clock } = await open({ mode: "collect", cap: 2 });
+  await prompt("Begin.", { queueMode: "steer" });
+  for (const words of ["One @secret.", "Two.", "Three.", "Four."]) await prompt(words);
+  expect((await list()).map((message) => [message.text, message.state])).toEqual([
+    ["One @secret.", "dead"],
+    ["Two.", "dead"],
+    ["Three.", "waiting"],
+    ["Four.", "waiting"],
+  ]);
+  await clock.advance(500);
+  await release();
+  await expect
+    .poll(async () => (await said())[1])
+    .toBe(
+      "[2 earlier messages were left out, because too many were waiting:\n- One @ secret.\n- Two.]\n\nThree.\n\nFour.",
+    );
+  await release();
+  await idle();
+  const dead = await list();
+  const replayed = await client.must<InboxMessageData>("inbox.replay", { id: dead[1]!.id });
+  expect(replayed).toMatchObject({ text: "Two.", state: "waiting" });
+  await clock.advance(500);
+  // They were told of, and are not told of again.
+  await expect.poll(async () => (await said())[2]).toBe("Two.");
+  await release();
+  await idle();
+  expect((await list()).map((message) => message.text)).toEqual(["One @secret."]);
+  expect(await client.must("inbox.cancel", { id: dead[0]!.id })).toEqual({ cancelled: true });
+  await expect(client.must("inbox.replay", { id: dead[0]!.id })).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("with drop new the newest is refused, and with drop old nothing is told", async () => {
+  const fresh = await open({ cap: 1, drop: "new" });
+  await fresh.prompt("Begin.");
+  await fresh.prompt("One.");
+  await expect(fresh.prompt("Two.")).rejects.toMatchObject({ code: "rate_limited", retryable: true });
+  expect((await fresh.list()).map((message) => message.text)).toEqual(["One."]);
+  const old = await open({ cap: 1, drop: "old" });
+  await old.prompt("Begin.");
+  await old.prompt("One.");
+  await old.prompt("Two.");
+  expect((await old.list()).map((message) => [message.text, message.state])).toEqual([
+    ["One.", "dead"],
+    ["Two.", "waiting"],
+  ]);
+  await old.release();
+  await expect.poll(old.said).toEqual(["Begin.", "Two."]);
+});
+
+test("a message that waits can be cancelled, wherever it waits", async () => {
+  const { client, prompt, list, release, said, idle } = await open();
+  await prompt("Begin.");
+  const queued = await prompt("In the session.");
+  const gathered = await prompt("In the inbox.", { queueMode: "collect" });
+  for (const { messageId } of [queued, gathered]) {
+    expect(await client.must("inbox.cancel", { id: messageId })).toEqual({ cancelled: true });
+  }
+  await expect.poll(list).toEqual([]);
+  await release();
+  await idle();
+  expect(await said()).toEqual(["Begin."]);
+});
+
+test("an edited message has its own outcome", async () => {
+  const { client, sessionId, prompt, list, release, said, idle } = await open();
+  await prompt("Begin.");
+  const { messageId } = await prompt("Wrong.");
+  const { id } = await client.must<{ id: string }>("session.edit_queued", {
+    sessionId,
+    id: messageId,
+    message: "Right.",
+  });
+  await expect.poll(async () => (await list()).map((message) => [message.id, message.text])).toEqual([[id, "Right."]]);
+  await release();
+  await release();
+  await idle();
+  expect([await said(), await list()]).toEqual([["Begin.", "Right."], []]);
+});
+
+test("no more runs than the lanes allow, and those that wait are told that they are accepted", async () => {
+  const { model, release } = gatedModel();
+  const { gateway, token, workspace, close } = await openTestGateway({
+    model,
+    settings: { gateway: { lanes: { global: 2 } } },
+  });
+  onTestFinished(close);
+  const client = await connectRaw(gateway.url, { token });
+  const create = async () =>
+    (await client.must<{ sessionId: string }>("sessions.create", { cwd: workspace })).sessionId;
+  const ids = [await create(), await create(), await create(), await create()];
+  const dispositions = [];
+  for (const sessionId of ids) {
+    dispositions.push(
+      (await client.must<{ disposition: string }>("session.prompt", { sessionId, message: "Go." })).disposition,
+    );
+  }
+  expect(dispositions).toEqual(["started", "started", "accepted", "accepted"]);
+  expect([gateway.parts.lanes.counts, model.asked.length]).toEqual([{ held: 2, waiting: 2 }, 2]);
+  expect((await client.must<{ inbox: object }>("health")).inbox).toEqual({ waiting: 2, dead: 0 });
+  for (let run = 0; run < 4; run++) await release();
+  await expect.poll(() => gateway.parts.lanes.counts).toEqual({ held: 0, waiting: 0 });
+  expect(model.asked).toHaveLength(4);
+});
+
+test("what waits when the gateway is stopped is said when it is started again", async () => {
+  const { model, release } = gatedModel();
+  const first = await openTestGateway({ model });
+  const client = await connectRaw(first.gateway.url, { token: first.token });
+  const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: first.workspace });
+  await client.must("session.prompt", { sessionId, message: "Begin." });
+  await client.must("session.prompt", { sessionId, message: "In the session." });
+  await client.must("session.prompt", { sessionId, message: "In the inbox.", queueMode: "collect" });
+  await first.gateway.stop();
+  const { agentDir } = first;
+  const second = await openTestGateway({ model, options: { agentDir }, params: { agentDir } });
+  onTestFinished(async () => {
+    await second.close();
+    await first.close();
+  });
+  await release();
+  await release();
+  await release();
+  const said = async () => {
+    const { hosted } = await second.gateway.parts.sessions.open(sessionId);
+    return hosted.session.messages.flatMap((message) =>
+      message.role === "user" ? [(message.content as { text: string }[])[0]!.text] : [],
+    );
+  };
+  await expect.poll(said).toEqual(["Begin.", "In the session.", "In the inbox."]);
+  await expect.poll(() => second.gateway.parts.inbox.counts).toEqual({ waiting: 0, dead: 0 });
+});

@@ -1,0 +1,41 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { WatchedConfig } from "./watched-config.ts";
+
+function createConfig(text: string): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "tau-config-")));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, "config");
+  writeFileSync(path, text);
+  return path;
+}
+
+const setAside = () => {
+  throw new Error("Nothing is to be set aside.");
+};
+const harmless = "[user]\n\tname = abcdefgh\n";
+const harmful = "[core]\n\tpager = ./abcd\n".padEnd(harmless.length - 1).concat("\n");
+
+test("a change is undone that comes right after another one, in the same file and with the same length", () => {
+  expect(harmful).toHaveLength(harmless.length);
+  const path = createConfig(harmless);
+  // The clock of files has steps of some milliseconds, so several changes have the same time.
+  for (let round = 0; round < 50; round++) {
+    writeFileSync(path, harmless);
+    const config = new WatchedConfig(path);
+    writeFileSync(path, harmful);
+    expect(config.check(setAside)).toContain("core.pager");
+    expect(readFileSync(path, "utf8")).not.toContain("pager");
+  }
+});
+
+test("a file that stays as it is is left alone, and a key that runs nothing may change", () => {
+  const path = createConfig(harmless);
+  const config = new WatchedConfig(path);
+  expect(config.check(setAside)).toEqual([]);
+  writeFileSync(path, harmless.replace("abcdefgh", "hgfedcba"));
+  expect(config.check(setAside)).toEqual([]);
+  expect(readFileSync(path, "utf8")).toContain("hgfedcba");
+});
