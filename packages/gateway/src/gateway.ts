@@ -105,6 +105,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async drain(drainOptions = {}) {
       isStopping = true;
       server.stopAccepting();
+      // What waits begins no more runs.
+      await inbox.stop();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
       // What waits stays on the disk for the next start.
