@@ -1,38 +1,36 @@
 /** Asks the user on the terminal about calls that the policy does not allow by itself. */
 import { SerialQueue } from "@tau/ai/internal";
-import type { HostedSession } from "@tau/harness/host";
 import { toVisibleLine } from "@tau/harness/policy";
 import type { Approval, ApprovalAnswer, ApprovalChoice } from "@tau/protocol";
 import { ask } from "./ask.ts";
 import type { Io } from "./command.ts";
+import type { ShownSession } from "./shown-session.ts";
 import { clearLine } from "./terminal-text.ts";
 
 /** One question at a time. Returns a function that ends it. */
-export function answerApprovals(hosted: HostedSession, io: Io): () => void {
+export function answerApprovals(session: ShownSession, io: Io): () => void {
   const queue = new SerialQueue();
   const open = new Map<string, AbortController>();
-  return hosted.subscribe((item) => {
-    if (item.kind !== "event") return;
-    const { event } = item;
+  return session.onEvent((event) => {
     if (event.type === "approval_resolved") open.get(event.approvalId)?.abort();
     if (event.type !== "approval_requested") return;
     const { approval } = event;
     const withdrawn = new AbortController();
     open.set(approval.id, withdrawn);
     void queue
-      .add(() => answer(hosted, approval, io, withdrawn.signal))
-      .catch(() => hosted.session.approve(approval.id, { decision: "deny" }))
+      .add(() => answer(session, approval, io, withdrawn.signal))
+      .catch(() => session.approve(approval.id, { decision: "deny" }))
       .finally(() => open.delete(approval.id));
   });
 }
 
-async function answer(hosted: HostedSession, approval: Approval, io: Io, signal: AbortSignal): Promise<void> {
+async function answer(session: ShownSession, approval: Approval, io: Io, signal: AbortSignal): Promise<void> {
   if (signal.aborted || io.signal.aborted) return;
   const typed = await ask(io, `${clearLine(io.env)}${formatQuestion(approval)}`, { signal });
   // Somebody else answered, or the time is over.
   if (signal.aborted) return;
-  if (typed === undefined) return await hosted.abort();
-  hosted.session.approve(approval.id, parseAnswer(approval, typed));
+  if (typed === undefined) return await session.abort();
+  session.approve(approval.id, parseAnswer(approval, typed));
 }
 
 const letters: Record<ApprovalChoice, { letter: string; term: string }> = {

@@ -11,6 +11,7 @@ export interface SessionOptions {
   quiet: boolean;
   verbose: boolean;
   offline: boolean;
+  gateway: boolean;
   maxTurns?: number;
   maxCost?: number;
   /** Seconds. */
@@ -143,6 +144,10 @@ function getValue(flag: Flag, token: OptionToken, args: readonly string[], taken
 /** The modes of `--output-format`, whose names other agents have made known. */
 const modes: Readonly<Record<string, SessionOptions["mode"]>> = { text: "text", json: "result", "stream-json": "json" };
 
+/** What can be said of a prompt that runs in the gateway, which has its own settings. */
+const gatewayFlags: readonly string[] =
+  "gateway print mode output-format quiet verbose directory model thinking agent continue session name".split(" ");
+
 function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, positionals: readonly string[]): Parsed {
   const has = (name: string) => given.has(name);
   const text = (name: string) => given.get(name)?.at(-1) as string | undefined;
@@ -160,6 +165,8 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
   if (has("approve") && has("no-approve")) {
     return { kind: "mistake", message: "--approve and --no-approve do not go together" };
   }
+  const isHere = has("gateway") ? [...given.keys()].find((name) => !gatewayFlags.includes(name)) : undefined;
+  if (isHere !== undefined) return { kind: "mistake", message: `--gateway and --${isHere} do not go together` };
   // An empty argument may come from an unset variable in a script.
   const words = positionals.filter((one) => !isFile(one) && one.trim() !== "");
   if (has("export") && words.length > 1) {
@@ -173,11 +180,12 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
   const options: Required<
     Record<keyof Omit<SessionOptions, "extensionFlags" | "unknownFlags" | "namedPackages">, unknown>
   > = {
-    print: has("print") || format !== undefined,
+    print: has("print") || has("gateway") || format !== undefined,
     mode,
     quiet: has("quiet"),
     verbose: has("verbose"),
     offline: has("offline"),
+    gateway: has("gateway"),
     maxTurns: number("max-turns"),
     maxCost: number("max-cost"),
     timeout: number("timeout"),

@@ -33,6 +33,7 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "max-cost", value: "USD", number: "any", summary: "Stop before the run costs more" },
       { name: "timeout", value: "SECONDS", number: "any", summary: "Stop after this many seconds" },
       { name: "offline", summary: "Skip network checks at startup" },
+      { name: "gateway", summary: "Run the prompt in the gateway, where it goes on if this program ends; implies -p" },
       { name: "directory", short: "C", value: "DIR", summary: "Run as if tau was started in DIR" },
     ],
   },

@@ -4,10 +4,11 @@ import type { Io } from "./command.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { showProgress } from "./progress.ts";
 import { getAnswer, runPrompts } from "./run-prompts.ts";
+import { toShownSession } from "./shown-session.ts";
 
 export const runPrint = (options: SessionOptions, io: Io): Promise<ExitCode> =>
   runPrompts(options, io, (hosted) => {
-    const endProgress = showProgress(hosted, options, io);
+    const endProgress = showProgress(toShownSession(hosted), options, io);
     return (outcome, reason) => {
       endProgress();
       const answer = getAnswer(outcome);

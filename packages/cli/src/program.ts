@@ -2,21 +2,23 @@
 import { readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Io } from "./command.ts";
-import type { Hosts } from "./hosts.ts";
 import type { Program } from "./interactive/program.ts";
 import { openAddress } from "./open-address.ts";
 import { toTerminalText } from "./terminal-text.ts";
 import { version } from "./version.ts";
 
-export function createProgram(io: Io, hosts: Hosts): Program {
+/** Where sessions besides the first come from. */
+export type OtherSessions = Pick<Program, "openSession" | "openDemo">;
+
+export function createProgram(io: Io, others: OtherSessions): Program {
   return {
     version,
     home: io.env["HOME"],
     now: () => Date.now(),
     readClipboardImage: async () => await (await import("./clipboard-image.ts")).readClipboardImage(io.env),
     readImageFile: async (path, cwd) => await (await import("./clipboard-image.ts")).readImageFile(path, cwd),
-    openSession: (path, cwd) => hosts.openSession(path, cwd),
-    openDemo: () => hosts.openDemo(),
+    openSession: (path, cwd) => others.openSession(path, cwd),
+    openDemo: () => others.openDemo(),
     openAddress: (url) => openAddress(url, io.env),
     runDoctor: (cwd, columns) => runDoctor({ ...io, cwd, columns }),
     readChangelog: () => readChangelog(),

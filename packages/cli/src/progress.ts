@@ -1,9 +1,9 @@
 /** One line on standard error that says what the run is doing. */
 import { systemClock } from "@tau/ai";
-import type { HostedSession } from "@tau/harness/host";
 import type { SessionEvent } from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
+import type { ShownSession } from "./shown-session.ts";
 import { cleanLine, cutTo } from "./table.ts";
 import { clearLine, showsProgress } from "./terminal-text.ts";
 
@@ -14,27 +14,26 @@ const frameMs = 100;
  * Returns a function that ends the progress. Without a terminal that can erase lines, only notices, retries and, with `verbose`, tool calls are
  * shown, a line each.
  */
-export function showProgress(hosted: HostedSession, { quiet, verbose }: SessionOptions, io: Io): () => void {
+export function showProgress(session: ShownSession, { quiet, verbose }: SessionOptions, io: Io): () => void {
   if (quiet) return () => {};
-  for (const { message } of hosted.view.live.notices) io.err(`tau: ${message}\n`);
+  for (const { message } of session.view.live.notices) io.err(`tau: ${message}\n`);
   const isAnimated = showsProgress(io);
   let activity = "waiting for the model";
   let since = systemClock.monotonic();
   let frame = 0;
   const draw = () => {
     // The user is reading a question, or typing the answer.
-    if (hosted.view.live.approvals.length > 0) return;
+    if (session.view.live.approvals.length > 0) return;
     const seconds = Math.floor((systemClock.monotonic() - since) / 1_000);
     io.err(`${clearLine(io.env)}${frames[frame++ % frames.length]} ${activity}${seconds > 0 ? ` ${seconds} s` : ""}`);
   };
-  const stop = hosted.subscribe((item) => {
-    if (item.kind !== "event") return;
-    const next = getActivity(item.event);
+  const stop = session.onEvent((event) => {
+    const next = getActivity(event);
     if (next !== undefined && next !== activity) {
       activity = next;
       since = systemClock.monotonic();
     }
-    const line = formatLine(item.event, verbose);
+    const line = formatLine(event, verbose);
     if (line !== undefined) io.err(`${isAnimated ? clearLine(io.env) : ""}tau: ${line}\n`);
   });
   const timer = isAnimated ? setInterval(draw, frameMs) : undefined;

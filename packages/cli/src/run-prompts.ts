@@ -11,6 +11,7 @@ import { firstRunText } from "./first-run.ts";
 import { canAnswer } from "./open-directory.ts";
 import { openHost } from "./open-host.ts";
 import { readInput } from "./read-input.ts";
+import { toShownSession } from "./shown-session.ts";
 
 /** Called when the run has ended. `reason` says why, unless the answer is all there is to say. */
 export type ShowEnd = (outcome: RunOutcome, reason: string | undefined) => Promise<void> | void;
@@ -39,7 +40,7 @@ export async function runPrompts(
     }
     const showEnd = await show(hosted);
     if (hosted.session.extensions) await attachExtensions(hosted.session, options.mode);
-    if (isAttended) (await import("./answer-approvals.ts")).answerApprovals(hosted, io);
+    if (isAttended) (await import("./answer-approvals.ts")).answerApprovals(toShownSession(hosted), io);
     const denied: string[] = [];
     hosted.subscribe((item) => {
       if (item.kind === "event" && item.event.type === "tool_denied") denied.push(item.event.advice);
@@ -58,7 +59,7 @@ export async function runPrompts(
   }
 }
 
-function mustHavePrompt({ message, files }: SessionOptions, input: string | undefined): void {
+export function mustHavePrompt({ message, files }: SessionOptions, input: string | undefined): void {
   if (input !== undefined || files.length > 0 || message !== "") return;
   throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
 }
@@ -140,7 +141,7 @@ function formatEnd(outcome: RunOutcome, denied: readonly string[]) {
 
 const maxAdvice = 5;
 
-function formatDenied(denied: readonly string[]): string {
+export function formatDenied(denied: readonly string[]): string {
   const advice = [...new Set(denied)];
   const more = advice.length > maxAdvice ? `\n  and ${advice.length - maxAdvice} more` : "";
   const lines = advice.slice(0, maxAdvice).map((line) => `\n  ${line}`);

@@ -82,6 +82,13 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: "attach",
+    summary: "Show a session of the gateway in this terminal",
+    usage: [
+      "tau attach [SESSION] [--url URL]  An id, or its beginning; without it, the session that was used last. Leaving does not end its run",
+    ],
+  },
+  {
     name: "trust",
     summary: "Trust the project in this directory, or stop trusting it",
     usage: ["tau trust [--revoke]  Until then its settings and system prompt cannot execute or redirect anything"],

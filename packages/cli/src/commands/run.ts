@@ -36,6 +36,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
   list: async (args, io) => (await import("./list.ts")).listPackages(args, io),
   extensions: {
     list: async (args, io) => (await import("./extensions.ts")).list(args, io),
+    attach: async (args, io) => (await import("./attach.ts")).attach(args, io),
     trust: async (args, io) => (await import("./extensions.ts")).trust(args, io),
     kill: async (args, io) => (await import("./extensions.ts")).kill(args, io),
     revive: async (args, io) => (await import("./extensions.ts")).revive(args, io),
@@ -72,6 +73,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     pair: async (args, io) => (await import("./gateway-devices.ts")).pair(args, io),
     revoke: async (args, io) => (await import("./gateway-devices.ts")).revoke(args, io),
   },
+  attach: async (args, io) => (await import("./attach.ts")).attach(args, io),
   trust: async (args, io) => (await import("./trust.ts")).trustProject(args, io),
   doctor: async (args, io) => (await import("./doctor.ts")).runChecks(args, io),
   completion: async (args, io) => (await import("./completion.ts")).printScript(args, io),

@@ -120,6 +120,17 @@ describe("in the conversation", () => {
     expect(await app.screen()).not.toContain("[Image");
   });
 
+  test("in the full screen the data of each image is sent once, and where it is follows the scrolling", async () => {
+    const settings = { tuiMode: "fullscreen", terminal: { imageWidthCells: 20 } } as const;
+    const { app, written } = await openWithImages("kitty", { settings, rows: 30 });
+    await expect.poll(() => written().split("a=p,").length).toBeGreaterThan(2);
+    app.terminal.sendInput("\x1b[5~");
+    await expect.poll(() => written().split("a=d,d=i").length).toBeGreaterThan(1);
+    expect(written().split(png)).toHaveLength(3);
+    expect(written()).toMatch(/a=p,q=2,C=1,i=\d+,p=1,c=20,r=\d+/);
+    expect(await app.screen()).not.toContain("[Image");
+  });
+
   test("in iTerm2 the image begins in its first row, though it is written with its last", async () => {
     const { written } = await openWithImages("iterm2", { settings: { terminal: { imageWidthCells: 20 } } });
     const [before = "", image = ""] = written().split("\x1b]1337;File=");

@@ -5,7 +5,7 @@ import { toPathQuery } from "./rank.ts";
 
 const paths = ["src/main", "src/util/a", ".env", "README", "docs/x/y"];
 /** Each takes other branches. */
-const queries = ["", "s", "sr", "src/", "src/m", "a1", "mn", "ut/a", "util/", "zz"];
+const queries = ["", "s", "sr", "src/", "src/m", "a1", "mn", "mnt", "ut/a", "util/", "zz"];
 /** How many of each path a round has: few, until all branches were seen; then so many that V8 compiles the loops over them. */
 const rounds = [20, 20, 500];
 

@@ -48,6 +48,7 @@ export class RemoteSession {
   readonly #tracker = new ViewTracker();
   readonly #changed = new Signal<void>();
   readonly #events = new Signal<SessionEvent>();
+  readonly #snapshots = new Signal<View>();
   /** The last event that is in the view; undefined before the first snapshot. */
   #position: Position | undefined;
   #state: RemoteSessionState = { kind: "waiting" };
@@ -89,6 +90,11 @@ export class RemoteSession {
     return this.#events.add(listener);
   }
 
+  /** Called with the view whenever it does not follow from the one before and the events since. Returns how to stop. */
+  onSnapshot(listener: (view: View) => void): () => void {
+    return this.#snapshots.add(listener);
+  }
+
   /** Sends a command of the session, and resolves with its data. */
   call<Name extends CommandName>(
     command: Name,
@@ -115,6 +121,7 @@ export class RemoteSession {
     this.#cancelRetry();
     this.#changed.clear();
     this.#events.clear();
+    this.#snapshots.clear();
     this.#port.release(this.id);
   }
 
@@ -147,6 +154,7 @@ export class RemoteSession {
     if (frame.event === "session.snapshot") {
       this.#tracker.view = (frame as SnapshotFrame).payload.view;
       this.#position = { epoch, seq };
+      this.#snapshots.emit(this.view);
       return this.#set({ kind: "live" });
     }
     const position = this.#position;

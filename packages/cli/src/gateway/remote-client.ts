@@ -1,0 +1,42 @@
+import type { CommandData, CommandName, SessionEvent, View } from "@tau/protocol";
+import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import type { SessionClient } from "../interactive/session-client.ts";
+
+/** A session of a gateway, as the interactive terminal sees it. */
+export function createRemoteClient(gateway: GatewayClient, sessionId: string): SessionClient {
+  return {
+    sessionId,
+    execute: async <Name extends CommandName>({ type, ...params }: { type: Name }, options: object = {}) =>
+      (await gateway.session(sessionId).call(type, params as never, options)) as CommandData<Name>,
+    subscribe: (onSnapshot, onEvent) => follow(gateway.session(sessionId), onSnapshot, onEvent),
+    to: (other) => createRemoteClient(gateway, other),
+  };
+}
+
+function follow(
+  session: RemoteSession,
+  onSnapshot: (view: View) => void,
+  onEvent: (event: SessionEvent) => void,
+): () => void {
+  const stops = [session.onSnapshot(onSnapshot), session.onEvent(onEvent)];
+  if (session.isLoaded) onSnapshot(session.view);
+  return () => {
+    for (const stop of stops) stop();
+    session.close();
+  };
+}
+
+/** Resolves when the session can be drawn. Rejects if it cannot be opened. */
+export async function waitUntilLoaded(session: RemoteSession): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const look = () => {
+      const { state } = session;
+      if (!session.isLoaded && state.kind !== "closed") return;
+      stop();
+      if (session.isLoaded) resolve();
+      else if (state.kind === "closed") reject(new Error(state.reason));
+    };
+    const stop = session.onChange(look);
+    look();
+  });
+}

@@ -1,0 +1,141 @@
+/** The interactive terminal, over whatever session a client gives it. */
+import type { SessionOptions } from "./args.ts";
+import { getAgentDir } from "./agent-dir.ts";
+import type { Io } from "./command.ts";
+import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import type { Program } from "./interactive/program.ts";
+import type { SessionClient } from "./interactive/session-client.ts";
+import { lendTerminalLook } from "./lend-module.ts";
+import type { Settings, SettingsManager } from "@tau/harness/settings";
+import { readChangelog } from "./program.ts";
+import { createDraftFile } from "./terminal/draft.ts";
+import { getEditorCommand, getEscapeTimeoutMs, showsHardwareCursor } from "./terminal/environment.ts";
+import { editInEditor } from "./terminal/external-editor.ts";
+import { readGitBranch } from "./terminal/git-branch.ts";
+import { openLooks } from "./terminal/looks.ts";
+import { suspend } from "./terminal/suspend.ts";
+import { describeUpdate, takeLastVersion } from "./terminal/whats-new.ts";
+import { version } from "./version.ts";
+
+/** Before the first frame. */
+const maxColorWaitMs = 100;
+
+/** What the terminal shows, and what it belongs to. */
+export interface TerminalSession {
+  client: SessionClient;
+  /** How the terminal looks and behaves. */
+  settingsManager: SettingsManager;
+  cwd: string;
+  program: Program;
+  /** Told when the terminal is there; returns how to stop. `notify` shows the user a sentence. */
+  onShown?: (notify: (message: string) => void) => () => void;
+  /** What is written after the program has left the terminal. */
+  describeEnd: (sessionId: string) => string;
+  close: () => Promise<void>;
+}
+
+export async function runTerminal(shown: TerminalSession, options: SessionOptions, io: Io): Promise<ExitCode> {
+  const { client, settingsManager, cwd } = shown;
+  const ui = await import("./interactive/index.ts");
+  const agentDir = getAgentDir(io);
+  const getSettings = () => {
+    const settings = settingsManager.get();
+    const { tuiMode = settings.tuiMode } = options;
+    return { ...settings, tuiMode, showHardwareCursor: showsHardwareCursor(settings, io.env) };
+  };
+  let onAnswered = () => {};
+  const escapeTimeoutMs = getEscapeTimeoutMs(io.env);
+  const terminal = new ui.ProcessTerminal({
+    questions: ui.followAppearance + ui.colorQuestions,
+    farewell: ui.unfollowAppearance,
+    onAnswered: () => onAnswered(),
+    ...(escapeTimeoutMs !== undefined && { escapeTimeoutMs }),
+  });
+  const looks = await openLooks(ui, {
+    options,
+    io,
+    agentDir,
+    settingsManager,
+    cwd,
+    onChange: (problems) => {
+      app.applySettings(getSettings());
+      for (const problem of problems) app.notify(problem);
+    },
+    askForColors: () => terminal.write(ui.colorQuestions),
+  });
+  const draftFile = createDraftFile({ agentDir, cwd, onError: (message) => app.notify(message) });
+  const app = new ui.App({
+    client,
+    terminal,
+    themes: looks.themes,
+    settings: getSettings(),
+    keybindings: looks.keybindings,
+    program: shown.program,
+    getBranch: readGitBranch,
+    copy: (text) => {
+      // Both: a terminal may not take it, and the clipboard of this machine may not be the user's.
+      terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
+      void import("./clipboard-text.ts").then(({ copyToSystem }) => copyToSystem(text, io.env));
+    },
+    suspend: () => suspend(process),
+    editExternally: (text) =>
+      editInEditor(getEditorCommand(getSettings().externalEditor, io.env, process.platform), text, cwd),
+    keepDraft: draftFile.keep,
+    reloadTerminal: looks.reload,
+    addThemes: looks.addThemes,
+    whenColorsKnown: () =>
+      new Promise<void>((resolve) => {
+        onAnswered = resolve;
+        setTimeout(resolve, maxColorWaitMs);
+      }),
+    now: () => performance.now(),
+  });
+  lendTerminalLook({
+    theme: looks.themes.theme,
+    highlightCode: (code, language) => app.highlightCode(code, language),
+    copy: async (text) => (await import("./clipboard-text.ts")).copyToSystem(text, io.env),
+  });
+  /** However the program ends: the terminal is as it was, and nothing that was typed is lost. */
+  const leave = () => {
+    app.stop();
+    draftFile.flush();
+  };
+  const crash = () => {
+    leave();
+    io.err(shown.describeEnd(app.sessionId));
+  };
+  terminal.onDisconnect = leave;
+  io.signal.addEventListener("abort", leave);
+  process.on("uncaughtExceptionMonitor", crash);
+  const stopWatching = shown.onShown?.((message) => app.notify(message));
+  try {
+    const message = [...options.files.map((path) => `@${path}`), options.message].filter(Boolean).join(" ");
+    // With a message the editor is not free: the next start without one gets it.
+    const draft = message === "" ? draftFile.take() : undefined;
+    const kept = draft === undefined ? [] : ["This was typed when the program ended the last time, and not sent."];
+    const end = await app.run({
+      ...(message !== "" && { message }),
+      ...(options.resume && { command: "resume" }),
+      ...(draft !== undefined && { draft }),
+      notices: [...looks.problems, ...(await describeNews(agentDir, getSettings())), ...kept],
+    });
+    draftFile.flush();
+    io.err(shown.describeEnd(end.sessionId));
+    return io.signal.aborted ? exitCodes.interrupted : exitCodes.done;
+  } finally {
+    process.off("uncaughtExceptionMonitor", crash);
+    stopWatching?.();
+    looks.close();
+    await shown.close();
+  }
+}
+
+/** After an update, unless the user wants a quiet start. */
+async function describeNews(
+  agentDir: string,
+  { quietStartup, collapseChangelog: isCollapsed }: Pick<Settings, "quietStartup" | "collapseChangelog">,
+): Promise<string[]> {
+  const before = await takeLastVersion(agentDir, version);
+  if (before === undefined || quietStartup !== false) return [];
+  return [describeUpdate({ before, version, changelog: isCollapsed ? undefined : await readChangelog(), isCollapsed })];
+}

@@ -1,0 +1,76 @@
+import { createKeybindings } from "../../src/interactive/keybindings.ts";
+import { App } from "../../src/interactive/app.ts";
+import type { Program } from "../../src/interactive/program.ts";
+import { Themes } from "../../src/interactive/themes.ts";
+import { SettingsManager } from "@tau/harness/settings";
+import { connectToGateway } from "@tau/protocol/node";
+import { VirtualTerminal } from "@tau/tui/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { createRemoteClient, waitUntilLoaded } from "../../src/gateway/remote-client.ts";
+import { createWorkspace, run, textReply, toolReply } from "../kit.ts";
+import { type GatewayWorkspace, openGateway } from "./kit.ts";
+
+/** What these tests do not use. */
+const program = { home: undefined, version: "1.2.3" } as unknown as Program;
+
+async function attach({ agentDir, directory }: GatewayWorkspace) {
+  const gateway = await connectToGateway({ agentDir, abilities: { approvals: true } });
+  onTestFinished(() => gateway.close());
+  const { sessionId } = await gateway.call("sessions.create", { cwd: directory });
+  await waitUntilLoaded(gateway.session(sessionId));
+  const terminal = await VirtualTerminal.create(80, 24);
+  const app = new App({
+    client: createRemoteClient(gateway, sessionId),
+    terminal,
+    themes: new Themes({ mode: "none", files: [] }),
+    settings: SettingsManager.inMemory({}).get(),
+    keybindings: createKeybindings(),
+    program,
+    getBranch: async () => undefined,
+    copy: () => {},
+    now: () => performance.now(),
+  });
+  const ended = app.run();
+  onTestFinished(() => app.stop());
+  const screen = async () => (await terminal.getViewport()).map((line) => line.trimEnd()).join("\n");
+  const type = (text: string) => {
+    for (const character of text) terminal.sendInput(character);
+  };
+  return { gateway, sessionId, screen, type, ended };
+}
+
+test("what is typed is answered by the session of the gateway, and a question can be answered", async () => {
+  const workspace = await openGateway([
+    textReply("Hello from there."),
+    toolReply("read", { path: "/etc/hostname" }),
+    textReply("I have read it."),
+  ]);
+  const { screen, type } = await attach(workspace);
+  type("Hello");
+  type("\r");
+  await expect.poll(screen).toContain("Hello from there.");
+  type("Read it");
+  type("\r");
+  await expect.poll(screen).toContain("/etc/hostname");
+  await expect.poll(screen).toMatch(/Yes|Allow|once/i);
+  type("\r");
+  await expect.poll(screen).toContain("I have read it.");
+});
+
+test("leaving does not end the session", async () => {
+  const workspace = await openGateway([textReply("Hello."), textReply("Again.")]);
+  const { gateway, sessionId, type, screen, ended } = await attach(workspace);
+  type("Hello");
+  type("\r");
+  await expect.poll(screen).toContain("Hello.");
+  type("\x04");
+  await ended;
+  expect(await gateway.session(sessionId).call("execute", { prompt: "Are you there?" })).toMatchObject({
+    answer: "Again.",
+  });
+});
+
+test("without a terminal it says what to do instead", async () => {
+  const { code, err } = await run(await createWorkspace(), ["attach"]);
+  expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("tau -p --gateway") });
+});
