@@ -120,7 +120,7 @@ test("what is too old when the gateway is started again is given up, listed, and
     role === "user" ? [(message as { content: unknown }).content] : [],
   );
   expect(said).toEqual([[text("Begin.")], [text("In the session.")]]);
-  expect((await list()).map((message) => message.text)).toEqual(["In the inbox."]);
+  await expect.poll(async () => (await list()).map((message) => message.text)).toEqual(["In the inbox."]);
 });
 
 test("a request with a key has one effect, whatever the connection", async () => {
