@@ -60,6 +60,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const parts: GatewayParts = {
     ...durable.parts,
     version,
+    agentDir,
     clock,
     ids,
     startedAt: clock.now(),

@@ -18,6 +18,8 @@ export type GatewaySettings = Settings["gateway"];
 /** What the rooms of a gateway know of each other. Each part owns its own state. */
 export interface GatewayParts {
   readonly version: string;
+  /** The directory with the user's settings, credentials, models and sessions. */
+  readonly agentDir: string;
   readonly clock: Clock;
   readonly ids: Ids;
   /** By the clock. */

@@ -339,7 +339,8 @@ export class SessionInbox {
   async #inject(session: AgentSession, step: InjectStep): Promise<void> {
     const { store, ids } = this.#parts;
     const [first] = step.messages;
-    const isCommand = step.messages.length === 1 && session.extensions?.isCommand(first!.text) === true;
+    const mayBeCommand = step.messages.length === 1 && first!.isVerbatim !== true;
+    const isCommand = mayBeCommand && session.extensions?.isCommand(first!.text) === true;
     const told = isCommand ? [] : pickUntold(step.messages, this.#listUntold());
     if (isCommand || told.length > 0 || step.messages.length > 1) {
       const logId = step.messages.length > 1 ? ids() : first!.id;
@@ -370,6 +371,7 @@ export class SessionInbox {
         interrupt,
         messageId: logId,
         ...(images.length > 0 && { images }),
+        ...(messages.some(({ isVerbatim }) => isVerbatim) && { expandPromptTemplates: false }),
       });
       const { disposition } = submission;
       // A run that fails tells it in its events.

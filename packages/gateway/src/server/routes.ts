@@ -1,9 +1,10 @@
 /** Everything that the gateway answers over HTTP, besides the files of the page. */
+import { chatRoutes } from "../http/chat-routes.ts";
 import { healthRoutes } from "./health-route.ts";
 import { pairRoutes } from "./pair-routes.ts";
 import type { Route } from "./route.ts";
 
-export const ownRoutes: readonly Route[] = [...healthRoutes, ...pairRoutes];
+export const ownRoutes: readonly Route[] = [...healthRoutes, ...pairRoutes, ...chatRoutes];
 
 export type RouteMatch =
   | { kind: "route"; route: Route; names: Record<string, string> }

@@ -1,6 +1,6 @@
 /** The sessions that are open in the gateway. They are opened when they are used, and closed when they are not. */
 import type { Clock } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import { type AgentSessionParams, SessionManager } from "@tau/harness";
 import type { AfterCrash, Host, HostedSession } from "@tau/harness/host";
 import { createSessionFrameRedactor } from "@tau/harness/policy";
@@ -21,6 +21,15 @@ export type GatewaySessionParams = Required<Pick<AgentSessionParams, "ask" | "re
  * with `params`. The host is disposed of when it has no open sessions any more; see `HostOptions.onDispose`.
  */
 export type OpenDirectory = (cwd: string, params: GatewaySessionParams) => Promise<Host>;
+
+/** What a new session has of its own. */
+export interface NewSessionOptions {
+  agentName?: string;
+  /** Writes what it begins with, before it can be used. */
+  fill?: (log: SessionManager) => Promise<void>;
+  /** Makes its policy stricter, for good. Only with `fill`. */
+  policyProfile?: string;
+}
 
 export interface OpenSessionsOptions {
   agentDir: string;
@@ -77,14 +86,29 @@ export class OpenSessions {
     return this.#open.get(sessionId);
   }
 
-  /** A new session in a directory below the roots. */
-  async create(cwd: string, agentName?: string): Promise<OpenSession> {
+  /** Where sessions are created if nobody says where. */
+  get defaultDirectory(): string {
     const { settings, startDirectory } = this.#options;
-    const { roots } = settings.get().gateway;
+    return settings.get().gateway.roots[0] ?? startDirectory;
+  }
+
+  /** A new session in a directory below the roots. */
+  async create(cwd: string, { agentName, policyProfile, fill }: NewSessionOptions = {}): Promise<OpenSession> {
+    const { agentDir, settings, startDirectory } = this.#options;
+    const { gateway, sessionDir, durability } = settings.get();
+    const { roots } = gateway;
     const directory = await resolveDirectory(cwd, roots.length > 0 ? roots : [startDirectory]);
     return await this.#withHost(directory, async (host) => {
-      const sessionId = await host.create(agentName === undefined ? {} : { agentName });
-      return this.#open.get(sessionId)!;
+      if (!fill) return this.#open.get(await host.create(agentName === undefined ? {} : { agentName }))!;
+      const header = withoutUndefined({ agentName, policyProfile });
+      const manager = await SessionManager.create(directory, sessionDir, { agentDir, durability, ...header });
+      try {
+        await fill(manager);
+      } catch (error) {
+        await manager.close();
+        throw error;
+      }
+      return this.#open.get(await host.open(manager))!;
     });
   }
 
