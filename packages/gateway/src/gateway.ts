@@ -91,7 +91,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     logs,
     log,
   };
-  const server = await listen(options, parts);
+  const server = await listen(options, parts).catch(async (error: unknown) => {
+    await durable.close();
+    throw error;
+  });
   void inbox.start();
   const stopWatching = devices.watch();
   devices.onRemoved((id) => {
@@ -103,8 +106,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async drain(drainOptions = {}) {
       isStopping = true;
       server.stopAccepting();
+      // What waits begins no more runs.
+      await inbox.stop();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
+      // What waits stays on the disk for the next start.
+      await inbox.stop();
       return await waitForRuns(parts, drainOptions);
     },
     async stop() {

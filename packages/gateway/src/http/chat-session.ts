@@ -1,7 +1,8 @@
 /** The session that a chat completion is said in: a new one, or one that the client names. */
+import { rm } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { createAssistantMessage } from "@tau/ai/internal";
-import type { AgentSession, SessionManager } from "@tau/harness";
+import { type AgentSession, listNamedAgents, type SessionManager } from "@tau/harness";
 import { GatewayError } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
@@ -27,20 +28,21 @@ export async function openChatSession(
     await chooseModel(open.hosted.session, { model, agentName });
     return { open, isNew: false };
   }
-  const open = await parts.sessions
-    .create(parts.sessions.defaultDirectory, {
-      ...(agentName !== undefined && { agentName }),
-      ...(history.length > 0 && { fill: (log) => writeHistory(log, history, parts.clock) }),
-    })
-    .catch((error: unknown) => {
-      const isAgent = agentName !== undefined && (error as { code?: unknown }).code === "invalid_input";
-      throw isAgent ? createModelError(model) : error;
-    });
+  // Before anything is written.
+  if (agentName !== undefined && !(await listNamedAgents(parts.agentDir)).includes(agentName)) {
+    throw createModelError(model);
+  }
+  const open = await parts.sessions.create(parts.sessions.defaultDirectory, {
+    ...(agentName !== undefined && { agentName }),
+    ...(history.length > 0 && { fill: (log) => writeHistory(log, history, parts.clock) }),
+  });
   const { session } = open.hosted;
   try {
     await chooseModel(session, { model, agentName });
   } catch (error) {
     await parts.sessions.close(session.sessionId);
+    // Nobody knows of it.
+    if (session.sessionFile !== undefined) await rm(session.sessionFile, { force: true });
     throw error;
   }
   return { open, isNew: true };

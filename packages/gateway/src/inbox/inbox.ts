@@ -90,9 +90,9 @@ export class Inbox {
   /** A session was opened: its runs are written down, and messages that wait for it are looked at. */
   onOpened({ session }: HostedSession): void {
     const { runs, store, log } = this.#parts;
-    const { sessionId, cutRun } = session;
+    const { sessionId } = session;
     const tell = (error: unknown) => log(getErrorMessage(error));
-    if (runs.wasCut(sessionId)) void (cutRun ? runs.markClosed(sessionId) : runs.forget(sessionId)).catch(tell);
+    if (runs.wasCut(sessionId)) void runs.end(sessionId).catch(tell);
     session.onSessionEvent(({ type }) => {
       if (type === "agent_start") void runs.begin(sessionId).catch(tell);
       if (type === "agent_end") void runs.end(sessionId).catch(tell);

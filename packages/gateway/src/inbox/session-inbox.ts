@@ -8,6 +8,7 @@ import type { AgentSession } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionEntry } from "@tau/protocol";
 import { GatewayError } from "../errors.ts";
+import { maxRunMs } from "../lanes/hold-place.ts";
 import type { Lanes, Place } from "../lanes/lanes.ts";
 import type { RunRecords } from "../lanes/run-records.ts";
 import { SessionExecutionQueue } from "../lanes/session-execution-queue.ts";
@@ -24,7 +25,14 @@ import {
 } from "./decide.ts";
 import type { InboxStore } from "./inbox-store.ts";
 import { toAdopted } from "./adopt.ts";
-import { getFirstWords, getLogId, type InboxMessage, type MessageOutcome, type StoredMessage } from "./message.ts";
+import {
+  getCommonScopes,
+  getFirstWords,
+  getLogId,
+  type InboxMessage,
+  type MessageOutcome,
+  type StoredMessage,
+} from "./message.ts";
 
 export interface SessionInboxParts {
   store: InboxStore;
@@ -42,9 +50,6 @@ export interface SessionInboxParts {
 }
 
 export type MessageDraft = Omit<InboxMessage, "id" | "acceptedAt">;
-
-/** A little longer than a run may take: a run that ends by its own limit keeps its place until then. */
-const maxRunMs = 48 * 60 * 60_000 + 60_000;
 
 /** How often a session that is closed in the wrong moment is opened again. */
 const maxAttempts = 3;
@@ -370,6 +375,7 @@ export class SessionInbox {
         queue,
         interrupt,
         messageId: logId,
+        scopes: getCommonScopes(messages),
         ...(images.length > 0 && { images }),
         ...(messages.some(({ isVerbatim }) => isVerbatim) && { expandPromptTemplates: false }),
       });

@@ -6,6 +6,7 @@ import type { Command, CommandName } from "@tau/protocol";
 import { encodeFrame, maxBufferedBytes } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import { acceptCommand, isMessageCommand } from "../inbox/accept-command.ts";
+import { holdPlace } from "../lanes/hold-place.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import type { MethodContext } from "./method.ts";
 
@@ -49,12 +50,16 @@ export async function runCommand(
   return await parts.sessions.use(sessionId, async (open) => {
     const answer = await before[name]?.(context, open, fields);
     if (answer !== undefined) return answer;
-    const data: unknown = await open.host.execute(sessionId, { ...fields, type: name } as Command, {
-      isClosed: true,
-      scopes: [...client.scopes],
-      onInitialize: (abilities) => client.setAbilities(abilities),
-      ...(name === "bash" && { onOutput: createOutput(context, open) }),
-    });
+    const execute = () =>
+      open.host.execute(sessionId, { ...fields, type: name } as Command, {
+        isClosed: true,
+        scopes: [...client.scopes],
+        onInitialize: (abilities) => client.setAbilities(abilities),
+        ...(name === "bash" && { onOutput: createOutput(context, open) }),
+      });
+    // A session that is busy refuses it at once.
+    const beginsRun = name === "execute" && !open.hosted.session.isStreaming;
+    const data: unknown = await (beginsRun ? holdPlace(parts, sessionId, execute) : execute());
     return data === undefined ? null : open.redact(data);
   });
 }

@@ -296,6 +296,11 @@ export class SessionExtensions implements RunExtensions {
     this.#parts.loaded.providers.close();
   }
 
+  /** Tells the user what is wrong with extensions, by their names. */
+  report(extension: string, message: string): void {
+    this.#parts.report({ extension, message });
+  }
+
   async #run({ source }: Extension, what: string, work: () => unknown): Promise<void> {
     try {
       await work();
