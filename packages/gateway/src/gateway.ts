@@ -1,12 +1,14 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import type { SettingsManager } from "@tau/harness/settings";
+import { getGatewayFiles } from "@tau/protocol/node";
 import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import { encodeFrame } from "./client.ts";
 import { openDurableParts } from "./durable-parts.ts";
+import { SessionKeys } from "./http/session-keys.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
 import { LogLines } from "./log-lines.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
@@ -85,6 +87,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
     }),
     sessionIndex,
+    sessionKeys: new SessionKeys({
+      directory: getGatewayFiles(agentDir).directory,
+      ids,
+      hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+    }),
     subscriptions,
     listModels: () => listModels(agentDir, settings),
     reload,

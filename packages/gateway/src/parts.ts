@@ -4,6 +4,7 @@ import type { Devices } from "./auth/devices.ts";
 import type { Guesses } from "./auth/guesses.ts";
 import type { Pairing } from "./auth/pairing.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
+import type { SessionKeys } from "./http/session-keys.ts";
 import type { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { Lanes } from "./lanes/lanes.ts";
@@ -46,6 +47,8 @@ export interface GatewayParts {
   readonly runs: RunRecords;
   readonly inbox: Inbox;
   readonly idempotencyKeys: IdempotencyKeys;
+  /** The sessions that webhooks share by name. */
+  readonly sessionKeys: SessionKeys;
   /** Writes a line to the gateway's own log. */
   readonly log: (line: string) => void;
 }

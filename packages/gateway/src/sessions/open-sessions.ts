@@ -1,4 +1,5 @@
 /** The sessions that are open in the gateway. They are opened when they are used, and closed when they are not. */
+import { rm } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import { type AgentSessionParams, SessionManager } from "@tau/harness";
@@ -104,11 +105,13 @@ export class OpenSessions {
       const manager = await SessionManager.create(directory, sessionDir, { agentDir, durability, ...header });
       try {
         await fill(manager);
+        return this.#open.get(await host.open(manager))!;
       } catch (error) {
         await manager.close();
+        // Nobody knows of it.
+        await rm(manager.getSessionFile() ?? "", { force: true });
         throw error;
       }
-      return this.#open.get(await host.open(manager))!;
     });
   }
 
