@@ -87,18 +87,23 @@ export class OpenSessions {
     return this.#open.get(sessionId);
   }
 
+  /** Directories below which sessions may be created. */
+  get roots(): readonly string[] {
+    const { settings, startDirectory } = this.#options;
+    const { roots } = settings.get().gateway;
+    return roots.length > 0 ? roots : [startDirectory];
+  }
+
   /** Where sessions are created if nobody says where. */
   get defaultDirectory(): string {
-    const { settings, startDirectory } = this.#options;
-    return settings.get().gateway.roots[0] ?? startDirectory;
+    return this.roots[0]!;
   }
 
   /** A new session in a directory below the roots. */
   async create(cwd: string, { agentName, policyProfile, fill }: NewSessionOptions = {}): Promise<OpenSession> {
-    const { agentDir, settings, startDirectory } = this.#options;
-    const { gateway, sessionDir, durability } = settings.get();
-    const { roots } = gateway;
-    const directory = await resolveDirectory(cwd, roots.length > 0 ? roots : [startDirectory]);
+    const { agentDir, settings } = this.#options;
+    const { sessionDir, durability } = settings.get();
+    const directory = await resolveDirectory(cwd, this.roots);
     return await this.#withHost(directory, async (host) => {
       if (!fill) return this.#open.get(await host.create(agentName === undefined ? {} : { agentName }))!;
       const header = withoutUndefined({ agentName, policyProfile });
