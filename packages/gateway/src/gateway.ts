@@ -2,12 +2,14 @@
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { untilTimeout } from "@tau/ai/internal";
 import type { SettingsManager } from "@tau/harness/settings";
+import { getGatewayFiles } from "@tau/protocol/node";
 import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import { encodeFrame } from "./client.ts";
 import { openDurableParts } from "./durable-parts.ts";
+import { SessionKeys } from "./http/session-keys.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
 import { LogLines } from "./log-lines.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
@@ -64,6 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const parts: GatewayParts = {
     ...durable.parts,
     version,
+    agentDir,
     clock,
     ids,
     startedAt: clock.now(),
@@ -88,6 +91,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
     }),
     sessionIndex,
+    sessionKeys: new SessionKeys({
+      directory: getGatewayFiles(agentDir).directory,
+      ids,
+      hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+    }),
     subscriptions,
     listModels: () => listModels(agentDir, settings),
     reload,

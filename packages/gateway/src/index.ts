@@ -13,6 +13,7 @@ export { askControl, type ControlAnswer } from "./life/control-socket.ts";
 export type { DrainOptions } from "./life/drain.ts";
 export { parseLogText, readLogLines } from "./life/log-file.ts";
 export { type GatewayStatus, type ServedGateway, serveGateway, type ServeOptions } from "./life/serve.ts";
+export { findHookToken } from "./http/hook-token.ts";
 export { SessionExecutionQueue } from "./lanes/session-execution-queue.ts";
 export type { GatewayParts, GatewaySettings } from "./parts.ts";
 export type { DeviceRoute, OpenRoute, Route, RouteAnswer, RouteRequest } from "./server/route.ts";

@@ -2,7 +2,7 @@
  * The messages that the gateway has accepted. Each is on the disk before it is acknowledged, and ends in exactly one way: it
  * is in the log of its session, it was cancelled, or it was given up and can be replayed.
  */
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import type { AfterCrash, HostedSession } from "@tau/harness/host";
 import type { AcceptedEntry } from "@tau/harness/session";
 import { GatewayError } from "../errors.ts";
@@ -47,8 +47,8 @@ export class Inbox {
   async replay(id: string): Promise<StoredMessage> {
     const dead = this.#mustGet(id);
     if (dead.state !== "dead") throw new GatewayError("conflict", "This message was not given up: it still waits.");
-    const { sessionId, text, images, mode, origin } = dead;
-    const draft = { sessionId, text, ...(images && { images }), mode, origin };
+    const { sessionId, text, images, isVerbatim, mode, origin } = dead;
+    const draft = { sessionId, text, ...withoutUndefined({ images, isVerbatim }), mode, origin };
     const { messageId } = await this.#getSession(sessionId).accept(draft, id);
     const { id: _id, reason: _reason, isUntold: _isUntold, handover: _handover, ...message } = dead;
     return { ...message, id: messageId, state: "waiting", acceptedAt: this.#parts.clock.now() };

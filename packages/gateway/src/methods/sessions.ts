@@ -39,7 +39,7 @@ export const sessionsMethods = {
   "sessions.create": method(
     { cwd: nonEmptyText, agent: optional(nonEmptyText), name: optional(nonEmptyText), onDisconnect: onDisconnectField },
     async (context, { cwd, agent, name, onDisconnect }) => {
-      const open = await context.parts.sessions.create(cwd, agent);
+      const open = await context.parts.sessions.create(cwd, agent === undefined ? {} : { agentName: agent });
       // What was answered holds after a restart too.
       await open.hosted.session.persist();
       if (name !== undefined) await open.hosted.session.sessionManager.appendSessionInfo(name.trim());
