@@ -183,6 +183,7 @@ export class SocketClient implements Client {
       scopes,
       features: { methods: [...gatewayMethods], events: [] },
       limits,
+      roots: scopes.includes("write") ? [...parts.sessions.roots] : [],
       snapshot: { sessions, approvals: sessions.reduce((sum, { approvals: open }) => sum + open, 0) },
     };
   }
