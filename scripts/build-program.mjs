@@ -107,6 +107,8 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   rmSync(join(outdir, "page"), { recursive: true, force: true });
   const page = join(root, "packages", "web", "dist");
   if (existsSync(page)) cpSync(page, join(outdir, "page"), { recursive: true });
+  // What the page contains, for the notices.
+  inputs.push(...["marked", "preact"].map((name) => `node_modules/${name}/package.json`));
   cpSync(join(root, "CHANGELOG.md"), join(outdir, "CHANGELOG.md"));
   return inputs;
 }

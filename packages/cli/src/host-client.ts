@@ -1,15 +1,23 @@
+import type { AgentSession } from "@tau/harness";
 import type { Host } from "@tau/harness/host";
 import { leaveSession } from "./leave-session.ts";
 import type { SessionClient } from "./interactive/session-client.ts";
 
-/** A session of a host in this process, as the interactive terminal sees it. */
-export function createHostClient(host: Host, sessionId: string): SessionClient {
+/**
+ * A session of a host in this process, as the interactive terminal sees it. `getSession` finds the sessions of all hosts by
+ * their ids.
+ */
+export function createHostClient(
+  host: Host,
+  sessionId: string,
+  getSession: (sessionId: string) => AgentSession,
+): SessionClient {
   return {
     sessionId,
     execute: (command, options) => host.execute(sessionId, command, options),
     subscribe: (onSnapshot, onEvent) =>
       host.subscribe(sessionId, (item) => (item.kind === "snapshot" ? onSnapshot(item.view) : onEvent(item.event))),
-    to: (other) => createHostClient(host, other),
+    to: (other) => createHostClient(host, other, getSession),
     extensions: {
       get loaded() {
         // A frame may be drawn after the session was closed and before another one is shown.
@@ -23,9 +31,7 @@ export function createHostClient(host: Host, sessionId: string): SessionClient {
       waitForIdle: () => host.get(sessionId).session.waitForIdle(),
     },
     async leaveFor(next) {
-      // The session of another directory is another host's, and this host keeps one to open others like it.
-      const isSameHost = host.sessionIds.includes(next.sessionId);
-      if (isSameHost && host.get(sessionId).session.extensions) await leaveSession(host, sessionId, next.sessionId);
+      if (getSession(sessionId).extensions) await leaveSession(host, sessionId, getSession(next.sessionId));
     },
   };
 }

@@ -1,16 +1,18 @@
 /** The hosts of the interactive terminal: one for each directory whose sessions were opened. */
+import { SessionManager, type SettingsManager } from "@tau/harness";
 import type { Host, HostedSession } from "@tau/harness/host";
+import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { createHostClient } from "./host-client.ts";
 import type { SessionClient } from "./interactive/session-client.ts";
 import type { DemoSession } from "./interactive/program.ts";
-import { openHost } from "./open-host.ts";
+import { openHost, type OpenHostChoices } from "./open-host.ts";
 
 interface OpenHost {
   host: Host;
-  /** The first of its sessions. */
-  sessionId: string;
+  /** The settings of its sessions. */
+  settings: SettingsManager;
   close: () => Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export class Hosts {
 
   /** The session that the flags name. `-r` is answered later, in the interface. */
   async open(): Promise<SessionClient> {
-    return await this.#add({ ...this.#options, resume: false }, true);
+    return await this.#add({ ...this.#options, resume: false });
   }
 
   /**
@@ -36,13 +38,17 @@ export class Hosts {
    */
   async openSession(path: string, cwd: string): Promise<SessionClient> {
     const known = this.#hosts.get(cwd);
-    if (known) {
-      const command = { type: "switch_session", sessionPath: path } as const;
-      const from = known.host.sessionIds.at(-1) ?? known.sessionId;
-      const { sessionId } = await known.host.execute(from, command);
-      return createHostClient(known.host, sessionId);
-    }
-    return await this.#add(toOptionsElsewhere(this.#options, path), false);
+    if (known) return this.#createClient(known.host, await this.#openAgain(known, path));
+    return await this.#add(toOptionsElsewhere(this.#options, path), { asksTrust: false, reason: "resume" });
+  }
+
+  /** A session with extensions was closed when another one was shown, so there may be none to open others like it. */
+  async #openAgain({ host, settings }: OpenHost, path: string): Promise<string> {
+    const from = host.sessionIds.at(-1);
+    if (from !== undefined) return (await host.execute(from, { type: "switch_session", sessionPath: path })).sessionId;
+    const { durability } = settings.get();
+    const log = await SessionManager.open(path, { agentDir: getAgentDir(this.#io), durability });
+    return await host.open(log, "resume");
   }
 
   /** A session in a temporary directory, with a model that follows a script. */
@@ -52,13 +58,13 @@ export class Hosts {
       import("./demo-script.ts"),
     ]);
     const demo = await openDemoHost(this.#io);
-    const { cwd } = demo.host.get(demo.sessionId).session;
-    this.#hosts.set(cwd, demo);
+    const { cwd, settingsManager: settings } = demo.host.get(demo.sessionId).session;
+    this.#hosts.set(cwd, { ...demo, settings });
     const close = async () => {
       this.#hosts.delete(cwd);
       await demo.close();
     };
-    return { client: createHostClient(demo.host, demo.sessionId), request: demoRequest, close };
+    return { client: this.#createClient(demo.host, demo.sessionId), request: demoRequest, close };
   }
 
   /** Throws for a session that is not open. */
@@ -72,10 +78,15 @@ export class Hosts {
     await Promise.all([...this.#hosts.values()].map(({ close }) => close()));
   }
 
-  async #add(options: SessionOptions, asksTrust: boolean): Promise<SessionClient> {
-    const { host, sessionId } = await openHost(options, this.#io, { ask: "surface", asksTrust });
-    this.#hosts.set(host.get(sessionId).session.cwd, { host, sessionId, close: () => host.dispose() });
-    return createHostClient(host, sessionId);
+  async #add(options: SessionOptions, choices: OpenHostChoices = {}): Promise<SessionClient> {
+    const { host, sessionId } = await openHost(options, this.#io, { ask: "surface", ...choices });
+    const { cwd, settingsManager: settings } = host.get(sessionId).session;
+    this.#hosts.set(cwd, { host, settings, close: () => host.dispose() });
+    return this.#createClient(host, sessionId);
+  }
+
+  #createClient(host: Host, sessionId: string): SessionClient {
+    return createHostClient(host, sessionId, (id) => this.get(id).session);
   }
 }
 

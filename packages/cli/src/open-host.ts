@@ -24,6 +24,8 @@ export interface OpenHostChoices {
   ask?: AskChoice;
   /** Whether a person is asked about a project, where there is one. Default: true. */
   asksTrust?: boolean;
+  /** What extensions are told. Default: the program started. */
+  reason?: "startup" | "resume";
 }
 
 /**
@@ -39,7 +41,7 @@ export async function openHost(options: SessionOptions, io: Io, choices: OpenHos
 async function openSessionHost(
   options: SessionOptions,
   io: Io,
-  { ask, asksTrust = true }: OpenHostChoices,
+  { ask, asksTrust = true, reason = "startup" }: OpenHostChoices,
 ): Promise<OpenedHost> {
   const agentDir = getAgentDir(io);
   const directories = await createDirectoryOpener(options, io, {
@@ -55,7 +57,7 @@ async function openSessionHost(
   const settingsManager = cwd === io.cwd ? here : await directories.openSettings(cwd);
   if (settingsManager !== here) await here.close();
   const host = directories.openHost(cwd, settingsManager, { ...(ask && { ask }), abortSignal: io.signal });
-  const sessionId = await host.open(sessionManager);
+  const sessionId = await host.open(sessionManager, reason);
   const { session } = host.get(sessionId);
   try {
     const resolved = await resolveFlags(options, session, directories.extensions.flags);

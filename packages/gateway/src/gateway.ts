@@ -113,6 +113,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       inbox.stop();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
+      // What waits stays on the disk for the next start.
+      await inbox.stop();
       return await waitForRuns(parts, drainOptions);
     },
     async stop() {

@@ -58,7 +58,8 @@ export function nameEvent(event: SessionEvent, sessionId: string): NamedEvent | 
   const { type, ...fields } = event;
   if (!Object.hasOwn(names, type)) return undefined;
   const status = getStatus(event);
-  const payload = { sessionId, ...(status !== undefined && { status }), ...fields, eventType: type };
+  // A gateway may know the session by another id than the session itself.
+  const payload = { ...fields, sessionId, ...(status !== undefined && { status }), eventType: type };
   return { name: names[type], payload };
 }
 

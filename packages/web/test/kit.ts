@@ -1,11 +1,11 @@
 /** A real gateway with the built page, and a real browser in front of it. */
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openTestGateway, type TestGateway, type TestGatewayOptions } from "@tau/gateway/testing";
 import type { GatewayScope } from "@tau/protocol/gateway";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { build } from "vite";
 import { expect } from "vitest";
 
@@ -54,31 +54,34 @@ export async function openPageKit(): Promise<PageKit> {
   };
 }
 
-export interface OpenPage extends TestGateway {
+export interface OpenContext {
   page: Page;
-  context: BrowserContext;
-  /** Such as `http://127.0.0.1:40000`. */
-  url: string;
   /** What went wrong in the page: errors, and what its policy has blocked. */
   problems: string[];
   /** Every address that the page asked for. */
   requested: string[];
   /** Types the code that the page shows. */
   pair: (scopes?: GatewayScope[]) => Promise<void>;
+  close: () => Promise<void>;
 }
 
-export interface OpenPageOptions extends TestGatewayOptions {
+export type OpenPage = OpenContext &
+  TestGateway & {
+    /** Such as `http://127.0.0.1:40000`. */
+    url: string;
+  };
+
+export interface ContextOptions {
   viewport?: { width: number; height: number };
   colorScheme?: "light" | "dark";
 }
 
-export async function openPage(kit: PageKit, options: OpenPageOptions = {}): Promise<OpenPage> {
-  const { viewport = { width: 1280, height: 800 }, colorScheme = "light", ...others } = options;
-  const opened = await openTestGateway({
-    ...others,
-    options: { pageDirectory: kit.pageDirectory, ...others.options },
-  });
-  const { gateway } = opened;
+/** A browser that was never here before. */
+export async function openContext(
+  kit: PageKit,
+  gateway: TestGateway["gateway"],
+  { viewport = { width: 1280, height: 800 }, colorScheme = "light" }: ContextOptions = {},
+): Promise<OpenContext> {
   const context = await kit.browser.newContext({ viewport, colorScheme });
   const page = await context.newPage();
   const [problems, requested] = [[] as string[], [] as string[]];
@@ -89,10 +92,7 @@ export async function openPage(kit: PageKit, options: OpenPageOptions = {}): Pro
   page.on("request", (request) => requested.push(request.url()));
   page.on("websocket", (socket) => requested.push(socket.url()));
   return {
-    ...opened,
     page,
-    context,
-    url: gateway.url.replace(/^ws/, "http"),
     problems,
     requested,
     async pair(scopes) {
@@ -101,6 +101,21 @@ export async function openPage(kit: PageKit, options: OpenPageOptions = {}): Pro
       await gateway.parts.pairing.approve({ code: code!, approver, ...(scopes && { scopes }) });
       await page.getByRole("navigation", { name: "Sessions" }).waitFor();
     },
+    close: () => context.close(),
+  };
+}
+
+/** A gateway that serves the page, and the page before it is paired. */
+export async function openPage(kit: PageKit, options: TestGatewayOptions & ContextOptions = {}): Promise<OpenPage> {
+  const opened = await openTestGateway({
+    ...options,
+    options: { pageDirectory: kit.pageDirectory, ...options.options },
+  });
+  const context = await openContext(kit, opened.gateway, options);
+  return {
+    ...opened,
+    ...context,
+    url: opened.gateway.url.replace(/^ws/, "http"),
     async close() {
       await context.close();
       await opened.close();
@@ -115,11 +130,22 @@ export async function waitForText(page: Page, text: string | RegExp): Promise<vo
 
 /** Begins a session with the page's own dialog. */
 export async function createSession({ page, workspace }: OpenPage): Promise<void> {
+  const before = page.url();
   await page.getByRole("button", { name: "New session" }).first().click();
   await page.getByLabel("Directory").fill(workspace);
   await page.getByRole("button", { name: "Create" }).click();
-  await expect.poll(() => page.url()).toContain("#/session/");
-  await page.getByLabel("Message", { exact: true }).waitFor();
+  await expect.poll(() => page.url()).not.toBe(before);
+  await page.getByText("Nothing has been said yet.").waitFor();
+}
+
+/** A file that a session must ask for: neither in its directory nor in that for temporary files. */
+export async function createOutsideFile(name: string): Promise<{ path: string; remove: () => Promise<void> }> {
+  const cache = join(import.meta.dirname, "..", "..", "..", "node_modules", ".cache");
+  await mkdir(cache, { recursive: true });
+  const directory = await mkdtemp(join(cache, "tau-web-"));
+  const path = join(directory, name);
+  await writeFile(path, "What is outside.\n");
+  return { path, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
 /** Types a message and sends it. */

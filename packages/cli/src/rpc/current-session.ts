@@ -107,7 +107,7 @@ export class CurrentSession {
   async switchTo(sessionId: string): Promise<void> {
     if (sessionId === this.id) return;
     try {
-      await leaveSession(this.#host, this.id, sessionId);
+      await leaveSession(this.#host, this.id, this.#host.get(sessionId).session);
     } finally {
       this.settle();
       this.#unsubscribe();

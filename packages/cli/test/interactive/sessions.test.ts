@@ -1,7 +1,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { SessionManager } from "@tau/harness";
 import { describe, expect, test } from "vitest";
+import { writeExtension } from "../extension-kit.ts";
 import { type ModelWorkspace, textReply } from "../kit.ts";
 import { openApp, type OpenedApp } from "./kit.ts";
 
@@ -194,6 +195,52 @@ describe("/resume", () => {
     await app.sees("Home again.");
     const keys = app.server.requests.map(({ headers }) => headers["authorization"]);
     expect(keys).toEqual(["Bearer key-for-home-alone", "Bearer acme-key-0123456789", "Bearer key-for-home-alone"]);
+  });
+
+  test("a session that is left for another directory ends its extensions, and one can go back", async () => {
+    let log = "";
+    const app = await openApp([textReply("At home."), textReply("Home again.")], {
+      rows: 40,
+      message: "home question",
+      prepare: async (workspace) => {
+        const other = join(workspace.directory, "elsewhere");
+        log = join(workspace.directory, "events.txt");
+        await mkdir(other, { recursive: true });
+        await addSession(workspace, other, "far question");
+        await writeExtension(
+          workspace,
+          "watcher",
+          `const write = (text) => require("node:fs").appendFileSync(${JSON.stringify(log)}, text + "\\n");
+           const timer = setInterval(() => {}, 1_000);
+           tau.on("session_start", ({ reason }, ctx) => write("start " + reason + " " + ctx.cwd.split("/").at(-1)));
+           tau.on("session_shutdown", ({ reason, targetSessionFile }, ctx) =>
+             write("end " + reason + " " + ctx.cwd.split("/").at(-1) + " " + typeof targetSessionFile));`,
+        );
+      },
+    });
+    const here = basename(app.directory);
+    const events = async () => (await readFile(log, "utf8")).trimEnd().split("\n");
+    await app.sees("At home.");
+    const goTo = async (text: string) => {
+      await run(app, "/resume");
+      await app.sees("Sessions of this directory");
+      app.press("tab");
+      await app.sees("Sessions of all directories");
+      app.type(text);
+      await app.sees(`→ ${text}`);
+      app.press("enter");
+    };
+    await goTo("far question");
+    await app.sees(/elsewhere \(main\)/);
+    const left = [`start startup ${here}`, `end resume ${here} string`, "start resume elsewhere"];
+    await expect.poll(events).toEqual(left);
+    await goTo("home question");
+    await expect.poll(events).toEqual([...left, "end resume elsewhere string", `start resume ${here}`]);
+    app.type("go");
+    app.press("enter");
+    await app.sees("Home again.");
+    await run(app, "/settings");
+    await app.sees(/defaultModel +acme\/small/);
   });
 
   test("10,000 sessions: it is drawn and takes keys before they are read, and asks for them in pages", async () => {

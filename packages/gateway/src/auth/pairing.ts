@@ -118,6 +118,14 @@ export class Pairing {
     );
   }
 
+  /** False if nobody waits with this id. */
+  cancel(id: string): boolean {
+    const request = this.#requests.get(id);
+    if (!request || request.device) return false;
+    request.cancelTimer();
+    return this.#requests.delete(id);
+  }
+
   close(): void {
     for (const { cancelTimer } of this.#requests.values()) cancelTimer();
     this.#requests.clear();

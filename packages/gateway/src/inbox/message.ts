@@ -51,6 +51,10 @@ export type MessageOutcome =
 /** The id of a message in the session's log. */
 export const getLogId = ({ id, handover }: StoredMessage): string => handover?.logId ?? id;
 
+/** What all senders may do. One who is not known any more may do nothing that needs a scope. */
+export const getCommonScopes = (messages: readonly InboxMessage[]): readonly string[] =>
+  messages.map(({ origin }) => origin.scopes ?? []).reduce((all, one) => all.filter((scope) => one.includes(scope)));
+
 const maxShownLength = 200;
 
 /** The beginning of a message, on one line. */

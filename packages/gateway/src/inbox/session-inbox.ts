@@ -11,7 +11,14 @@ import type { RunRecords } from "../lanes/run-records.ts";
 import { SessionExecutionQueue } from "../lanes/session-execution-queue.ts";
 import { type Answer, Answers } from "./answers.ts";
 import { decideAdmission, decideNext, type InjectStep, joinTexts, pickUntold } from "./decide.ts";
-import { getFirstWords, getLogId, type InboxMessage, type MessageOutcome, type StoredMessage } from "./message.ts";
+import {
+  getCommonScopes,
+  getFirstWords,
+  getLogId,
+  type InboxMessage,
+  type MessageOutcome,
+  type StoredMessage,
+} from "./message.ts";
 import { RunPlace } from "./run-place.ts";
 import { SessionFollower, type SessionFollowerParts } from "./session-follower.ts";
 import { SessionMessages } from "./session-messages.ts";
@@ -231,13 +238,12 @@ export class SessionInbox {
     hosted: HostedSession,
     { messages, queue, interrupt, logId, text }: InjectStep & { logId: string; text: string },
   ): Promise<void> {
-    const scopes = getScopes(messages);
     const images = messages.flatMap((message) => message.images ?? []);
     const submission = await hosted.submit(text, {
       queue,
       interrupt,
       messageId: logId,
-      ...(scopes && { scopes }),
+      scopes: getCommonScopes(messages),
       ...(images.length > 0 && { images }),
     });
     const { disposition } = submission;
@@ -271,11 +277,3 @@ export class SessionInbox {
 const isScheduled = ({ origin }: StoredMessage): boolean => origin.kind === "scheduled";
 
 const isClosed = (error: unknown): boolean => (error as { code?: unknown }).code === "closed";
-
-/** What all senders of a message may do; undefined if nobody is asked. */
-function getScopes(messages: readonly StoredMessage[]): readonly string[] | undefined {
-  const all = messages.map(({ origin }) => origin.scopes);
-  return all.reduce((common, scopes) =>
-    scopes ? (common ?? scopes).filter((scope) => scopes.includes(scope)) : common,
-  );
-}

@@ -75,7 +75,11 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
       gateway,
       async stop(drain = {}) {
         const running = await started.drain(drain);
-        parts.log(running === 0 ? "The gateway stops." : `The gateway stops, and ends ${running} runs.`);
+        parts.log(
+          running === 0
+            ? "The gateway stops."
+            : `The gateway stops, and ends ${running === 1 ? "a run" : `${running} runs`}.`,
+        );
         await started.stop();
         await tolerate(unlink(files.address), "ENOENT");
         await lease.release();

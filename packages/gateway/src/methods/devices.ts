@@ -11,7 +11,7 @@ export const devicesMethods = {
     ({ parts, client }, params) => parts.pairing.approve({ ...params, approver: client.scopes }),
   ),
   "devices.revoke": method({ deviceId: nonEmptyText }, async ({ parts }, { deviceId }) => {
-    if (await parts.devices.revoke(deviceId)) return null;
+    if (parts.pairing.cancel(deviceId) || (await parts.devices.revoke(deviceId))) return null;
     throw new GatewayError("not_found", `There is no device ${JSON.stringify(deviceId.slice(0, 80))}.`);
   }),
 } satisfies SomeMethods;

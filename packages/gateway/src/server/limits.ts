@@ -32,6 +32,9 @@ export const defaultServerLimits: ServerLimits = {
 export const connectMs = 5_000;
 export const maxConnectBytes = 16 * 1024;
 
+/** How long a client has to answer that the connection ends. */
+export const closeMs = 1_000;
+
 /** A client that has not answered so many pings is gone. */
 export const maxMissedPings = 2;
 

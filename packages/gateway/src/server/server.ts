@@ -65,14 +65,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
     { perSecond: serverLimits.connectsPerSecond, burst: serverLimits.connectBurst },
     parts.clock,
   );
-  const upgrader = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    maxPayload: limits.maxPayloadBytes,
-    maxFragments: 1_024,
-    perMessageDeflate: false,
-    skipUTF8Validation: false,
-  });
+  const upgrader = new WebSocketServer(webSocketOptions);
   let isAccepting = true;
 
   /** Throws what an upgrade is refused for. */
@@ -122,12 +115,23 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
       isAccepting = false;
       const closed = server.listening ? once(server, "close") : undefined;
       server.close();
-      sockets.close();
+      await sockets.close();
       server.closeAllConnections();
       await closed;
     },
   };
 }
+
+const webSocketOptions = {
+  noServer: true,
+  clientTracking: false,
+  maxPayload: limits.maxPayloadBytes,
+  maxFragments: 1_024,
+  perMessageDeflate: false,
+  skipUTF8Validation: false,
+  // Who is told to go and does not is cut off.
+  closeTimeout: 500,
+};
 
 type Certificate = { cert: Buffer; key: Buffer };
 

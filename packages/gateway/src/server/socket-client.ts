@@ -18,7 +18,7 @@ import { createStoppingError, mayBeginWork } from "../life/drain.ts";
 import { callMethod } from "../methods/index.ts";
 import type { GatewayParts } from "../parts.ts";
 import { parseConnect, parseFrame } from "./connect-params.ts";
-import { connectMs, limits, maxConnectBytes, maxMissedPings, maxRequestsAtATime } from "./limits.ts";
+import { closeMs, connectMs, limits, maxConnectBytes, maxMissedPings, maxRequestsAtATime } from "./limits.ts";
 
 export interface SocketClientOptions {
   webSocket: WebSocket;
@@ -101,7 +101,11 @@ export class SocketClient implements Client {
   }
 
   close(code: number, reason: string): void {
-    this.#options.webSocket.close(code, reason);
+    const { webSocket, parts } = this.#options;
+    webSocket.close(code, reason);
+    // A client that does not read does not answer either.
+    const cancel = parts.clock.setTimer(closeMs, () => this.terminate());
+    webSocket.once("close", cancel);
   }
 
   /** Without waiting for the client. */
@@ -179,6 +183,7 @@ export class SocketClient implements Client {
       scopes,
       features: { methods: [...gatewayMethods], events: [] },
       limits,
+      roots: scopes.includes("write") ? [...parts.sessions.roots] : [],
       snapshot: { sessions, approvals: sessions.reduce((sum, { approvals: open }) => sum + open, 0) },
     };
   }

@@ -77,11 +77,16 @@ export class OpenSessions {
     return this.#open.get(sessionId);
   }
 
-  /** A new session in a directory below the roots. */
-  async create(cwd: string, agentName?: string): Promise<OpenSession> {
+  /** Directories below which sessions may be created. */
+  get roots(): readonly string[] {
     const { settings, startDirectory } = this.#options;
     const { roots } = settings.get().gateway;
-    const directory = await resolveDirectory(cwd, roots.length > 0 ? roots : [startDirectory]);
+    return roots.length > 0 ? roots : [startDirectory];
+  }
+
+  /** A new session in a directory below the roots. */
+  async create(cwd: string, agentName?: string): Promise<OpenSession> {
+    const directory = await resolveDirectory(cwd, this.roots);
     return await this.#withHost(directory, async (host) => {
       const sessionId = await host.create(agentName === undefined ? {} : { agentName });
       return this.#open.get(sessionId)!;

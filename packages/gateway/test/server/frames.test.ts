@@ -145,7 +145,7 @@ describe("from a known client", () => {
   test("many requests at once are all answered", async () => {
     const { gateway, token } = opened;
     const client = await connectRaw(gateway.url, { token });
-    const answers = await Promise.all(Array.from({ length: 1_000 }, () => client.call("health")));
+    const answers = await Promise.all(Array.from({ length: 400 }, () => client.call("health")));
     expect(answers.every(({ ok }) => ok)).toBe(true);
     client.close();
   });

@@ -69,6 +69,7 @@ export class Activity {
   readonly #parts: ActivityParts;
   readonly #lane = new SerialQueue();
   #state: State = { kind: "idle" };
+  #isSettling = false;
 
   constructor(parts: ActivityParts) {
     this.#parts = parts;
@@ -86,6 +87,11 @@ export class Activity {
   /** A run is in progress, or about to begin. */
   get isBusy(): boolean {
     return this.#state.kind === "starting" || this.#state.kind === "running";
+  }
+
+  /** Extensions are told that the run is over. What they send now waits until all of them have heard it. */
+  get isSettling(): boolean {
+    return this.#isSettling;
   }
 
   /** Busy, but with a run that is over or has not begun. */
@@ -240,8 +246,9 @@ export class Activity {
       } else if (isSettled) {
         return outcome;
       } else {
-        // Handlers may send something, which is answered before the session is idle.
-        await this.#parts.onSettled(outcome.end);
+        // Handlers may send something, which is answered before the lane is free.
+        this.#isSettling = true;
+        await this.#parts.onSettled(outcome.end).finally(() => (this.#isSettling = false));
         isSettled = true;
       }
     }

@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { Clock } from "@tau/ai";
 import { toCustomMessage } from "../extensions/session/message-queue.ts";
-import { renderPrompt, toPromptOptions } from "../extensions/session/prompt-options.ts";
+import { readPromptOptions, renderPrompt, toPromptOptions } from "../extensions/session/prompt-options.ts";
 import { describePrompts, type SessionExtensions } from "../extensions/session/session-extensions.ts";
 import type { Choices } from "./choices.ts";
 
@@ -32,9 +32,12 @@ export async function beforeRun(
     systemPrompt: before,
     systemPromptOptions: options,
   });
-  // Handlers replace the prompt, or change what it is made of.
-  const prompt = result?.systemPrompt ?? renderPrompt(options, promptInput);
   const by = extensions.listHandlers("before_agent_start");
+  const left = readPromptOptions(options);
+  if (typeof left === "string") extensions.report(by.join(", "), `After before_agent_start ${left}, so it is ignored.`);
+  // Handlers replace the prompt, or change what it is made of.
+  const changed = typeof left === "string" ? before : renderPrompt(left, promptInput);
+  const prompt = result?.systemPrompt ?? changed;
   choices.setRunPrompt(prompt === before ? undefined : { text: prompt, by });
   const added = (result?.messages ?? []).map((draft) => toCustomMessage(draft, clock.now()));
   return [...prompts, ...waiting, ...added];

@@ -59,7 +59,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     getThinkingLevel: () => session.thinkingLevel,
     setThinkingLevel: (level) => void session.setThinkingLevel(level),
 
-    isIdle: () => !session.isStreaming,
+    isIdle: () => !session.isStreaming || activity.isSettling,
     isProjectTrusted: () => session.settingsManager.isProjectTrusted,
     getSignal: () => activity.run?.signal,
     abort: () => void session.abort(),

@@ -133,21 +133,28 @@ export function parseResult(name: ExtensionEventName, value: unknown): unknown {
   return value;
 }
 
+/** What the system prompt can be made of. */
+export const isPromptOptions = shape(
+  {
+    cwd: text,
+    customPrompt: text,
+    appendSystemPrompt: text,
+    forceSystemPrompt: text,
+    selectedTools: list(text),
+    toolSnippets: (value) => isRecord(value) && Object.values(value).every(text),
+    promptGuidelines: list(text),
+    contextFiles: list(shape({ path: text, content: text }, ["path", "content"])),
+    skills: list(shape({ name: text, description: text, filePath: text }, ["name", "description", "filePath"])),
+  },
+  ["cwd", "selectedTools", "toolSnippets", "promptGuidelines", "contextFiles", "skills"],
+);
+
 /** What may be in the fields that handlers change in place. */
 export function isValidChange(name: ExtensionEventName, field: string, before: unknown, after: unknown): boolean {
   if (field === "messages") return list(isMessage)(after);
   if (name === "before_provider_request") return true;
-  return isRecord(before) && isRecord(after) && (field !== "systemPromptOptions" || hasSameTypes(before, after));
-}
-
-/** Each field that is there has the type that it had, also in lists. */
-function hasSameTypes(before: Record<string, unknown>, after: Record<string, unknown>): boolean {
-  return Object.entries(after).every(([name, value]) => {
-    const [known] = [before[name]];
-    if (Array.isArray(known))
-      return Array.isArray(value) && value.every((item) => typeof item === typeof (known[0] ?? ""));
-    return known === undefined ? text(value) : typeof value === typeof known;
-  });
+  if (field === "systemPromptOptions") return isPromptOptions(after);
+  return isRecord(before) && isRecord(after);
 }
 
 const toolResult = shape({ content, isError: flag, terminate: flag, usage }, ["content"]);

@@ -65,12 +65,14 @@ export class Host {
 
   /**
    * Opens a session over a log, and answers with its id. A session that is open already stays as it is. Throws
-   * `invalid_input`, and closes the log, if the session belongs to another directory or its agent does not exist.
+   * `invalid_input`, and closes the log, if the session belongs to another directory or its agent does not exist. `reason`
+   * is what its extensions are told; default `startup`.
    */
-  async open(sessionManager: SessionManager): Promise<string> {
+  async open(sessionManager: SessionManager, reason: StartReason = "startup"): Promise<string> {
     const { params } = this.#options;
+    const extensions = params.extensions && { ...params.extensions, start: { reason } };
     return await this.#add(sessionManager, params.cwd ?? process.cwd(), () =>
-      createAgentSession({ ...params, sessionManager, sessions: this.#live }),
+      createAgentSession({ ...params, ...(extensions && { extensions }), sessionManager, sessions: this.#live }),
     );
   }
 

@@ -127,3 +127,17 @@ test("a call is refused when it is not in the log of the parent", async () => {
   await expect(child.taint!.add(taint)).rejects.toThrow("The disk is full.");
   expect(await parent.taint!.get()).toEqual(taint);
 });
+
+test("a child that has read something alone tells its parent when it is opened below it", async () => {
+  const parent = await start();
+  const child = await start(parent);
+  close(parent, [parent, child]);
+  await open(child);
+  await child.taint!.add(taint);
+  await open(parent);
+  expect(await parent.taint!.get()).toBeUndefined();
+  child.taint!.close();
+  await open(child);
+  expect(await parent.taint!.get()).toEqual(taint);
+  expect(parent.log.entries).toMatchObject([{ data: taint }]);
+});

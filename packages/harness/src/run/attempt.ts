@@ -23,7 +23,8 @@ import { messagesToSend } from "../request/select-messages.ts";
 import { convertToLlm } from "../session/message.ts";
 import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";
 import { findSpentLimit, isContextFull, reserveRequest } from "./context-size.ts";
-import { copyMessage, copyMessages } from "./copy-messages.ts";
+import { isValidChange } from "../extensions/parse-results.ts";
+import { copyData, copyMessage, copyMessages } from "./copy-messages.ts";
 import type { StopRequest } from "./next-step.ts";
 import { afterAnswer, type Recovery } from "./recovery.ts";
 import type { Recorder } from "./recorder.ts";
@@ -147,7 +148,11 @@ export class Attempt {
   async #offer(extensions: ExtensionHooks, selected: AgentMessage[]): Promise<AgentMessage[]> {
     let sending = selected;
     const copy = extensions.has("context") ? copyMessages(selected) : undefined;
-    if (copy) sending = (await extensions.emit({ type: "context", messages: copy }))?.messages ?? copy;
+    if (copy) {
+      const answer = await extensions.emit({ type: "context", messages: copy });
+      // What handlers changed in place was not looked at when they answered.
+      sending = answer?.messages ?? (isValidChange("context", "messages", selected, copy) ? copy : selected);
+    }
     if (extensions.has("context_with_system")) sending = await this.#showPrompt(extensions, sending);
     if (!startsWith(sending, selected)) {
       const names = [...extensions.listHandlers("context"), ...extensions.listHandlers("context_with_system")];
@@ -192,9 +197,9 @@ export class Attempt {
       type: "tool_result",
       toolCallId: toolCall.id,
       toolName: toolCall.name,
-      input: args as Record<string, unknown>,
-      content: result.content,
-      details: result.details,
+      input: copyData(args as Record<string, unknown>),
+      content: copyData(result.content),
+      details: copyData(result.details),
       isError,
     });
     if (!changed) return await this.#bound(call);

@@ -1,7 +1,9 @@
 /** What extensions add to a session at the end of a turn or of a run. */
+import type { AgentMessage } from "@tau/agent";
 import type { CustomMessage } from "@tau/protocol";
 import type { BoundaryResult, BoundaryState, EntryDraft } from "../extensions/events.ts";
 import { convertToLlm } from "../session/message.ts";
+import { copyMessages } from "./copy-messages.ts";
 import type { RunHost } from "./run-host.ts";
 
 type BoundaryHost = Pick<RunHost, "session" | "transcript" | "clock">;
@@ -11,14 +13,20 @@ export function describeBoundary(
   { transcript }: BoundaryHost,
   outcome: BoundaryState["outcome"],
 ): Pick<BoundaryState, "entries" | "continue" | "context" | "outcome"> {
-  const contextMessages = [...transcript.messages];
+  let messages: AgentMessage[] | undefined;
+  const copy = () => (messages ??= copyMessages(transcript.messages));
   return {
     entries: [],
     continue: false,
     outcome,
     context: {
-      contextMessages,
-      llmMessages: convertToLlm(contextMessages),
+      // Copied for a handler that looks at them, since a conversation is long.
+      get contextMessages() {
+        return copy();
+      },
+      get llmMessages() {
+        return convertToLlm(copy());
+      },
       pendingMessages: [],
       canContinue: transcript.last !== undefined && transcript.last.role !== "assistant",
     },

@@ -3,6 +3,23 @@ import type { AgentMessage } from "@tau/agent";
 
 export const copyMessages = (messages: readonly AgentMessage[]): AgentMessage[] => messages.map(copyMessage);
 
+/** What cannot be copied, because it contains functions, is shared. */
+export function copyData<T>(value: T): T {
+  try {
+    return structuredClone(value);
+  } catch (error) {
+    if (error instanceof DOMException) return value;
+    throw error;
+  }
+}
+
+/** Of what is JSON, for what is copied so often that texts must not be. */
+export function copyJson<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copyJson) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyJson(field as unknown)])) as T;
+}
+
 /** The details of a tool may contain functions, which cannot be copied. No model is sent them, so they are shared then. */
 export function copyMessage<Message extends AgentMessage>(message: Message): Message {
   try {

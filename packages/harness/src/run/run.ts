@@ -12,6 +12,7 @@ import { HarnessError } from "../errors.ts";
 import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";
 import { Attempt, type AttemptContext, type AttemptOutcome } from "./attempt.ts";
 import { compactSession } from "./compacting.ts";
+import { copyMessages } from "./copy-messages.ts";
 import { findSpentLimit, getCompactionStep, isContextFull } from "./context-size.ts";
 import { endIfLast, nextStep, type RunFacts, type Step, type StopRequest, toFailedEnd } from "./next-step.ts";
 import { afterCompaction, noRecovery, type Recovery } from "./recovery.ts";
@@ -108,7 +109,7 @@ export class Run {
     }
     this.#isOver = true;
     if (host.extensions?.has("agent_end")) {
-      await host.extensions.emit({ type: "agent_end", messages: [...recorder.messages] });
+      await host.extensions.emit({ type: "agent_end", messages: copyMessages(recorder.messages) });
     }
     recorder.finish(end);
     const { terminationReason, detail } = toTermination(end);

@@ -56,6 +56,18 @@ describe("the plan", () => {
     expect(allowed.filter((line) => line.includes("sessions"))).toEqual([]);
   });
 
+  test("hides a credential that is also protected, needed or in the workspace", () => {
+    const hidden = [
+      { path: "/src/app/.npmrc", isDirectory: false },
+      { path: "/src/app/.aws", isDirectory: true },
+    ];
+    const paths = hidden.map(({ path }) => path);
+    for (const more of [{ protected: paths }, { needed: paths }, { pinned: paths }, { gitDirectories: paths }]) {
+      const plan = lines({ ...more, hidden }).filter((line) => paths.includes(line.split(" ")[1]!));
+      expect(plan).toEqual(["hidden-file /src/app/.npmrc", "hidden-directory /src/app/.aws"]);
+    }
+  });
+
   test("keeps a protected name read-only that a person allows", () => {
     expect(lines({}, ["/src/app/.git/hooks"])).toContain("read-only /src/app/.git/hooks");
   });

@@ -19,6 +19,23 @@ const listen = (tau: ExtensionAPI, seen: string[]) => {
   }
 };
 
+test("the session is idle for handlers of agent_settled, and what they send is answered after all of them", async () => {
+  const seen: string[] = [];
+  const opened = await open([[text("One.")], [text("Two.")]], (tau) => {
+    tau.on("agent_end", (_event, ctx) => void seen.push(`end ${ctx.isIdle()}`));
+    tau.on("agent_settled", (_event, ctx) => {
+      if (!seen.includes("settled true")) tau.sendUserMessage("More.");
+      seen.push(`settled ${ctx.isIdle()}`);
+    });
+    tau.on("agent_settled", (_event, ctx) => void seen.push(`heard ${ctx.isIdle()}`));
+    tau.on("agent_start", (_event, ctx) => void seen.push(`start ${ctx.isIdle()}`));
+  });
+  await opened.prompt("go");
+  const once = ["start false", "end false", "settled true", "heard true"];
+  expect(seen).toEqual([...once, ...once]);
+  expect(opened.transcript().join("\n")).toContain("Two.");
+});
+
 test("a run with a call tells its events in this order", async () => {
   const seen: string[] = [];
   const { prompt, session } = await open([[call("ls", {})], [text("Done.")]], (tau) => listen(tau, seen));

@@ -44,6 +44,8 @@ export interface HelloData {
   scopes: GatewayScope[];
   features: { methods: string[]; events: string[] };
   limits: GatewayLimits;
+  /** Directories below which this client may create sessions. */
+  roots: string[];
   snapshot: { sessions: OpenSessionData[]; approvals: number };
 }
 

@@ -157,5 +157,6 @@ const hello: HelloData = {
   scopes: ["read", "write"],
   features: { methods: [], events: [] },
   limits: { maxPayloadBytes: 1_000, maxBufferedBytes: 1_000, pingIntervalMs: 15_000 },
+  roots: [],
   snapshot: { sessions: [], approvals: 0 },
 };

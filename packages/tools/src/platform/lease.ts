@@ -63,6 +63,12 @@ export async function acquireLease(path: string, options: LeaseOptions = {}): Pr
   }
 }
 
+/** Whether the process that had the lease at `path` has ended without giving it back. */
+export async function isAbandoned(path: string, fs: FileSystem = nodeFileSystem): Promise<boolean> {
+  const holder = await readHolder(fs, path);
+  return holder !== undefined && holder.pid !== 0 && verdictOn(holder) === "gone";
+}
+
 const isRunning = async (holder: LeaseHolder) => verdictOn(holder) !== "gone";
 
 /** Only a person can tell whether a container that cannot be seen from here has ended. */

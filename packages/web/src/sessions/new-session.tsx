@@ -15,7 +15,8 @@ export function NewSession({
   pages: SessionPages;
   onClose: () => void;
 }) {
-  const known = [...new Set(pages.sessions.map(({ cwd }) => cwd))];
+  const roots = client.hello?.roots ?? [];
+  const known = [...new Set([...pages.sessions.map(({ cwd }) => cwd), ...roots])];
   const [cwd, setCwd] = useState(known[0] ?? "");
   const [name, setName] = useState("");
   const attempt = useAttempt();
@@ -44,6 +45,7 @@ export function NewSession({
             onInput={(event) => setCwd(event.currentTarget.value)}
           />
         </label>
+        {roots.length > 0 && <p class="muted small">One of these, or below: {roots.join(", ")}</p>}
         <datalist id="directories">
           {known.map((path) => (
             <option key={path} value={path} />

@@ -75,9 +75,7 @@ class Channel {
   readonly #listeners = new Set<StreamListener>();
   #items: string[] = [];
   /** Pieces of one block that follow each other. */
-  #deltas:
-    | { type: Delta["type"]; contentIndex: number; texts: string[]; message: MessageUpdate["message"] }
-    | undefined;
+  #deltas: { type: Delta["type"]; contentIndex: number; texts: string[]; last: MessageUpdate } | undefined;
   #knowsMessage = false;
 
   /** A listener that comes later must not get earlier deltas, and needs the whole message with its first one. */
@@ -106,7 +104,7 @@ class Channel {
   }
 
   #pushStep(event: MessageUpdate): void {
-    const { message, assistantMessageEvent: step } = event;
+    const { assistantMessageEvent: step } = event;
     // Beginnings and ends are few, and after each of them the message is known exactly.
     if (!this.#knowsMessage || !isDelta(step)) {
       this.#endDeltas();
@@ -117,20 +115,24 @@ class Channel {
     const { type, contentIndex, delta } = step;
     if (this.#deltas?.type !== type || this.#deltas.contentIndex !== contentIndex) {
       this.#endDeltas();
-      this.#deltas = { type, contentIndex, texts: [], message };
+      this.#deltas = { type, contentIndex, texts: [], last: event };
     }
     this.#deltas.texts.push(delta);
+    this.#deltas.last = event;
   }
 
   /** Arguments of a tool call change as a whole, so the block is told once, as it is by now. */
   #endDeltas(): void {
     if (!this.#deltas) return;
-    const { type, contentIndex, texts, message } = this.#deltas;
+    const { type, contentIndex, texts, last } = this.#deltas;
     this.#deltas = undefined;
-    const content = "content" in message && Array.isArray(message.content) ? message.content : [];
-    const block = type === "toolcall_delta" && contentIndex < content.length ? { block: content[contentIndex] } : {};
-    this.#items.push(JSON.stringify({ type, contentIndex, texts, ...block }));
+    const block = type === "toolcall_delta" ? findBlock(last, contentIndex) : undefined;
+    this.#items.push(JSON.stringify({ type, contentIndex, texts, ...(block !== undefined && { block }) }));
   }
+}
+
+function findBlock({ message }: MessageUpdate, index: number): unknown {
+  return "content" in message && Array.isArray(message.content) ? message.content[index] : undefined;
 }
 
 const isDelta = (step: Step): step is Delta => step.type.endsWith("_delta");

@@ -1,6 +1,8 @@
 /** The system prompt as handlers of `before_agent_start` see and change it, and back again. Pure. */
+import { getErrorMessage } from "@tau/ai/internal";
 import { buildSystemPrompt, type SystemPromptInput } from "../../prompt/system-prompt.ts";
 import { listGuidelines } from "../../prompt/tool-lines.ts";
+import { isPromptOptions } from "../parse-results.ts";
 import type { SystemPromptOptions } from "../system-prompt-options.ts";
 
 export function toPromptOptions(input: SystemPromptInput): SystemPromptOptions {
@@ -15,9 +17,20 @@ export function toPromptOptions(input: SystemPromptInput): SystemPromptOptions {
     selectedTools: tools.map(({ name }) => name),
     toolSnippets: Object.fromEntries(snippets) as Record<string, string>,
     promptGuidelines: listGuidelines(tools),
-    contextFiles: [...contextFiles],
-    skills: [...skills],
+    // Copies, since these are the files and skills of the session.
+    contextFiles: contextFiles.map((file) => ({ ...file })),
+    skills: skills.map((skill) => ({ ...skill })),
   };
+}
+
+/** The options as handlers left them; a sentence if they are not valid any more. */
+export function readPromptOptions(options: SystemPromptOptions): SystemPromptOptions | string {
+  try {
+    const copy = structuredClone(options);
+    return isPromptOptions(copy) ? copy : "systemPromptOptions has values that it cannot have";
+  } catch (error) {
+    return `systemPromptOptions cannot be read: ${getErrorMessage(error)}`;
+  }
 }
 
 /** What the prompt says with these options. What they do not have comes from `input`. */

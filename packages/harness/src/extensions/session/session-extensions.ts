@@ -166,6 +166,7 @@ export class SessionExtensions implements RunExtensions {
     // Not before: the surface has commands and keys too.
     for (const problem of this.registrations.problems) this.#parts.report(problem);
     await this.#parts.loaded.writeEarlyDecisions();
+    for (const extension of this.list) await extension.begin?.();
     await this.emit({ type: "session_start", ...this.#parts.start });
     if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
@@ -294,6 +295,11 @@ export class SessionExtensions implements RunExtensions {
     await this.#bound?.runner.close(why);
     this.#bound?.onClose();
     this.#parts.loaded.providers.close();
+  }
+
+  /** Tells the user what is wrong with extensions, by their names. */
+  report(extension: string, message: string): void {
+    this.#parts.report({ extension, message });
   }
 
   async #run({ source }: Extension, what: string, work: () => unknown): Promise<void> {

@@ -4,7 +4,6 @@
  * ever connects to them.
  */
 import type { InnerSockets } from "./inner-sockets.ts";
-import { listListeningPorts } from "./listening-ports.ts";
 import { type Forward, openForward } from "./port-forwards.ts";
 
 /** Who may reach a server inside from this machine. */
@@ -47,7 +46,7 @@ export class AskedPorts {
   /** Looks which servers there are. What was allowed for a server ends with it. */
   refresh(): void {
     if (this.#abort.signal.aborted) return;
-    const ports = listListeningPorts(this.#sockets.pid).filter((port) => port >= minPort && !this.#isOwn(port));
+    const ports = this.#sockets.listPorts().filter((port) => port >= minPort && !this.#isOwn(port));
     for (const [port, { forward }] of this.#doors) {
       if (ports.includes(port)) continue;
       forward?.close();

@@ -2,14 +2,15 @@
 import type { ChildProcess, SendHandle } from "node:child_process";
 import { Server, Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
+import { listListeningPorts } from "./listening-ports.ts";
 
 export interface InnerSockets {
   /** Listens at a free port of loopback inside. */
   listen(): Promise<Server>;
   /** Connects to a server on loopback inside. */
   connect(port: number): Promise<Socket>;
-  /** A process in that network, by its number here. */
-  readonly pid: number;
+  /** Ports at which servers listen inside. */
+  listPorts(): readonly number[];
 }
 
 interface Pending {
@@ -19,7 +20,7 @@ interface Pending {
 
 /** The answers of a process that was started with an `ipc` channel. */
 export class HandedSockets implements InnerSockets {
-  readonly pid: number;
+  readonly #pid: number;
   readonly #child: ChildProcess;
   readonly #request: (id: number, port: number) => void;
   readonly #pending = new Map<number, Pending>();
@@ -28,12 +29,16 @@ export class HandedSockets implements InnerSockets {
   /** `pid`: of a process in the network. `request` asks the process for a socket: connected to `port`, or listening if that is 0. */
   constructor(child: ChildProcess, pid: number, request: (id: number, port: number) => void) {
     this.#child = child;
-    this.pid = pid;
+    this.#pid = pid;
     this.#request = request;
     child.on("message", (message, handle) => this.#take(message as Answer, handle));
     child.once("disconnect", () => this.#end());
     child.once("error", () => this.#end());
     child.channel?.unref();
+  }
+
+  listPorts(): readonly number[] {
+    return listListeningPorts(this.#pid);
   }
 
   async listen(): Promise<Server> {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn as nodeSpawn } from "node:child_process";
 import type { Server, Socket } from "node:net";
 import { HandedSockets, type InnerSockets } from "./inner-sockets.ts";
+import { listListeningPorts } from "./listening-ports.ts";
 
 /** Some servers listen at only one of the two addresses of loopback. What a server sends at once is left for us to read. */
 const program = `
@@ -26,14 +27,18 @@ interface SocketProcess {
 }
 
 export class NamespaceSockets implements InnerSockets {
-  readonly pid: number;
+  readonly #pid: number;
   readonly #enter: readonly string[];
   #connecting: SocketProcess | undefined;
 
   /** `enter`: what comes before a program that is to run in the network. `pid`: a process in it. */
   constructor(enter: readonly string[], pid: number) {
     this.#enter = enter;
-    this.pid = pid;
+    this.#pid = pid;
+  }
+
+  listPorts(): readonly number[] {
+    return listListeningPorts(this.#pid);
   }
 
   async listen(): Promise<Server> {
@@ -60,6 +65,6 @@ export class NamespaceSockets implements InnerSockets {
     // It ends with the channel, and so with us.
     const child = nodeSpawn(command, args, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] });
     child.unref();
-    return { child, sockets: new HandedSockets(child, this.pid, (id, port) => child.send({ id, port })) };
+    return { child, sockets: new HandedSockets(child, this.#pid, (id, port) => child.send({ id, port })) };
   }
 }

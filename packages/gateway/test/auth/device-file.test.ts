@@ -1,0 +1,146 @@
+/** The file with the tokens: made once, read by nobody else, believed at any moment. */
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock, systemIds } from "@tau/ai";
+import { findGateway, getGatewayFiles } from "@tau/protocol/node";
+import { expect, onTestFinished, test } from "vitest";
+import { openDevices } from "../../src/auth/devices.ts";
+import { connectRaw, openTestGateway } from "../../src/testing/index.ts";
+
+async function createAgentDir(): Promise<string> {
+  const agentDir = await mkdtemp(join(tmpdir(), "tau-devices-"));
+  onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+  return agentDir;
+}
+
+const open = (agentDir: string, log: (line: string) => void = () => {}) =>
+  openDevices({ agentDir, clock: systemClock, ids: systemIds, log });
+
+const getMode = async (path: string) => (await stat(path)).mode & 0o777;
+
+test("a token of 256 bits is made once, in a file and a directory that only their user can look into", async () => {
+  const agentDir = await createAgentDir();
+  const { directory, devices: path } = getGatewayFiles(agentDir);
+  const { token } = (await open(agentDir)).get("local")!;
+  expect(Buffer.from(token, "base64url")).toHaveLength(32);
+  expect(await getMode(directory)).toBe(0o700);
+  expect(await getMode(path)).toBe(0o600);
+  expect((await open(agentDir)).get("local")!.token).toBe(token);
+  expect((await open(await createAgentDir())).get("local")!.token).not.toBe(token);
+});
+
+test("a directory that others could look into is closed to them", async () => {
+  const agentDir = await createAgentDir();
+  const { directory } = getGatewayFiles(agentDir);
+  await mkdir(directory, { mode: 0o755 });
+  await chmod(directory, 0o755);
+  await open(agentDir);
+  expect(await getMode(directory)).toBe(0o700);
+});
+
+test("a planted link is not followed, neither for the file nor for the directory", async () => {
+  const agentDir = await createAgentDir();
+  const elsewhere = join(agentDir, "elsewhere");
+  const { directory, devices: path } = getGatewayFiles(agentDir);
+  await mkdir(directory);
+  await writeFile(elsewhere, "untouched", { mode: 0o600 });
+  await symlink(elsewhere, path);
+  await expect(open(agentDir)).rejects.toThrow(`${path} is not used: it is a link.`);
+  expect(await readFile(elsewhere, "utf8")).toBe("untouched");
+  await rm(directory, { recursive: true });
+  await mkdir(join(agentDir, "other"));
+  await symlink(join(agentDir, "other"), directory);
+  await expect(open(agentDir)).rejects.toMatchObject({
+    code: "wrong_owner",
+    message: expect.stringContaining("it is a link"),
+  });
+});
+
+test("a file that others can read, or that is damaged, lets nobody in and says so in a sentence", async () => {
+  const agentDir = await createAgentDir();
+  await open(agentDir);
+  const { devices: path } = getGatewayFiles(agentDir);
+  await chmod(path, 0o644);
+  await expect(open(agentDir)).rejects.toThrow(/others may read or write it.*chmod 600/);
+  await chmod(path, 0o600);
+  const token = "x".repeat(30);
+  for (const text of ["", "{", "[]", JSON.stringify({ version: 1, devices: [{ id: "local", token }] })]) {
+    await writeFile(path, text);
+    const failure = await open(agentDir).catch((error: Error) => error.message);
+    expect(failure).toMatch(/is damaged, so nobody can be let in\. Remove it/);
+    expect(failure).not.toContain(token);
+  }
+});
+
+test("a file of another user is not used", async ({ skip }) => {
+  if (process.getuid?.() !== 0) skip("Only root can make a file of another user.");
+  const { chown } = await import("node:fs/promises");
+  const agentDir = await createAgentDir();
+  await open(agentDir);
+  const { directory, devices: path } = getGatewayFiles(agentDir);
+  await chown(path, 65_534, 65_534);
+  await expect(open(agentDir)).rejects.toThrow("it belongs to another user (id 65534)");
+  await chown(directory, 65_534, 65_534);
+  await expect(open(agentDir)).rejects.toMatchObject({ code: "wrong_owner" });
+});
+
+test("two programs that change the file at once lose nothing", async () => {
+  const agentDir = await createAgentDir();
+  const [one, other] = [await open(agentDir), await open(agentDir)];
+  const names = Array.from({ length: 10 }, (_unused, index) => `device ${index}`);
+  await Promise.all(names.map((name, index) => (index % 2 === 0 ? one : other).add({ name, scopes: ["read"] })));
+  const listed = (await open(agentDir)).list().map(({ name }) => name);
+  expect(listed.toSorted()).toEqual(["This account", ...names].toSorted());
+});
+
+test("what is changed on the disk counts at once, also for clients that only listen", async () => {
+  const { gateway, token, agentDir, logged, close } = await openTestGateway();
+  onTestFinished(close);
+  const { devices: path } = getGatewayFiles(agentDir);
+  const { id, token: phoneToken } = await gateway.parts.devices.add({ name: "Phone", scopes: ["read", "write"] });
+  const phone = await connectRaw(gateway.url, { token: phoneToken, deviceId: id });
+  const own = await connectRaw(gateway.url, { token });
+  const before = await readFile(path, "utf8");
+  const replace = async (text: string) => {
+    await writeFile(`${path}.new`, text, { mode: 0o600 });
+    await rename(`${path}.new`, path);
+  };
+
+  const { devices } = JSON.parse(before) as { devices: { id: string; scopes: string[] }[] };
+  const lower = devices.map((device) => (device.id === id ? { ...device, scopes: ["read"] } : device));
+  await replace(JSON.stringify({ version: 1, devices: lower }));
+  expect(await phone.call("sessions.create", { cwd: "/" })).toMatchObject({ ok: false, error: { code: "forbidden" } });
+
+  await replace(JSON.stringify({ version: 1, devices: devices.filter((device) => device.id !== id) }));
+  expect(await phone.closed).toBe(1008);
+  expect((await own.call("health")).ok).toBe(true);
+
+  await replace("damaged");
+  expect(await own.closed).toBe(1008);
+  await expect(connectRaw(gateway.url, { token })).rejects.toMatchObject({ code: "unauthorized" });
+  expect(logged.join("\n")).toMatch(/is damaged, so nobody can be let in/);
+
+  await replace(before);
+  (await connectRaw(gateway.url, { token })).close();
+  await unlink(path);
+  await expect(connectRaw(gateway.url, { token })).rejects.toMatchObject({ code: "unauthorized" });
+});
+
+test("a gateway that runs is found by the same account, and nothing else is", async () => {
+  const agentDir = await createAgentDir();
+  const { address } = getGatewayFiles(agentDir);
+  expect(await findGateway(agentDir)).toBeUndefined();
+  const { token } = (await open(agentDir)).get("local")!;
+  expect(await findGateway(agentDir)).toBeUndefined();
+  const write = (value: unknown, mode = 0o600) =>
+    rm(address, { force: true }).then(() => writeFile(address, JSON.stringify(value), { mode }));
+  const url = "ws://127.0.0.1:7433";
+  await write({ url, pid: process.pid });
+  expect(await findGateway(agentDir)).toEqual({ url, pid: process.pid, deviceId: "local", token });
+  await write({ url, pid: 2 ** 30 });
+  expect(await findGateway(agentDir)).toBeUndefined();
+  await write({ url, pid: process.pid }, 0o666);
+  await chmod(address, 0o666);
+  await expect(findGateway(agentDir)).rejects.toThrow("others may read or write it");
+});

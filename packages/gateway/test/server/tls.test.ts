@@ -1,0 +1,66 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { get } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createProof, importToken } from "@tau/protocol/gateway";
+import { WebSocket } from "ws";
+import { expect, onTestFinished, test } from "vitest";
+import { openTestGateway } from "../../src/testing/index.ts";
+
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+
+async function createCertificate() {
+  const directory = await mkdtemp(join(tmpdir(), "tau-tls-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+  const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  execFileSync("openssl", [...args, "-keyout", key, "-out", cert, ...names], { stdio: "ignore" });
+  return { cert, key };
+}
+
+test("with a certificate it listens on all addresses, encrypted, and its names are the same", async ({ skip }) => {
+  if (!hasOpenssl) skip("openssl is not installed, which makes the certificate.");
+  const { cert, key } = await createCertificate();
+  const { gateway, token, close } = await openTestGateway({
+    settings: { gateway: { host: "0.0.0.0", tls: { cert, key } } },
+  });
+  onTestFinished(close);
+  expect(gateway.url).toMatch(/^wss:\/\/localhost:\d+$/);
+  const ca = await readFile(cert);
+  const { port } = new URL(gateway.url);
+  const ask = (headers: Record<string, string>) =>
+    new Promise<number>((resolve, reject) => {
+      const request = get({ host: "127.0.0.1", port, path: "/health", ca, headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode!);
+      });
+      request.on("error", reject);
+    });
+  expect(await ask({})).toBe(200);
+  expect(await ask({ origin: `https://localhost:${port}` })).toBe(200);
+  expect(await ask({ origin: `http://localhost:${port}` })).toBe(403);
+  expect(await ask({ host: `0.0.0.0:${port}` })).toBe(403);
+  await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
+
+  const socket = new WebSocket(`wss://127.0.0.1:${port}`, { ca });
+  const next = () =>
+    new Promise<Record<string, never>>((resolve) =>
+      socket.once("message", (data: Buffer) => resolve(JSON.parse(data.toString()))),
+    );
+  const { payload } = (await next()) as unknown as { payload: { nonce: string } };
+  const proof = await createProof(await importToken(token), { nonce: payload.nonce, deviceId: "local" });
+  const params = { minProtocol: 1, maxProtocol: 1, client: { name: "test", version: "1" }, deviceId: "local", proof };
+  const answer = next();
+  socket.send(JSON.stringify({ type: "req", id: "1", method: "connect", params }));
+  expect(await answer).toMatchObject({ ok: true, payload: { type: "hello-ok" } });
+  socket.close();
+});
+
+test.each([
+  [{ cert: "/nowhere/cert.pem", key: "/nowhere/key.pem" }, "A file of gateway.tls cannot be read: "],
+  [{ cert: "/nowhere/cert.pem" }, "gateway.tls needs both"],
+])("a wrong setting %j is said in a sentence", async (tls, message) => {
+  await expect(openTestGateway({ settings: { gateway: { tls } } })).rejects.toThrow(message);
+});

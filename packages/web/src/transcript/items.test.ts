@@ -1,0 +1,70 @@
+import { customTypes, emptyView, type SessionEntry } from "@tau/protocol";
+import { expect, test } from "vitest";
+import { classifyDiff } from "./classify-diff.ts";
+import { getCallStatus, getCallSubject } from "./describe-call.ts";
+import { ItemBuilder } from "./items.ts";
+import { joinEntries } from "./join-entries.ts";
+
+const timestamp = "2026-01-01T00:00:00.000Z";
+let lastId = 0;
+
+const entry = (fields: object, parentId: string | null = `e${lastId}`): SessionEntry =>
+  ({ id: `e${++lastId}`, parentId, timestamp, ...fields }) as SessionEntry;
+
+const message = (fields: object): SessionEntry => entry({ type: "message", message: { timestamp: 1, ...fields } });
+
+const answer = (...content: object[]) => message({ role: "assistant", content, stopReason: "stop" });
+const call = { type: "toolCall", id: "c1", name: "bash", arguments: { command: "ls\npwd" } };
+const result = message({ role: "toolResult", toolCallId: "c1", toolName: "bash", content: [], isError: false });
+
+test("a call is shown with its result, in the place of the call", () => {
+  const entries = [message({ role: "user", content: "Hi" }), answer({ type: "text", text: "Well" }, call), result];
+  const items = new ItemBuilder().build(entries, emptyView.live, undefined);
+  expect(items.map(({ kind }) => kind)).toEqual(["user", "answer", "call"]);
+  expect(items[2]).toMatchObject({ call: { result: { toolCallId: "c1" } } });
+});
+
+test("a call that was denied says so, also when only the log knows", () => {
+  const data = { toolCallId: "c1", outcome: "denied", reason: "No." };
+  const decision = entry({ type: "custom", customType: customTypes.decision, data });
+  const [item] = new ItemBuilder().build([answer(call), decision, result], emptyView.live, undefined);
+  if (item?.kind !== "call") throw new Error("There is no call.");
+  expect([item.call.denied, getCallStatus(item.call), getCallSubject(item.call.input!)]).toEqual([
+    "No.",
+    "denied",
+    "ls …",
+  ]);
+});
+
+test("items that did not change stay the same objects", () => {
+  const builder = new ItemBuilder();
+  const entries = [message({ role: "user", content: "Hi" }), answer(call), result];
+  const live = { id: "m", model: "x", text: "a", thinking: "", calls: [] };
+  const before = builder.build(entries, { ...emptyView.live, message: live }, undefined);
+  const more = [...entries, answer({ type: "text", text: "More" })];
+  const after = builder.build(more, { ...emptyView.live, message: { ...live, text: "ab" } }, undefined);
+  expect(after[0]).toBe(before[0]);
+  expect(after[1]).toBe(before[1]);
+  expect(after.at(-1)).not.toBe(before.at(-1));
+  const logged = builder.build(more, { ...emptyView.live, message: live }, "m");
+  expect(logged.some(({ kind }) => kind === "live")).toBe(false);
+});
+
+test("what was loaded before stays when the window moves on, unless the branch is another one", () => {
+  const [a, b, c, d] = [1, 2, 3, 4].map((index) => message({ role: "user", content: String(index) }));
+  const loaded = { entries: [a!, b!, c!], hasOlder: false };
+  expect(joinEntries(loaded, { entries: [b!, c!, d!], hasOlder: true })).toEqual({
+    entries: [a, b, c, d],
+    hasOlder: false,
+  });
+  expect(joinEntries(loaded, { entries: [d!], hasOlder: true })).toEqual({ entries: [a, b, c, d], hasOlder: false });
+  expect(joinEntries(loaded, { entries: [b!, c!], hasOlder: true })).toBe(loaded);
+  const other = entry({ type: "message", message: { role: "user", content: "x", timestamp: 1 } }, null);
+  expect(joinEntries(loaded, { entries: [other], hasOlder: false })).toEqual({ entries: [other], hasOlder: false });
+  expect(joinEntries(loaded, { entries: [a!], hasOlder: false })).toEqual({ entries: [a], hasOlder: false });
+});
+
+test("lines of a diff are told apart, and names of files are no changes", () => {
+  const kinds = classifyDiff("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n z\n--- not a file\n").map(({ kind }) => kind);
+  expect(kinds).toEqual(["file", "file", "hunk", "removed", "added", "context", "removed"]);
+});

@@ -1,0 +1,48 @@
+import { customTypes, type SessionEntry } from "@tau/protocol";
+import { expect, test } from "vitest";
+import { listTreeRows, toTarget } from "./tree-rows.ts";
+
+const say = (id: string, parentId: string | null, text: string, role = "user"): SessionEntry =>
+  ({
+    type: "message",
+    id,
+    parentId,
+    timestamp: "",
+    message: { role, content: role === "user" ? text : [{ type: "text", text }], timestamp: 1 },
+  }) as SessionEntry;
+
+const draw = (entries: SessionEntry[], leafId: string | null) =>
+  listTreeRows(entries, leafId).map(
+    ({ depth, text, isOnBranch, isLeaf, label }) =>
+      `${"  ".repeat(depth)}${isOnBranch ? "*" : "-"} ${text}${isLeaf ? " (here)" : ""}${label ? ` [${label}]` : ""}`,
+  );
+
+test("branches are indented, the shown one comes first, and entries that say nothing are left out", () => {
+  const entries = [
+    say("a", null, "one"),
+    say("b", "a", "answer", "assistant"),
+    say("c", "b", "two"),
+    { type: "custom", id: "n", parentId: "b", timestamp: "", customType: customTypes.navigated } as SessionEntry,
+    { type: "model_change", id: "m", parentId: "b", timestamp: "", provider: "p", modelId: "x" } as SessionEntry,
+    say("d", "m", "three"),
+    { type: "label", id: "l", parentId: "d", timestamp: "", targetId: "c", label: "old" } as SessionEntry,
+  ];
+  expect(draw(entries, "l")).toEqual(["* one", "* answer", "* three (here)", "  - two [old]"]);
+});
+
+test("a long conversation is one line down", () => {
+  const entries = Array.from({ length: 20_000 }, (_, index) =>
+    say(`e${index}`, index === 0 ? null : `e${index - 1}`, "x"),
+  );
+  const rows = listTreeRows(entries, "e19999");
+  expect(rows).toHaveLength(20_000);
+  expect(rows.at(-1)).toMatchObject({ depth: 0, isLeaf: true });
+});
+
+test("going to a user message means to write it again", () => {
+  const rows = listTreeRows([say("a", null, "one"), say("b", "a", "answer", "assistant")], "b");
+  expect(rows.map(toTarget)).toEqual([
+    { entryId: null, text: "one" },
+    { entryId: "b", text: undefined },
+  ]);
+});
