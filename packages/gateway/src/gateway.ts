@@ -1,5 +1,6 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
 import type { SettingsManager } from "@tau/harness/settings";
 import { getGatewayFiles } from "@tau/protocol/node";
 import { openDevices } from "./auth/devices.ts";
@@ -45,6 +46,9 @@ export interface Gateway {
   /** At once: what still runs is ended. */
   stop(): Promise<void>;
 }
+
+/** How long a message that is being handed over when the gateway stops may take. */
+const maxSettleMs = 5_000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { agentDir, openDirectory, startDirectory, settings, version } = options;
@@ -114,7 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       isStopping = true;
       server.stopAccepting();
       // What waits begins no more runs.
-      await inbox.stop();
+      inbox.stop();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
       // What waits stays on the disk for the next start.
@@ -123,13 +127,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async stop() {
       isStopping = true;
-      await inbox.stop();
+      inbox.stop();
       // Runs end before their clients go, who are told how.
       await parts.sessions.dispose("gateway_disconnected");
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
       await server.close();
       stopWatching();
       parts.pairing.close();
+      // An extension that hangs must not hold up the end.
+      await untilTimeout(inbox.settled(), maxSettleMs, clock);
       await durable.close();
     },
   };

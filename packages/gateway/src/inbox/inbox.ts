@@ -76,9 +76,14 @@ export class Inbox {
   }
 
   /** Hands over nothing more; what waits stays on the disk. */
-  async stop(): Promise<void> {
+  stop(): void {
     this.#isStopped = true;
-    await Promise.all([...this.#sessions.values()].map((session) => session.stop()));
+    for (const session of this.#sessions.values()) session.stop();
+  }
+
+  /** Resolves when nothing is being handed over any more. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.settled()));
   }
 
   /** What sessions are opened with. */
