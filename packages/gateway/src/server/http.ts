@@ -24,7 +24,7 @@ export interface HttpOptions {
 }
 
 /** No code of a status says more than the message. Others: 400. */
-const statuses: Readonly<Record<string, number>> = {
+export const errorStatuses: Readonly<Record<string, number>> = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
@@ -60,7 +60,7 @@ export async function answerHttp(
 }
 
 export const toErrorAnswer = (fault: GatewayFault): Exclude<RouteAnswer, "sent"> => ({
-  status: statuses[fault.code] ?? 400,
+  status: errorStatuses[fault.code] ?? 400,
   body: { error: fault },
   ...(fault.retryAfterMs !== undefined && {
     headers: { "retry-after": String(Math.ceil(fault.retryAfterMs / 1_000)) },
