@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, scriptedModel, type ScriptedTurn, text, thinking } from "@tau/ai/testing";
+import { SessionManager } from "@tau/harness";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import {
   createOutsideFile,
@@ -211,11 +212,15 @@ describe.skipIf(problem !== undefined)("the page", () => {
     await waitForText(page, "Yes.");
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("New session").waitFor();
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await help.getByText("New session").waitFor();
     await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
     await page.keyboard.press("m");
-    await page.getByRole("dialog", { name: "Model and thinking" }).waitFor();
+    const dialog = page.getByRole("dialog", { name: "Model and thinking" });
+    await dialog.waitFor();
     await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
     const getScheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
     expect(await getScheme()).toBe("light");
     await page.keyboard.press("d");
@@ -228,6 +233,54 @@ describe.skipIf(problem !== undefined)("the page", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("nothing like it");
     await page.getByText("No sessions.").waitFor();
+  });
+
+  test("a transcript of ten thousand entries costs less than a frame's time per frame, wherever it is scrolled", async () => {
+    const { page, workspace, agentDir, url } = opened;
+    const manager = await SessionManager.create(workspace, undefined, { agentDir, durability: "none" });
+    for (let index = 0; index < 10_000; index++) {
+      const content = `Entry ${index}.\n\n- with a *list*\n- and \`code\`\n\n${"word ".repeat(index % 60)}`;
+      await manager.appendMessage({ role: "user", content, timestamp: index });
+    }
+    await manager.close();
+    await page.goto(`${url}/#/session/${manager.getSessionId()}`);
+    await waitForText(page, "Entry 9999.");
+    const log = page.getByRole("log", { name: "Transcript" });
+    // Older entries come as the beginning comes near.
+    await expect
+      .poll(
+        async () => {
+          await log.evaluate((element) => (element.scrollTop = 0));
+          return await log.getByText("Entry 0.", { exact: true }).count();
+        },
+        { interval: 30 },
+      )
+      .toBe(1);
+    expect(await log.locator(".row").count()).toBeLessThan(80);
+    const devtools = await page.context().newCDPSession(page);
+    // The processor's time that our code and the layout take. Painting is left out: people's machines have a GPU for it.
+    await devtools.send("Performance.setTimeDomain", { timeDomain: "threadTicks" });
+    await devtools.send("Performance.enable");
+    const getWorkMs = async () => {
+      const { metrics } = await devtools.send("Performance.getMetrics");
+      const parts = metrics.filter(({ name }) => /^(?:Script|Layout|RecalcStyle)Duration$/.test(name));
+      return 1_000 * parts.reduce((sum, { value }) => sum + value, 0);
+    };
+    const before = await getWorkMs();
+    const frames = 150;
+    const moved = await log.evaluate(async (element, count) => {
+      for (let frame = 0; frame < count; frame++) {
+        element.scrollTop += 120;
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
+      return element.scrollTop;
+    }, frames);
+    expect(moved).toBeGreaterThan(frames * 100);
+    const frameMs = ((await getWorkMs()) - before) / frames;
+    if (process.env["TAU_LONG"]) console.log(`A frame takes ${frameMs.toFixed(1)} ms.`);
+    expect(frameMs).toBeLessThan(1_000 / 60);
+    await page.getByRole("button", { name: "Go to the end" }).click();
+    await waitForText(page, "Entry 9999.");
   });
 
   test("on a phone of 360 pixels nothing is wider than the screen", async () => {
