@@ -26,6 +26,7 @@ export default async function bench(report) {
     const load = async (name, code) => {
       const extension = await loadIsolated(createSource(directory, name, code), createPorts(directory));
       opened.push(extension);
+      await extension.begin();
       return extension;
     };
     await benchIsolated(await load("tool", toolCode), report);

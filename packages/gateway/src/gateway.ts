@@ -1,12 +1,15 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
 import type { SettingsManager } from "@tau/harness/settings";
+import { getGatewayFiles } from "@tau/protocol/node";
 import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import { encodeFrame } from "./client.ts";
 import { openDurableParts } from "./durable-parts.ts";
+import { SessionKeys } from "./http/session-keys.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
 import { LogLines } from "./log-lines.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
@@ -44,6 +47,9 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** How long a message that is being handed over when the gateway stops may take. */
+const maxSettleMs = 5_000;
+
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { agentDir, openDirectory, startDirectory, settings, version } = options;
   const { clock = systemClock, ids = systemIds, getSettings = () => settings.get().gateway } = options;
@@ -60,6 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const parts: GatewayParts = {
     ...durable.parts,
     version,
+    agentDir,
     clock,
     ids,
     startedAt: clock.now(),
@@ -84,6 +91,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
     }),
     sessionIndex,
+    sessionKeys: new SessionKeys({
+      directory: getGatewayFiles(agentDir).directory,
+      ids,
+      hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+    }),
     subscriptions,
     listModels: () => listModels(agentDir, settings),
     reload,
@@ -105,6 +117,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async drain(drainOptions = {}) {
       isStopping = true;
       server.stopAccepting();
+      // What waits begins no more runs.
+      inbox.stop();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
       // What waits stays on the disk for the next start.
@@ -113,13 +127,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async stop() {
       isStopping = true;
-      await inbox.stop();
+      inbox.stop();
       // Runs end before their clients go, who are told how.
       await parts.sessions.dispose("gateway_disconnected");
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
       await server.close();
       stopWatching();
       parts.pairing.close();
+      // An extension that hangs must not hold up the end.
+      await untilTimeout(inbox.settled(), maxSettleMs, clock);
       await durable.close();
     },
   };

@@ -9,11 +9,12 @@ export {
 export type { Client, ClientAbilities, EncodedFrame } from "./client.ts";
 export { GatewayError } from "./errors.ts";
 export { type Gateway, type GatewayOptions, startGateway } from "./gateway.ts";
-export { SessionExecutionQueue } from "./lanes/session-execution-queue.ts";
 export { askControl, type ControlAnswer } from "./life/control-socket.ts";
 export type { DrainOptions } from "./life/drain.ts";
 export { parseLogText, readLogLines } from "./life/log-file.ts";
 export { type GatewayStatus, type ServedGateway, serveGateway, type ServeOptions } from "./life/serve.ts";
+export { findHookToken } from "./http/hook-token.ts";
+export { SessionExecutionQueue } from "./lanes/session-execution-queue.ts";
 export type { GatewayParts, GatewaySettings } from "./parts.ts";
 export type { DeviceRoute, OpenRoute, Route, RouteAnswer, RouteRequest } from "./server/route.ts";
 export type { ServerLimits } from "./server/limits.ts";

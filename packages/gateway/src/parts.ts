@@ -4,6 +4,7 @@ import type { Devices } from "./auth/devices.ts";
 import type { Guesses } from "./auth/guesses.ts";
 import type { Pairing } from "./auth/pairing.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
+import type { SessionKeys } from "./http/session-keys.ts";
 import type { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { Lanes } from "./lanes/lanes.ts";
@@ -18,6 +19,8 @@ export type GatewaySettings = Settings["gateway"];
 /** What the rooms of a gateway know of each other. Each part owns its own state. */
 export interface GatewayParts {
   readonly version: string;
+  /** The directory with the user's settings, credentials, models and sessions. */
+  readonly agentDir: string;
   readonly clock: Clock;
   readonly ids: Ids;
   /** By the clock. */
@@ -44,6 +47,8 @@ export interface GatewayParts {
   readonly runs: RunRecords;
   readonly inbox: Inbox;
   readonly idempotencyKeys: IdempotencyKeys;
+  /** The sessions that webhooks share by name. */
+  readonly sessionKeys: SessionKeys;
   /** Writes a line to the gateway's own log. */
   readonly log: (line: string) => void;
 }

@@ -52,7 +52,7 @@ test("a prompt begins a run, and steering and follow-ups wait in the session unt
   for (let run = 0; run < 3; run++) await release();
   await idle();
   expect(await said()).toEqual(["Begin.", "Left.", "Then."]);
-  expect(await list()).toEqual([]);
+  await expect.poll(list).toEqual([]);
 });
 
 test("a message that cannot be said is not accepted, and leaves nothing", async () => {
@@ -64,7 +64,7 @@ test("a message that cannot be said is not accepted, and leaves nothing", async 
   await expect(client.must("session.prompt", { sessionId: "strange", message: "x" })).rejects.toMatchObject({
     code: expect.stringMatching("not_found") as string,
   });
-  expect(await list()).toEqual([]);
+  await expect.poll(list).toEqual([]);
 });
 
 test("collect joins what comes together, and says it when nobody has written for a moment", async () => {
@@ -90,7 +90,7 @@ test("collect joins what comes together, and says it when nobody has written for
   await expect.poll(said).toEqual(["One.\n\nTwo.", "Three.", "Four.\n\nFive."]);
   await release();
   await idle();
-  expect(await list()).toEqual([]);
+  await expect.poll(list).toEqual([]);
 });
 
 test("who interrupts ends the run and is heard at once, also while others are gathered", async () => {
@@ -100,7 +100,7 @@ test("who interrupts ends the run and is heard at once, also while others are ga
   await prompt("Gathered.");
   expect(await prompt("Stop that.", { queueMode: "interrupt" })).toMatchObject({ disposition: "queued" });
   await expect.poll(said).toEqual(["Begin.", "Stop that."]);
-  expect((await list()).map((message) => message.text)).toEqual(["Gathered."]);
+  await expect.poll(async () => (await list()).map((message) => message.text)).toEqual(["Gathered."]);
   await release();
   await release();
   const ends = () =>
@@ -135,7 +135,7 @@ test("above the cap the oldest are given up, told with the next message, and can
   await expect.poll(async () => (await said())[2]).toBe("Two.");
   await release();
   await idle();
-  expect((await list()).map((message) => message.text)).toEqual(["One @secret."]);
+  await expect.poll(async () => (await list()).map((message) => message.text)).toEqual(["One @secret."]);
   expect(await client.must("inbox.cancel", { id: dead[0]!.id })).toEqual({ cancelled: true });
   await expect(client.must("inbox.replay", { id: dead[0]!.id })).rejects.toMatchObject({ code: "not_found" });
 });
@@ -185,7 +185,8 @@ test("an edited message has its own outcome", async () => {
   await release();
   await release();
   await idle();
-  expect([await said(), await list()]).toEqual([["Begin.", "Right."], []]);
+  expect(await said()).toEqual(["Begin.", "Right."]);
+  await expect.poll(list).toEqual([]);
 });
 
 test("no more runs than the lanes allow, and those that wait are told that they are accepted", async () => {
@@ -239,4 +240,59 @@ test("what waits when the gateway is stopped is said when it is started again", 
   };
   await expect.poll(said).toEqual(["Begin.", "In the session.", "In the inbox."]);
   await expect.poll(() => second.gateway.parts.inbox.counts).toEqual({ waiting: 0, dead: 0 });
+});
+
+test("a command of an extension is handed over once, and given up if the gateway ends before it is done", async () => {
+  let calls = 0;
+  const extension = (tau: { registerCommand: (name: string, command: object) => void }) =>
+    tau.registerCommand("work", {
+      description: "Never ends",
+      handler: () => {
+        calls++;
+        return new Promise(() => {});
+      },
+    });
+  const params = { extensions: { factories: [extension] } } as never;
+  const first = await openTestGateway({ params });
+  const client = await connectRaw(first.gateway.url, { token: first.token });
+  const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: first.workspace });
+  const sent = client.call("session.prompt", { sessionId, message: "/work" }).catch(() => undefined);
+  await expect.poll(() => calls).toBe(1);
+  // Other messages do not wait for it.
+  expect(first.gateway.parts.inbox.counts).toEqual({ waiting: 1, dead: 0 });
+  await first.gateway.stop();
+  await sent;
+  const { agentDir } = first;
+  const second = await openTestGateway({ options: { agentDir }, params: { ...(params as object), agentDir } as never });
+  onTestFinished(async () => {
+    await second.close();
+    await first.close();
+  });
+  await expect.poll(() => second.gateway.parts.inbox.counts).toEqual({ waiting: 0, dead: 1 });
+  expect(calls).toBe(1);
+});
+
+test("a request that waits for its answer holds a place too", async () => {
+  const { model, release, gates } = gatedModel();
+  const { gateway, token, workspace, close } = await openTestGateway({
+    model,
+    settings: { gateway: { lanes: { global: 1 } } },
+  });
+  onTestFinished(close);
+  const client = await connectRaw(gateway.url, { token });
+  const create = async () =>
+    (await client.must<{ sessionId: string }>("sessions.create", { cwd: workspace })).sessionId;
+  const [one, two] = [await create(), await create()];
+  const first = client.must("session.execute", { sessionId: one, prompt: "Go." });
+  await expect.poll(() => gates.length).toBe(1);
+  const second = client.must("session.execute", { sessionId: two, prompt: "Go." });
+  await expect(client.must("session.execute", { sessionId: one, prompt: "Too." })).rejects.toMatchObject({
+    code: "busy",
+  });
+  expect(gateway.parts.lanes.counts).toEqual({ held: 1, waiting: 1 });
+  await release();
+  await first;
+  await release();
+  await second;
+  expect(gateway.parts.lanes.counts).toEqual({ held: 0, waiting: 0 });
 });

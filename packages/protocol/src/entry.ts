@@ -22,6 +22,8 @@ export interface SessionHeader {
   branchPoint?: string | null;
   /** The named agent that the session uses. */
   agent?: string;
+  /** A profile of the policy that the session was created with. It makes the policy stricter, wherever it is opened. */
+  policy?: string;
 }
 
 /** What every line but the first has. */

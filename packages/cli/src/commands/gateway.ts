@@ -16,6 +16,7 @@ export async function runGateway(args: CommandArgs, io: Io): Promise<void> {
   settings.mustBeWhole();
   const stopping = createStopping(io);
   const page = findPage();
+  const cluster = args.value("cluster");
   try {
     const served = await serveGateway({
       agentDir,
@@ -25,6 +26,7 @@ export async function runGateway(args: CommandArgs, io: Io): Promise<void> {
       getSettings: () => ({ ...settings.get().gateway, ...overrides }),
       openDirectory: await createOpenDirectory(io),
       ...(page !== undefined && { pageDirectory: page }),
+      ...(cluster !== undefined && { cluster: { url: cluster } }),
       onStop: stopping.ask,
     });
     const url = served.gateway.url.replace(/^ws/, "http");
@@ -45,7 +47,6 @@ function parseOverrides(args: CommandArgs): { host?: string; port?: number } {
   if (!/^\d*$/.test(port ?? "") || number > 65_535) {
     throw new UsageError("--port takes a number from 0 to 65535; 0 means any that is free.");
   }
-  if (args.has("cluster")) throw new UsageError("--cluster is not there yet.");
   return { ...(host !== undefined && { host }), ...(port !== undefined && { port: number }) };
 }
 

@@ -129,6 +129,7 @@ export const commands: readonly Command[] = [
       "tau gateway token  The token of your account, for programs that need one",
       "tau gateway devices [--json]  Who may connect, and who asks to",
       "tau gateway pair CODE [--scopes LIST] [--name NAME]  Let a device in that shows this code; LIST is read,write,approve by default",
+      "tau gateway hook-token NAME  The token of a webhook, which the setting gateway.hooks.NAME opens",
       "tau gateway revoke DEVICE  Take a device's token away, and close its connections; for local, your account gets a new one",
     ],
   },

@@ -71,6 +71,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     token: async (args, io) => (await import("./gateway-devices.ts")).printToken(args, io),
     devices: async (args, io) => (await import("./gateway-devices.ts")).listDevices(args, io),
     pair: async (args, io) => (await import("./gateway-devices.ts")).pair(args, io),
+    "hook-token": async (args, io) => (await import("./gateway-hook-token.ts")).printHookToken(args, io),
     revoke: async (args, io) => (await import("./gateway-devices.ts")).revoke(args, io),
   },
   attach: async (args, io) => (await import("./attach.ts")).attach(args, io),

@@ -1,6 +1,6 @@
 /** Which devices may connect, with which token and scopes. What the file says counts, at any moment. */
 import { watch } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import { type DeviceData, gatewayScopes, type GatewayScope } from "@tau/protocol/gateway";
 import { getGatewayFiles, ownDeviceId } from "@tau/protocol/node";
@@ -137,7 +137,11 @@ export class Devices {
     const failed = (error: unknown) =>
       log(`${this.#file.path} cannot be watched (${getErrorMessage(error)}): changes count with the next request.`);
     try {
-      const watcher = watch(dirname(this.#file.path), { persistent: false }, () => this.refresh());
+      // The directory, because the file is replaced as a whole. Other files in it change more often.
+      const name = basename(this.#file.path);
+      const watcher = watch(dirname(this.#file.path), { persistent: false }, (_kind, changed) => {
+        if (changed === null || changed === name) this.refresh();
+      });
       watcher.on("error", failed);
       return () => watcher.close();
     } catch (error) {

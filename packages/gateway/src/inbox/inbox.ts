@@ -2,7 +2,7 @@
  * The messages that the gateway has accepted. Each is on the disk before it is acknowledged, and ends in exactly one way: it
  * is in the log of its session, it was cancelled, or it was given up and can be replayed.
  */
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import type { AfterCrash, HostedSession } from "@tau/harness/host";
 import type { AcceptedEntry } from "@tau/harness/session";
 import { GatewayError } from "../errors.ts";
@@ -47,8 +47,8 @@ export class Inbox {
   async replay(id: string): Promise<StoredMessage> {
     const dead = this.#mustGet(id);
     if (dead.state !== "dead") throw new GatewayError("conflict", "This message was not given up: it still waits.");
-    const { sessionId, text, images, mode, origin } = dead;
-    const draft = { sessionId, text, ...(images && { images }), mode, origin };
+    const { sessionId, text, images, isVerbatim, mode, origin } = dead;
+    const draft = { sessionId, text, ...withoutUndefined({ images, isVerbatim }), mode, origin };
     const { messageId } = await this.#getSession(sessionId).accept(draft, id);
     const { id: _id, reason: _reason, isUntold: _isUntold, handover: _handover, ...message } = dead;
     return { ...message, id: messageId, state: "waiting", acceptedAt: this.#parts.clock.now() };
@@ -76,9 +76,14 @@ export class Inbox {
   }
 
   /** Hands over nothing more; what waits stays on the disk. */
-  async stop(): Promise<void> {
+  stop(): void {
     this.#isStopped = true;
-    await Promise.all([...this.#sessions.values()].map((session) => session.stop()));
+    for (const session of this.#sessions.values()) session.stop();
+  }
+
+  /** Resolves when nothing is being handed over any more. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.settled()));
   }
 
   /** What sessions are opened with. */
@@ -90,9 +95,9 @@ export class Inbox {
   /** A session was opened: its runs are written down, and messages that wait for it are looked at. */
   onOpened({ session }: HostedSession): void {
     const { runs, store, log } = this.#parts;
-    const { sessionId, cutRun } = session;
+    const { sessionId } = session;
     const tell = (error: unknown) => log(getErrorMessage(error));
-    if (runs.wasCut(sessionId)) void (cutRun ? runs.markClosed(sessionId) : runs.forget(sessionId)).catch(tell);
+    if (runs.wasCut(sessionId)) void runs.end(sessionId).catch(tell);
     session.onSessionEvent(({ type }) => {
       if (type === "agent_start") void runs.begin(sessionId).catch(tell);
       if (type === "agent_end") void runs.end(sessionId).catch(tell);

@@ -15,6 +15,8 @@ export interface InboxMessage {
   readonly sessionId: string;
   readonly text: string;
   readonly images?: readonly ImageContent[];
+  /** It is said as it is: nothing in it is a command, a template or the name of a file. */
+  readonly isVerbatim?: boolean;
   readonly mode: QueueMode;
   readonly origin: MessageOrigin;
   /** Milliseconds since the epoch. */

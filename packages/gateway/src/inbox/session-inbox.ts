@@ -2,28 +2,15 @@
  * The messages of one session, from the moment they are accepted until the session's log has them. One loop looks at what
  * waits and does the next step; everything that may change the answer wakes it.
  */
-import type { Clock, Ids } from "@tau/ai";
+import type { Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { AgentSession } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
-import type { SessionEntry } from "@tau/protocol";
 import { GatewayError } from "../errors.ts";
-import type { Lanes, Place } from "../lanes/lanes.ts";
+import type { Lanes } from "../lanes/lanes.ts";
 import type { RunRecords } from "../lanes/run-records.ts";
 import { SessionExecutionQueue } from "../lanes/session-execution-queue.ts";
-import type { GatewaySettings } from "../parts.ts";
 import { type Answer, Answers } from "./answers.ts";
-import {
-  decideAdmission,
-  decideNext,
-  decideRecovery,
-  type InjectStep,
-  joinTexts,
-  pickUntold,
-  toOutcome,
-} from "./decide.ts";
-import type { InboxStore } from "./inbox-store.ts";
-import { toAdopted } from "./adopt.ts";
+import { decideAdmission, decideNext, type InjectStep, joinTexts, pickUntold } from "./decide.ts";
 import {
   getCommonScopes,
   getFirstWords,
@@ -32,26 +19,19 @@ import {
   type MessageOutcome,
   type StoredMessage,
 } from "./message.ts";
+import { RunPlace } from "./run-place.ts";
+import { SessionFollower, type SessionFollowerParts } from "./session-follower.ts";
+import { SessionMessages } from "./session-messages.ts";
 
-export interface SessionInboxParts {
-  store: InboxStore;
+export interface SessionInboxParts extends SessionFollowerParts {
   lanes: Lanes;
   runs: RunRecords;
-  openSession: (sessionId: string) => Promise<{ hosted: HostedSession }>;
-  getSettings: () => GatewaySettings;
-  clock: Clock;
   ids: Ids;
-  /** When the gateway was started, by the clock. */
-  startedAt: number;
   /** Called when nothing waits for the session any more. */
   onIdle: (sessionId: string) => void;
-  log: (line: string) => void;
 }
 
 export type MessageDraft = Omit<InboxMessage, "id" | "acceptedAt">;
-
-/** A little longer than a run may take: a run that ends by its own limit keeps its place until then. */
-const maxRunMs = 48 * 60 * 60_000 + 60_000;
 
 /** How often a session that is closed in the wrong moment is opened again. */
 const maxAttempts = 3;
@@ -59,20 +39,11 @@ const maxAttempts = 3;
 export class SessionInbox {
   readonly #sessionId: string;
   readonly #parts: SessionInboxParts;
-  readonly #accepting = new SessionExecutionQueue();
+  readonly #messages: SessionMessages;
+  readonly #follower: SessionFollower;
+  readonly #place: RunPlace;
   readonly #answers: Answers;
-  /** The open session that is followed; `ready` resolves when its log was compared with what has no outcome. */
-  #followed: { readonly hosted: HostedSession; readonly ready: Promise<void> } | undefined;
-  #stopFollowing = () => {};
-  /** Handed to the session, by their id in its log: its own queue has them. */
-  readonly #handed = new Set<string>();
-  /** They have an outcome, which may not be on the disk yet. */
-  readonly #settled = new Set<string>();
-  #place: Place | undefined;
-  /** The session whose run is waited for. */
-  #awaited: AgentSession | undefined;
-  /** The session's own queue has messages from before a crash. */
-  #resumes = false;
+  readonly #accepting = new SessionExecutionQueue();
   #acceptCount = 0;
   #isDirty = false;
   #working: Promise<void> | undefined;
@@ -82,6 +53,9 @@ export class SessionInbox {
   constructor(sessionId: string, parts: SessionInboxParts) {
     this.#sessionId = sessionId;
     this.#parts = parts;
+    this.#messages = new SessionMessages(sessionId, parts);
+    this.#follower = new SessionFollower(sessionId, this.#messages, parts);
+    this.#place = new RunPlace(sessionId, { ...parts, wake: () => this.wake() });
     this.#answers = new Answers(parts.clock);
   }
 
@@ -97,38 +71,16 @@ export class SessionInbox {
     }
   }
 
-  async #accept(
-    draft: MessageDraft,
-    replaces: string | undefined,
-  ): Promise<{ messageId: string; answer: Promise<Answer> }> {
-    if (this.#isStopped) throw new GatewayError("unavailable", "The gateway is stopping. Try again later.");
-    const { store, clock, ids } = this.#parts;
-    const { queue } = this.#parts.getSettings();
-    const { session } = await this.#open();
-    // A message for a session that has no file yet would have nowhere to go after a crash.
-    if (session.sessionManager.getEntryCount() === 0) await session.persist();
-    const admission = decideAdmission(this.#listUnsettled(), queue);
-    if (admission.kind === "refuse") {
-      const text = `${queue.cap} messages wait for this session already. Wait until some of them were said.`;
-      throw new GatewayError("rate_limited", text);
-    }
-    const message: StoredMessage = { ...draft, id: ids(), acceptedAt: clock.now(), state: "waiting" };
-    await store.accept(message, replaces);
-    const answer = this.#answers.add(message.id);
-    for (const dropped of admission.drops) await this.#drop(dropped, session, queue.drop === "summarise");
-    this.wake();
-    return { messageId: message.id, answer };
-  }
-
   /** Takes a message back. False if it is too late. */
   async cancel(message: StoredMessage): Promise<boolean> {
     const outcome: MessageOutcome = { kind: "cancelled", reason: "It was cancelled." };
     if (message.state === "waiting") {
-      if (this.#settled.has(message.id)) return false;
-      if (this.#handed.has(getLogId(message)))
-        return (await this.#followed?.hosted.session.removeQueued(getLogId(message))) ?? false;
+      // The session's log may know it from before a crash. One that cannot be opened does not matter.
+      const hosted = await this.#follower.open().catch(() => undefined);
+      if (this.#messages.isSettled(message.id)) return false;
+      if (this.#follower.isHanded(message)) return (await hosted?.session.removeQueued(getLogId(message))) ?? false;
     }
-    await this.#settle([message], outcome);
+    await this.#messages.settle([message], outcome);
     this.wake();
     return true;
   }
@@ -148,41 +100,55 @@ export class SessionInbox {
     await this.#working;
   }
 
-  /** A session that nothing waits for may be closed, and is then forgotten. */
-  #leaveIfIdle(): void {
-    if (
-      this.#isStopped ||
-      this.#acceptCount > 0 ||
-      this.#place ||
-      this.#listUnsettled().length > 0 ||
-      this.#settled.size > 0
-    )
-      return;
-    // Another one takes its place when the next message comes.
-    this.#isStopped = true;
-    this.#stopFollowing();
-    this.#followed = undefined;
-    this.#parts.onIdle(this.#sessionId);
-  }
-
   /** Hands over nothing more. What waits stays on the disk. */
-  async stop(): Promise<void> {
+  stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
     this.#answers.acceptAll();
-    await this.#working;
-    this.#stopFollowing();
-    this.#releasePlace();
+    // What waits for a place must not get it any more.
+    if (!this.#place.isHeld) this.#place.release();
   }
 
-  /** The messages without an outcome, oldest first. */
-  #listUnsettled(): StoredMessage[] {
-    const messages = [...this.#parts.store.messages.ofSession(this.#sessionId)];
-    return messages.filter(({ id, state }) => state === "waiting" && !this.#settled.has(id));
+  async #accept(
+    draft: MessageDraft,
+    replaces: string | undefined,
+  ): Promise<{ messageId: string; answer: Promise<Answer> }> {
+    if (this.#isStopped) throw new GatewayError("unavailable", "The gateway is stopping. Try again later.");
+    const { store, clock, ids } = this.#parts;
+    const { queue } = this.#parts.getSettings();
+    const { session } = await this.#follower.open();
+    // A message for a session that has no file yet would have nowhere to go after a crash.
+    if (session.sessionManager.getEntryCount() === 0) await session.persist();
+    const admission = decideAdmission(this.#messages.listUnsettled(), queue);
+    if (admission.kind === "refuse") {
+      const text = `${queue.cap} messages wait for this session already. Wait until some of them were said.`;
+      throw new GatewayError("rate_limited", text);
+    }
+    const message: StoredMessage = { ...draft, id: ids(), acceptedAt: clock.now(), state: "waiting" };
+    await store.accept(message, replaces);
+    const answer = this.#answers.add(message.id);
+    for (const dropped of admission.drops) await this.#drop(dropped, queue.drop === "summarise");
+    this.wake();
+    return { messageId: message.id, answer };
   }
 
-  #listWaiting(): StoredMessage[] {
-    return this.#listUnsettled().filter((message) => !this.#handed.has(getLogId(message)));
+  async #drop(message: StoredMessage, isUntold: boolean): Promise<void> {
+    const reason = "Too many messages were waiting for this session.";
+    const outcome: MessageOutcome = { kind: "dead", reason, ...(isUntold && { isUntold }) };
+    const { session } = this.#follower;
+    const remove = async () =>
+      !this.#follower.isHanded(message) || (await session?.removeQueued(getLogId(message))) === true;
+    if (!(await this.#messages.settleIf(message, outcome, remove))) return;
+    this.#answers.settle(message.id, { disposition: "accepted" });
+    this.#tellLost(message, reason);
+  }
+
+  /** A session that nothing waits for may be closed, and is then forgotten: the next message begins anew. */
+  #leaveIfIdle(): void {
+    if (this.#isStopped || this.#acceptCount > 0 || this.#place.isWanted || !this.#messages.isEmpty) return;
+    this.#isStopped = true;
+    this.#follower.stop();
+    this.#parts.onIdle(this.#sessionId);
   }
 
   async #work(): Promise<void> {
@@ -193,247 +159,123 @@ export class SessionInbox {
         await this.#step();
         attempts = 0;
       } catch (error) {
-        if (++attempts < maxAttempts && (error as { code?: unknown }).code === "closed") this.#isDirty = true;
-        else await this.#giveUp(this.#listWaiting(), error);
+        if (++attempts < maxAttempts && isClosed(error)) this.#isDirty = true;
+        else await this.#giveUp(this.#follower.listWaiting(), error);
       }
     }
   }
 
   async #step(): Promise<void> {
     this.#cancelTimer();
-    if (this.#listUnsettled().length === 0) return this.#releaseIfIdle();
-    const { session } = await this.#open();
+    if (this.#messages.listUnsettled().length === 0) return this.#releaseIfIdle();
+    const hosted = await this.#follower.open();
+    const { session } = hosted;
     const isBusy = session.isStreaming;
-    if (this.#resumes && !isBusy) return await this.#resume(session);
-    const { debounceMs } = this.#parts.getSettings().queue;
-    const step = decideNext({ waiting: this.#listWaiting(), isBusy, nowMs: this.#parts.clock.now(), debounceMs });
+    if (this.#follower.hasLeftovers && !isBusy) {
+      if (this.#place.take(session, false)) this.#resume(hosted);
+      return this.#answers.acceptAll();
+    }
+    const [waiting, { debounceMs }] = [this.#follower.listWaiting(), this.#parts.getSettings().queue];
+    const step = decideNext({ waiting, isBusy, nowMs: this.#parts.clock.now(), debounceMs });
     switch (step.kind) {
       case "nothing":
         return this.#releaseIfIdle();
       case "wait":
         this.#cancelTimer = this.#parts.clock.setTimer(step.forMs, () => this.wake());
-        this.#releasePlace();
-        break;
+        this.#place.release();
+        return this.#answers.acceptAll();
       case "when_idle":
-        this.#wakeWhenIdle(session);
-        break;
+        this.#place.wakeWhenIdle(session);
+        return this.#answers.acceptAll();
       case "inject":
-        if (isBusy || (await this.#takePlace(session, step.messages))) return await this.#inject(session, step);
+        if (isBusy || this.#place.take(session, step.messages.every(isScheduled))) await this.#inject(hosted, step);
+        // A place that is free is there in a moment.
+        else if (!this.#place.isHeld) this.#answers.acceptAll();
     }
-    this.#answers.acceptAll();
   }
 
   /** Says what the session's own queue has from before a crash. */
-  async #resume(session: AgentSession): Promise<void> {
-    const queued = this.#listUnsettled().filter((message) => this.#handed.has(getLogId(message)));
-    if (queued.length > 0 && !(await this.#takePlace(session, queued))) return this.#answers.acceptAll();
-    this.#resumes = false;
+  #resume({ session }: HostedSession): void {
+    this.#follower.hasLeftovers = false;
     session.runQueued();
-    this.#wakeWhenIdle(session);
+    this.#place.wakeWhenIdle(session);
     this.#isDirty = true;
-  }
-
-  /** The open session, which is followed from then on. */
-  async #open(): Promise<HostedSession> {
-    const { hosted } = await this.#parts.openSession(this.#sessionId);
-    if (hosted !== this.#followed?.hosted) this.#follow(hosted);
-    await this.#followed?.ready;
-    return hosted;
-  }
-
-  #follow(hosted: HostedSession): void {
-    const { session } = hosted;
-    this.#stopFollowing();
-    this.#handed.clear();
-    this.#stopFollowing = session.onSessionEvent((event) => {
-      if (event.type === "entry_appended") this.#takeEntry(event.entry);
-    });
-    this.#followed = { hosted, ready: this.#reconcile(session) };
-  }
-
-  /** Compares what has no outcome with the session's log. */
-  async #reconcile(session: AgentSession): Promise<void> {
-    const unsettled = this.#listUnsettled();
-    if (unsettled.length === 0) return;
-    const { clock, startedAt, getSettings } = this.#parts;
-    const { ttlMs } = getSettings().queue;
-    const logged = await session.sessionManager.findQueued(new Set(unsettled.map(getLogId)));
-    for (const message of unsettled) {
-      const logId = getLogId(message);
-      const recovery = decideRecovery(message, {
-        logged: logged.get(logId),
-        isFromBefore: message.acceptedAt < startedAt,
-        ageMs: clock.now() - message.acceptedAt,
-        ttlMs,
-      });
-      if (recovery.kind === "settle") await this.#settle([message], recovery.outcome);
-      else if (recovery.kind === "queued") {
-        this.#handed.add(logId);
-        this.#resumes = true;
-      }
-    }
-  }
-
-  /** What the log says is what has happened. */
-  #takeEntry(entry: SessionEntry): void {
-    const isSaid = entry.type === "message" && entry.queueId !== undefined;
-    if (!isSaid && entry.type !== "queue") return;
-    const { queueId } = entry as { queueId: string };
-    const messages = this.#listUnsettled().filter((message) => getLogId(message) === queueId);
-    if (messages.length === 0) return this.#adopt(entry);
-    if (entry.type === "queue" && entry.state === "accepted") return void this.#handed.add(queueId);
-    this.#handed.delete(queueId);
-    void this.#settle(messages, toOutcome(entry.type === "queue" ? (entry.state as "cancelled" | "refused") : "said"));
-  }
-
-  /** A message that came into the session's queue in another way, such as an edited one, is kept like the others. */
-  #adopt(entry: SessionEntry): void {
-    if (entry.type !== "queue" || entry.state !== "accepted" || this.#settled.has(entry.queueId)) return;
-    const { store, clock, log } = this.#parts;
-    this.#handed.add(entry.queueId);
-    const adopted = toAdopted(entry, { sessionId: this.#sessionId, acceptedAt: clock.now() });
-    store.accept(adopted).catch((error: unknown) => log(getErrorMessage(error)));
-  }
-
-  /** Whether a run may begin. If not, the loop is woken when it may. */
-  async #takePlace(session: AgentSession, messages: readonly StoredMessage[]): Promise<boolean> {
-    const { lanes, runs, log } = this.#parts;
-    if (!this.#place) {
-      const isScheduled = messages.every(({ origin }) => origin.kind === "scheduled");
-      const place = lanes.request({
-        sessionId: this.#sessionId,
-        lanes: isScheduled ? ["global", "scheduled"] : ["global"],
-        maxHoldMs: maxRunMs,
-        onLost: () => {
-          log(`The run of the session ${this.#sessionId} took too long and was ended.`);
-          if (this.#place === place) this.#place = undefined;
-          void session.abort("The run took too long.");
-        },
-      });
-      this.#place = place;
-      if (!place.isHeld) void place.given.then(() => this.wake());
-    }
-    if (!this.#place.isHeld) return false;
-    // A run whose beginning could not be written down is only not shown as interrupted after a crash.
-    await runs.begin(this.#sessionId).catch((error: unknown) => log(getErrorMessage(error)));
-    return true;
   }
 
   #releaseIfIdle(): void {
-    const session = this.#followed?.hosted.session;
-    if (session?.isStreaming) this.#wakeWhenIdle(session);
-    else this.#releasePlace();
+    const { session } = this.#follower;
+    if (session?.isStreaming) this.#place.wakeWhenIdle(session);
+    else this.#place.release();
   }
 
-  #releasePlace(): void {
-    this.#place?.release();
-    this.#place = undefined;
-  }
-
-  /** When the run is over, its place is free again. */
-  #wakeWhenIdle(session: AgentSession): void {
-    if (this.#awaited === session) return;
-    this.#awaited = session;
-    void this.#awaitIdle(session);
-  }
-
-  async #awaitIdle(session: AgentSession): Promise<void> {
-    await session.waitForIdle();
-    if (this.#awaited === session) this.#awaited = undefined;
-    this.wake();
-  }
-
-  async #inject(session: AgentSession, step: InjectStep): Promise<void> {
+  async #inject(hosted: HostedSession, step: InjectStep): Promise<void> {
     const { store, ids } = this.#parts;
+    const messageIds = step.messages.map(({ id }) => id);
     const [first] = step.messages;
-    const isCommand = step.messages.length === 1 && session.extensions?.isCommand(first!.text) === true;
-    const told = isCommand ? [] : pickUntold(step.messages, this.#listUntold());
-    if (isCommand || told.length > 0 || step.messages.length > 1) {
-      const logId = step.messages.length > 1 ? ids() : first!.id;
-      const handover = { logId, told: told.map(({ id }) => id), ...(isCommand && { isCommand }) };
-      await store.handOver(
-        step.messages.map(({ id }) => id),
-        handover,
-      );
+    const mayBeCommand = messageIds.length === 1 && first!.isVerbatim !== true;
+    const isCommand = mayBeCommand && hosted.session.extensions?.isCommand(first!.text) === true;
+    const told = isCommand ? [] : pickUntold(step.messages, this.#messages.listUntold());
+    const logId = messageIds.length > 1 ? ids() : first!.id;
+    // From now on they cannot be cancelled.
+    this.#follower.markHanded([...step.messages.map(getLogId), logId]);
+    try {
+      if (isCommand || told.length > 0 || messageIds.length > 1) {
+        const handover = { logId, told: told.map(({ id }) => id), ...(isCommand && { isCommand }) };
+        await store.handOver(messageIds, handover);
+      }
+      const submitted = this.#submit(hosted, { ...step, logId, text: joinTexts(step.messages, told) });
+      // A command may take as long as its dialogs are open, and others need not wait.
+      if (isCommand) submitted.catch((error: unknown) => this.#giveUp(step.messages, error));
+      else await submitted;
+    } catch (error) {
+      this.#follower.unmarkHanded([...step.messages.map(getLogId), logId]);
+      if (this.#isStopped || isClosed(error)) throw error;
+      await this.#giveUp(step.messages, error);
     }
-    const messages = step.messages.map(({ id }) => store.messages.get(id)!);
-    const submitted = this.#submit(session, { ...step, messages }, joinTexts(messages, told));
-    // A command may take as long as its dialogs are open.
-    if (!isCommand) await submitted;
     this.#isDirty = true;
   }
 
-  #listUntold(): StoredMessage[] {
-    return [...this.#parts.store.messages.ofSession(this.#sessionId)].filter(({ isUntold }) => isUntold === true);
-  }
-
-  async #submit(session: AgentSession, { messages, queue, interrupt }: InjectStep, text: string): Promise<void> {
-    const logId = getLogId(messages[0]!);
+  async #submit(
+    hosted: HostedSession,
+    { messages, queue, interrupt, logId, text }: InjectStep & { logId: string; text: string },
+  ): Promise<void> {
     const images = messages.flatMap((message) => message.images ?? []);
-    this.#handed.add(logId);
-    try {
-      const submission = await this.#followed!.hosted.submit(text, {
-        queue,
-        interrupt,
-        messageId: logId,
-        scopes: getCommonScopes(messages),
-        ...(images.length > 0 && { images }),
-      });
-      const { disposition } = submission;
-      // A run that fails tells it in its events.
-      if (submission.disposition === "started") submission.outcome.catch(() => {});
-      if (disposition === "handled") await this.#settle(messages, { kind: "injected" });
-      for (const { id } of messages) this.#answers.settle(id, { disposition });
-      this.#wakeWhenIdle(session);
-    } catch (error) {
-      this.#handed.delete(logId);
-      if ((error as { code?: unknown }).code === "closed" && !messages[0]!.handover?.isCommand) throw error;
-      await this.#giveUp(messages, error);
-    }
+    const submission = await hosted.submit(text, {
+      queue,
+      interrupt,
+      messageId: logId,
+      scopes: getCommonScopes(messages),
+      ...(images.length > 0 && { images }),
+      ...(messages.some(({ isVerbatim }) => isVerbatim) && { expandPromptTemplates: false }),
+    });
+    const { disposition } = submission;
+    // A run that fails tells it in its events.
+    if (disposition === "started") submission.outcome.catch(() => {});
+    if (disposition === "handled") await this.#messages.settle(messages, { kind: "injected" });
+    for (const { id } of messages) this.#answers.settle(id, { disposition });
+    this.#place.wakeWhenIdle(hosted.session);
   }
 
   /** Whoever still waits for the answer is told, and nothing was accepted. The others can be replayed. */
   async #giveUp(messages: readonly StoredMessage[], error: unknown): Promise<void> {
+    // What waits when the gateway stops is looked at when it is started again.
+    if (this.#isStopped) return;
     const reason = getErrorMessage(error);
     for (const message of messages) {
       const isAnswered = !this.#answers.has(message.id);
-      await this.#settle([message], isAnswered ? { kind: "dead", reason } : { kind: "cancelled", reason });
+      await this.#messages.settle([message], { kind: isAnswered ? "dead" : "cancelled", reason });
       this.#answers.fail(message.id, error);
       if (isAnswered) this.#tellLost(message, reason);
     }
     this.#releaseIfIdle();
   }
 
-  async #drop(message: StoredMessage, session: AgentSession, isUntold: boolean): Promise<void> {
-    const logId = getLogId(message);
-    const reason = "Too many messages were waiting for this session.";
-    const outcome: MessageOutcome = { kind: "dead", reason, ...(isUntold && { isUntold }) };
-    if (this.#handed.has(logId)) {
-      // It must not be taken for cancelled when the log says that it is gone.
-      this.#settled.add(message.id);
-      if (!(await session.removeQueued(logId))) return void this.#settled.delete(message.id);
-    }
-    await this.#settle([message], outcome);
-    this.#answers.settle(message.id, { disposition: "accepted" });
-    this.#tellLost(message, reason);
-  }
-
   #tellLost({ text }: StoredMessage, reason: string): void {
-    this.#followed?.hosted.session.notify(
-      "message_not_said",
-      `This message was not said: ${getFirstWords(text)} (${reason})`,
-    );
-  }
-
-  async #settle(messages: readonly StoredMessage[], outcome: MessageOutcome): Promise<void> {
-    const ids = messages.map(({ id }) => id);
-    for (const id of ids) this.#settled.add(id);
-    try {
-      await this.#parts.store.settle(ids, outcome);
-      for (const id of ids) this.#settled.delete(id);
-    } catch (error) {
-      // The session's log says it too, and is asked after a restart.
-      this.#parts.log(`What became of ${ids.join(", ")} could not be written: ${getErrorMessage(error)}`);
-    }
+    const words = `This message was not said: ${getFirstWords(text)} (${reason})`;
+    this.#follower.session?.notify("message_not_said", words);
   }
 }
+
+const isScheduled = ({ origin }: StoredMessage): boolean => origin.kind === "scheduled";
+
+const isClosed = (error: unknown): boolean => (error as { code?: unknown }).code === "closed";

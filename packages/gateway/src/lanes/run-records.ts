@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 
-/** `cut`: its gateway was killed. `closed`: the same, and the session's log says so. */
-type RunState = "running" | "cut" | "closed";
+/** `cut`: its gateway was killed, and the session's log does not say so yet. */
+type RunState = "running" | "cut";
 
 interface RunRecord {
   sessionId: string;
@@ -40,13 +40,7 @@ export class RunRecords {
     return new RunRecords(states, journal);
   }
 
-  /** A run of the session was cut by a crash, and none has begun since. */
-  isInterrupted(sessionId: string): boolean {
-    const state = this.#get(sessionId);
-    return state === "cut" || state === "closed";
-  }
-
-  /** The same, and its log does not say so yet. */
+  /** A run of the session was cut by a crash, and the session was not opened since. */
   wasCut(sessionId: string): boolean {
     return this.#get(sessionId) === "cut";
   }
@@ -56,18 +50,9 @@ export class RunRecords {
     if (this.#get(sessionId) !== "running") await this.#set(sessionId, "running");
   }
 
+  /** The run is over, or the log of the session says that it was cut. */
   async end(sessionId: string): Promise<void> {
-    if (this.#get(sessionId) === "running") await this.#set(sessionId, "ended");
-  }
-
-  /** The log of the session says that its run was cut. */
-  async markClosed(sessionId: string): Promise<void> {
-    if (this.wasCut(sessionId)) await this.#set(sessionId, "closed");
-  }
-
-  /** The session's run was not cut after all: its log ends with a whole answer. */
-  async forget(sessionId: string): Promise<void> {
-    if (this.isInterrupted(sessionId)) await this.#set(sessionId, "ended");
+    if (this.#get(sessionId) !== "ended") await this.#set(sessionId, "ended");
   }
 
   #get(sessionId: string): RunRecord["state"] {

@@ -6,6 +6,7 @@ import type { Command, CommandName } from "@tau/protocol";
 import { encodeFrame, maxBufferedBytes } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import { acceptCommand, isMessageCommand } from "../inbox/accept-command.ts";
+import { holdPlace } from "../lanes/hold-place.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import type { MethodContext } from "./method.ts";
 
@@ -49,27 +50,36 @@ export async function runCommand(
   return await parts.sessions.use(sessionId, async (open) => {
     const answer = await before[name]?.(context, open, fields);
     if (answer !== undefined) return answer;
-    const data: unknown = await open.host.execute(sessionId, { ...fields, type: name } as Command, {
-      isClosed: true,
-      scopes: [...client.scopes],
-      onInitialize: (abilities) => client.setAbilities(abilities),
-      ...(name === "bash" && { onOutput: createOutput(context, open) }),
-    });
+    const output = name === "bash" ? createOutput(context, open) : undefined;
+    const execute = () =>
+      open.host.execute(sessionId, { ...fields, type: name } as Command, {
+        isClosed: true,
+        scopes: [...client.scopes],
+        onInitialize: (abilities) => client.setAbilities(abilities),
+        ...(output && { onOutput: output.take }),
+      });
+    // A session that is busy refuses it at once.
+    const beginsRun = name === "execute" && !open.hosted.session.isStreaming;
+    const data: unknown = await (beginsRun ? holdPlace(parts, sessionId, execute) : execute());
+    output?.end();
     return data === undefined ? null : open.redact(data);
   });
 }
 
-/** Sends the output of a command, without keys, as long as the client keeps up. */
+/** Sends the output of a command, without keys, as long as the client keeps up. What may become a key is held back. */
 function createOutput({ client, requestId }: MethodContext, { hosted: { session } }: OpenSession) {
   const redactor = createSessionFrameRedactor(session);
   const { sessionId } = session;
-  return (text: string) => {
-    const update = { type: "tool_execution_update", toolCallId: "", updateType: "stdout", content: text };
-    for (const { content } of redactor.redactEvent(update)) {
-      const payload = { sessionId, id: requestId, delta: content };
-      if (client.bufferedBytes > maxBufferedBytes) continue;
+  const send = (event: { type: string; content?: string }) => {
+    for (const { content: delta } of redactor.redactEvent({ toolCallId: requestId, updateType: "stdout", ...event })) {
+      if (delta === undefined || client.bufferedBytes > maxBufferedBytes) continue;
+      const payload = { sessionId, id: requestId, delta };
       client.send(encodeFrame({ type: "event", event: "session.bash.output", payload }));
     }
+  };
+  return {
+    take: (text: string) => send({ type: "tool_execution_update", content: text }),
+    end: () => send({ type: "tool_execution_end" }),
   };
 }
 

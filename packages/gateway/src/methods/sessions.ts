@@ -28,7 +28,8 @@ export const sessionsMethods = {
       const page = await parts.sessionIndex.list({ ...filter, limit: Math.min(limit, maxListed) });
       const sessions = await Promise.all(
         page.sessions.map(async (info) => {
-          const status = await getSessionStatus(info, parts.sessions.find(info.id));
+          const isCut = parts.runs.wasCut(info.id);
+          const status = isCut ? "interrupted" : await getSessionStatus(info, parts.sessions.find(info.id));
           return { ...toSessionSummary(info), status };
         }),
       );
@@ -38,7 +39,9 @@ export const sessionsMethods = {
   "sessions.create": method(
     { cwd: nonEmptyText, agent: optional(nonEmptyText), name: optional(nonEmptyText), onDisconnect: onDisconnectField },
     async (context, { cwd, agent, name, onDisconnect }) => {
-      const open = await context.parts.sessions.create(cwd, agent);
+      const open = await context.parts.sessions.create(cwd, agent === undefined ? {} : { agentName: agent });
+      // What was answered holds after a restart too.
+      await open.hosted.session.persist();
       if (name !== undefined) await open.hosted.session.sessionManager.appendSessionInfo(name.trim());
       return describe(context, open, onDisconnect);
     },

@@ -28,6 +28,7 @@ const statuses: Readonly<Record<string, number>> = {
   forbidden: 403,
   not_found: 404,
   session_not_found: 404,
+  model_not_found: 404,
   conflict: 409,
   too_large: 413,
   rate_limited: 429,
@@ -40,7 +41,7 @@ export async function answerHttp(
   response: ServerResponse,
   options: HttpOptions,
 ): Promise<void> {
-  const { parts } = options;
+  const { parts, routes } = options;
   try {
     const answer = await findAnswer(request, response, options);
     if (answer !== "sent") send(response, answer);
@@ -48,7 +49,9 @@ export async function answerHttp(
     const fault = toFault(error);
     if (fault.code === "internal") parts.log(`${request.method} ${getPath(request)}: ${getErrorMessage(error)}`);
     if (response.headersSent) return void response.destroy();
-    send(response, toErrorAnswer(fault));
+    const match = findRoute(routes, request.method ?? "", getPath(request));
+    const toBody = match.kind === "route" ? match.route.toErrorBody : undefined;
+    send(response, { ...toErrorAnswer(fault), ...(toBody && { body: toBody(fault) }) });
   } finally {
     // What was not read of a refused body must not be taken for the next request.
     if (!request.complete) response.once("finish", () => request.destroy());
@@ -96,7 +99,10 @@ async function findAnswer(
   response.once("close", () => abort.abort());
   const given = { parts, names, headers, address, signal: abort.signal, response, mustHaveToken };
   // Who it is comes before what they say: a stranger's body is not read.
-  if (route.auth === "none") return await route.run({ ...given, body: await readBody(route, request) });
+  if (route.auth === "none") {
+    route.check?.(given);
+    return await route.run({ ...given, body: await readBody(route, request) });
+  }
   let deviceId = "";
   mustHaveToken((token) => (deviceId = parts.devices.checkToken(token)?.id ?? "") !== "");
   const device = parts.devices.get(deviceId);

@@ -1,6 +1,6 @@
 /** What a route is: a path, who may use it, and what it does. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { GatewayScope } from "@tau/protocol/gateway";
+import type { GatewayFault, GatewayScope } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";
 import type { GatewayParts } from "../parts.ts";
 
@@ -11,6 +11,8 @@ interface RouteBase {
   path: string;
   /** What `POST` takes. Default `json`, which no page of another origin can send without asking. `any` comes as bytes. */
   body?: "json" | "any";
+  /** The body of an answer to what failed, where clients expect another one than `{ error }`. */
+  toErrorBody?(fault: GatewayFault): unknown;
 }
 
 /** `auth` is the scope that the device of the bearer token needs. */
@@ -22,6 +24,8 @@ export interface DeviceRoute extends RouteBase {
 /** For what has no token yet, and for routes that check one of their own; see `checkToken` of the request. */
 export interface OpenRoute extends RouteBase {
   auth: "none";
+  /** Called before the body is read. Throws what the request is refused for. */
+  check?(request: Omit<RouteRequest, "body">): void;
   run(request: RouteRequest): RouteAnswer | Promise<RouteAnswer>;
 }
 

@@ -115,7 +115,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
       isAccepting = false;
       const closed = server.listening ? once(server, "close") : undefined;
       server.close();
-      sockets.close();
+      await sockets.close();
       server.closeAllConnections();
       await closed;
     },

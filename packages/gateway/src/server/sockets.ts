@@ -37,9 +37,13 @@ export class Sockets {
     return count;
   }
 
-  close(): void {
+  /** Resolves when all are closed, which does not need their consent. */
+  async close(): Promise<void> {
     this.#cancelPing();
-    for (const client of this.#open) client.terminate();
+    for (const client of this.#unknown.keys()) client.terminate();
+    const closed = [...this.#open].map((client) => new Promise<void>((resolve) => void client.onClosed(resolve)));
+    for (const client of this.#open) client.close(1001, "the gateway stops");
+    await Promise.all(closed);
   }
 
   #schedule(): () => void {

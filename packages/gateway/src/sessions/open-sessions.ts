@@ -1,6 +1,7 @@
 /** The sessions that are open in the gateway. They are opened when they are used, and closed when they are not. */
+import { rm } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import { type AgentSessionParams, SessionManager } from "@tau/harness";
 import type { AfterCrash, Host, HostedSession } from "@tau/harness/host";
 import { createSessionFrameRedactor } from "@tau/harness/policy";
@@ -21,6 +22,15 @@ export type GatewaySessionParams = Required<Pick<AgentSessionParams, "ask" | "re
  * with `params`. The host is disposed of when it has no open sessions any more; see `HostOptions.onDispose`.
  */
 export type OpenDirectory = (cwd: string, params: GatewaySessionParams) => Promise<Host>;
+
+/** What a new session has of its own. */
+export interface NewSessionOptions {
+  agentName?: string;
+  /** Writes what it begins with, before it can be used. */
+  fill?: (log: SessionManager) => Promise<void>;
+  /** Makes its policy stricter, for good. Only with `fill`. */
+  policyProfile?: string;
+}
 
 export interface OpenSessionsOptions {
   agentDir: string;
@@ -84,12 +94,29 @@ export class OpenSessions {
     return roots.length > 0 ? roots : [startDirectory];
   }
 
+  /** Where sessions are created if nobody says where. */
+  get defaultDirectory(): string {
+    return this.roots[0]!;
+  }
+
   /** A new session in a directory below the roots. */
-  async create(cwd: string, agentName?: string): Promise<OpenSession> {
+  async create(cwd: string, { agentName, policyProfile, fill }: NewSessionOptions = {}): Promise<OpenSession> {
+    const { agentDir, settings } = this.#options;
+    const { sessionDir, durability } = settings.get();
     const directory = await resolveDirectory(cwd, this.roots);
     return await this.#withHost(directory, async (host) => {
-      const sessionId = await host.create(agentName === undefined ? {} : { agentName });
-      return this.#open.get(sessionId)!;
+      if (!fill) return this.#open.get(await host.create(agentName === undefined ? {} : { agentName }))!;
+      const header = withoutUndefined({ agentName, policyProfile });
+      const manager = await SessionManager.create(directory, sessionDir, { agentDir, durability, ...header });
+      try {
+        await fill(manager);
+        return this.#open.get(await host.open(manager))!;
+      } catch (error) {
+        await manager.close();
+        // Nobody knows of it.
+        await rm(manager.getSessionFile() ?? "", { force: true });
+        throw error;
+      }
     });
   }
 

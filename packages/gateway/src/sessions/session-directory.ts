@@ -2,8 +2,8 @@
  * The session files of one directory with their times. The directory is watched, so that a list looks only at what has
  * changed; one that cannot be watched is read again each time.
  */
-import { type FSWatcher, watch } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { type FSWatcher, statSync, watch } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isSessionFile } from "@tau/harness/session";
 import { unlessMissing } from "@tau/tools/platform";
@@ -13,6 +13,12 @@ export interface SessionFile {
   readonly name: string;
   /** Whole milliseconds. */
   readonly modifiedMs: number;
+}
+
+/** A file that was added, changed or removed. */
+export interface FileChange {
+  readonly before: SessionFile | undefined;
+  readonly after: SessionFile | undefined;
 }
 
 /** After so many files, other work gets its turn. */
@@ -38,23 +44,32 @@ export class SessionDirectory {
     this.#changed?.add(name);
   }
 
-  /** Looks at what has changed since the last call. Answers whether something has. */
-  async refresh(): Promise<boolean> {
+  /** Looks at what has changed since the last call. Undefined: everything may have. */
+  async refresh(): Promise<FileChange[] | undefined> {
     // Before the files are looked at, so that no change is missed.
     this.#watcher ??= this.#watch();
     const changed = this.#changed;
     this.#changed = this.#watcher && new Set();
     const names = changed ?? (await this.#listNames());
     if (!changed) this.#files.clear();
+    const changes: FileChange[] = [];
     let count = 0;
     for (const name of names) {
-      const stats = await unlessMissing(stat(join(this.#path, name)));
-      if (stats?.isFile()) {
-        this.#files.set(name, { directory: this.#path, name, modifiedMs: Math.trunc(stats.mtimeMs) });
-      } else this.#files.delete(name);
+      const before = this.#files.get(name);
+      const after = this.#look(name);
+      if (after) this.#files.set(name, after);
+      else this.#files.delete(name);
+      changes.push({ before, after });
       if (++count % filesPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    return changed === undefined || changed.size > 0;
+    return changed && changes;
+  }
+
+  /** Without waiting: it takes microseconds, and to wait for it ten times as long. */
+  #look(name: string): SessionFile | undefined {
+    const stats = statSync(join(this.#path, name), { throwIfNoEntry: false });
+    if (!stats?.isFile()) return undefined;
+    return { directory: this.#path, name, modifiedMs: Math.trunc(stats.mtimeMs) };
   }
 
   close(): void {

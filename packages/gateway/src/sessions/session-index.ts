@@ -1,6 +1,7 @@
 /** Finds sessions by id, and lists them, without opening them all. Closed sessions cost the name of their file. */
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { SerialQueue } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
 import {
   filterSessions,
@@ -11,7 +12,7 @@ import {
   sessionsRoot,
 } from "@tau/harness/session";
 import { unlessMissing } from "@tau/tools/platform";
-import { SessionDirectory, type SessionFile } from "./session-directory.ts";
+import { type FileChange, SessionDirectory, type SessionFile } from "./session-directory.ts";
 
 export interface SessionIndexOptions {
   agentDir: string;
@@ -42,7 +43,7 @@ export class SessionIndex {
   /** The last used first. */
   #sorted: SessionFile[] = [];
   readonly #described = new Map<string, { modifiedMs: number; info: SessionInfo | undefined }>();
-  #refreshing: Promise<void> | undefined;
+  readonly #refreshes = new SerialQueue();
 
   constructor(options: SessionIndexOptions) {
     this.#options = options;
@@ -69,8 +70,7 @@ export class SessionIndex {
   async list({ cursor, limit, ...filter }: SessionPageOptions): Promise<SessionPage> {
     const { query = "", named = false, sort = "modified" } = filter;
     if (query.trim() !== "" || named || sort !== "modified") return await this.#search(filter, cursor, limit);
-    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
-    await this.#refreshing;
+    await this.#refreshes.add(() => this.#refresh());
     const files = this.#sorted;
     let next = cursor === undefined ? 0 : findAfter(files, cursor);
     const sessions: SessionInfo[] = [];
@@ -98,20 +98,23 @@ export class SessionIndex {
 
   async #refresh(): Promise<void> {
     const paths = await this.#listDirectories();
-    let hasChanged = false;
+    // A directory that is new, or gone, changes the whole list.
+    let changes: FileChange[] | undefined = [];
     for (const [path, directory] of this.#directories) {
       if (paths.includes(path)) continue;
       directory.close();
       this.#directories.delete(path);
-      hasChanged = true;
+      changes = undefined;
     }
     for (const path of paths) {
       const directory = this.#directories.get(path) ?? new SessionDirectory(path);
       this.#directories.set(path, directory);
-      if (await directory.refresh()) hasChanged = true;
+      const own = await directory.refresh();
+      changes = own && changes?.concat(own);
     }
-    if (!hasChanged) return;
-    this.#sorted = [...this.#directories.values()].flatMap(({ files }) => [...files]).sort(compare);
+    this.#sorted = changes
+      ? applyChanges(this.#sorted, changes)
+      : [...this.#directories.values()].flatMap(({ files }) => [...files]).sort(compare);
   }
 
   async #listDirectories(): Promise<string[]> {
@@ -138,14 +141,34 @@ type Place = Pick<SessionFile, "modifiedMs" | "name">;
 
 const compare = (a: Place, b: Place): number => b.modifiedMs - a.modifiedMs || (a.name < b.name ? -1 : 1);
 
+/** The sorted list with a few changes. Pure. */
+function applyChanges(files: SessionFile[], changes: readonly FileChange[]): SessionFile[] {
+  if (changes.length === 0) return files;
+  const removed = new Set(changes.map(({ before }) => before));
+  const kept = files.filter((file) => !removed.has(file));
+  for (const { after } of changes) if (after) kept.splice(findPlace(kept, after), 0, after);
+  return kept;
+}
+
+/** Where a file belongs in a sorted list. */
+function findPlace(files: readonly Place[], file: Place): number {
+  let [low, high] = [0, files.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(files[middle]!, file) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** A place in the order, which stays the same when the session at it is used again. */
 const toCursor = ({ modifiedMs, name }: Place): string => `${modifiedMs}/${name}`;
 
 function findAfter(files: readonly Place[], cursor: string): number {
   const [modified = "", name = ""] = cursor.split(/\/(.*)/s);
   const place = { modifiedMs: Number(modified), name };
-  const index = files.findIndex((file) => compare(place, file) < 0 && file.name !== name);
-  return index < 0 ? files.length : index;
+  const index = findPlace(files, place);
+  return files[index]?.name === name ? index + 1 : index;
 }
 
 /** Without permission, as if it were not there. */

@@ -278,6 +278,24 @@ test.each(tokens)("a request with %s", async (_name, headers, status) => {
   expect(answer.body.includes("secret")).toBe(status === 200);
 });
 
+test("a device without the scope of a route gets no further", async () => {
+  const { token } = await opened.gateway.parts.devices.add({ name: "Writer", scopes: ["write"] });
+  const headers = [
+    ["Host", fill(good)],
+    ["Authorization", `Bearer ${token}`],
+  ] as const;
+  const answer = await sendRaw(port, formatRequest({ path: "/secret", headers }));
+  expect(answer.status).toBe(403);
+  expect(answer.body).toContain("needs the scope read");
+});
+
+test("compression is offered to nobody", async () => {
+  const offer = ["Sec-WebSocket-Extensions", "permessage-deflate; client_max_window_bits"] as const;
+  const answer = await sendRaw(port, formatRequest({ headers: [["Host", fill(good)], offer, ...upgradeHeaders] }));
+  expect(answer.status).toBe(101);
+  expect(answer.headers).not.toMatch(/extensions/i);
+});
+
 test.each(["/secret?token=TOKEN", "/secret?access_token=TOKEN", "/secret#TOKEN"])(
   "a token in the address %s is none",
   async (path) => {

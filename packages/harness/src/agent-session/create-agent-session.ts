@@ -57,7 +57,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const resources = await openResources(params, place, { settings, log: sessionManager });
     const services = { ...base, resources };
     const grants = new Grants();
-    const getPolicy = () => getSessionPolicy(settings, params.policyProfile);
+    const getPolicy = () => getSessionPolicy(settings, params.policyProfile, sessionManager.policyProfile);
     const reportExtension = ({ extension, message }: ExtensionProblem) =>
       session.notify("extension", `${extension}: ${message}`);
     const extensions = new ExtensionSlot((start) =>

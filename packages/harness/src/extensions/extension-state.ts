@@ -4,9 +4,9 @@ import type { ExtensionSource } from "./extension.ts";
 
 /**
  * The state of an extension by its origin and by what the user said about it before. What the user named or put there is
- * trusted, except a package that was fetched for this run, which is what the user said of it (`named`). An extension of an installed package is what the user answered for this content. One of a project waits until the project
- * is trusted, and is then acknowledged; what the user said about another content of it makes it pending. What was killed
- * stays killed.
+ * trusted, except a package that was fetched for this run, which is what the user said of it (`named`). An extension of an
+ * installed package is what the user answered for this content. One of a project waits until the project is trusted, and is
+ * then acknowledged; what the user said about another content of it makes it pending. What was killed stays killed.
  */
 export function resolveExtensionState(
   { origin, digest }: Pick<ExtensionSource, "origin" | "digest">,

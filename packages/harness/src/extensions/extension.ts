@@ -94,6 +94,8 @@ export interface Extension extends Registrations {
   readonly state: ExtensionTrustState;
   /** Where its code runs. */
   readonly host: "process" | "isolated";
+  /** There is a session now: what could not be asked before is asked. Absent: there is nothing to ask. */
+  begin?(): Promise<void>;
   /** Ends what runs of it. */
   close(): Promise<void>;
 }

@@ -10,6 +10,9 @@ import { HarnessError } from "../errors.ts";
 /** Far more than packages have. */
 export const treeLimits = { maxFiles: 50_000, maxBytes: 1024 ** 3 };
 
+/** The bits that run a file as its owner or its group. */
+const specialModes = 0o6000;
+
 interface TreeFile {
   /** From the directory, with slashes. */
   readonly name: string;
@@ -35,6 +38,8 @@ async function listTree(directory: string, skips: (name: string) => boolean = ()
       }
       const shown = relative(directory, path).split(sep).join("/");
       if (!stats.isFile() && !stats.isSymbolicLink()) refuse(`${JSON.stringify(shown)} is not a regular file`);
+      if (stats.mode & specialModes && !stats.isSymbolicLink())
+        refuse(`${JSON.stringify(shown)} would run as its owner`);
       const { size, mtimeMs, ctimeMs } = stats;
       bytes += size;
       files.push({ name: shown, path, isLink: stats.isSymbolicLink(), size, mtimeMs, ctimeMs });

@@ -7,11 +7,12 @@ import { restrictPolicy } from "./restrict-policy.ts";
 
 type SessionSettings = Pick<SettingsManager, "get" | "getRestrictions">;
 
-/** `profile` overrides the user's, as a flag does. */
-export function getSessionPolicy(settings: SessionSettings, profile?: string): ExtensionPolicy {
+/** `profile` overrides the user's, as a flag does. `kept` is that of the session's log, which can only make it stricter. */
+export function getSessionPolicy(settings: SessionSettings, profile?: string, kept?: string): ExtensionPolicy {
   const { policy } = settings.get();
   const own = resolvePolicy(profile === undefined ? policy : { ...policy, profile });
-  return restrictPolicy(own, settings.getRestrictions().policy);
+  const restricted = restrictPolicy(own, settings.getRestrictions().policy);
+  return kept === undefined ? restricted : restrictPolicy(restricted, { profile: kept });
 }
 
 /** `overrides` count instead of the user's settings, as flags do. */

@@ -2,11 +2,11 @@
  * What extensions are told of a run, from the engine's events. They get copies: what a handler writes into them must not
  * become part of the conversation. Pure.
  */
-import type { AgentEvent, AgentMessage } from "@tau/agent";
+import type { AgentEvent } from "@tau/agent";
 import type { ExtensionEvent } from "../extensions/events.ts";
-import { copyData, copyJson, copyMessage } from "./copy-messages.ts";
+import { copyData, copyMessage } from "./copy-messages.ts";
 
-/** Undefined for what is told elsewhere: the ends of turns and runs, and messages that handlers may replace. */
+/** Undefined for what is told elsewhere: the ends of turns and runs, and messages that are streamed or may be replaced. */
 export function toExtensionEvent(
   event: AgentEvent,
   describeTurn: () => { turnIndex: number; timestamp: number },
@@ -16,8 +16,6 @@ export function toExtensionEvent(
       return { type: "turn_start", ...describeTurn() };
     case "message_start":
       return { ...event, message: copyMessage(event.message) };
-    case "message_update":
-      return toUpdate(event);
     case "tool_execution_start":
       return { ...event, args: copyData(event.args) };
     case "tool_execution_update":
@@ -27,26 +25,6 @@ export function toExtensionEvent(
     default:
       return undefined;
   }
-}
-
-/** Deltas come by the thousand, and most handlers look at the delta alone: the message is copied for one that reads it. */
-function toUpdate(event: AgentEvent & { type: "message_update" }): ExtensionEvent<"message_update"> {
-  let copy: AgentMessage | undefined;
-  const read = () => (copy ??= copyJson(event.message));
-  const { partial: _partial, ...rest } = event.assistantMessageEvent as { partial?: unknown };
-  const step = {
-    ...copyJson(rest),
-    get partial() {
-      return read();
-    },
-  };
-  return {
-    type: "message_update",
-    get message() {
-      return read();
-    },
-    assistantMessageEvent: step as typeof event.assistantMessageEvent,
-  };
 }
 
 /** Details may be anything, and then only they are shared. */

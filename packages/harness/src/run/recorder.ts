@@ -7,6 +7,7 @@ import { modelName } from "../request/prefix.ts";
 import type { ExtensionHooks } from "../extensions/runner.ts";
 import { copyMessage } from "./copy-messages.ts";
 import { toExtensionEvent } from "./extension-events.ts";
+import { StreamedCopy } from "./streamed-copy.ts";
 import { appendEvent } from "./record.ts";
 import type { RunHost } from "./run-host.ts";
 import {
@@ -32,6 +33,7 @@ export class Recorder {
   #translation = noTranslation;
   #totalTokens = 0;
   #logFailure: string | undefined;
+  readonly #streamed = new StreamedCopy();
   #lastEntryId = "";
 
   constructor(host: RecorderHost) {
@@ -111,6 +113,7 @@ export class Recorder {
   }
 
   #tell(extensions: ExtensionHooks, event: AgentEvent): void | Promise<void> {
+    if (event.type === "message_update") return extensions.notify(this.#streamed.toEvent(event));
     const told = toExtensionEvent(event, () => ({ turnIndex: this.turnIndex, timestamp: this.#host.clock.now() }));
     return told && extensions.notify(told);
   }

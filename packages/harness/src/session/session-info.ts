@@ -5,7 +5,7 @@ import { customTypes, type SessionEntry, type SessionHeader } from "./entry.ts";
 import { SessionLog } from "./log.ts";
 import { getSessionId } from "./session-directory.ts";
 import type { LogStore } from "./store.ts";
-import { isRunOpen } from "./unfinished-calls.ts";
+import { isUnanswered } from "./unfinished-calls.ts";
 
 export interface SessionInfo {
   path: string;
@@ -68,7 +68,7 @@ async function readEnding(log: SessionLog): Promise<SessionInfo["ending"]> {
   const later = table.findLast("custom");
   const [last, record] = await log.read([row, ...(later > row ? [later] : [])]);
   if (record?.type === "custom" && record.customType === customTypes.runEnded) return "cut";
-  return last && isRunOpen([last]) ? "unanswered" : undefined;
+  return last && isUnanswered(last) ? "unanswered" : undefined;
 }
 
 /** What is known without the entries. */

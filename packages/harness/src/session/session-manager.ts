@@ -65,6 +65,8 @@ export interface NewSession {
   parentSession?: string;
   /** Default: the agent of the session that creates it. */
   agentName?: string;
+  /** The profile of the policy that makes it stricter. Default: that of the session that creates it. */
+  policyProfile?: string;
 }
 
 /** A session with the messages of its branch as of when it was loaded, each with the id of its entry. */
@@ -170,7 +172,7 @@ export class SessionManager extends Session {
     const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
     return await closeAfter(source, async () => {
       source.mustBeSession();
-      const origin = { parentId: source.id, parentSession: resolve(sourcePath), ...getAgent(source) };
+      const origin = { parentId: source.id, parentSession: resolve(sourcePath), ...getKept(source) };
       const header = createHeader(resolved, { ...origin, ...options, cwd });
       return await SessionManager.#copy(resolved, header, (await source.exportSource()).entries);
     });
@@ -251,7 +253,7 @@ export class SessionManager extends Session {
     initialMessages = [],
     ...params
   }: NewSession & { initialMessages?: readonly TranscriptMessage[] } = {}): Promise<SessionManager> {
-    const header = { cwd: this.getCwd(), ...getAgent(this), ...params };
+    const header = { cwd: this.getCwd(), ...getKept(this), ...params };
     const session = await SessionManager.#create(this.#options, header);
     for (const { id: _id, ...message } of initialMessages) await session.appendMessage(message as AgentMessage);
     return session;
@@ -305,7 +307,7 @@ export class SessionManager extends Session {
     const branch = await this.getBranch(entryId);
     const file = this.getSessionFile();
     const origin = { parentId: this.id, branchPoint: entryId, ...(file !== undefined && { parentSession: file }) };
-    const header = createHeader(options, { cwd: this.getCwd(), ...getAgent(this), ...origin });
+    const header = createHeader(options, { cwd: this.getCwd(), ...getKept(this), ...origin });
     // Each entry becomes the child of the one before it, even if an entry between them is lost.
     const chain = branch.map((entry, index) => ({ ...entry, parentId: branch[index - 1]?.id ?? null }));
     const copy = await SessionManager.#copy(options, header, chain);
@@ -420,7 +422,7 @@ function resolvePorts(options: SessionManagerOptions): StoragePorts {
 
 function createHeader(
   { ids, clock }: StoragePorts,
-  { id = ids(), cwd, parentId, branchPoint, parentSession, agentName: agent }: HeaderFields,
+  { id = ids(), cwd, parentId, branchPoint, parentSession, agentName: agent, policyProfile: policy }: HeaderFields,
 ): SessionHeader {
   checkSessionId(id);
   return {
@@ -434,11 +436,13 @@ function createHeader(
       parentId: parentId || undefined,
       branchPoint: branchPoint || undefined,
       agent,
+      policy,
     }),
   };
 }
 
-const getAgent = ({ agentName }: Session) => withoutUndefined({ agentName });
+/** What a session that comes from another one has of it. */
+const getKept = ({ agentName, policyProfile }: Session) => withoutUndefined({ agentName, policyProfile });
 
 /** Replaces a header that cannot be read or was not written because of a crash. The id is in the file name. */
 const createFallbackHeader = ({ clock }: StoragePorts, { name, table }: SessionLog): SessionHeader => ({

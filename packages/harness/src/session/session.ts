@@ -120,6 +120,11 @@ export class Session implements SessionNode {
     if (log.table.count === 0) this.#parts.header = { ...header, agent };
   }
 
+  /** The profile that makes the policy of this session stricter; undefined if it has none. */
+  get policyProfile(): string | undefined {
+    return this.#parts.header.policy;
+  }
+
   get branchPoint(): string | null {
     return this.#parts.header.branchPoint ?? null;
   }

@@ -31,6 +31,14 @@ export function isRunOpen([last, ...others]: readonly SessionEntry[]): boolean {
   return !isFinishedAnswer(last.message) || getToolCalls(last.message).length > 0;
 }
 
+/** Whether an answer has to follow a message that is the last one. A failed answer ended its run. Pure. */
+export function isUnanswered(last: SessionEntry): boolean {
+  if (last.type !== "message") return false;
+  return (
+    last.message?.role !== "assistant" || (isFinishedAnswer(last.message) && getToolCalls(last.message).length > 0)
+  );
+}
+
 /** The results that tell the model about these calls. Pure. */
 export const createResults = (calls: readonly UnfinishedCall[], timestamp: number): ToolResultMessage[] =>
   calls.map(({ call, hasStarted }) => ({

@@ -1,6 +1,6 @@
 /** The settings of the gateway. They are the user's alone: a project must not open doors. */
 import type { Field } from "../fields/field.ts";
-import { list, nonEmptyText, oneOf, wholeNumber } from "../fields/kinds.ts";
+import { list, nonEmptyText, oneOf, scalar, wholeNumber } from "../fields/kinds.ts";
 import { group, mapSetting, setting } from "./node.ts";
 import { paths } from "./shape.ts";
 
@@ -8,6 +8,14 @@ const project = "never";
 const texts: Field<readonly string[]> = list(nonEmptyText);
 const milliseconds = wholeNumber({ min: 1, unit: "milliseconds" });
 const places = wholeNumber({ min: 1, unit: "places" });
+
+/** Shorter ones could be guessed. */
+const secret = scalar({
+  expected: "a token of at least 32 characters, which are letters, digits and any of -._~+/=",
+  type: "string",
+  schema: { type: "string", pattern: "^[A-Za-z0-9._~+/=-]{32,}$" },
+  accepts: (value): value is string => typeof value === "string" && /^[A-Za-z0-9._~+/=-]{32,}$/.test(value),
+});
 
 const hook = group("A door for other programs: `POST /hooks/NAME` with a token of its own.", {
   cwd: setting(nonEmptyText, { default: undefined, description: "The directory of its sessions.", project }),
@@ -19,7 +27,12 @@ const hook = group("A door for other programs: `POST /hooks/NAME` with a token o
   }),
   policy: setting(nonEmptyText, {
     default: undefined,
-    description: "The profile of the policy for its sessions. Default: `safe`.",
+    description: "A profile that makes the policy of its sessions stricter. Default: `safe`.",
+    project,
+  }),
+  token: setting(secret, {
+    default: undefined,
+    description: "Its token, at least 32 characters. Default: what `tau gateway hook-token NAME` says.",
     project,
   }),
   prompt: setting(nonEmptyText, {

@@ -17,6 +17,8 @@ export interface PublishOptions {
   /** Besides package.json. By their names in the package, or as they are in the archive. */
   files?: Record<string, string> | readonly ArchiveFile[];
   time?: string;
+  /** These bytes, whatever they are, in the place of an archive of the files. */
+  archive?: Buffer;
 }
 
 export interface Registry {
@@ -68,12 +70,14 @@ export async function startRegistry(): Promise<Registry> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     isSilent: false,
-    publish(name, version, { manifest: more = {}, files = {}, time = "2020-01-01T00:00:00.000Z" } = {}) {
+    publish(name, version, { manifest: more = {}, files = {}, time = "2020-01-01T00:00:00.000Z", ...given } = {}) {
       const manifest = { name, version, ...more };
       const listed: readonly ArchiveFile[] = Array.isArray(files)
         ? files
         : Object.entries(files).map(([path, content]: [string, string]) => ({ name: `package/${path}`, content }));
-      const archive = createArchive([{ name: "package/package.json", content: JSON.stringify(manifest) }, ...listed]);
+      const archive =
+        given.archive ??
+        createArchive([{ name: "package/package.json", content: JSON.stringify(manifest) }, ...listed]);
       const releases = packages.get(name) ?? new Map<string, Release>();
       packages.set(name, releases.set(version, { manifest, archive, integrity: getIntegrity(archive), time }));
     },

@@ -59,6 +59,7 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
       return supervisor.isKilled ? "killed" : "acknowledged";
     },
     host: "isolated",
+    begin: () => supervisor.begin(),
     close: () => supervisor.close(),
   };
 }

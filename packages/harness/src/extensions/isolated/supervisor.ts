@@ -65,6 +65,11 @@ export class Supervisor {
     return this.#killing !== undefined;
   }
 
+  /** There is a session, whose judge can be asked. A process that is started later is asked about when it starts. */
+  async begin(): Promise<void> {
+    if (this.#state.kind === "running" && this.#manifest?.handlers.length) await this.#askForEvents();
+  }
+
   /** What it registers, from its process. Rejects with a sentence when it cannot be loaded. */
   async learn(): Promise<Manifest> {
     return (await this.#getProcess()).manifest;

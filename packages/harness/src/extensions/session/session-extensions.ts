@@ -166,6 +166,7 @@ export class SessionExtensions implements RunExtensions {
     // Not before: the surface has commands and keys too.
     for (const problem of this.registrations.problems) this.#parts.report(problem);
     await this.#parts.loaded.writeEarlyDecisions();
+    for (const extension of this.list) await extension.begin?.();
     await this.emit({ type: "session_start", ...this.#parts.start });
     if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";

@@ -128,3 +128,8 @@ test.for([
 ])("a program with a version or in capitals is judged by its plain name: %s", ([command, tier]) => {
   expect(classify(command!).tier).toBe(tier);
 });
+
+test("a command with more than 2,000 parts is denied, and one with fewer is not", () => {
+  expect(classify("a;".repeat(2_500)).tier).toBe("critical");
+  expect(classify("a;".repeat(300)).tier).toBe("low");
+});

@@ -181,3 +181,15 @@ describe("laws", () => {
     );
   });
 });
+
+test.for([
+  ["git push $TARGET", { allowPatterns: ["git push *"] }, "ask"],
+  ["git push ori$REST", { allowPatterns: ["git push *"] }, "ask"],
+  ["git pu$REST", { denyPatterns: ["git push"] }, "deny"],
+  ["git $VERB", { denyPatterns: ["git push"] }, "deny"],
+] as const)(
+  "%s with %j: an unknown word is covered by what denies, and by nothing that allows",
+  ([command, patterns, kind]) => {
+    expect(decide(command, patterns).kind).toBe(kind);
+  },
+);

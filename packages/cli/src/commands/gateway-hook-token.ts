@@ -1,0 +1,29 @@
+/** `tau gateway hook-token`: what a program shows that calls a webhook. */
+import { systemClock, systemIds } from "@tau/ai";
+import { findHookToken, openDevices } from "@tau/gateway";
+import { openSettings } from "@tau/harness/policy";
+import { ownDeviceId } from "@tau/protocol/node";
+import { getAgentDir } from "../agent-dir.ts";
+import type { Io } from "../command.ts";
+import { UsageError } from "../errors.ts";
+import type { CommandArgs } from "./usage.ts";
+
+export async function printHookToken(args: CommandArgs, io: Io): Promise<void> {
+  const [name = ""] = args.positionals;
+  const agentDir = getAgentDir(io);
+  const settings = await openSettings({ cwd: io.cwd, agentDir });
+  try {
+    const { hooks } = settings.get().gateway;
+    const log = (line: string) => io.err(`tau: ${line}\n`);
+    const devices = await openDevices({ agentDir, clock: systemClock, ids: systemIds, log });
+    const token = findHookToken(hooks, name, devices.get(ownDeviceId)?.token);
+    if (token === undefined) {
+      throw new UsageError(
+        `There is no webhook ${JSON.stringify(name)}. To open it: tau config set gateway.hooks.${name}.prompt "TEXT"`,
+      );
+    }
+    io.out(`${token}\n`);
+  } finally {
+    await settings.close();
+  }
+}

@@ -1,0 +1,134 @@
+/** Chat completions and the list of models, for programs that speak OpenAI's protocol and nothing else. */
+import type { ServerResponse } from "node:http";
+import { listNamedAgents } from "@tau/harness";
+import { maxBufferedBytes } from "../client.ts";
+import { toFault } from "../errors.ts";
+import type { DeviceRoute, RouteAnswer } from "../server/route.ts";
+import { safeHeaders } from "../server/safe-headers.ts";
+import { parseChatRequest } from "./chat-request.ts";
+import { agentPrefix, openChatSession } from "./chat-session.ts";
+import { type ChatHead, toChatError, toChunk, toCompletion, toUsageChunk } from "./chat-shapes.ts";
+import { followAnswer } from "./follow-answer.ts";
+
+const sessionHeader = "x-tau-session";
+
+/** How a run can end without an answer. */
+const runFaults: readonly string[] = ["run_failed", "aborted"];
+
+type ChatContext = Parameters<DeviceRoute["run"]>[0];
+
+export const chatRoutes: readonly DeviceRoute[] = [
+  {
+    method: "POST",
+    path: "/v1/chat/completions",
+    auth: "write",
+    toErrorBody: toChatError,
+    run: completeChat,
+  },
+  {
+    method: "GET",
+    path: "/v1/models",
+    auth: "read",
+    toErrorBody: toChatError,
+    run: async ({ parts }) => {
+      const created = Math.floor(parts.startedAt / 1_000);
+      const models = (await parts.listModels()).map(({ provider, id }) => ({
+        id: `${provider}/${id}`,
+        owner: provider,
+      }));
+      const agents = (await listNamedAgents(parts.agentDir)).map((name) => ({ id: agentPrefix + name, owner: "tau" }));
+      const data = [...models, ...agents].map(({ id, owner }) => ({ id, object: "model", created, owned_by: owner }));
+      return { status: 200, body: { object: "list", data } };
+    },
+  },
+];
+
+async function completeChat({ parts, client, headers, body, signal, response }: ChatContext): Promise<RouteAnswer> {
+  const request = parseChatRequest(body);
+  const named = headers[sessionHeader];
+  const chat = await openChatSession(parts, request, typeof named === "string" && named !== "" ? named : undefined);
+  const { sessionId } = chat.open.hosted.session;
+  const head: ChatHead = { id: "", created: Math.floor(parts.clock.now() / 1_000), model: request.model };
+  const stream = request.stream ? new ChunkStream(response, sessionId) : undefined;
+  const follow = { parts, client, chat, prompt: request.prompt, signal };
+  try {
+    const answer = await chat.open.use(() =>
+      followAnswer({
+        ...follow,
+        onAccepted: (messageId) => {
+          head.id = `chatcmpl-${messageId}`;
+          stream?.begin();
+          stream?.write(toChunk(head, { role: "assistant", content: "" }));
+        },
+        onText: (text) => stream?.write(toChunk(head, { content: text })),
+        onWait: () => stream?.writeComment(),
+      }),
+    );
+    if (!stream) return { status: 200, body: toCompletion(head, answer), headers: { [sessionHeader]: sessionId } };
+    stream.write(toChunk(head, {}, answer.finishReason));
+    if (request.includeUsage) stream.write(toUsageChunk(head, answer.usage));
+    stream.end();
+    return "sent";
+  } catch (error) {
+    if (stream?.hasBegun) {
+      stream.fail(error);
+      return "sent";
+    }
+    const fault = toFault(error);
+    if (!runFaults.includes(fault.code)) throw error;
+    // The run has tried again itself, where that could help.
+    const answerHeaders = { [sessionHeader]: sessionId, "x-should-retry": "false" };
+    return { status: 502, body: toChatError(fault), headers: answerHeaders };
+  }
+}
+
+/** Events of the kind that `EventSource` reads, each with a line of JSON. */
+class ChunkStream {
+  readonly #response: ServerResponse;
+  readonly #sessionId: string;
+
+  constructor(response: ServerResponse, sessionId: string) {
+    this.#response = response;
+    this.#sessionId = sessionId;
+  }
+
+  get hasBegun(): boolean {
+    return this.#response.headersSent;
+  }
+
+  begin(): void {
+    this.#response.writeHead(200, {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      // Servers between must not gather it.
+      "x-accel-buffering": "no",
+      [sessionHeader]: this.#sessionId,
+      ...safeHeaders,
+    });
+  }
+
+  write(chunk: unknown): void {
+    this.#send(`data: ${JSON.stringify(chunk)}\n\n`);
+  }
+
+  /** Says nothing, so that nobody takes the connection for dead. */
+  writeComment(): void {
+    this.#send(": wait\n\n");
+  }
+
+  end(): void {
+    this.#response.end("data: [DONE]\n\n");
+  }
+
+  /** Without the last line: the answer is not complete. */
+  fail(error: unknown): void {
+    this.write(toChatError(toFault(error)));
+    this.#response.end();
+  }
+
+  #send(text: string): void {
+    // A client that reads too slowly is taken for gone.
+    if (this.#response.writableLength > maxBufferedBytes) this.#response.destroy();
+    else if (!this.#response.destroyed) this.#response.write(text);
+  }
+}
