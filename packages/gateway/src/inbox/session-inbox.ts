@@ -212,7 +212,8 @@ export class SessionInbox {
     const { store, ids } = this.#parts;
     const messageIds = step.messages.map(({ id }) => id);
     const [first] = step.messages;
-    const isCommand = messageIds.length === 1 && hosted.session.extensions?.isCommand(first!.text) === true;
+    const mayBeCommand = messageIds.length === 1 && first!.isVerbatim !== true;
+    const isCommand = mayBeCommand && hosted.session.extensions?.isCommand(first!.text) === true;
     const told = isCommand ? [] : pickUntold(step.messages, this.#messages.listUntold());
     const logId = messageIds.length > 1 ? ids() : first!.id;
     // From now on they cannot be cancelled.
@@ -245,6 +246,7 @@ export class SessionInbox {
       messageId: logId,
       scopes: getCommonScopes(messages),
       ...(images.length > 0 && { images }),
+      ...(messages.some(({ isVerbatim }) => isVerbatim) && { expandPromptTemplates: false }),
     });
     const { disposition } = submission;
     // A run that fails tells it in its events.
