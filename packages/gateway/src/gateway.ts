@@ -61,7 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
   const reload = () => reloadSettings(settings, parts.sessions);
   const devices = await openDevices({ agentDir, clock, ids, log });
-  const guesses = new Guesses(clock);
+  const guesses = new Guesses(clock, log);
   let isStopping = false;
   const parts: GatewayParts = {
     ...durable.parts,

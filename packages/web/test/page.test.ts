@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Clock, systemClock } from "@tau/ai";
 import { call, scriptedModel, type ScriptedTurn, text, thinking } from "@tau/ai/testing";
+import { SessionManager } from "@tau/harness";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import {
   createOutsideFile,
@@ -35,6 +37,25 @@ async function readStoredDevice() {
   return { deviceId, exported, extractable: key.extractable, local: localStorage.length, address: location.href };
 }
 
+/** A clock for the deltas of a model. After a number of them, none comes until it is told to go on. */
+class Pace implements Clock {
+  readonly now = systemClock.now;
+  readonly monotonic = systemClock.monotonic;
+  deltasLeft = Number.POSITIVE_INFINITY;
+  #held: (() => void)[] = [];
+
+  setTimer(_afterMs: number, fire: () => void): () => void {
+    if (this.deltasLeft-- > 0) return systemClock.setTimer(0, fire);
+    this.#held.push(fire);
+    return () => {};
+  }
+
+  goOn(): void {
+    this.deltasLeft = Number.POSITIVE_INFINITY;
+    for (const fire of this.#held.splice(0)) fire();
+  }
+}
+
 /** A turn of the model that waits until it is told to go on. */
 function createGate(content: ScriptedTurn): { turn: ScriptedTurn; open: () => void } {
   let open = () => {};
@@ -46,7 +67,8 @@ describe.skipIf(problem !== undefined)("the page", () => {
   let kit: PageKit;
   /** One gateway and one paired page for all tests; each begins a session of its own. */
   let opened: OpenPage;
-  const model = scriptedModel([], { model: { reasoning: true }, tokensPerSecond: 40 });
+  const pace = new Pace();
+  const model = scriptedModel([], { model: { reasoning: true }, tokensPerSecond: 1_000, clock: pace });
   beforeAll(async () => {
     kit = await openPageKit();
     opened = await openPage(kit, { model });
@@ -94,14 +116,19 @@ describe.skipIf(problem !== undefined)("the page", () => {
     const words = Array.from({ length: 30 }, (_, index) => `word${index}`).join(" ");
     const { page, workspace } = await begin(
       [thinking("I think first."), call("edit", { path: "a.txt", edits: [{ oldText: "one", newText: "two" }] })],
-      [text(`# Done\n\n${words}\n\n[here](https://example.com/) and [not here](javascript:alert(1))`)],
+      () => {
+        pace.deltasLeft = 20;
+        return [text(`# Done\n\n${words}\n\n[here](https://example.com/) and [not here](javascript:alert(1))`)];
+      },
     );
+    onTestFinished(() => pace.goOn());
     await writeFile(join(workspace, "a.txt"), "one\n");
     await say(page, "Please edit **a.txt**.");
     await page.locator(".user strong", { hasText: "a.txt" }).waitFor();
     await page.locator(".diff .added", { hasText: "+two" }).waitFor();
     await waitForText(page, "word3 ");
     expect(await page.getByText("word29").count()).toBe(0);
+    pace.goOn();
     await waitForText(page, "word29");
     await page.getByRole("heading", { name: "Done" }).waitFor();
     expect(await page.getByText("I think first.").count()).toBe(0);
@@ -211,11 +238,15 @@ describe.skipIf(problem !== undefined)("the page", () => {
     await waitForText(page, "Yes.");
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("New session").waitFor();
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await help.getByText("New session").waitFor();
     await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
     await page.keyboard.press("m");
-    await page.getByRole("dialog", { name: "Model and thinking" }).waitFor();
+    const dialog = page.getByRole("dialog", { name: "Model and thinking" });
+    await dialog.waitFor();
     await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
     const getScheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
     expect(await getScheme()).toBe("light");
     await page.keyboard.press("d");
@@ -228,6 +259,55 @@ describe.skipIf(problem !== undefined)("the page", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("nothing like it");
     await page.getByText("No sessions.").waitFor();
+  });
+
+  test("a transcript of thousands of entries costs less than a frame's time per frame, wherever it is scrolled", async () => {
+    const { page, workspace, agentDir, url } = opened;
+    const manager = await SessionManager.create(workspace, undefined, { agentDir, durability: "none" });
+    const count = process.env["TAU_LONG"] ? 10_000 : 2_500;
+    for (let index = 0; index < count; index++) {
+      const content = `Entry ${index}.\n\n- with a *list*\n- and \`code\`\n\n${"word ".repeat(index % 60)}`;
+      await manager.appendMessage({ role: "user", content, timestamp: index });
+    }
+    await manager.close();
+    await page.goto(`${url}/#/session/${manager.getSessionId()}`);
+    await waitForText(page, `Entry ${count - 1}.`);
+    const log = page.getByRole("log", { name: "Transcript" });
+    // Older entries come as the beginning comes near.
+    await expect
+      .poll(
+        async () => {
+          await log.evaluate((element) => (element.scrollTop = 0));
+          return await log.getByText("Entry 0.", { exact: true }).count();
+        },
+        { interval: 30 },
+      )
+      .toBe(1);
+    expect(await log.locator(".row").count()).toBeLessThan(80);
+    const devtools = await page.context().newCDPSession(page);
+    // The processor's time that our code and the layout take. Painting is left out: people's machines have a GPU for it.
+    await devtools.send("Performance.setTimeDomain", { timeDomain: "threadTicks" });
+    await devtools.send("Performance.enable");
+    const getWorkMs = async () => {
+      const { metrics } = await devtools.send("Performance.getMetrics");
+      const parts = metrics.filter(({ name }) => /^(?:Script|Layout|RecalcStyle)Duration$/.test(name));
+      return 1_000 * parts.reduce((sum, { value }) => sum + value, 0);
+    };
+    const before = await getWorkMs();
+    const frames = 150;
+    const moved = await log.evaluate(async (element, count) => {
+      for (let frame = 0; frame < count; frame++) {
+        element.scrollTop += 120;
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
+      return element.scrollTop;
+    }, frames);
+    expect(moved).toBeGreaterThan(frames * 100);
+    const frameMs = ((await getWorkMs()) - before) / frames;
+    if (process.env["TAU_LONG"]) console.log(`A frame takes ${frameMs.toFixed(1)} ms.`);
+    expect(frameMs).toBeLessThan(1_000 / 60);
+    await page.getByRole("button", { name: "Go to the end" }).click();
+    await waitForText(page, `Entry ${count - 1}.`);
   });
 
   test("on a phone of 360 pixels nothing is wider than the screen", async () => {

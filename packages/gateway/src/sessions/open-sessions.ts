@@ -61,6 +61,7 @@ export class OpenSessions {
   readonly #opening = new Map<string, Promise<OpenSession>>();
   /** Settle when their logs can be opened again. */
   readonly #closing = new Map<string, Promise<void>>();
+  #isDisposed = false;
 
   constructor(options: OpenSessionsOptions) {
     this.#options = options;
@@ -157,6 +158,7 @@ export class OpenSessions {
   }
 
   async dispose(reason?: unknown): Promise<void> {
+    this.#isDisposed = true;
     const directories = [...this.#directories.values()];
     this.#directories.clear();
     await Promise.all(
@@ -184,14 +186,22 @@ export class OpenSessions {
       throw new GatewayError("conflict", message);
     }
     const cwd = await getWorkingDirectory(manager, startDirectory);
-    return await this.#withHost(cwd, async (host) => {
-      const id = await host.open(manager);
-      return this.#open.get(id)!;
-    });
+    let isTaken = false;
+    try {
+      return await this.#withHost(cwd, async (host) => {
+        isTaken = true;
+        return this.#open.get(await host.open(manager))!;
+      });
+    } catch (error) {
+      // A host that fails to open a log closes it.
+      if (!isTaken) await manager.close();
+      throw error;
+    }
   }
 
   /** Opens the host of a directory, if it is not open, and keeps it open as long as the work goes on. */
   async #withHost<T>(cwd: string, work: (host: Host) => Promise<T>): Promise<T> {
+    if (this.#isDisposed) throw new GatewayError("unavailable", "The gateway stops. Try again when it runs.");
     const directory = this.#directories.get(cwd) ?? { host: this.#openHost(cwd), users: 0 };
     this.#directories.set(cwd, directory);
     directory.users++;

@@ -59,7 +59,6 @@ export type {
   ThinkingLevelChangeEntry,
   UsageEntry,
 } from "./entry.ts";
-export { writeWhole } from "../durable-file.ts";
 export { createFileStore, type FileStoreOptions } from "./file-store.ts";
 export { encodeLine, readChecksum } from "./line.ts";
 export { findSession, mustBeInSessionDirectory, mustBeSession, type SessionLookup } from "./find-session.ts";

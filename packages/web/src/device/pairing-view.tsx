@@ -1,13 +1,14 @@
 /** The first thing a new device shows. */
 import { useEffect, useState } from "preact/hooks";
 import { Logo } from "../app/icons.tsx";
-import { claimDevice, nameThisDevice, type PairRequest, PairingError, requestPairing } from "./pairing.ts";
+import type { PairRequestData } from "@tau/protocol/gateway";
+import { claimDevice, nameThisDevice, PairingError, requestPairing } from "./pairing.ts";
 
 const pollMs = 2_000;
 
 type State =
   | { kind: "asking" }
-  | { kind: "shown"; request: PairRequest }
+  | { kind: "shown"; request: PairRequestData }
   | { kind: "failed"; message: string }
   | { kind: "expired" };
 

@@ -1,15 +1,6 @@
 /** How this device gets a token: it shows a code, a person types it where the gateway runs, and the device claims the token. */
-import { importToken } from "@tau/protocol/gateway";
+import { importToken, type PairClaimData, type PairRequestData } from "@tau/protocol/gateway";
 import { writeValue } from "./database.ts";
-
-export interface PairRequest {
-  requestId: string;
-  code: string;
-  secret: string;
-  expiresInMs: number;
-}
-
-type Claim = { state: "pending" } | { state: "paired"; deviceId: string; token: string };
 
 /** A request that the gateway refused; the text is for people. */
 export class PairingError extends Error {
@@ -22,14 +13,14 @@ export class PairingError extends Error {
   }
 }
 
-export const requestPairing = (name: string): Promise<PairRequest> => post("/pair/request", { name });
+export const requestPairing = (name: string): Promise<PairRequestData> => post("/pair/request", { name });
 
 /** Undefined while nobody has typed the code. The token is only ever here and in the key that is stored. */
 export async function claimDevice({
   requestId,
   secret,
-}: PairRequest): Promise<{ deviceId: string; key: CryptoKey } | undefined> {
-  const claim = await post<Claim>("/pair/claim", { requestId, secret });
+}: PairRequestData): Promise<{ deviceId: string; key: CryptoKey } | undefined> {
+  const claim = await post<PairClaimData>("/pair/claim", { requestId, secret });
   if (claim.state === "pending") return undefined;
   const device = { deviceId: claim.deviceId, key: await importToken(claim.token) };
   await writeValue("device", device);

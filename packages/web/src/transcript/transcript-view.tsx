@@ -17,7 +17,7 @@ export function TranscriptView({ session }: { session: RemoteSession }) {
   useRedraw((listener) => session.onChange(listener), [session]);
   const [, redraw] = useReducer<number, void>((count) => count + 1, 0);
   const [isAtEnd, setAtEnd] = useState(true);
-  const list = useRef<VirtualList<Item>>(null);
+  const list = useRef<VirtualList<Item> | null>(null);
   const items = transcript.getItems();
   const loadOlder = () => {
     if (transcript.hasOlder) void transcript.loadOlder().then(() => redraw());
@@ -29,7 +29,7 @@ export function TranscriptView({ session }: { session: RemoteSession }) {
         <p class="empty">Nothing has been said yet. What should be done?</p>
       ) : (
         <VirtualList
-          ref={list}
+          onMount={(mounted) => (list.current = mounted)}
           items={items}
           draw={draw}
           estimatedHeight={72}

@@ -10,6 +10,8 @@ export interface VirtualListProps<T extends { key: string }> {
   label: string;
   /** Whether it stays at its end while it grows, unless the reader has scrolled away. */
   followsEnd?: boolean;
+  /** Gets the list, for `scrollToEnd`. */
+  onMount?: (list: VirtualList<T>) => void;
   /** The beginning comes near. */
   onNearStart?: () => void;
   /** Whether the end is on the screen. */
@@ -17,7 +19,11 @@ export interface VirtualListProps<T extends { key: string }> {
   role?: "log" | "list";
 }
 
-const margin = 1_200;
+/** How far beyond the screen items are drawn, and when the next ones are. */
+const margin = 1_000;
+const minMargin = 800;
+/** More are dropped again, such as those that were drawn before their heights were known. */
+const maxRows = 120;
 const nearStart = 2_000;
 /** Pixels from the end that count as being there. */
 const endSlack = 40;
@@ -33,9 +39,21 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   readonly #after = createRef<HTMLDivElement>();
   /** Measured heights by key. */
   readonly #heights = new Map<string, number>();
+  /** The keys of what is drawn. */
   readonly #elements = new Map<Element, string>();
+  readonly #rows: RowList = {
+    add: (element, key) => {
+      this.#elements.set(element, key);
+      this.#observer.observe(element);
+    },
+    remove: (element) => {
+      this.#elements.delete(element);
+      this.#observer.unobserve(element);
+    },
+  };
   #offsets: Float64Array = new Float64Array(1);
   #isAtEnd = true;
+  #lastTop = 0;
   #frame = 0;
   /** The item that stays where it is on the screen when what is above it changes its height. */
   #anchor: { key: string; top: number } | undefined;
@@ -43,12 +61,13 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
 
   /** Brings the end to the screen. */
   scrollToEnd(): void {
-    this.#isAtEnd = this.props.followsEnd === true;
+    if (this.props.followsEnd) this.#setAtEnd(true);
     const scroller = this.#scroller.current;
     if (scroller) scroller.scrollTop = scroller.scrollHeight;
   }
 
   override componentDidMount(): void {
+    this.props.onMount?.(this);
     this.#observer.observe(this.#scroller.current!);
     this.#update();
   }
@@ -76,9 +95,7 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
       >
         <div ref={this.#before} aria-hidden="true" />
         {items.slice(range.start, range.end).map((item) => (
-          <div class="row" key={item.key} ref={(element) => this.#observe(item.key, element)}>
-            {draw(item)}
-          </div>
+          <Row key={item.key} item={item} draw={draw as (item: never) => ComponentChildren} list={this.#rows} />
         ))}
         <div ref={this.#after} aria-hidden="true" />
       </div>
@@ -96,7 +113,11 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
     const scroller = this.#scroller.current;
     if (!scroller) return;
     const { scrollTop, scrollHeight, clientHeight } = scroller;
-    this.#setAtEnd(scrollHeight - scrollTop - clientHeight <= endSlack);
+    // It grows while it is drawn, so being short of the end counts only for a reader who went back.
+    const isBack = scrollTop < this.#lastTop - 1;
+    if (scrollHeight - scrollTop - clientHeight <= endSlack) this.#setAtEnd(true);
+    else if (isBack) this.#setAtEnd(false);
+    this.#lastTop = scrollTop;
     this.#anchor = this.#findAnchor(scrollTop);
     this.#setRange(scrollTop, clientHeight);
     if (scrollTop < nearStart) this.props.onNearStart?.();
@@ -139,29 +160,17 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   }
 
   #setRange(top: number, height: number): void {
-    const range = findRange(this.#offsets, { top, height, margin });
-    const before = this.state.range;
-    if (range.start !== before.start || range.end !== before.end) this.setState({ range });
-    else this.#place();
+    const needed = findRange(this.#offsets, { top, height, margin: minMargin });
+    const { start, end } = this.state.range;
+    const hasAll = start <= needed.start && end >= needed.end && end < this.#offsets.length;
+    if (hasAll && end - start < maxRows) this.#place();
+    else this.setState({ range: findRange(this.#offsets, { top, height, margin }) });
   }
 
   #setAtEnd(isAtEnd: boolean): void {
     if (isAtEnd === this.#isAtEnd) return;
     this.#isAtEnd = isAtEnd;
     this.props.onAtEnd?.(isAtEnd);
-  }
-
-  #observe(key: string, element: HTMLElement | null): void {
-    if (element) {
-      this.#elements.set(element, key);
-      this.#observer.observe(element);
-      return;
-    }
-    for (const [known, itsKey] of this.#elements) {
-      if (itsKey !== key || known.isConnected) continue;
-      this.#elements.delete(known);
-      this.#observer.unobserve(known);
-    }
   }
 
   #measure(changes: readonly ResizeObserverEntry[]): void {
@@ -175,6 +184,42 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
       hasChanged = true;
     }
     if (hasChanged) this.#update();
+  }
+}
+
+interface RowList {
+  add(element: Element, key: string): void;
+  remove(element: Element): void;
+}
+
+interface RowProps {
+  item: { key: string };
+  draw: (item: never) => ComponentChildren;
+  list: RowList;
+}
+
+/** It is drawn again only for another item, and measured as long as it is there. */
+class Row extends Component<RowProps> {
+  readonly #element = createRef<HTMLDivElement>();
+
+  override shouldComponentUpdate({ item, draw }: RowProps): boolean {
+    return item !== this.props.item || draw !== this.props.draw;
+  }
+
+  override componentDidMount(): void {
+    this.props.list.add(this.#element.current!, this.props.item.key);
+  }
+
+  override componentWillUnmount(): void {
+    if (this.#element.current) this.props.list.remove(this.#element.current);
+  }
+
+  override render({ item, draw }: RowProps): ComponentChildren {
+    return (
+      <div class="row" ref={this.#element}>
+        {draw(item as never)}
+      </div>
+    );
   }
 }
 
