@@ -71,7 +71,9 @@ export class ItemBuilder {
         if (block.type === "toolCall") items.push(this.#getCallItem(entry.id, block, outcomes, running));
       }
     }
-    return items;
+    // What a session begins with is in its header.
+    const begin = items.findIndex(({ kind }) => kind !== "note");
+    return begin < 0 ? [] : items.slice(begin);
   }
 
   #getPlainItems(entry: SessionEntry): readonly Item[] {
