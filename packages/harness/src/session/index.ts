@@ -80,6 +80,7 @@ export { filterSessions, type SessionFilter } from "./filter-sessions.ts";
 export type { SessionInfo } from "./session-info.ts";
 export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
+export type { SessionStorage } from "./session-storage.ts";
 export { type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
 export type { AppendOutcome, LogStore } from "./store.ts";
 export { type MovedSession, removeSession, restoreSession, trashSession } from "./trash.ts";
