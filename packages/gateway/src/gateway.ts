@@ -150,12 +150,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async drain(drainOptions = {}) {
       isStopping = true;
       server.stopAccepting();
-      // What waits begins no more runs.
+      // What waits begins no more runs, and stays on the disk for the next start.
       inbox.stop();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
-      // What waits stays on the disk for the next start.
-      await inbox.stop();
       return await waitForRuns(parts, drainOptions);
     },
     async stop() {
