@@ -5,11 +5,12 @@ import { openBenchGateway } from "./gateway-server.mjs";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const idle = 1_000;
 const streaming = 200;
 const perSecond = 50;
-const seconds = 10;
+const seconds = 20;
 
 export default async function bench(report) {
   const words = Array.from({ length: perSecond * seconds }, (_unused, index) => `word${index % 10} `).join("");
@@ -17,13 +18,16 @@ export default async function bench(report) {
     Array.from({ length: streaming }, () => [text(words)]),
     { tokensPerSecond: perSecond },
   );
-  const { url, token, client, create, close } = await openBenchGateway({ model });
+  const settings = { gateway: { lanes: { global: streaming } } };
+  const { url, token, client, create, close } = await openBenchGateway({ model, settings });
   try {
     const before = process.memoryUsage.rss();
     for (let index = 0; index < idle; index++) await create();
     const withIdle = process.memoryUsage.rss();
     const ids = [];
-    for (let index = 0; index < streaming; index++) ids.push((await create()).session.sessionId);
+    const hosted = [];
+    for (let index = 0; index < streaming; index++) hosted.push(await create());
+    for (const { session } of hosted) ids.push(session.sessionId);
     const child = fork(join(import.meta.dirname, "gateway-followers.mjs"), { stdio: "inherit" });
     child.send({ url, token, ids });
     await once(child, "message");
@@ -33,9 +37,11 @@ export default async function bench(report) {
     const started = performance.now();
     let peak = 0;
     const watching = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 100);
-    await Promise.all(
+    const runs = Promise.all(
       ids.map((sessionId) => client.must("session.execute", { sessionId, prompt: "Tell me a story." })),
     );
+    const perEvent = await measureSteady(hosted);
+    await runs;
     const { user, system } = process.cpuUsage(cpu);
     const wallMs = performance.now() - started;
     clearInterval(watching);
@@ -49,8 +55,20 @@ export default async function bench(report) {
     report("event loop delay, p99", delay.percentile(99) / 1e6 - 5, "ms");
     report("RSS", peak / 1024 / 1024, "MiB");
     report("an idle session", (withIdle - before) / 1024 / idle, "KiB of RSS");
-    report("a delta", (user + system) / deltas, "µs of CPU");
+    report("a delta, with what begins and ends a run", (user + system) / deltas, "µs of CPU");
+    report("an event while all stream", perEvent, "µs of CPU");
+    report("CPU for all at full rate", (perEvent * streaming * perSecond) / 1e4, "% of a core");
   } finally {
     await close();
   }
+}
+
+/** While all stream. Does not depend on who else uses the machine, as the delay of the event loop does. */
+async function measureSteady(hosted) {
+  while (hosted.some(({ view }) => !view.live.message)) await sleep(100);
+  const countEvents = () => hosted.reduce((sum, { position }) => sum + position.seq, 0);
+  const [cpu, events] = [process.cpuUsage(), countEvents()];
+  await sleep(3_000);
+  const { user, system } = process.cpuUsage(cpu);
+  return (user + system) / (countEvents() - events);
 }

@@ -59,7 +59,8 @@ const parts = {
 const chunkFiles = {
   tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|harness\/src\/(policy\/exec|sandbox))\//,
   gateway: /^packages\/(gateway\/src|cli\/src\/(gateway|commands\/gateway))/,
-  commands: /^packages\/(cli\/src\/commands|harness\/src\/(export|packages))\//,
+  commands:
+    /^packages\/(cli\/src\/(commands\/|show-help|named-packages|run-terminal)|harness\/src\/(export|packages)\/)/,
   extensions: /^packages\/(harness\/src\/extensions|pi\/src)\//,
 };
 

@@ -65,7 +65,7 @@ const packages = [
   },
   { name: "tui", entries: ["index", "testing/index"] },
   { name: "pi", entries: ["index"] },
-  { name: "gateway", entries: ["index", "testing/index"] },
+  { name: "gateway", entries: ["index", "cluster/index", "testing/index"] },
   { name: "cli", entries: ["index"] },
 ];
 

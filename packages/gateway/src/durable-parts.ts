@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
 import { Inbox } from "./inbox/inbox.ts";
-import { openInboxFile } from "./inbox/inbox-store.ts";
+import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";
 import { Lanes, resolveLimits } from "./lanes/lanes.ts";
 import { RunRecords } from "./lanes/run-records.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
@@ -14,6 +14,8 @@ export interface DurablePartsOptions {
   ids: Ids;
   getSettings: () => GatewaySettings;
   getSessions: () => GatewayParts["sessions"];
+  /** Where accepted messages are kept. Default: a file. */
+  inboxStore?: InboxStore;
   log: (line: string) => void;
 }
 
@@ -32,7 +34,7 @@ export async function openDurableParts(options: DurablePartsOptions): Promise<Du
     for (const each of closers.toReversed()) await each();
   };
   try {
-    const store = await openInboxFile(directory, { clock, ids });
+    const store = options.inboxStore ?? (await openInboxFile(directory, { clock, ids }));
     closers.push(() => store.close());
     const runs = await RunRecords.open(directory, { clock, ids });
     closers.push(() => runs.close());

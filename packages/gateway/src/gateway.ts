@@ -12,6 +12,8 @@ import { openDurableParts } from "./durable-parts.ts";
 import { SessionKeys } from "./http/session-keys.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
 import { LogLines } from "./log-lines.ts";
+import type { Cluster, ClusterOptions } from "./cluster/cluster.ts";
+import type { ClusterTiming } from "./cluster/membership.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
 import { listen, type ListenOptions } from "./server/server.ts";
@@ -33,6 +35,8 @@ export interface GatewayOptions extends ListenOptions {
   /** Of the program. */
   version: string;
   log: (line: string) => void;
+  /** Other gateways that this one shares its sessions with; see `parseClusterUrl`. Default: it is alone. */
+  cluster?: { url: string; timing?: ClusterTiming };
   clock?: Clock;
   ids?: Ids;
 }
@@ -47,6 +51,15 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+type ClusterParts = Pick<ClusterOptions, "clock" | "ids" | "log" | "getParts">;
+
+/** What a cluster needs is loaded only where there is one. */
+async function joinCluster({ cluster, agentDir }: GatewayOptions, own: ClusterParts): Promise<Cluster | undefined> {
+  if (!cluster) return undefined;
+  const { Cluster: Nodes } = await import("./cluster/cluster.ts");
+  return await Nodes.open({ ...cluster, ...own, agentDir });
+}
+
 /** How long a message that is being handed over when the gateway stops may take. */
 const maxSettleMs = 5_000;
 
@@ -55,13 +68,22 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock = systemClock, ids = systemIds, getSettings = () => settings.get().gateway } = options;
   const logs = new LogLines(options.log);
   const log = logs.add;
-  const durable = await openDurableParts({ agentDir, clock, ids, getSettings, log, getSessions: () => parts.sessions });
+  const cluster = await joinCluster(options, { clock, ids, log, getParts: () => parts });
+  const durable = await openDurableParts({
+    agentDir,
+    clock,
+    ids,
+    getSettings,
+    log,
+    getSessions: () => parts.sessions,
+    ...(cluster && { inboxStore: cluster.inbox }),
+  });
   const { inbox } = durable;
   const subscriptions = new Subscriptions(clock);
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
   const reload = () => reloadSettings(settings, parts.sessions);
   const devices = await openDevices({ agentDir, clock, ids, log });
-  const guesses = new Guesses(clock);
+  const guesses = new Guesses(clock, log);
   let isStopping = false;
   const parts: GatewayParts = {
     ...durable.parts,
@@ -82,11 +104,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       openDirectory,
       startDirectory,
       index: sessionIndex,
+      ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => cluster.inbox.load(sessionId) }),
       subscriptions,
       settings,
       reloadGateway: reload,
-      afterCrash: inbox.afterCrash,
-      onOpened: (hosted) => inbox.onOpened(hosted),
+      afterCrash: {
+        ...inbox.afterCrash,
+        wasCut: (sessionId) => inbox.afterCrash.wasCut(sessionId) || cluster?.wasAbandoned(sessionId) === true,
+      },
+      onOpened: (hosted) => {
+        inbox.onOpened(hosted);
+        cluster?.catalogue.watch(hosted);
+      },
+      onClosed: (sessionId) => cluster?.catalogue.close(sessionId),
       clock,
       log,
     }),
@@ -97,6 +127,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
     }),
     subscriptions,
+    cluster,
     listModels: () => listModels(agentDir, settings),
     reload,
     logs,
@@ -104,8 +135,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const server = await listen(options, parts).catch(async (error: unknown) => {
     await durable.close();
+    await cluster?.close();
     throw error;
   });
+  void cluster?.start();
   void inbox.start();
   const stopWatching = devices.watch();
   devices.onRemoved((id) => {
@@ -128,6 +161,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async stop() {
       isStopping = true;
       inbox.stop();
+      cluster?.leave();
       // Runs end before their clients go, who are told how.
       await parts.sessions.dispose("gateway_disconnected");
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
@@ -137,6 +171,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       // An extension that hangs must not hold up the end.
       await untilTimeout(inbox.settled(), maxSettleMs, clock);
       await durable.close();
+      await cluster?.close();
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Settings, SettingsManager } from "@tau/harness/settings";
 import type { Devices } from "./auth/devices.ts";
 import type { Guesses } from "./auth/guesses.ts";
 import type { Pairing } from "./auth/pairing.ts";
+import type { Cluster } from "./cluster/cluster.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
 import type { SessionKeys } from "./http/session-keys.ts";
 import type { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
@@ -38,6 +39,8 @@ export interface GatewayParts {
   readonly sessions: OpenSessions;
   readonly sessionIndex: SessionIndex;
   readonly subscriptions: Subscriptions;
+  /** Undefined: this gateway is alone. */
+  readonly cluster: Cluster | undefined;
   /** The models that can be used, where no session is open that knows more. */
   readonly listModels: () => Promise<readonly Model[]>;
   /** Reads the settings again, also those of open sessions; answers with the names of those that changed. */

@@ -33,5 +33,8 @@ test("a greeting names what the client may do", async () => {
   const client = await connectRaw(gateway.url, { token, connect: { scopes: ["read"] } });
   const hello = client.frames.find((frame) => frame.type === "res") as { payload: HelloData };
   expect(hello.payload).toMatchObject({ type: "hello-ok", protocol: 1, scopes: ["read"], deviceId: "local" });
+  expect(hello.payload.features.events).toEqual(
+    expect.arrayContaining(["session.snapshot", "session.message.delta", "gateway.stopping"]),
+  );
   expect(await client.call("sessions.create", { cwd: "/" })).toMatchObject({ ok: false, error: { code: "forbidden" } });
 });

@@ -47,6 +47,9 @@ const names = {
   notice: "session.notice",
 } as const satisfies Record<SessionEvent["type"], string>;
 
+/** Every name, once. */
+export const wireEventNames: readonly WireEventName[] = [...new Set(Object.values(names))];
+
 /** What an event of a session is called on a wire, and what it carries there. */
 export interface NamedEvent {
   name: WireEventName;

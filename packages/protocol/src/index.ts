@@ -61,6 +61,7 @@ export {
   nameEvent,
   unwrapEvent,
   type WireEventName,
+  wireEventNames,
   wrapEvent,
 } from "./envelope.ts";
 export type {

@@ -23,11 +23,13 @@ interface Record {
 
 export class Guesses {
   readonly #clock: Clock;
+  readonly #log: (line: string) => void;
   /** The least recent first. */
   readonly #records = new Map<string, Record>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, log: (line: string) => void) {
     this.#clock = clock;
+    this.#log = log;
   }
 
   /** Counts a wrong guess. Returns how long the address has to wait before the next; 0 if it is not locked out. */
@@ -38,6 +40,7 @@ export class Guesses {
     this.#records.delete(address);
     if (this.#records.size >= maxAddresses) this.#records.delete(this.#records.keys().next().value!);
     this.#records.set(address, { wrong, lastMs: now });
+    if (wrong === maxWrong + 1) this.#log(`${address} has shown ${wrong} wrong tokens, and is told to wait.`);
     return getLockMs(wrong);
   }
 }

@@ -13,7 +13,8 @@ export class SessionFeed {
   readonly #parts: SessionFeedParts;
   readonly #followers = new Map<Client, Follower>();
   #stop: (() => void) | undefined;
-  #snapshot: SharedFrame | undefined;
+  /** For clients that need one at the same time. It may be large, and nothing else keeps it. */
+  #snapshot: WeakRef<SharedFrame> | undefined;
 
   constructor(parts: SessionFeedParts) {
     this.#parts = parts;
@@ -75,8 +76,11 @@ export class SessionFeed {
   /** Clients that need one at the same position share it. */
   #getSnapshot(): SharedFrame {
     const { view, position } = this.#parts.hosted;
-    this.#snapshot ??= this.#toFrame({ kind: "snapshot", view, position });
-    return this.#snapshot;
+    const known = this.#snapshot?.deref();
+    if (known) return known;
+    const frame = this.#toFrame({ kind: "snapshot", view, position });
+    this.#snapshot = new WeakRef(frame);
+    return frame;
   }
 
   #toFrame(item: HostEvent): SharedFrame {

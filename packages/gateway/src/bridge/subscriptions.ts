@@ -42,6 +42,10 @@ export class Subscriptions {
     return this.#feeds.get(sessionId)?.feed.size ?? 0;
   }
 
+  listClients(sessionId: string): Client[] {
+    return [...(this.#feeds.get(sessionId)?.feed.clients ?? [])];
+  }
+
   /** Whether a client that follows the session answers questions of the policy. */
   isAttended(sessionId: string): boolean {
     for (const { scopes, abilities } of this.#feeds.get(sessionId)?.feed.clients ?? []) {
@@ -52,8 +56,7 @@ export class Subscriptions {
 
   /** Tells those who follow a session that it is closed. */
   close(sessionId: string, reason: string): void {
-    const clients = [...(this.#feeds.get(sessionId)?.feed.clients ?? [])];
-    for (const client of clients) {
+    for (const client of this.listClients(sessionId)) {
       this.remove(client, sessionId);
       this.tellClosed(client, sessionId, reason);
     }

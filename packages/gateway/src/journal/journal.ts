@@ -4,7 +4,8 @@
  */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { createFileStore, encodeLine, type LogStore, writeWhole } from "@tau/harness/session";
+import { writeWhole } from "@tau/harness/durable";
+import { createFileStore, encodeLine, type LogStore } from "@tau/harness/session";
 import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { GatewayError } from "../errors.ts";
 import { parseRecords } from "./parse-records.ts";

@@ -7,7 +7,11 @@ import { method, type SomeMethods } from "./method.ts";
 export const inboxMethods = {
   "inbox.list": method(
     { sessionId: optional(nonEmptyText), state: optional(oneOf("waiting", "dead")) },
-    ({ parts }, filter) => ({ messages: parts.inbox.list(withoutUndefined(filter)).map(toMessageData) }),
+    async ({ parts }, filter) => {
+      const wanted = withoutUndefined(filter);
+      const messages = (await parts.cluster?.inbox.listAll(wanted)) ?? parts.inbox.list(wanted);
+      return { messages: messages.map(toMessageData) };
+    },
   ),
   "inbox.replay": method({ id: nonEmptyText }, async ({ parts }, { id }) =>
     toMessageData(await parts.inbox.replay(id)),

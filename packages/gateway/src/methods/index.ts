@@ -38,7 +38,11 @@ export async function callMethod(context: MethodContext, { method, params = {} }
   if (scope === "none" || !context.client.scopes.has(scope)) {
     throw new GatewayError("forbidden", `${method} needs the scope ${scope}, which this device does not have.`);
   }
-  return await callOnce(context, method, params, (fields) => run(context, method, fields));
+  return await callOnce(context, method, params, async (fields) => {
+    const here = () => run(context, method, fields);
+    const { cluster } = context.parts;
+    return cluster ? await cluster.call(context, { method, params: fields }, here) : await here();
+  });
 }
 
 async function run(context: MethodContext, method: GatewayMethod, fields: Record<string, unknown>): Promise<unknown> {

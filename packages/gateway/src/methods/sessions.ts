@@ -24,6 +24,7 @@ export const sessionsMethods = {
       limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
     },
     async ({ parts }, { limit = maxListed, all: _all, ...filter }) => {
+      if (parts.cluster) return await parts.cluster.catalogue.list({ limit, ...filter });
       parts.sessions.markChanges();
       const page = await parts.sessionIndex.list({ ...filter, limit: Math.min(limit, maxListed) });
       const sessions = await Promise.all(

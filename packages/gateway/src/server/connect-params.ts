@@ -14,6 +14,7 @@ import {
 import { type ConnectParams, gatewayProtocol, gatewayScopes, type RequestFrame } from "@tau/protocol/gateway";
 import { tryParseJson } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
+import { isTooDeep } from "./json-depth.ts";
 
 const frameFields = {
   type: oneOf("req"),
@@ -37,6 +38,7 @@ const maxIdLength = 128;
 
 /** Undefined for what is not a frame of the protocol. */
 export function parseFrame(message: string): RequestFrame | undefined {
+  if (isTooDeep(message)) return undefined;
   const parsed = parseFields(frameFields, tryParseJson(message), { isClosed: true });
   if (parsed.kind === "wrong" || parsed.values.id.length > maxIdLength) return undefined;
   return parsed.values as RequestFrame;

@@ -9,6 +9,7 @@ import type { GatewayParts } from "../parts.ts";
 import { toLimitKey } from "./address.ts";
 import { checkEffect, checkPlace, isJson, type Place } from "./check-request.ts";
 import { createHttpClient } from "./http-client.ts";
+import { isTooDeep } from "./json-depth.ts";
 import { limits } from "./limits.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
@@ -23,7 +24,7 @@ export interface HttpOptions {
 }
 
 /** No code of a status says more than the message. Others: 400. */
-const statuses: Readonly<Record<string, number>> = {
+export const errorStatuses: Readonly<Record<string, number>> = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
@@ -59,7 +60,7 @@ export async function answerHttp(
 }
 
 export const toErrorAnswer = (fault: GatewayFault): Exclude<RouteAnswer, "sent"> => ({
-  status: statuses[fault.code] ?? 400,
+  status: errorStatuses[fault.code] ?? 400,
   body: { error: fault },
   ...(fault.retryAfterMs !== undefined && {
     headers: { "retry-after": String(Math.ceil(fault.retryAfterMs / 1_000)) },
@@ -129,7 +130,9 @@ async function readBody({ method, body = "json" }: Route, request: IncomingMessa
   const bytes = await readBytes(request);
   if (body === "any") return bytes;
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (isTooDeep(text)) throw new GatewayError("invalid_parameters", "The JSON of the body is too deep.");
+    return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof TypeError)) throw error;
     throw new GatewayError("invalid_parameters", "The body is not JSON.");

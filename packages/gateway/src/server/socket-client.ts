@@ -2,7 +2,9 @@
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { getErrorMessage } from "@tau/ai/internal";
+import { wireEventNames } from "@tau/protocol";
 import {
+  gatewayEventNames,
   gatewayMethods,
   gatewayProtocol,
   type GatewayScope,
@@ -181,7 +183,7 @@ export class SocketClient implements Client {
       server: { version: parts.version, connectionId: this.connectionId },
       deviceId: device.id,
       scopes,
-      features: { methods: [...gatewayMethods], events: [] },
+      features: { methods: [...gatewayMethods], events: [...gatewayEventNames, ...wireEventNames] },
       limits,
       roots: scopes.includes("write") ? [...parts.sessions.roots] : [],
       snapshot: { sessions, approvals: sessions.reduce((sum, { approvals: open }) => sum + open, 0) },

@@ -5,7 +5,7 @@ import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import { type AgentSessionParams, SessionManager } from "@tau/harness";
 import type { AfterCrash, Host, HostedSession } from "@tau/harness/host";
 import { createSessionFrameRedactor } from "@tau/harness/policy";
-import { getWorkingDirectory, isSessionId } from "@tau/harness/session";
+import { getWorkingDirectory, isSessionId, type SessionStorage } from "@tau/harness/session";
 import type { SettingsManager } from "@tau/harness/settings";
 import type { OpenSessionData } from "@tau/protocol/gateway";
 import type { Subscriptions } from "../bridge/subscriptions.ts";
@@ -38,12 +38,18 @@ export interface OpenSessionsOptions {
   /** The directory that the gateway was started in. */
   startDirectory: string;
   index: SessionIndex;
+  /** Where sessions are kept. Default: files. */
+  storage?: SessionStorage;
+  /** Called before a session is opened that is held by this process alone. */
+  beforeOpen?: (sessionId: string) => Promise<void>;
   subscriptions: Subscriptions;
   settings: SettingsManager;
   reloadGateway: () => Promise<readonly string[]>;
   afterCrash: AfterCrash;
   /** Called with each session that was opened. */
   onOpened: (hosted: HostedSession) => void;
+  /** Called with each session that was closed. */
+  onClosed: (sessionId: string) => void;
   clock: Clock;
   log: (line: string) => void;
 }
@@ -61,6 +67,7 @@ export class OpenSessions {
   readonly #opening = new Map<string, Promise<OpenSession>>();
   /** Settle when their logs can be opened again. */
   readonly #closing = new Map<string, Promise<void>>();
+  #isDisposed = false;
 
   constructor(options: OpenSessionsOptions) {
     this.#options = options;
@@ -101,15 +108,15 @@ export class OpenSessions {
 
   /** A new session in a directory below the roots. */
   async create(cwd: string, { agentName, policyProfile, fill }: NewSessionOptions = {}): Promise<OpenSession> {
-    const { agentDir, settings } = this.#options;
+    const { agentDir, settings, storage } = this.#options;
     const { sessionDir, durability } = settings.get();
     const directory = await resolveDirectory(cwd, this.roots);
     return await this.#withHost(directory, async (host) => {
-      if (!fill) return this.#open.get(await host.create(agentName === undefined ? {} : { agentName }))!;
-      const header = withoutUndefined({ agentName, policyProfile });
+      if (!fill && !storage) return this.#open.get(await host.create(agentName === undefined ? {} : { agentName }))!;
+      const header = withoutUndefined({ agentName, policyProfile, storage });
       const manager = await SessionManager.create(directory, sessionDir, { agentDir, durability, ...header });
       try {
-        await fill(manager);
+        await fill?.(manager);
         return this.#open.get(await host.open(manager))!;
       } catch (error) {
         await manager.close();
@@ -157,6 +164,7 @@ export class OpenSessions {
   }
 
   async dispose(reason?: unknown): Promise<void> {
+    this.#isDisposed = true;
     const directories = [...this.#directories.values()];
     this.#directories.clear();
     await Promise.all(
@@ -170,28 +178,48 @@ export class OpenSessions {
   }
 
   async #openLog(sessionId: string): Promise<OpenSession> {
-    const { agentDir, startDirectory, index, settings } = this.#options;
+    const { startDirectory, storage, beforeOpen } = this.#options;
     await this.#closing.get(sessionId);
-    const path = isSessionId(sessionId) ? await index.find(sessionId) : undefined;
-    if (path === undefined) {
-      throw new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);
-    }
-    const manager = await SessionManager.open(path, { agentDir, durability: settings.get().durability });
+    const manager = await this.#openManager(sessionId);
     const { readOnly } = manager;
     if (readOnly?.reason === "held") {
       await manager.close();
+      if (storage) throw new GatewayError("moved", `The session ${sessionId} runs on another node.`);
       const message = `The session ${sessionId} is open in process ${readOnly.holder.pid}. Close it there first.`;
       throw new GatewayError("conflict", message);
     }
+    await beforeOpen?.(sessionId);
     const cwd = await getWorkingDirectory(manager, startDirectory);
-    return await this.#withHost(cwd, async (host) => {
-      const id = await host.open(manager);
-      return this.#open.get(id)!;
-    });
+    let isTaken = false;
+    try {
+      return await this.#withHost(cwd, async (host) => {
+        isTaken = true;
+        return this.#open.get(await host.open(manager))!;
+      });
+    } catch (error) {
+      // A host that fails to open a log closes it.
+      if (!isTaken) await manager.close();
+      throw error;
+    }
+  }
+
+  /** Throws `not_found`. */
+  async #openManager(sessionId: string): Promise<SessionManager> {
+    const { agentDir, index, storage, settings } = this.#options;
+    const options = { agentDir, durability: settings.get().durability };
+    const isId = isSessionId(sessionId);
+    if (storage && isId) {
+      const store = await storage.findStore(sessionId);
+      if (store) return await SessionManager.openStored(sessionId, { ...options, storage });
+    }
+    const path = isId && !storage ? await index.find(sessionId) : undefined;
+    if (path !== undefined) return await SessionManager.open(path, options);
+    throw new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);
   }
 
   /** Opens the host of a directory, if it is not open, and keeps it open as long as the work goes on. */
   async #withHost<T>(cwd: string, work: (host: Host) => Promise<T>): Promise<T> {
+    if (this.#isDisposed) throw new GatewayError("unavailable", "The gateway stops. Try again when it runs.");
     const directory = this.#directories.get(cwd) ?? { host: this.#openHost(cwd), users: 0 };
     this.#directories.set(cwd, directory);
     directory.users++;
@@ -257,12 +285,13 @@ export class OpenSessions {
   }
 
   #remove(cwd: string, sessionId: string): void {
-    const { subscriptions, index } = this.#options;
+    const { subscriptions, index, onClosed } = this.#options;
     const open = this.#open.get(sessionId);
     if (!open) return;
     this.#open.delete(sessionId);
     open.end();
     subscriptions.close(sessionId, "closed");
+    onClosed(sessionId);
     const { sessionFile } = open.hosted.session;
     if (sessionFile !== undefined) index.markChanged(sessionFile);
     const directory = this.#directories.get(cwd);

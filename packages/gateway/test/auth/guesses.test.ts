@@ -46,7 +46,7 @@ async function guess(port: number, tokens: readonly string[]): Promise<Map<numbe
 }
 
 test("of 10,000 guesses ten are answered, and the rest are told to wait", async () => {
-  const { gateway, token } = await openGuessed();
+  const { gateway, token, logged } = await openGuessed();
   const port = portOf(gateway.url);
   const wrong = Array.from({ length: 10_000 }, (_unused, index) => `${index}`.padStart(43, "a"));
   const counts = await guess(port, wrong);
@@ -54,6 +54,7 @@ test("of 10,000 guesses ten are answered, and the rest are told to wait", async 
     [401, 10],
     [429, 9_990],
   ]);
+  expect(logged).toEqual(["127.0.0.1 has shown 11 wrong tokens, and is told to wait."]);
   // One that guesses does not keep others out who share its address.
   expect([...(await guess(port, [token]))]).toEqual([[200, 1]]);
   const client = await connectRaw(gateway.url, { token });
@@ -82,7 +83,7 @@ test("the wait grows to five minutes and no further", () => {
 });
 
 test("the addresses that are remembered are limited, and the oldest goes first", () => {
-  const guesses = new Guesses(createFakeClock());
+  const guesses = new Guesses(createFakeClock(), () => {});
   for (let count = 0; count < 11; count++) guesses.addWrong("guesser");
   for (let index = 0; index < 4_095; index++) guesses.addWrong(`10.0.${index >> 8}.${index & 255}`);
   expect(guesses.addWrong("guesser")).toBe(2_000);

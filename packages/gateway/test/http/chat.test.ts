@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, type ScriptedModel, scriptedModel, text } from "@tau/ai/testing";
 import OpenAI, { APIError } from "openai";
@@ -54,17 +54,18 @@ test("an answer comes piece by piece, and usage where it was asked for", async (
 
 test("a new session takes over what was said before, and the client's instructions", async () => {
   const script = scriptedModel([[text("Blue.")]]);
-  const { openai } = await openChat({ model: script });
+  const { openai, workspace } = await openChat({ model: script });
+  await writeFile(join(workspace, "plan.txt"), "The plan is secret.");
   await openai.chat.completions.create({
     model,
     messages: [
       { role: "system", content: "Answer in one word." },
-      { role: "user", content: "My colour is blue. Say @nothing/of/files." },
+      { role: "user", content: "My colour is blue. Say @plan.txt ." },
       { role: "assistant", content: "I see." },
       {
         role: "user",
         content: [
-          { type: "text", text: "/help Which colour" },
+          { type: "text", text: "/help Which colour of @plan.txt ," },
           { type: "text", text: "is mine?" },
         ],
       },
@@ -79,7 +80,8 @@ test("a new session takes over what was said before, and the client's instructio
   expect(said[0]![1]).toContain("Answer in one word.");
   expect(said[1]![1]).toContain("My colour is blue.");
   expect(said[2]![1]).toContain("I see.");
-  expect(said[3]![1]).toContain(String.raw`/help Which colour\nis mine?`);
+  expect(JSON.stringify(messages)).not.toContain("The plan is secret.");
+  expect(said[3]![1]).toContain(String.raw`/help Which colour of @plan.txt ,\nis mine?`);
 });
 
 test("a session that is named goes on, and only what is new is said in it", async () => {

@@ -85,6 +85,13 @@ const rows: [name: string, bytes: () => Buffer[], code: number][] = [
   ["an id that is a number", () => [frame(text({ ...request, id: 1 }))], 1008],
   ["a very long id", () => [frame(text({ ...request, id: "x".repeat(1_000) }))], 1008],
   ["parameters that are a list", () => [frame(text({ ...request, params: [] }))], 1008],
+  [
+    "JSON that is very deep",
+    () => [
+      frame(text(`{"type":"req","id":"1","method":"health","params":${'{"a":'.repeat(1_500)}1${"}".repeat(1_501)}`)),
+    ],
+    1008,
+  ],
   ["a field that does not exist", () => [frame(text({ ...request, token: "x" }))], 1008],
   [
     "a field with the name of a prototype",

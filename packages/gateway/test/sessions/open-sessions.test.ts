@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call, createFakeClock, scriptedModel, text } from "@tau/ai/testing";
-import { SessionManager, SettingsManager } from "@tau/harness";
+import { HarnessError, SessionManager, SettingsManager } from "@tau/harness";
 import { createHost } from "@tau/harness/host";
 import type { OpenSessionData } from "@tau/protocol/gateway";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -26,6 +26,14 @@ async function open(given: TestGatewayOptions = {}) {
 
 const create = (client: RawClient, cwd: string, more: Record<string, unknown> = {}) =>
   client.must<OpenSessionData>("sessions.create", { cwd, ...more });
+
+/** A closed session with one entry. */
+async function writeSession(cwd: string, agentDir: string): Promise<string> {
+  const manager = await SessionManager.create(cwd, undefined, { agentDir });
+  await manager.appendSessionInfo("Written");
+  await manager.close();
+  return manager.id;
+}
 
 /** A tool that waits until it is told to go on. */
 function createWaiting() {
@@ -147,6 +155,21 @@ describe("opening", () => {
     expect(listOpen().toSorted()).toEqual(ids.toSorted());
     await Promise.all(ids.map((sessionId) => client.must("sessions.close", { sessionId })));
     expect(gateway.parts.sessions.list()).toEqual([]);
+  });
+
+  test("a directory that cannot be opened leaves its session free", async () => {
+    let fails = true;
+    const openDirectory: OpenDirectory = async (cwd, own) => {
+      if (fails) throw new HarnessError("invalid_input", "The settings of the directory are damaged.");
+      return createHost({ agentDir, params: { cwd, agentDir, settingsManager: SettingsManager.inMemory({}), ...own } });
+    };
+    const { client, workspace, agentDir } = await open({ options: { openDirectory } });
+    const sessionId = await writeSession(workspace, agentDir);
+    const refused = { ok: false, error: { code: "invalid_input" } };
+    expect(await client.call("sessions.open", { sessionId })).toMatchObject(refused);
+    expect(await client.call("sessions.create", { cwd: workspace })).toMatchObject(refused);
+    fails = false;
+    expect(await client.call("sessions.open", { sessionId })).toMatchObject({ ok: true });
   });
 
   test("a session that another process writes is a conflict, and one that nobody knows is not found", async () => {

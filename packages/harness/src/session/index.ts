@@ -59,7 +59,6 @@ export type {
   ThinkingLevelChangeEntry,
   UsageEntry,
 } from "./entry.ts";
-export { writeWhole } from "../durable-file.ts";
 export { createFileStore, type FileStoreOptions } from "./file-store.ts";
 export { encodeLine, readChecksum } from "./line.ts";
 export { findSession, mustBeInSessionDirectory, mustBeSession, type SessionLookup } from "./find-session.ts";
@@ -81,6 +80,7 @@ export { filterSessions, type SessionFilter } from "./filter-sessions.ts";
 export type { SessionInfo } from "./session-info.ts";
 export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
+export type { SessionStorage } from "./session-storage.ts";
 export { type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
 export type { AppendOutcome, LogStore } from "./store.ts";
 export { type MovedSession, removeSession, restoreSession, trashSession } from "./trash.ts";

@@ -26,7 +26,7 @@ import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { type TranscriptMessage, withIds } from "./message-ids.ts";
 import { recover } from "./recover.ts";
 import { checkSessionId, getSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
-import type { SessionInfo } from "./session-info.ts";
+import { describeSession, type SessionInfo } from "./session-info.ts";
 import {
   createDirectoryStorage,
   createMemoryStorage,
@@ -48,6 +48,8 @@ export interface SessionManagerOptions {
   verifiesAll?: boolean;
   /** The directory of tau's own files. Default: `TAU_DIR`, else `~/.tau`. */
   agentDir?: string;
+  /** Where sessions are kept. Default: the files of a directory. */
+  storage?: SessionStorage;
   fileSystem?: FileSystem;
   clock?: Clock;
   ids?: Ids;
@@ -108,6 +110,16 @@ export class SessionManager extends Session {
     if (realPath === undefined) throw new HarnessError("session_not_found", `There is no session at ${path}.`);
     const resolved = resolveOptions(options, dirname(realPath));
     return await SessionManager.#open(resolved, createFileStore({ path: realPath, ...resolved }));
+  }
+
+  /** Opens the session with this id in a storage, as `open` does. Throws `session_not_found`. */
+  static async openStored(
+    id: string,
+    options: SessionManagerOptions & { storage: SessionStorage },
+  ): Promise<SessionManager> {
+    const store = await options.storage.findStore(id);
+    if (store) return await SessionManager.#open(resolveOptions(options, undefined), store);
+    throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(id)}.`);
   }
 
   /** Opens the session of `cwd` that was used last, or creates one. */
@@ -227,6 +239,14 @@ export class SessionManager extends Session {
   /** One session, as lists show it. Undefined if the file is not a session. */
   static async describe(path: string, options: SessionManagerOptions = {}): Promise<SessionInfo | undefined> {
     return await describeSessionFile(path, resolvePorts(options));
+  }
+
+  /** Describes a session of a storage. Undefined if there is none with this id. */
+  static async describeStored(id: string, storage: SessionStorage): Promise<SessionInfo | undefined> {
+    const store = await storage.findStore(id);
+    const info = store && (await describeSession(store));
+    const modified = new Date(info?.modified ?? 0);
+    return info && { ...info, path: store.name, created: new Date(info.created), modified };
   }
 
   /** Throws `invalid_input` for a file of another program. */
@@ -411,7 +431,8 @@ const resolveDirectory = (cwd: string, sessionDir: string | undefined, { agentDi
 function resolveOptions(options: SessionManagerOptions, directory: string | undefined): ResolvedOptions {
   const { durability = "strict", access = "write", verifiesAll = false } = options;
   const ports = resolvePorts(options);
-  const storage = directory === undefined ? createMemoryStorage() : createDirectoryStorage(directory, ports);
+  const storage =
+    options.storage ?? (directory === undefined ? createMemoryStorage() : createDirectoryStorage(directory, ports));
   return { durability, access, verifiesAll, storage, ...ports };
 }
 

@@ -94,8 +94,7 @@ const listCases = (outside: string): [string, () => Buffer][] => [
     "a global extended header",
     archive({ name: "g", type: "g", content: "29 path=../../../../../evil\n" }, { name: "package/x", content: "evil" }),
   ],
-  ["20,000 entries", () => archiveOf(20_000)],
-  ["60,000 entries", () => archiveOf(60_000)],
+  ["2,000 entries", () => archiveOf(2_000)],
   [
     "a file of 64 MB of zeros",
     () =>

@@ -68,6 +68,15 @@ export type GatewayEventFrame =
   /** What `session.bash` prints while it runs; `id` is that of the request. */
   | { type: "event"; event: "session.bash.output"; payload: { sessionId: string; id: string; delta: string } };
 
+/** The names of what a gateway says besides the events of sessions. */
+export const gatewayEventNames = [
+  "connect.challenge",
+  "gateway.stopping",
+  "session.closed",
+  "session.bash.output",
+  "session.snapshot",
+] as const satisfies readonly (GatewayEventFrame | SnapshotFrame)["event"][];
+
 export type EventFrame = SessionEventFrame | SnapshotFrame | GatewayEventFrame;
 
 export type Frame = RequestFrame | ResponseFrame | EventFrame;

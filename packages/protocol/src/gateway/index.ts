@@ -5,6 +5,7 @@ export {
   type Frame,
   type GatewayErrorCode,
   type GatewayEventFrame,
+  gatewayEventNames,
   type GatewayFault,
   gatewayProtocol,
   type RequestFrame,

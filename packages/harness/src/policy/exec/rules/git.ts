@@ -165,6 +165,9 @@ const remote: Subcommand = (args, scope) => {
   return undefined;
 };
 
+/** Who commits, and what the first branch is called: what everybody sets once, and nothing that runs. */
+const isPlainName = (key: string): boolean => /^(?:user\.(?:name|email)|init\.defaultbranch)$/i.test(key);
+
 const config: Subcommand = (args, scope) => {
   const options = parseOptions(args, {
     short: "f:lez",
@@ -188,8 +191,9 @@ const config: Subcommand = (args, scope) => {
     report(scope, "high", "persistence", "It renames settings of git.");
   if (!key || (value === undefined && !options.has("unset", "unset-all"))) return undefined;
   judgeConfig(key.text, value ?? emptyText, scope, "always");
-  if (options.has("global", "system"))
-    report(scope, options.has("system") ? "high" : "medium", "persistence", "It changes git for every repository.");
+  if (options.has("system")) report(scope, "high", "persistence", "It changes git for every account.");
+  else if (options.has("global") && !isPlainName(key.text))
+    report(scope, "medium", "persistence", "It changes git for every repository.");
   const name = /^remote\.(.+)\.(?:push)?url$/i.exec(key.text)?.[1];
   if (name) scope.state.remotes.add(name);
   return undefined;

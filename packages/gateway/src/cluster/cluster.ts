@@ -1,0 +1,339 @@
+/**
+ * Several gateways as one. Each serves any client; a session runs on the node that holds its lease, and the requests of
+ * other nodes' clients go there. When a node is lost, those who followed its sessions go on with a snapshot from elsewhere.
+ */
+import { createHash } from "node:crypto";
+import type { Clock, Ids } from "@tau/ai";
+import { getErrorMessage, sleep } from "@tau/ai/internal";
+import type { SessionStorage } from "@tau/harness/session";
+import { type GatewayMethod, methodScopes } from "@tau/protocol/gateway";
+import type { Client } from "../client.ts";
+import { GatewayError } from "../errors.ts";
+import { callMethod } from "../methods/index.ts";
+import type { MethodContext } from "../methods/method.ts";
+import type { GatewayParts } from "../parts.ts";
+import { Catalogue } from "./catalogue.ts";
+import { Guests } from "./guests.ts";
+import { ClusterInbox } from "./inbox-store.ts";
+import { NodeLink } from "./node-link.ts";
+import { type ClusterNode, type NodeOptions, openNode } from "./open-node.ts";
+import { RemoteClient } from "./remote-client.ts";
+import { Travels } from "./travels.ts";
+
+export interface ClusterOptions extends NodeOptions {
+  clock: Clock;
+  ids: Ids;
+  getParts: () => GatewayParts;
+}
+
+/** A method as a client calls it, without its key. */
+interface Call {
+  method: GatewayMethod;
+  params: Record<string, unknown>;
+}
+
+/** How long a request looks for the node that runs its session: a node that died is found after six seconds. */
+const searchMs = 15_000;
+const pauseMs = 200;
+const tellMs = 500;
+/** How long other nodes have to answer what is asked of all of them. */
+const askAllMs = 2_000;
+/** How many sessions of a dead node are opened at a time. */
+const maxAdopting = 4;
+
+export class Cluster {
+  readonly #options: ClusterOptions;
+  readonly #node: ClusterNode;
+  readonly #link: NodeLink;
+  readonly #guests: Guests;
+  readonly #travels: Travels;
+  readonly inbox: ClusterInbox;
+  readonly catalogue: Catalogue;
+  /** The node that ran a session when it was last asked. */
+  readonly #owners = new Map<string, string>();
+  #stopTelling: () => void;
+  #isClosed = false;
+
+  private constructor(options: ClusterOptions, node: ClusterNode) {
+    const { getParts, log } = options;
+    this.#options = options;
+    this.#node = node;
+    const getLink = () => this.#link;
+    this.inbox = new ClusterInbox(node.bus, options.ids);
+    this.catalogue = new Catalogue({ ...node, ...options });
+    this.#travels = new Travels(getLink, options.ids);
+    this.#guests = new Guests({
+      getLink,
+      log,
+      run: ({ method, params, ...context }) =>
+        callMethod({ ...context, parts: getParts() }, { type: "req", id: context.requestId, method, params }),
+    });
+    const { bus, membership, name } = node;
+    this.#link = new NodeLink({
+      bus,
+      membership,
+      name,
+      take: (...args) => {
+        this.#guests.take(...args);
+        this.#travels.take(...args);
+      },
+    });
+    this.#stopTelling = this.#tellLater();
+  }
+
+  /** Takes part from now on, when the gateway is complete, and goes on with what waits for sessions that nobody runs. */
+  async start(): Promise<void> {
+    const { membership, leases } = this.#node;
+    membership.onLost = () => this.#loseAll();
+    membership.onDead = (nodeId) => this.#loseNode(nodeId);
+    try {
+      const waiting = await this.inbox.listAll({ state: "waiting" });
+      const free = [];
+      for (const sessionId of new Set(waiting.map((message) => message.sessionId))) {
+        if ((await leases.findOwner(sessionId)) === undefined) free.push(sessionId);
+      }
+      await this.#adoptAll(free);
+    } catch (error) {
+      this.#options.log(`What waits in the inbox was not read: ${getErrorMessage(error)}`);
+    }
+  }
+
+  /** Throws `unavailable` if the servers cannot be used. */
+  static async open(options: ClusterOptions): Promise<Cluster> {
+    return new Cluster(options, await openNode(options));
+  }
+
+  get storage(): SessionStorage {
+    return this.#node.storage;
+  }
+
+  /** Whether the node that ran a session before this one was lost. */
+  wasAbandoned(sessionId: string): boolean {
+    return this.#node.leases.wasAbandoned(sessionId);
+  }
+
+  get nodeId(): string {
+    return this.#node.membership.nodeId;
+  }
+
+  get node(): ClusterNode {
+    return this.#node;
+  }
+
+  /** Runs a method where its session is: here, or at another node. */
+  async call(context: MethodContext, call: Call, here: () => Promise<unknown>): Promise<unknown> {
+    if (context.client instanceof RemoteClient) return await here();
+    if (call.method === "approvals.list") return await this.#listApprovals(context, here);
+    if (call.method === "inbox.replay" || call.method === "inbox.cancel")
+      return await this.#callInbox(context, call, here);
+    const sessionId = getSessionId(call);
+    return sessionId === undefined ? await here() : await this.#callSession(context, { ...call, sessionId }, here);
+  }
+
+  /** What other nodes' clients get from here ends: their nodes look for the sessions elsewhere. Before sessions are closed. */
+  leave(): void {
+    this.#isClosed = true;
+    this.#guests.leave();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopTelling();
+    this.#link.close();
+    await this.#node.close();
+  }
+
+  async #callSession(
+    context: MethodContext,
+    call: Call & { sessionId: string },
+    here: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const { clock, sessions } = context.parts;
+    const { client } = context;
+    const { method, sessionId } = call;
+    const deadline = clock.monotonic() + searchMs;
+    do {
+      const ownerId = sessions.find(sessionId) ? this.nodeId : await this.#findOwner(client, call);
+      if (ownerId === undefined || ownerId === this.nodeId) {
+        try {
+          const payload = await here();
+          this.#travels.unfollow(client, sessionId);
+          return payload;
+        } catch (error) {
+          if ((error as { code?: unknown }).code !== "moved") throw error;
+        }
+      } else {
+        const outcome = await this.#travel(ownerId, context, call);
+        if (outcome.kind === "answered") return outcome.payload;
+        this.#owners.delete(sessionId);
+        if (outcome.kind === "lost" && methodScopes[method] !== "read") {
+          const text = `The node that runs the session ${sessionId} was lost before it answered. Look at the session before you try again.`;
+          throw new GatewayError("unknown_outcome", text);
+        }
+      }
+      await sleep(clock, pauseMs);
+    } while (clock.monotonic() < deadline && !this.#isClosed);
+    const text = `The session ${sessionId} is on a node that cannot be reached. Try again in a moment.`;
+    throw new GatewayError("unavailable", text, { retryAfterMs: 2_000 });
+  }
+
+  async #travel(nodeId: string, context: MethodContext, { method, params, sessionId }: Call & { sessionId: string }) {
+    const { client, requestId, afterResponse } = context;
+    // Between being declared dead and joining again, this node is nobody.
+    if (!this.#node.membership.isSelf(this.nodeId)) return { kind: "moved" } as const;
+    const isSubscribe = method === "sessions.subscribe";
+    if (isSubscribe) {
+      // The frames follow the response.
+      this.#travels.hold(client);
+      this.#travels.follow(client, sessionId, nodeId);
+      if (afterResponse) afterResponse(() => this.#travels.release(client));
+    }
+    try {
+      const outcome = await this.#travels.call(nodeId, client, { method, requestId, params });
+      if (outcome.kind !== "answered" && isSubscribe) this.#travels.unfollow(client, sessionId);
+      if (method === "sessions.unsubscribe") this.#travels.unfollow(client, sessionId);
+      return outcome;
+    } catch (error) {
+      this.#travels.release(client);
+      throw error;
+    } finally {
+      if (!afterResponse) this.#travels.release(client);
+    }
+  }
+
+  async #findOwner(client: Client, { method, sessionId }: Call & { sessionId: string }): Promise<string | undefined> {
+    if (method === "sessions.unsubscribe") return this.#travels.getFollowed(client, sessionId);
+    const known = this.#owners.get(sessionId);
+    if (known !== undefined) return known;
+    const ownerId = await this.#node.leases.findOwner(sessionId);
+    if (ownerId !== undefined && ownerId !== this.nodeId) this.#owners.set(sessionId, ownerId);
+    return ownerId;
+  }
+
+  /** A message is dealt with where its session is. */
+  async #callInbox(context: MethodContext, call: Call, here: () => Promise<unknown>): Promise<unknown> {
+    const message = (await this.inbox.listAll()).find(({ id }) => id === call.params["id"]);
+    if (!message) return await here();
+    const { sessionId } = message;
+    return await this.#callSession(context, { ...call, sessionId }, async () => {
+      await this.inbox.load(sessionId);
+      return await here();
+    });
+  }
+
+  /** The questions of all nodes. One that does not answer in time is left out. */
+  async #listApprovals({ client, requestId, parts }: MethodContext, here: () => Promise<unknown>): Promise<unknown> {
+    type Approvals = { approvals: unknown[] };
+    const others = this.#node.membership.liveNodes.filter((nodeId) => nodeId !== this.nodeId);
+    const answers = others.map(async (nodeId): Promise<Approvals> => {
+      const call = { method: "approvals.list", requestId, params: {} };
+      const outcome = await this.#travels.call(nodeId, client, call);
+      return outcome.kind === "answered" ? (outcome.payload as Approvals) : { approvals: [] };
+    });
+    const late = sleep(parts.clock, askAllMs).then((): Approvals => ({ approvals: [] }));
+    const own = (await here()) as Approvals;
+    const lists = await Promise.all(answers.map((answer) => Promise.race([answer, late])));
+    return { approvals: [...own.approvals, ...lists.flatMap(({ approvals }) => approvals)] };
+  }
+
+  /** This node was declared dead: nothing here may go on. */
+  #loseAll(): void {
+    const { sessions, subscriptions, log } = this.#options.getParts();
+    this.inbox.unloadAll();
+    this.#guests.leave();
+    this.#owners.clear();
+    for (const { client, sessionId } of this.#travels.lose()) void this.#followAgain(client, sessionId);
+    for (const { hosted } of sessions.all) {
+      const { sessionId } = hosted.session;
+      const clients = subscriptions.listClients(sessionId);
+      for (const client of clients) subscriptions.remove(client, sessionId);
+      const tell = (error: unknown) => log(`The session ${sessionId} was lost: ${getErrorMessage(error)}`);
+      const closing = hosted.abort("gateway_disconnected").then(() => sessions.close(sessionId, "moved"));
+      void closing.catch(tell).then(() => clients.forEach((client) => void this.#followAgain(client, sessionId)));
+    }
+  }
+
+  #loseNode(nodeId: string): void {
+    const { log } = this.#options;
+    log(`The node ${nodeId} is dead.`);
+    this.#guests.leave(nodeId);
+    for (const [sessionId, ownerId] of this.#owners) if (ownerId === nodeId) this.#owners.delete(sessionId);
+    for (const { client, sessionId } of this.#travels.lose(nodeId)) void this.#followAgain(client, sessionId);
+    if (!this.#isClosed) {
+      this.#adopt(nodeId).catch((error: unknown) =>
+        log(`Sessions of ${nodeId} were not taken: ${getErrorMessage(error)}`),
+      );
+    }
+  }
+
+  /** A client goes on with a snapshot from wherever the session is now. */
+  async #followAgain(client: Client, sessionId: string): Promise<void> {
+    const parts = this.#options.getParts();
+    let isGone = false;
+    client.onClosed(() => (isGone = true));
+    while (!isGone && !this.#isClosed && !(client instanceof RemoteClient)) {
+      const later: (() => void)[] = [];
+      const context = { client, requestId: "follow", parts, afterResponse: (act: () => void) => void later.push(act) };
+      try {
+        const params = { sessionId };
+        await callMethod(context, { type: "req", id: "follow", method: "sessions.subscribe", params });
+        for (const act of later) act();
+        return;
+      } catch (error) {
+        const { code } = error as { code?: unknown };
+        if (code !== "unavailable" && code !== "unknown_outcome" && code !== "overtaken") {
+          parts.log(`The session ${sessionId} cannot be followed any more: ${getErrorMessage(error)}`);
+          return parts.subscriptions.tellClosed(client, sessionId, "moved");
+        }
+      }
+      await sleep(parts.clock, pauseMs);
+    }
+  }
+
+  /** Opens the sessions that a dead node ran, each on one of the others, so that what was cut is closed and goes on. */
+  async #adopt(nodeId: string): Promise<void> {
+    await this.#adoptAll(await this.#node.leases.listHeldBy(nodeId));
+  }
+
+  async #adoptAll(sessionIds: readonly string[]): Promise<void> {
+    const { sessions, log } = this.#options.getParts();
+    const nodeIds = this.#node.membership.liveNodes;
+    const mine = sessionIds.filter((id) => chooseNode(id, nodeIds) === this.nodeId);
+    const work = async () => {
+      for (let id = mine.shift(); id !== undefined && !this.#isClosed; id = mine.shift()) {
+        await sessions
+          .open(id)
+          .catch((error: unknown) => log(`The session ${id} was not taken: ${getErrorMessage(error)}`));
+      }
+    };
+    await Promise.all(Array.from({ length: maxAdopting }, work));
+  }
+
+  #tellLater(): () => void {
+    return this.#options.clock.setTimer(tellMs, () => {
+      this.#travels.tellAll();
+      if (!this.#isClosed) this.#stopTelling = this.#tellLater();
+    });
+  }
+}
+
+const sessionMethods: readonly string[] = [
+  "sessions.open",
+  "sessions.close",
+  "sessions.subscribe",
+  "sessions.unsubscribe",
+  "agent.interrupt",
+] satisfies GatewayMethod[];
+
+/** The session that a method is for; undefined if any node can answer. */
+function getSessionId({ method, params }: Call): string | undefined {
+  const { sessionId } = params;
+  if (typeof sessionId !== "string") return undefined;
+  return method.startsWith("session.") || sessionMethods.includes(method) ? sessionId : undefined;
+}
+
+/** The same on every node that knows the same nodes. */
+export function chooseNode(sessionId: string, nodeIds: readonly string[]): string | undefined {
+  const weigh = (nodeId: string) => createHash("sha256").update(`${sessionId}\n${nodeId}`).digest("hex");
+  return nodeIds.toSorted((a, b) => (weigh(a) < weigh(b) ? -1 : 1))[0];
+}

@@ -1,0 +1,80 @@
+/** Clients of other nodes whose requests are served here. */
+import { toFault } from "../errors.ts";
+import type { Client } from "../client.ts";
+import type { ClientData, NodeLink, NodeMessage } from "./node-link.ts";
+import { RemoteClient } from "./remote-client.ts";
+
+/** Runs a request here, and answers with its payload; `afterResponse` acts when that was sent. */
+export type RunHere = (request: {
+  client: Client;
+  requestId: string;
+  method: string;
+  params: Record<string, unknown>;
+  afterResponse: (act: () => void) => void;
+}) => Promise<unknown>;
+
+export interface GuestsOptions {
+  getLink: () => NodeLink;
+  run: RunHere;
+  log: (line: string) => void;
+}
+
+export class Guests {
+  readonly #options: GuestsOptions;
+  readonly #clients = new Map<string, RemoteClient>();
+
+  constructor(options: GuestsOptions) {
+    this.#options = options;
+  }
+
+  take(nodeId: string, message: NodeMessage, content: Buffer): void {
+    if (message.kind === "call") return void this.#serve(nodeId, message, content);
+    if (!("connectionId" in message)) return;
+    const client = this.#clients.get(toKey(nodeId, message.connectionId));
+    if (message.kind === "taken") client?.onTaken(message.bytes);
+    if (message.kind === "gone") client?.leave();
+  }
+
+  /** All of a node, or all: they get nothing more from here. */
+  leave(nodeId?: string): void {
+    for (const client of this.#clients.values()) {
+      if (nodeId === undefined || client.nodeId === nodeId) client.leave();
+    }
+  }
+
+  async #serve(nodeId: string, call: NodeMessage & { kind: "call" }, content: Buffer): Promise<void> {
+    const { callId, method, requestId } = call;
+    const link = this.#options.getLink();
+    const afterResponse: (() => void)[] = [];
+    try {
+      const params = JSON.parse(content.toString()) as Record<string, unknown>;
+      const client = this.#getClient(nodeId, call.client);
+      const payload = await this.#options.run({
+        client,
+        requestId,
+        method,
+        params,
+        afterResponse: (act) => void afterResponse.push(act),
+      });
+      link.send(nodeId, { kind: "answer", callId }, Buffer.from(JSON.stringify(payload ?? null)));
+      for (const act of afterResponse) act();
+    } catch (error) {
+      const fault = toFault(error);
+      if (fault.code === "internal") this.#options.log(`${method}: ${String(error)}`);
+      link.send(nodeId, { kind: "fault", callId, fault });
+    }
+  }
+
+  #getClient(nodeId: string, data: ClientData): RemoteClient {
+    const key = toKey(nodeId, data.connectionId);
+    const known = this.#clients.get(key);
+    known?.update(data);
+    if (known) return known;
+    const client = new RemoteClient(nodeId, data, this.#options.getLink());
+    this.#clients.set(key, client);
+    client.onClosed(() => this.#clients.delete(key));
+    return client;
+  }
+}
+
+const toKey = (nodeId: string, connectionId: string) => `${nodeId}/${connectionId}`;

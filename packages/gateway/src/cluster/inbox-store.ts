@@ -1,0 +1,214 @@
+/**
+ * The inbox of a cluster: a subject for each session, which the node that runs the session writes. Only the messages of its
+ * own sessions are known to a node; when a session moves, the next node reads them.
+ */
+import type { Ids } from "@tau/ai";
+import { SerialQueue } from "@tau/ai/internal";
+import { GatewayError } from "../errors.ts";
+import type { InboxStore } from "../inbox/inbox-store.ts";
+import type { StoredMessage } from "../inbox/message.ts";
+import { type InboxRecord, MessageTable } from "../inbox/records.ts";
+import type { Bus } from "./bus.ts";
+import { fromToken, inboxStream, toToken } from "./names.ts";
+
+/** A snapshot takes the place of all records before it. */
+type StoredRecord = InboxRecord | { type: "snapshot"; records: InboxRecord[] };
+
+export interface MessageFilter {
+  sessionId?: string;
+  state?: StoredMessage["state"];
+}
+
+/** The messages of one session, as far as they are read. */
+interface SessionRecords {
+  readonly table: MessageTable;
+  readonly queue: SerialQueue;
+  lastSeq: number;
+  /** How many records the subject has. */
+  count: number;
+}
+
+const appendMs = 10_000;
+/** How often another writer may be faster. */
+const maxTries = 5;
+/** So many records more than messages are put together. */
+const minSpareRecords = 16;
+
+export class ClusterInbox implements InboxStore {
+  readonly #bus: Bus;
+  readonly #ids: Ids;
+  readonly #sessions = new Map<string, Promise<SessionRecords>>();
+  /** Those that are read. */
+  readonly #known = new Map<string, SessionRecords>();
+
+  constructor(bus: Bus, ids: Ids) {
+    this.#bus = bus;
+    this.#ids = ids;
+  }
+
+  readonly messages: InboxStore["messages"] = createView(this.#known);
+
+  /** Reads what waits for a session, before it is opened here. Another node may have written since it was read last. */
+  async load(sessionId: string): Promise<void> {
+    const isKnown = this.#known.has(sessionId);
+    const records = await this.#get(sessionId);
+    if (isKnown) await records.queue.add(() => this.#read(sessionId, records));
+  }
+
+  /** Sessions that run elsewhere now, or no longer: what waits for them is no longer known here. */
+  unload(sessionIds: Iterable<string>): void {
+    for (const sessionId of sessionIds) {
+      this.#sessions.delete(sessionId);
+      this.#known.delete(sessionId);
+    }
+  }
+
+  unloadAll(): void {
+    this.unload(this.#sessions.keys());
+  }
+
+  /** The messages of all sessions, whichever node runs them. */
+  async listAll({ sessionId: wantedId, state }: MessageFilter = {}): Promise<StoredMessage[]> {
+    const tables = new Map<string, MessageTable>();
+    for (const { subject, data } of await this.#bus.readBucket(inboxStream)) {
+      const sessionId = fromToken(subject.slice(subjectStart.length));
+      const table = tables.get(sessionId) ?? new MessageTable();
+      tables.set(sessionId, table);
+      take(table, decode(data));
+    }
+    const isWanted = (message: StoredMessage) =>
+      (wantedId === undefined || message.sessionId === wantedId) && (state === undefined || message.state === state);
+    return [...tables.values()].flatMap((table) => [...table.all()]).filter(isWanted);
+  }
+
+  async accept(message: StoredMessage, replaces?: string): Promise<void> {
+    const record: InboxRecord = { type: "message", message, ...(replaces !== undefined && { replaces }) };
+    await this.#append(message.sessionId, record);
+  }
+
+  async handOver(ids: readonly string[], handover: Parameters<InboxStore["handOver"]>[1]): Promise<void> {
+    await this.#appendFor(ids, (own) => ({ type: "handover", ids: own, handover }));
+  }
+
+  async settle(ids: readonly string[], outcome: Parameters<InboxStore["settle"]>[1]): Promise<void> {
+    await this.#appendFor(ids, (own) => ({ type: "settled", ids: own, outcome }));
+  }
+
+  async close(): Promise<void> {
+    const known = [...this.#known.values()];
+    await Promise.all(known.map(({ queue }) => queue.whenIdle()));
+  }
+
+  /** Messages that are not known here any more belong to another node now: what becomes of them is not ours to say. */
+  async #appendFor(ids: readonly string[], create: (ids: string[]) => InboxRecord): Promise<void> {
+    const bySession = new Map<string, string[]>();
+    for (const id of ids) {
+      const sessionId = this.messages.get(id)?.sessionId;
+      if (sessionId !== undefined) bySession.set(sessionId, [...(bySession.get(sessionId) ?? []), id]);
+    }
+    for (const [sessionId, own] of bySession) await this.#append(sessionId, create(own));
+  }
+
+  async #append(sessionId: string, record: InboxRecord): Promise<void> {
+    const records = await this.#get(sessionId);
+    await records.queue.add(async () => {
+      await this.#publish(sessionId, records, record);
+      const live = [...records.table.all()].length;
+      if (records.count < live + minSpareRecords) return;
+      const snapshot: StoredRecord = { type: "snapshot", records: [...records.table.snapshot()] };
+      // One that does not fit stays in pieces.
+      if (encode(snapshot).length < this.#bus.maxPayloadBytes / 2) await this.#publish(sessionId, records, snapshot);
+    });
+  }
+
+  async #publish(sessionId: string, records: SessionRecords, record: StoredRecord): Promise<void> {
+    const isSnapshot = record.type === "snapshot";
+    for (let tries = 0; tries < maxTries; tries++) {
+      const outcome = await this.#bus.publish({
+        ...place(sessionId),
+        data: encode(record),
+        after: records.lastSeq,
+        id: this.#ids(),
+        giveUpAfterMs: appendMs,
+        // The servers drop all before it in the same moment.
+        ...(isSnapshot && { headers: { "Nats-Rollup": "sub" } }),
+      });
+      if (outcome.kind === "stored") {
+        records.lastSeq = outcome.seq;
+        records.count = isSnapshot ? 1 : records.count + 1;
+        if (!isSnapshot) records.table.take(record);
+        return;
+      }
+      if (outcome.kind !== "overtaken") {
+        // Whether it is there is found out when it is read again.
+        if (outcome.kind === "unknown") this.unload([sessionId]);
+        throw new GatewayError("unavailable", `The cluster did not store the message: ${outcome.reason}. Try again.`);
+      }
+      await this.#read(sessionId, records);
+    }
+    throw new GatewayError("unavailable", `The session ${sessionId} is being taken over by another node. Try again.`);
+  }
+
+  #get(sessionId: string): Promise<SessionRecords> {
+    const known = this.#sessions.get(sessionId);
+    if (known) return known;
+    const records: SessionRecords = { table: new MessageTable(), queue: new SerialQueue(), lastSeq: 0, count: 0 };
+    const reading = this.#read(sessionId, records).then(() => {
+      if (this.#sessions.get(sessionId) === reading) this.#known.set(sessionId, records);
+      return records;
+    });
+    this.#sessions.set(sessionId, reading);
+    reading.catch(() => this.#sessions.delete(sessionId));
+    return reading;
+  }
+
+  async #read(sessionId: string, records: SessionRecords): Promise<void> {
+    const { stream, subject } = place(sessionId);
+    const last = await this.#bus.retry(() => this.#bus.readLast(stream, subject));
+    if (!last) return;
+    const range = { from: records.lastSeq + 1, to: last.seq, withData: true };
+    for await (const { seq, data } of this.#bus.readRange(stream, subject, range)) {
+      take(records.table, decode(data));
+      records.lastSeq = seq;
+      records.count++;
+    }
+  }
+}
+
+/** Several tables as one. */
+const createView = (known: ReadonlyMap<string, SessionRecords>): InboxStore["messages"] => ({
+  get(id) {
+    for (const { table } of known.values()) {
+      const message = table.get(id);
+      if (message) return message;
+    }
+    return undefined;
+  },
+  *all() {
+    for (const { table } of known.values()) yield* table.all();
+  },
+  ofSession: (sessionId) => known.get(sessionId)?.table.ofSession(sessionId) ?? [],
+  *sessionIds() {
+    for (const { table } of known.values()) yield* table.sessionIds();
+  },
+  get counts() {
+    const sum = { waiting: 0, dead: 0 };
+    for (const { table } of known.values()) {
+      sum.waiting += table.counts.waiting;
+      sum.dead += table.counts.dead;
+    }
+    return sum;
+  },
+});
+
+function take(table: MessageTable, record: StoredRecord): void {
+  if (record.type !== "snapshot") return table.take(record);
+  // It stands for all before it, which a reader may have seen.
+  for (const { id } of table.all()) table.take({ type: "settled", ids: [id], outcome: { kind: "injected" } });
+  for (const each of record.records) table.take(each);
+}
+
+const subjectStart = "tau.inbox.";
+const place = (sessionId: string) => ({ stream: inboxStream, subject: `${subjectStart}${toToken(sessionId)}` });
+const encode = (record: StoredRecord) => new TextEncoder().encode(JSON.stringify(record));
+const decode = (data: Uint8Array) => JSON.parse(new TextDecoder().decode(data)) as StoredRecord;

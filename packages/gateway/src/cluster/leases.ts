@@ -1,0 +1,155 @@
+/**
+ * Who runs a session: a key for each session in a bucket, which names a node. It is written once; the node's own key, which
+ * is renewed, keeps all its leases. The revision that the write of a lease returned is the epoch of its holder.
+ */
+import { hostname } from "node:os";
+import type { Ids } from "@tau/ai";
+import type { LeaseHolder } from "@tau/tools/platform";
+import { GatewayError } from "../errors.ts";
+import type { Bus } from "./bus.ts";
+import type { Membership } from "./membership.ts";
+import { bucketStream, fromToken, keySubject, leaseBucket, toToken } from "./names.ts";
+
+interface LeaseRecord {
+  /** Undefined: nobody holds it. */
+  nodeId?: string;
+  /** New each time it is acquired. */
+  holderId: string;
+  pid: number;
+  host: string;
+}
+
+export interface HeldLease {
+  /** Grows each time the lease of a session is acquired, by whichever node. */
+  readonly epoch: number;
+  isLost(): boolean;
+  /** Gives it back. Does nothing when it is lost. */
+  release(): Promise<void>;
+}
+
+export interface LeasesOptions {
+  bus: Bus;
+  membership: Membership;
+  ids: Ids;
+}
+
+const stream = bucketStream(leaseBucket);
+const leaseMs = 10_000;
+/** How often others may be faster before it is given up. */
+const maxTries = 20;
+
+export class SessionLeases {
+  readonly #options: LeasesOptions;
+  /** By the id of the holder. */
+  readonly #held = new Map<string, { sessionId: string; nodeId: string }>();
+  /** Sessions that were acquired from a node that did not give them back. */
+  readonly #abandoned = new Set<string>();
+
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+  }
+
+  get nodeId(): string {
+    return this.#options.membership.nodeId;
+  }
+
+  /** Acquires the lease of a session, unless a node that is alive holds it. */
+  async acquire(
+    sessionId: string,
+  ): Promise<{ kind: "held"; lease: HeldLease } | { kind: "busy"; holder: LeaseHolder }> {
+    const { bus, membership, ids } = this.#options;
+    for (let tries = 0; tries < maxTries; tries++) {
+      const { nodeId } = membership;
+      if (!membership.isSelf(nodeId)) break;
+      const last = await this.#read(sessionId);
+      if (last && (await this.#isHeld(last.record))) return { kind: "busy", holder: toHolder(last.record, last.seq) };
+      const holderId = ids();
+      const outcome = await this.#write(sessionId, { after: last?.seq ?? 0, id: holderId }, { nodeId, holderId });
+      if (outcome.kind === "stored") {
+        if (last?.record.nodeId !== undefined) this.#abandoned.add(sessionId);
+        return { kind: "held", lease: this.#hold(sessionId, holderId, outcome.seq) };
+      }
+      if (outcome.kind === "refused")
+        throw new GatewayError("unavailable", `${bus.nats.getServer()}: ${outcome.reason}`);
+    }
+    const text = `The session ${sessionId} cannot be opened now: this node has no part in the cluster. Try again.`;
+    throw new GatewayError("unavailable", text, { retryAfterMs: 1_000 });
+  }
+
+  /** Whether the node that held a session before was lost. */
+  wasAbandoned(sessionId: string): boolean {
+    return this.#abandoned.has(sessionId);
+  }
+
+  /** The node that holds a session, as far as is known; undefined if none does. */
+  async findOwner(sessionId: string): Promise<string | undefined> {
+    const last = await this.#read(sessionId);
+    return last && (await this.#isHeld(last.record)) ? last.record.nodeId : undefined;
+  }
+
+  /** The sessions that a node held when it died. */
+  async listHeldBy(nodeId: string): Promise<string[]> {
+    const messages = await this.#options.bus.readBucket(stream);
+    return messages.flatMap(({ subject, data }) =>
+      decode(data).nodeId === nodeId ? [fromToken(subject.slice(keySubject(leaseBucket, "").length))] : [],
+    );
+  }
+
+  #hold(sessionId: string, holderId: string, epoch: number): HeldLease {
+    const { membership } = this.#options;
+    const { nodeId } = membership;
+    this.#held.set(holderId, { sessionId, nodeId });
+    return {
+      epoch,
+      isLost: () => !this.#held.has(holderId) || !membership.isSelf(nodeId),
+      release: async () => {
+        this.#abandoned.delete(sessionId);
+        const isOurs = this.#held.delete(holderId) && membership.isSelf(nodeId);
+        // What cannot be given back is taken by whoever finds that it is not held.
+        if (isOurs) await this.#write(sessionId, { after: epoch, id: `${holderId}-released` }, { holderId });
+      },
+    };
+  }
+
+  /** Of this node's own leases, only those count that it knows of: what an answer that was lost has left is free. */
+  async #isHeld({ nodeId, holderId }: LeaseRecord): Promise<boolean> {
+    const { membership } = this.#options;
+    if (nodeId === undefined) return false;
+    if (membership.isSelf(nodeId)) return this.#held.has(holderId);
+    return !(await membership.isDead(nodeId));
+  }
+
+  async #write(
+    sessionId: string,
+    { after, id }: { after: number; id: string },
+    record: Pick<LeaseRecord, "nodeId" | "holderId">,
+  ) {
+    const data = new TextEncoder().encode(JSON.stringify({ ...record, pid: process.pid, host: hostname() }));
+    return await this.#options.bus.publish({
+      stream,
+      subject: toSubject(sessionId),
+      data,
+      after,
+      id,
+      giveUpAfterMs: leaseMs,
+    });
+  }
+
+  async #read(sessionId: string): Promise<{ seq: number; record: LeaseRecord } | undefined> {
+    const { bus } = this.#options;
+    const last = await bus.retry(() => bus.readLast(stream, toSubject(sessionId)));
+    return last && { seq: last.seq, record: decode(last.data) };
+  }
+}
+
+const toSubject = (sessionId: string) => keySubject(leaseBucket, toToken(sessionId));
+
+const decode = (data: Uint8Array): LeaseRecord => JSON.parse(new TextDecoder().decode(data)) as LeaseRecord;
+
+const toHolder = ({ holderId, pid, host }: LeaseRecord, epoch: number): LeaseHolder => ({
+  id: holderId,
+  pid,
+  startTime: "",
+  bootId: host,
+  generation: epoch,
+});

@@ -1,0 +1,69 @@
+/** The names of everything that a cluster keeps in NATS. */
+import { createHash } from "node:crypto";
+
+/** Into how many streams the logs are divided. It must never change: the hash of an id chooses the stream. */
+export const logStreamCount = 16;
+
+export const leaseBucket = "tau-leases";
+export const nodeBucket = "tau-nodes";
+export const catalogueBucket = "tau-sessions";
+export const inboxStream = "tau-inbox";
+
+export const logStreams: readonly string[] = Array.from({ length: logStreamCount }, (_, index) => logStream(index));
+
+function logStream(index: number): string {
+  return `tau-log-${String(index).padStart(2, "0")}`;
+}
+
+/** What a stream of logs takes. */
+export const logSubjects = (stream: string): string => `tau.log.${stream.slice(-2)}.*`;
+
+export interface LogPlace {
+  stream: string;
+  subject: string;
+}
+
+/** Where the log of a session is. */
+export function placeLog(sessionId: string): LogPlace {
+  const stream = logStream(createHash("sha256").update(sessionId).digest()[0]! % logStreamCount);
+  return { stream, subject: `tau.log.${stream.slice(-2)}.${toToken(sessionId)}` };
+}
+
+/** Ids of sessions are letters, digits, `-`, `_` and `.`; a dot would end a part of a subject. */
+export const toToken = (id: string): string => id.replaceAll(".", "=");
+
+export const fromToken = (token: string): string => token.replaceAll("=", ".");
+
+export const keySubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`;
+
+export const bucketStream = (bucket: string): string => `KV_${bucket}`;
+
+/** What is said of a message, in its headers. */
+export const headerNames = {
+  /** Chosen by the writer for this message alone. That of a log also says where its bytes are; see `formatLogId`. */
+  id: "Tau-Id",
+  /** The content goes on in the next message. */
+  more: "Tau-More",
+  /** Who wrote it. In a log, the first message of each writer has it. */
+  node: "Tau-Node",
+} as const;
+
+/** What the id of a log's message says. Every header costs each append, so there is one. */
+export interface LogId {
+  /** Of this message alone. */
+  unique: string;
+  /** Where in the log its bytes begin. */
+  position: number;
+  /** The revision of the writer's lease, and 0 without one. */
+  epoch: number;
+  /** Its bytes count when the last part has come. */
+  hasMore: boolean;
+}
+
+export const formatLogId = ({ unique, position, epoch, hasMore }: LogId): string =>
+  `${unique} ${position} ${epoch}${hasMore ? " more" : ""}`;
+
+export function parseLogId(text: string): LogId {
+  const [unique = "", position, epoch, more] = text.split(" ");
+  return { unique, position: Number(position), epoch: Number(epoch), hasMore: more === "more" };
+}

@@ -1,0 +1,58 @@
+/** This process as a node of a cluster: its connection, its membership, and the sessions that it may open. */
+import { join } from "node:path";
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import type { SessionStorage } from "@tau/harness/session";
+import { parseClusterUrl } from "./address.ts";
+import type { Bus } from "./bus.ts";
+import { connectCluster } from "./connection.ts";
+import { createIndexCache } from "./index-cache.ts";
+import { SessionLeases } from "./leases.ts";
+import { type ClusterTiming, Membership } from "./membership.ts";
+import { createClusterStorage } from "./storage.ts";
+
+export interface NodeOptions {
+  /** Such as `nats://127.0.0.1:4222`; see `parseClusterUrl`. */
+  url: string;
+  /** The directory of tau's own files, where indexes are kept. */
+  agentDir: string;
+  log: (line: string) => void;
+  clock?: Clock;
+  ids?: Ids;
+  timing?: ClusterTiming;
+}
+
+export interface ClusterNode {
+  readonly name: string;
+  readonly bus: Bus;
+  readonly membership: Membership;
+  readonly leases: SessionLeases;
+  readonly storage: SessionStorage;
+  /** All sessions have to be closed before. */
+  close(): Promise<void>;
+}
+
+export async function openNode(options: NodeOptions): Promise<ClusterNode> {
+  const { url, agentDir, log, clock = systemClock, ids = systemIds, timing } = options;
+  const address = parseClusterUrl(url);
+  const { name } = address;
+  const bus = await connectCluster(address, { clock, log });
+  try {
+    const membership = await Membership.open({ bus, name, clock, ids, log, ...(timing && { timing }) });
+    const leases = new SessionLeases({ bus, membership, ids });
+    const cache = createIndexCache(join(agentDir, "gateway", "cluster"), ids);
+    return {
+      name,
+      bus,
+      membership,
+      leases,
+      storage: createClusterStorage({ bus, leases, cache, ids }),
+      async close() {
+        await membership.close();
+        await bus.nats.close();
+      },
+    };
+  } catch (error) {
+    await bus.nats.close();
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+/** A client of another node, as the node that runs the session sees it. */
+import type { Client, ClientAbilities, EncodedFrame } from "../client.ts";
+import type { ClientData, NodeLink } from "./node-link.ts";
+
+export class RemoteClient implements Client {
+  readonly connectionId: string;
+  readonly deviceId: string;
+  readonly #nodeId: string;
+  readonly #link: NodeLink;
+  #data: ClientData;
+  #sentBytes = 0;
+  #takenBytes = 0;
+  #isGone = false;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(nodeId: string, data: ClientData, link: NodeLink) {
+    this.#nodeId = nodeId;
+    this.#data = data;
+    this.#link = link;
+    this.connectionId = data.connectionId;
+    this.deviceId = data.deviceId;
+  }
+
+  get nodeId(): string {
+    return this.#nodeId;
+  }
+
+  get scopes() {
+    return new Set(this.#data.scopes);
+  }
+
+  get abilities(): ClientAbilities {
+    return this.#data.abilities;
+  }
+
+  setAbilities(abilities: ClientAbilities): void {
+    this.#data = { ...this.#data, abilities };
+    this.#link.send(this.#nodeId, { kind: "abilities", connectionId: this.connectionId, abilities });
+  }
+
+  /** What its own node says of it now. */
+  update(data: ClientData): void {
+    this.#data = data;
+  }
+
+  get bufferedBytes(): number {
+    return this.#sentBytes - this.#takenBytes;
+  }
+
+  onTaken(bytes: number): void {
+    this.#takenBytes = Math.max(this.#takenBytes, bytes);
+  }
+
+  send(frame: EncodedFrame): void {
+    if (this.#isGone) return;
+    this.#sentBytes += frame.length;
+    this.#link.send(this.#nodeId, { kind: "frame", connectionId: this.connectionId }, frame);
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.#isGone) this.#link.send(this.#nodeId, { kind: "close", connectionId: this.connectionId, code, reason });
+    this.leave();
+  }
+
+  /** It gets nothing more. */
+  leave(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    for (const listener of this.#listeners) listener();
+    this.#listeners.clear();
+  }
+
+  onClosed(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

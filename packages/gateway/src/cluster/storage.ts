@@ -1,0 +1,27 @@
+/** Sessions in a cluster: every node can open each, one at a time. */
+import type { SessionStorage } from "@tau/harness/session";
+import { HarnessError } from "@tau/harness";
+import type { LogStoreOptions } from "./log-store.ts";
+import { NatsLogStore } from "./log-store.ts";
+
+export function createClusterStorage(options: Omit<LogStoreOptions, "sessionId">): SessionStorage {
+  const openStore = (sessionId: string) => new NatsLogStore({ ...options, sessionId });
+  return {
+    // There are no files.
+    directory: undefined,
+    createStore: ({ id }) => openStore(id),
+    async createWhole({ id }, bytes) {
+      const store = openStore(id);
+      const outcome = await store.append(bytes, { position: 0, sync: true });
+      if (outcome.kind === "appended") return store;
+      await store.close();
+      throw new HarnessError("write_failed", `The session ${id} could not be created: ${outcome.reason}.`);
+    },
+    async findStore(id) {
+      const store = openStore(id);
+      if (await store.stat()) return store;
+      await store.close();
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,198 @@
+/** Requests of this node's own clients that are served by other nodes, and the frames that come back. */
+import type { Ids } from "@tau/ai";
+import { GatewayError } from "../errors.ts";
+import type { Client } from "../client.ts";
+import type { NodeLink, NodeMessage } from "./node-link.ts";
+
+/** What became of a request at another node. */
+export type TravelOutcome =
+  | { kind: "answered"; payload: unknown }
+  /** The session is not there any more, or the node is not: nothing has happened. */
+  | { kind: "moved" }
+  /** The node was lost while it worked. */
+  | { kind: "lost" };
+
+/** A client with requests or subscriptions elsewhere. */
+interface Traveller {
+  readonly client: Client;
+  readonly nodeIds: Set<string>;
+  /** By session, the node that sends its frames. */
+  readonly follows: Map<string, string>;
+  /** Frames that came before the response that announces them was sent; undefined: none is awaited. */
+  held: Buffer[] | undefined;
+  /** Bytes of frames by node, and how many of them that node knows to be taken. */
+  readonly bytes: Map<string, { received: number; told: number }>;
+}
+
+interface PendingCall {
+  nodeId: string;
+  settle: (outcome: TravelOutcome) => void;
+  fail: (error: GatewayError) => void;
+}
+
+/** After so many bytes, the sender is told that they were taken. */
+const tellAfterBytes = 64 * 1024;
+
+export class Travels {
+  readonly #getLink: () => NodeLink;
+  readonly #ids: Ids;
+  readonly #travellers = new Map<string, Traveller>();
+  readonly #calls = new Map<string, PendingCall>();
+
+  constructor(getLink: () => NodeLink, ids: Ids) {
+    this.#getLink = getLink;
+    this.#ids = ids;
+  }
+
+  /** Sends a request to another node. Throws what the node answers with. */
+  async call(
+    nodeId: string,
+    client: Client,
+    { method, requestId, params }: { method: string; requestId: string; params: Record<string, unknown> },
+  ): Promise<TravelOutcome> {
+    const traveller = this.#getTraveller(client);
+    traveller.nodeIds.add(nodeId);
+    const callId = this.#ids();
+    const { connectionId, deviceId, scopes, abilities } = client;
+    const message: NodeMessage = {
+      kind: "call",
+      callId,
+      client: { connectionId, deviceId, scopes: [...scopes], abilities },
+      method,
+      requestId,
+    };
+    const answer = new Promise<TravelOutcome>((settle, fail) => this.#calls.set(callId, { nodeId, settle, fail }));
+    // It may be rejected before it is awaited.
+    answer.catch(() => undefined);
+    try {
+      const content = Buffer.from(JSON.stringify(params));
+      const sent = await this.#getLink().sendCall(nodeId, message, content);
+      if (sent === "too_large") {
+        const text = `This request has ${content.length} bytes, more than the cluster's servers carry. Raise max_payload there.`;
+        throw new GatewayError("too_large", text);
+      }
+      return sent === "absent" ? { kind: "moved" } : await answer;
+    } finally {
+      this.#calls.delete(callId);
+    }
+  }
+
+  /** From now on, frames for a client wait until `release`. */
+  hold(client: Client): void {
+    this.#getTraveller(client).held ??= [];
+  }
+
+  release(client: Client): void {
+    const traveller = this.#travellers.get(client.connectionId);
+    const held = traveller?.held;
+    if (!traveller || !held) return;
+    traveller.held = undefined;
+    for (const frame of held) client.send(frame);
+  }
+
+  follow(client: Client, sessionId: string, nodeId: string): void {
+    this.#getTraveller(client).follows.set(sessionId, nodeId);
+  }
+
+  /** Which node sends the frames of a session to a client; undefined: none. */
+  getFollowed(client: Client, sessionId: string): string | undefined {
+    return this.#travellers.get(client.connectionId)?.follows.get(sessionId);
+  }
+
+  unfollow(client: Client, sessionId: string): void {
+    this.#travellers.get(client.connectionId)?.follows.delete(sessionId);
+  }
+
+  take(nodeId: string, message: NodeMessage, content: Buffer): void {
+    if (message.kind === "answer") {
+      const payload = JSON.parse(content.toString()) as unknown;
+      this.#calls.get(message.callId)?.settle({ kind: "answered", payload });
+    } else if (message.kind === "fault") {
+      const { code, message: text, retryAfterMs } = message.fault;
+      const call = this.#calls.get(message.callId);
+      if (code === "moved") call?.settle({ kind: "moved" });
+      else call?.fail(new GatewayError(code, text, retryAfterMs === undefined ? {} : { retryAfterMs }));
+    } else if ("connectionId" in message) {
+      const traveller = this.#travellers.get(message.connectionId);
+      if (!traveller) return;
+      if (message.kind === "frame") this.#deliver(nodeId, traveller, content);
+      if (message.kind === "abilities") traveller.client.setAbilities(message.abilities);
+      if (message.kind === "close") traveller.client.close(message.code, message.reason);
+    }
+  }
+
+  /** A node is gone, or all are. Answers with what its clients followed there. */
+  lose(nodeId?: string): { client: Client; sessionId: string }[] {
+    for (const call of this.#calls.values()) {
+      if (nodeId === undefined || call.nodeId === nodeId) call.settle({ kind: "lost" });
+    }
+    const lost = [];
+    for (const { client, follows, bytes, nodeIds } of this.#travellers.values()) {
+      for (const [sessionId, followed] of follows) {
+        if (nodeId !== undefined && followed !== nodeId) continue;
+        follows.delete(sessionId);
+        lost.push({ client, sessionId });
+      }
+      for (const each of nodeId === undefined ? [...nodeIds] : [nodeId]) {
+        nodeIds.delete(each);
+        bytes.delete(each);
+      }
+    }
+    return lost;
+  }
+
+  #deliver(nodeId: string, traveller: Traveller, frame: Buffer): void {
+    const { client, held, follows } = traveller;
+    const closedId = readClosed(frame);
+    if (closedId !== undefined) {
+      // One that was followed elsewhere in the meantime is not closed for its client.
+      if (follows.get(closedId) !== nodeId) return;
+      follows.delete(closedId);
+    }
+    if (held) held.push(frame);
+    else client.send(frame);
+    const counts = traveller.bytes.get(nodeId) ?? { received: 0, told: 0 };
+    traveller.bytes.set(nodeId, counts);
+    counts.received += frame.length;
+    this.#tell(nodeId, traveller);
+  }
+
+  /** A client that reads slowly is known to be slow where its frames come from. */
+  #tell(nodeId: string, { client, bytes }: Traveller): void {
+    const counts = bytes.get(nodeId);
+    if (!counts) return;
+    const taken = counts.received - client.bufferedBytes;
+    const isWorthIt = taken - counts.told >= tellAfterBytes || (client.bufferedBytes === 0 && taken > counts.told);
+    if (!isWorthIt) return;
+    counts.told = taken;
+    this.#getLink().send(nodeId, { kind: "taken", connectionId: client.connectionId, bytes: taken });
+  }
+
+  /** Tells what slow clients have read meanwhile. Called now and then. */
+  tellAll(): void {
+    for (const traveller of this.#travellers.values()) {
+      for (const nodeId of traveller.bytes.keys()) this.#tell(nodeId, traveller);
+    }
+  }
+
+  #getTraveller(client: Client): Traveller {
+    const { connectionId } = client;
+    const known = this.#travellers.get(connectionId);
+    if (known) return known;
+    const traveller: Traveller = { client, nodeIds: new Set(), follows: new Map(), held: undefined, bytes: new Map() };
+    this.#travellers.set(connectionId, traveller);
+    client.onClosed(() => {
+      this.#travellers.delete(connectionId);
+      for (const nodeId of traveller.nodeIds) this.#getLink().send(nodeId, { kind: "gone", connectionId });
+    });
+    return traveller;
+  }
+}
+
+const closedStart = '{"type":"event","event":"session.closed"';
+
+/** The session that a frame says is closed; undefined for every other frame. */
+function readClosed(frame: Buffer): string | undefined {
+  if (frame.subarray(0, closedStart.length).toString("latin1") !== closedStart) return undefined;
+  return (JSON.parse(frame.toString()) as { payload: { sessionId: string } }).payload.sessionId;
+}

@@ -1,0 +1,166 @@
+/** Gateways of one cluster, with clients on each of them. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
+import type { EventFrame } from "@tau/protocol/gateway";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { connectRaw, openTestGateway, type RawClient, type TestGateway } from "../../src/testing/index.ts";
+import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
+import { openProxy, type TcpProxy } from "./tcp-proxy.ts";
+
+const timing = { beatMs: 200, deadAfterMs: 1_000, holdMs: 3_000 };
+
+describe.skipIf(!hasNats)("gateways of a cluster", () => {
+  let nats: NatsServers;
+  let workspace: string;
+
+  beforeAll(async () => {
+    nats = await startNats();
+    workspace = await mkdtemp(join(tmpdir(), "tau-cluster-work-"));
+  });
+
+  afterAll(async () => {
+    await nats?.close();
+    if (workspace) await rm(workspace, { recursive: true, force: true });
+  });
+
+  interface Node extends TestGateway {
+    client: RawClient;
+    cable: TcpProxy;
+  }
+
+  async function openGateway(
+    name: string,
+    answers: string[],
+    model = scriptedModel(answers.map((answer) => [text(answer)])),
+  ): Promise<Node> {
+    const cable = await openProxy(nats.servers[0]!.port);
+    const node = await openTestGateway({
+      model,
+      options: { startDirectory: workspace, cluster: { url: `nats://127.0.0.1:${cable.port}?name=${name}`, timing } },
+    });
+    const client = await connectRaw(node.gateway.url, { token: node.token });
+    onTestFinished(async () => {
+      client.close();
+      cable.heal();
+      await node.close();
+      await cable.close();
+    });
+    return { ...node, client, cable };
+  }
+
+  const createSession = async ({ client }: Node) =>
+    (await client.must<{ sessionId: string }>("sessions.create", { cwd: workspace })).sessionId;
+
+  const getFrames = (client: RawClient, sessionId: string) =>
+    client.events().filter(({ payload }) => (payload as { sessionId?: string }).sessionId === sessionId);
+
+  test("a client of any node gets the same frames, and its prompts are run where the session is", async () => {
+    const [a, b] = await Promise.all([openGateway("a1", ["First.", "Second."]), openGateway("b1", [])]);
+    const sessionId = await createSession(a);
+    await a.client.must("sessions.subscribe", { sessionId });
+    await b.client.must("sessions.subscribe", { sessionId });
+    await a.client.must("session.execute", { sessionId, prompt: "Say the first." });
+    await b.client.must("session.execute", { sessionId, prompt: "Say the second." });
+    await expect.poll(() => getFrames(b.client, sessionId).length).toBe(getFrames(a.client, sessionId).length);
+    expect(getText(getFrames(b.client, sessionId))).toBe("First.Second.");
+    const [response, first] = b.client.frames.slice(-getFrames(b.client, sessionId).length - 2);
+    expect([response?.type, first && "event" in first && first.event]).toEqual(["res", "session.snapshot"]);
+    checkStream(getFrames(a.client, sessionId));
+    checkStream(getFrames(b.client, sessionId));
+    expect(b.gateway.parts.sessions.list()).toEqual([]);
+    expect(await b.client.call("session.get_state", { sessionId: "nobody" })).toMatchObject({
+      error: { code: "not_found" },
+    });
+  });
+
+  test("when its node is stopped or cut off, a session goes on elsewhere and every client keeps its stream", async () => {
+    const nodes = await Promise.all([
+      openGateway("a2", ["From a."]),
+      openGateway("b2", ["From b."]),
+      openGateway("c2", ["From c."]),
+    ]);
+    const [a, b, c] = nodes as [Node, Node, Node];
+    const sessionId = await createSession(a);
+    for (const { client } of nodes) await client.must("sessions.subscribe", { sessionId });
+    await c.client.must("session.execute", { sessionId, prompt: "Say where." });
+    // Nobody can reach it any more, and it does not know that.
+    a.cable.cut();
+    const isOn = (node: Node) => node.gateway.parts.sessions.find(sessionId) !== undefined;
+    await expect.poll(() => isOn(b) || isOn(c)).toBe(true);
+    await expect.poll(() => countEpochs(b.client, sessionId)).toBe(2);
+    await expect.poll(() => countEpochs(c.client, sessionId)).toBe(2);
+    await b.client.must("session.execute", { sessionId, prompt: "And now?" });
+    a.cable.heal();
+    // Its own client goes on too, with what has happened meanwhile.
+    await expect.poll(() => countEpochs(a.client, sessionId)).toBe(2);
+    expect(isOn(a)).toBe(false);
+    const answer = isOn(b) ? "From b." : "From c.";
+    for (const { client } of nodes) {
+      await expect.poll(() => JSON.stringify(getFrames(client, sessionId))).toContain(answer);
+      checkStream(getFrames(client, sessionId));
+    }
+    const entries = await a.client.must<{ entries: { type: string }[] }>("session.get_entries", { sessionId });
+    const said = JSON.stringify(entries);
+    expect(said.split("From a.").length).toBe(2);
+    expect(said.split(answer).length).toBe(2);
+  });
+
+  test("a message that waits, the list of sessions and questions are there on every node, also when a node is lost", async () => {
+    const waiting: ScriptedTurn = (_context, { signal }) =>
+      new Promise((resolve) => signal!.addEventListener("abort", () => resolve([text("Late.")])));
+    const a = await openGateway("a3", [], scriptedModel([waiting]));
+    const b = await openGateway("b3", ["Said on b.", "More on b."]);
+    const sessionId = await createSession(a);
+    await b.client.must("sessions.subscribe", { sessionId });
+    await b.client.must("session.prompt", { sessionId, message: "Work for long." });
+    await expect.poll(() => a.model.asked.length).toBe(1);
+    await b.client.must("session.follow_up", { sessionId, message: "Say this afterwards." });
+    const listed = async ({ client }: Node) =>
+      (await client.must<{ sessions: { id: string; status: string }[] }>("sessions.list")).sessions.find(
+        ({ id }) => id === sessionId,
+      )?.status;
+    await expect.poll(() => listed(b)).toBe("running");
+    expect(await b.client.must("inbox.list", { sessionId, state: "waiting" })).toMatchObject({
+      messages: [{ text: "Say this afterwards." }],
+    });
+    expect(await b.client.must("approvals.list")).toEqual({ approvals: [] });
+    a.cable.cut();
+    await expect.poll(() => JSON.stringify(getFrames(b.client, sessionId))).toContain("Say this afterwards.");
+    await expect.poll(() => b.model.asked.length).toBeGreaterThan(0);
+    await expect.poll(async () => await b.client.must("inbox.list", { sessionId })).toEqual({ messages: [] });
+    await expect.poll(() => listed(b)).toBe("idle");
+    const entries = JSON.stringify(await b.client.must("session.get_entries", { sessionId }));
+    expect(entries.split("Say this afterwards.").length).toBeLessThanOrEqual(3);
+    a.cable.heal();
+  });
+});
+
+const countEpochs = (client: RawClient, sessionId: string) =>
+  new Set(
+    client.events().flatMap((frame) => {
+      const isOfSession = (frame.payload as { sessionId?: string }).sessionId === sessionId;
+      return isOfSession && "epoch" in frame ? [frame.epoch] : [];
+    }),
+  ).size;
+
+/** Each epoch begins with a snapshot, and has neither a gap nor an event twice. */
+function checkStream(frames: readonly EventFrame[]): void {
+  let last: { epoch: string; seq: number } | undefined;
+  for (const frame of frames) {
+    if (!("seq" in frame)) continue;
+    const { epoch, seq, event } = frame;
+    if (event === "session.snapshot") last = { epoch: epoch!, seq };
+    else {
+      expect({ epoch, seq, event }).toEqual({ epoch: last?.epoch, seq: (last?.seq ?? 0) + 1, event });
+      last = { epoch: epoch!, seq };
+    }
+  }
+}
+
+const getText = (frames: readonly EventFrame[]) =>
+  frames
+    .filter(({ event }) => event === "session.message.delta")
+    .map(({ payload }) => (payload as { delta?: string }).delta ?? "")
+    .join("");

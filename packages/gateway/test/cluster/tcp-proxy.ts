@@ -1,0 +1,50 @@
+/** A connection that can be cut like a cable: nothing arrives any more, and nobody is told. */
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+export interface TcpProxy {
+  readonly port: number;
+  cut(): void;
+  /** New connections pass again; those that were cut are closed. */
+  heal(): void;
+  close(): Promise<void>;
+}
+
+export async function openProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer({ allowHalfOpen: false }, (near) => {
+    sockets.add(near);
+    near.on("error", () => near.destroy());
+    near.on("close", () => sockets.delete(near));
+    // A cable that is cut takes no connections, but does not refuse them either.
+    if (isCut) return void near.pause();
+    const far = connect(targetPort, "127.0.0.1");
+    sockets.add(far);
+    far.on("error", () => far.destroy());
+    far.on("close", () => {
+      sockets.delete(far);
+      near.destroy();
+    });
+    near.on("close", () => far.destroy());
+    near.on("data", (data) => void (isCut || far.write(data)));
+    far.on("data", (data) => void (isCut || near.write(data)));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const destroyAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as { port: number }).port,
+    cut: () => void (isCut = true),
+    heal() {
+      if (isCut) destroyAll();
+      isCut = false;
+    },
+    async close() {
+      destroyAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,40 @@
+// Asks a gateway something and prints the answer as it arrives: node client.mjs "What is this project?"
+const { TAU_URL = "ws://127.0.0.1:7433", TAU_DEVICE = "local", TAU_TOKEN, TAU_CWD = process.cwd() } = process.env;
+const { WebSocket = (await import("ws")).WebSocket } = globalThis; // Node 20 has none of its own
+const socket = new WebSocket(TAU_URL);
+const waiting = new Map();
+let lastId = 0;
+
+function call(method, params) {
+  const id = String(++lastId);
+  socket.send(JSON.stringify({ type: "req", id, method, params }));
+  return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+}
+
+async function createProof(nonce) {
+  const bytes = (text) => new TextEncoder().encode(text);
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", bytes(TAU_TOKEN), algorithm, false, ["sign"]);
+  const signature = await crypto.subtle.sign("HMAC", key, bytes(`tau-gateway-connect-1\n${TAU_DEVICE}\n${nonce}`));
+  return Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function ask({ nonce }) {
+  const client = { name: "client.mjs", version: "1" };
+  const proof = await createProof(nonce);
+  await call("connect", { minProtocol: 1, maxProtocol: 1, client, deviceId: TAU_DEVICE, proof });
+  const { sessionId } = await call("sessions.create", { cwd: TAU_CWD });
+  await call("sessions.subscribe", { sessionId });
+  await call("session.execute", { sessionId, prompt: process.argv[2] });
+}
+
+socket.addEventListener("message", ({ data }) => {
+  const frame = JSON.parse(data);
+  if (frame.type === "res" && frame.ok) waiting.get(frame.id).resolve(frame.payload);
+  else if (frame.type === "res") waiting.get(frame.id).reject(new Error(frame.error.message));
+  else if (frame.event === "session.message.delta") process.stdout.write(frame.payload.delta);
+  else if (frame.event === "connect.challenge") {
+    const end = ask(frame.payload).catch((error) => process.stderr.write(`${error.message}\n`));
+    end.then(() => socket.close());
+  }
+});
