@@ -112,8 +112,15 @@ const WhenChoice = ({ waits, onChange }: { waits: boolean; onChange: (waits: boo
     <button type="button" role="radio" aria-checked={!waits} onClick={() => onChange(false)}>
       Now
     </button>
-    <button type="button" role="radio" aria-checked={waits} onClick={() => onChange(true)}>
-      After the run
+    <button
+      type="button"
+      role="radio"
+      aria-checked={waits}
+      aria-label="After the run"
+      title="After the run"
+      onClick={() => onChange(true)}
+    >
+      Later
     </button>
   </div>
 );
@@ -126,7 +133,7 @@ const StopButtons = ({ client, session }: { client: GatewayClient; session: Remo
       title="Ends the run when the calls that are running have ended"
       onClick={() => void client.call("agent.interrupt", { sessionId: session.id })}
     >
-      Stop after this step
+      Stop after step
     </button>
     <button type="button" class="stop" aria-label="Stop now" onClick={() => void session.call("abort")}>
       <StopIcon />

@@ -52,7 +52,9 @@ export function NewSession({
           ))}
         </datalist>
         <label>
-          Name <span class="muted">(optional)</span>
+          <span>
+            Name <span class="muted">(optional)</span>
+          </span>
           <input value={name} maxLength={200} onInput={(event) => setName(event.currentTarget.value)} />
         </label>
         {attempt.problem !== "" && (
