@@ -1,6 +1,6 @@
 /** A real gateway with the built page, and a real browser in front of it. */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openTestGateway, type TestGateway, type TestGatewayOptions } from "@tau/gateway/testing";
@@ -136,16 +136,6 @@ export async function createSession({ page, workspace }: OpenPage): Promise<void
   await page.getByRole("button", { name: "Create" }).click();
   await expect.poll(() => page.url()).not.toBe(before);
   await page.getByText("Nothing has been said yet.").waitFor();
-}
-
-/** A file that a session must ask for: neither in its directory nor in that for temporary files. */
-export async function createOutsideFile(name: string): Promise<{ path: string; remove: () => Promise<void> }> {
-  const cache = join(import.meta.dirname, "..", "..", "..", "node_modules", ".cache");
-  await mkdir(cache, { recursive: true });
-  const directory = await mkdtemp(join(cache, "tau-web-"));
-  const path = join(directory, name);
-  await writeFile(path, "What is outside.\n");
-  return { path, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
 /** Types a message and sends it. */

@@ -5,7 +5,6 @@ import { call, scriptedModel, type ScriptedTurn, text, thinking } from "@tau/ai/
 import { SessionManager } from "@tau/harness";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import {
-  createOutsideFile,
   createSession,
   findBrowserProblem,
   openContext,
@@ -140,8 +139,8 @@ describe.skipIf(problem !== undefined)("the page", () => {
   });
 
   test("a question shows every character of what would run, and no is told to the model", async () => {
-    const { path, remove } = await createOutsideFile("a\u202eb\u200bc.txt");
-    onTestFinished(remove);
+    // Outside of the session's directory and of that for temporary files, wherever this repository is.
+    const path = "/a\u202eb\u200bc.txt";
     const { page } = await begin([call("read", { path })], [text("I see.")]);
     await say(page, "Read it.");
     const question = page.getByRole("alertdialog", { name: "A question" });
@@ -159,13 +158,12 @@ describe.skipIf(problem !== undefined)("the page", () => {
   });
 
   test("what is allowed once runs", async () => {
-    const { path, remove } = await createOutsideFile("a.txt");
-    onTestFinished(remove);
+    const path = "/etc/os-release";
     const { page } = await begin([call("read", { path })], [text("Read.")]);
     await say(page, "Read it.");
     await page.getByRole("button", { name: "Allow once" }).click();
     await waitForText(page, "Read.");
-    await waitForText(page, "What is outside.");
+    expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("NAME=");
   });
 
   test("messages wait while a run is in progress: they are changed, taken back and said", async () => {
