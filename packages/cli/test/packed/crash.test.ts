@@ -55,7 +55,7 @@ test("with --verbose or TAU_DEBUG an error has a stack, with the lines of the so
     expect(frames.map(({ file }) => file)).toContain("packages/harness/src/agent-session/create-agent-session.ts");
     expect(readLine(frames[0]!)).toContain('throw new HarnessError("invalid_input", findUnknownTools(');
     const opened = frames.find(({ file }) => file === "packages/cli/src/open-host.ts");
-    expect(readLine(opened!)).toContain("await host.open(sessionManager)");
+    expect(readLine(opened!)).toContain("await host.open(sessionManager");
   }
   const { err } = await runPacked(workspace, ["--wrong"], { env: { TAU_DEBUG: "1" } });
   expect(err.trimEnd().split("\n")).toHaveLength(1);
