@@ -33,6 +33,8 @@ export async function openPageKit(): Promise<PageKit> {
   });
   const browser = await chromium.launch({
     executablePath,
+    // Its sockets come and go: not where other tests look for sockets.
+    env: { ...process.env, TMPDIR: directory } as Record<string, string>,
     // Containers have no user namespaces, and root may not use them.
     args: [
       "--no-sandbox",

@@ -118,11 +118,13 @@ export class SandboxGround {
     return this.#files.flatMap((files) => files.check());
   }
 
-  /** A credential file that a person adds changes the directory that it is in. */
+  /** A credential file that a person adds changes the directory that it is in. What is gone cannot be covered. */
   #isHiddenStale(): boolean {
-    const { looked, atMs } = this.#hidden;
+    const { looked, paths, atMs } = this.#hidden;
     return (
-      this.#options.clock.monotonic() - atMs > hiddenEveryMs || looked.some((path) => !this.#stamps.isUnchanged(path))
+      this.#options.clock.monotonic() - atMs > hiddenEveryMs ||
+      looked.some((path) => !this.#stamps.isUnchanged(path)) ||
+      paths.some(({ path }) => !lookAtPath(path))
     );
   }
 

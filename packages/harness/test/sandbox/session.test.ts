@@ -1,8 +1,10 @@
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSpawn } from "@tau/tools";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSessionSandbox } from "../../src/sandbox/session-sandbox.ts";
 import { defaultSandboxSettings } from "../../src/sandbox/settings.ts";
 import { spawnInside } from "../../src/sandbox/spawn-inside.ts";
@@ -101,6 +103,18 @@ for (const user of users) {
         expect(results[0]!.text).not.toMatch(/sandbox/);
         expect(existsSync(join(project, "ws/.git/hooks/pre-commit"))).toBe(false);
         expect(existsSync(join(project, "ws/.git/config"))).toBe(true);
+      });
+
+      test("runs commands when a socket that was hidden is gone", async ({ skip }) => {
+        skip(isMissing());
+        const directory = mkdtempSync(join(tmpdir(), "tau-socket-"));
+        onTestFinished(() => rmSync(directory, { recursive: true }));
+        chmodSync(directory, 0o777);
+        const server = createServer().listen(join(directory, "socket"));
+        onTestFinished(() => void server.close());
+        await once(server, "listening");
+        const { texts } = await run(["echo one", `!rm ${directory}/socket`, "echo two"]);
+        expect([texts[0], texts[2]]).toEqual(["one", "two"]);
       });
 
       test("protects and hides files that a person has made or replaced since the session started", async ({
