@@ -176,8 +176,10 @@ async function waitUntilWhole({ servers }: NatsServers): Promise<void> {
 async function readHistory({ bus, leases }: ClusterNode, sessionId: string) {
   const { stream, subject } = placeLog(sessionId);
   const last = await bus.retry(() => bus.readLast(stream, subject));
+  // Nobody may have come to write to it.
+  if (!last) return { messages: [], lines: [] };
   const messages: HistoryMessage[] = [];
-  for await (const { seq, headers } of bus.readRange(stream, subject, { from: 1, to: last!.seq })) {
+  for await (const { seq, headers } of bus.readRange(stream, subject, { from: 1, to: last.seq })) {
     messages.push({ seq, epoch: parseLogId(headers!.get(headerNames.id)).epoch, node: headers!.get(headerNames.node) });
   }
   const store = new NatsLogStore({ bus, leases, sessionId, cache: noCache, ids: systemIds });
