@@ -43,6 +43,11 @@ export class AskedPorts {
     this.#isOwn = isOwn;
   }
 
+  /** Whether any server was there when it was last looked. */
+  get hasServers(): boolean {
+    return this.#doors.size > 0;
+  }
+
   /** Looks which servers there are. What was allowed for a server ends with it. */
   refresh(): void {
     if (this.#abort.signal.aborted) return;

@@ -94,7 +94,8 @@ export class SessionNetwork {
     const finish = () => {
       if (!hasFinished) this.#running--;
       hasFinished = true;
-      asked?.refresh();
+      // The system takes milliseconds to tell the ports. Nothing listens where nothing runs.
+      if (asked && (this.#running > 0 || asked.hasServers)) asked.refresh();
       return getRefusals();
     };
     return { env: proxy.env, problems, finish };
