@@ -1,11 +1,16 @@
 /** Commands in a sandbox each, where the program that starts the commands of a session is not installed. */
 import { createPidNamespace } from "@tau/tools";
+import { lookAtPath } from "./look.ts";
 import { type Mount, toBwrapArguments } from "./mounts.ts";
 import { NetworkHolder } from "./network/network-holder.ts";
 import type { BwrapParts, CreateRequest, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
 
 const descriptors = { arguments: 3, filter: 4 };
+
+/** A socket that was found may be gone with its program: it cannot be covered, and need not be. */
+const canBeMade = ({ kind, path }: Mount): boolean =>
+  (kind !== "hidden-file" && kind !== "hidden-directory") || lookAtPath(path) !== undefined;
 
 export class BwrapCommands implements SandboxedCommands {
   readonly isFixed = false;
@@ -25,7 +30,7 @@ export class BwrapCommands implements SandboxedCommands {
     const enterNetwork = network?.enter ?? [];
     const args = toBwrapArguments({
       ...this.#parts,
-      mounts,
+      mounts: mounts.filter(canBeMade),
       forHelper: false,
       keepsNetwork: enterNetwork.length > 0,
       filterDescriptor: descriptors.filter,

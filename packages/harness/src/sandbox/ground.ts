@@ -118,13 +118,11 @@ export class SandboxGround {
     return this.#files.flatMap((files) => files.check());
   }
 
-  /** A credential file that a person adds changes the directory that it is in. What is gone cannot be covered. */
+  /** A credential file that a person adds changes the directory that it is in. */
   #isHiddenStale(): boolean {
-    const { looked, paths, atMs } = this.#hidden;
+    const { looked, atMs } = this.#hidden;
     return (
-      this.#options.clock.monotonic() - atMs > hiddenEveryMs ||
-      looked.some((path) => !this.#stamps.isUnchanged(path)) ||
-      paths.some(({ path }) => !lookAtPath(path))
+      this.#options.clock.monotonic() - atMs > hiddenEveryMs || looked.some((path) => !this.#stamps.isUnchanged(path))
     );
   }
 
