@@ -16,7 +16,7 @@ import { lendModule } from "./lend-module.ts";
 export interface DirectoryChoices {
   /** Whether changes of settings and resources are followed. */
   watch: boolean;
-  /** Who shows the sessions, unless the flags say. */
+  /** The surface that shows the sessions, unless the flags name one. */
   surface: "tui" | "print";
   /** Whether a person is asked about a project, where there is one. */
   asksTrust: boolean;

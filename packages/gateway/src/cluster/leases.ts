@@ -1,5 +1,5 @@
 /**
- * Who runs a session: a key for each session in a bucket, which names a node. It is written once; the node's own key, which
+ * Which node runs a session: a key for each session in a bucket names it. It is written once; the node's own key, which
  * is renewed, keeps all its leases. The revision that the write of a lease returned is the epoch of its holder.
  */
 import { hostname } from "node:os";

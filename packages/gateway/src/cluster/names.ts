@@ -44,7 +44,7 @@ export const headerNames = {
   id: "Tau-Id",
   /** The content goes on in the next message. */
   more: "Tau-More",
-  /** Who wrote it. In a log, the first message of each writer has it. */
+  /** The node that wrote it. In a log, the first message of each writer has it. */
   node: "Tau-Node",
 } as const;
 

@@ -2,7 +2,7 @@
 import type { ImageContent } from "@tau/ai";
 import type { InboxMessageData, QueueMode } from "@tau/protocol/gateway";
 
-/** Who sent a message. Runs of webhooks and schedules have a lane of their own. */
+/** The sender of a message. Runs of webhooks and schedules have a lane of their own. */
 export interface MessageOrigin {
   readonly kind: "client" | "scheduled";
   readonly deviceId?: string;

@@ -1,4 +1,4 @@
-/** Who may run now. Pure: `lanes.ts` acts on it. */
+/** Decides which requests may run now. Pure: `lanes.ts` acts on it. */
 
 /** `global`: all runs but those of sub-agents, whose parents hold a place there already. */
 export type LaneName = "global" | "subagents" | "scheduled";

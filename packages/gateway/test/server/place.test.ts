@@ -1,4 +1,4 @@
-/** Who is let in at all: names of the gateway, origins of pages, and tokens, against the real server. */
+/** Names of the gateway, origins of pages, and tokens, against the real server: which requests are let in. */
 import { WebSocket } from "ws";
 import { createProof, importToken } from "@tau/protocol/gateway";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -46,7 +46,7 @@ export interface SandboxGrant {
 export interface SessionSandbox extends CommandSandbox {
   /** The sandbox for a command that is allowed more. */
   widen(grant: SandboxGrant): Promise<CommandSandbox>;
-  /** Who may reach servers inside from this machine, besides `settings.ports`. Default: nobody. */
+  /** Decides which servers inside can be reached from this machine, besides `settings.ports`. Default: none. */
   usePortPolicy(policy: PortPolicy): void;
   /** Whether commands run inside. Starts no sandbox, but tries once whether one can be started. */
   getState(): Promise<SandboxState>;

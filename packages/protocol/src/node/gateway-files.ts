@@ -8,7 +8,7 @@ export interface GatewayFiles {
   directory: string;
   /** Where a running gateway listens: `{ url, pid }`. */
   address: string;
-  /** Who may connect, with their tokens. */
+  /** The devices that may connect, with their tokens. */
   devices: string;
   /** Names the process of the running gateway. */
   lease: string;

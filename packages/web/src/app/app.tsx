@@ -1,4 +1,4 @@
-/** Who this device is, and then everything else. */
+/** Pairs the device, then shows the page. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { GatewayClient } from "@tau/protocol/client";
 import { type StoredValues, writeValue } from "../device/database.ts";

@@ -4,7 +4,7 @@ const databaseName = "tau";
 const storeName = "values";
 
 export type StoredValues = {
-  /** Who this device is for the gateway. The key cannot be exported. */
+  /** The device as the gateway knows it. The key cannot be exported. */
   device: { deviceId: string; key: CryptoKey };
   theme: "light" | "dark";
 };

@@ -6,7 +6,7 @@
 import type { InnerSockets } from "./inner-sockets.ts";
 import { type Forward, openForward } from "./port-forwards.ts";
 
-/** Who may reach a server inside from this machine. */
+/** Decides whether programs of this machine may reach a server inside. */
 export interface PortPolicy {
   /** `open`: it was allowed before. `closed`: nobody can be asked, or the policy denies it. Never rejects. */
   getStanding(port: number): Promise<"open" | "ask" | "closed">;

@@ -42,7 +42,7 @@ export class SessionNetwork {
     this.#allowed = typeof network === "string" ? [] : network.allow;
   }
 
-  /** Who may reach servers at other ports than those of the settings. Without it, nobody. Must be called before the first `use`. */
+  /** Decides about ports that are not in the settings. Without it, they stay closed. Must be called before the first `use`. */
   usePortPolicy(policy: PortPolicy): void {
     this.#portPolicy = policy;
   }

@@ -165,7 +165,7 @@ const remote: Subcommand = (args, scope) => {
   return undefined;
 };
 
-/** Who commits, and what the first branch is called: what everybody sets once, and nothing that runs. */
+/** The name and address of the author, and the name of the first branch. Git runs none of them. */
 const isPlainName = (key: string): boolean => /^(?:user\.(?:name|email)|init\.defaultbranch)$/i.test(key);
 
 const config: Subcommand = (args, scope) => {
