@@ -15,6 +15,7 @@ import { checkPlace, createPlace } from "./check-request.ts";
 import { answerHttp, toErrorAnswer } from "./http.ts";
 import { defaultServerLimits, limits, type ServerLimits } from "./limits.ts";
 import { PageFiles } from "./page-files.ts";
+import { serveWithoutUpgrade } from "./plain-request.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { Route } from "./route.ts";
 import { ownRoutes } from "./routes.ts";
@@ -86,6 +87,8 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
 
   server.on("request", (request, response) => void answerHttp(request, response, { parts, getPlace, routes, page }));
   server.on("upgrade", (request: IncomingMessage, socket, head) => {
+    if (request.headers.upgrade?.toLowerCase() !== "websocket")
+      return serveWithoutUpgrade(server, request, socket, head);
     socket.on("error", () => socket.destroy());
     const key = toLimitKey(request.socket.remoteAddress);
     try {
@@ -147,7 +150,8 @@ function createServer(secure: Certificate | undefined): Server {
     noDelay: true,
     keepAlive: true,
   };
-  return secure ? createSecureServer({ ...options, ...secure, minVersion: "TLSv1.2" }) : createPlainServer(options);
+  if (!secure) return createPlainServer(options);
+  return createSecureServer({ ...options, ...secure, minVersion: "TLSv1.2", handshakeTimeout: 5_000 });
 }
 
 function readCertificate({ cert, key }: GatewaySettings["tls"]): Certificate | undefined {
