@@ -315,6 +315,17 @@ describe("settings", () => {
 });
 
 describe("what else a client can ask", () => {
+  test("the tree of a session that is deeper than the stack", async () => {
+    const { client, workspace, gateway } = await open({ settings: { durability: "none" } });
+    const sessionId = await create(client, workspace);
+    const { sessionManager } = gateway.parts.sessions.find(sessionId)!.hosted.session;
+    await Promise.all(Array.from({ length: 4_000 }, () => sessionManager.appendCustomEntry("test", {})));
+    const { tree } = await client.must<MethodData<"session.get_tree">>("session.get_tree", { sessionId });
+    let depth = 0;
+    for (let [node] = tree; node; [node] = node.children) depth++;
+    expect(depth).toBeGreaterThanOrEqual(4_000);
+  });
+
   test("models, usage, health and the log", async () => {
     const clock = createFakeClock(Date.now() - 60_000);
     const { client, workspace, gateway } = await open({ model: scriptedModel([[text("One.")]]), options: { clock } });
