@@ -1,4 +1,5 @@
 /** HTTP and WebSocket on one port. */
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer as createPlainServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { createServer as createSecureServer } from "node:https";
@@ -33,6 +34,8 @@ export interface ListenOptions {
 export interface ListeningServer {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
+  /** SHA-256 of the certificate that it shows, as Node writes it. Undefined without TLS. */
+  readonly fingerprint: string | undefined;
   /** No new connections; those that are open go on. */
   stopAccepting(): void;
   close(): Promise<void>;
@@ -110,6 +113,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   return {
     url: `${secure ? "wss" : "ws"}://${name}:${address.port}`,
+    fingerprint: secure && new X509Certificate(secure.cert).fingerprint256,
     stopAccepting() {
       isAccepting = false;
       server.close();
