@@ -43,11 +43,12 @@ export class Inbox {
     return this.#getSession(draft.sessionId).accept(draft);
   }
 
-  /** Accepts a message again that was given up. Answers with the new one. */
-  async replay(id: string): Promise<StoredMessage> {
+  /** Accepts a message again that was given up; its run has no more than `scopes`. Answers with the new one. */
+  async replay(id: string, scopes: ReadonlySet<string>): Promise<StoredMessage> {
     const dead = this.#mustGet(id);
     if (dead.state !== "dead") throw new GatewayError("conflict", "This message was not given up: it still waits.");
-    const { sessionId, text, images, isVerbatim, mode, origin } = dead;
+    const { sessionId, text, images, isVerbatim, mode } = dead;
+    const origin = { ...dead.origin, scopes: (dead.origin.scopes ?? []).filter((scope) => scopes.has(scope)) };
     const draft = { sessionId, text, ...withoutUndefined({ images, isVerbatim }), mode, origin };
     const { messageId } = await this.#getSession(sessionId).accept(draft, id);
     const { id: _id, reason: _reason, isUntold: _isUntold, handover: _handover, ...message } = dead;

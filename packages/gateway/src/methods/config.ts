@@ -29,9 +29,7 @@ export const configMethods = {
   ),
   "gateway.reload": method({}, async ({ parts }) => {
     const changed = [...(await parts.reload())];
-    const problems = parts.settings.problems.map(formatFileProblem);
-    for (const problem of problems) parts.log(`The settings were read again. ${problem}`);
-    return { changed, problems };
+    return { changed, problems: parts.settings.problems.map(formatFileProblem) };
   }),
   "logs.tail": method({ limit: optional(wholeNumber({ min: 1, unit: "lines" })) }, ({ parts }, { limit = 200 }) => ({
     lines: parts.logs.tail(limit),

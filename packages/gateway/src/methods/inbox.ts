@@ -13,8 +13,8 @@ export const inboxMethods = {
       return { messages: messages.map(toMessageData) };
     },
   ),
-  "inbox.replay": method({ id: nonEmptyText }, async ({ parts }, { id }) =>
-    toMessageData(await parts.inbox.replay(id)),
+  "inbox.replay": method({ id: nonEmptyText }, async ({ parts, client }, { id }) =>
+    toMessageData(await parts.inbox.replay(id, client.scopes)),
   ),
   "inbox.cancel": method({ id: nonEmptyText }, async ({ parts }, { id }) => ({
     cancelled: await parts.inbox.cancel(id),

@@ -48,6 +48,8 @@ export async function answerHttp(
     const answer = await findAnswer(request, response, options);
     if (answer !== "sent") send(response, answer);
   } catch (error) {
+    // The client is gone.
+    if (request.socket.destroyed) return;
     const fault = toFault(error);
     if (fault.code === "internal") parts.log(`${request.method} ${getPath(request)}: ${getErrorMessage(error)}`);
     if (response.headersSent) return void response.destroy();

@@ -93,8 +93,10 @@ export class SocketClient implements Client {
     tcp.on("drain", () => this.#requests.advance());
     webSocket.on("pong", () => (this.#missedPings = 0));
     webSocket.on("close", this.#endConnect);
-    // It is closed with the code that the error asks for: 1002, 1007 or 1009.
-    webSocket.on("error", (error) => parts.log(`A client sent a faulty frame: ${getErrorMessage(error)}`));
+    // It is closed with the code that the error asks for: 1002, 1007 or 1009. What strangers send would fill the log.
+    webSocket.on("error", (error) => {
+      if (this.#known) parts.log(`${this.deviceId} sent a faulty frame: ${getErrorMessage(error)}`);
+    });
     const payload = { nonce: this.#nonce, protocol: { min: gatewayProtocol, max: gatewayProtocol } };
     this.send(encodeFrame({ type: "event", event: "connect.challenge", payload }));
   }

@@ -234,6 +234,24 @@ describe("scopes of tools", () => {
   });
 });
 
+describe("scopes of a message that is replayed", () => {
+  test("are those that both its sender and who replays it have", async () => {
+    const model = scriptedModel([]);
+    const queue = { mode: "collect", cap: 1, drop: "old", debounceMs: 1_000_000 } as const;
+    const { client, connect, workspace, gateway } = await open({ model, settings: { gateway: { queue } } });
+    const sessionId = await create(client, workspace);
+    for (const message of ["Deploy.", "Say hello."]) {
+      await client.must("session.prompt", { sessionId, message, queueMode: "collect" });
+    }
+    const [dead] = gateway.parts.inbox.list({ state: "dead" });
+    expect(dead).toMatchObject({ text: "Deploy.", origin: { scopes: expect.arrayContaining(["admin"]) as unknown } });
+    const writer = await connect({ scopes: ["read", "write"] });
+    const { id } = await writer.must<{ id: string }>("inbox.replay", { id: dead!.id });
+    const replayed = gateway.parts.inbox.list().find((message) => message.id === id);
+    expect(replayed).toMatchObject({ text: "Deploy.", origin: { scopes: ["read", "write"] } });
+  });
+});
+
 describe("interrupting", () => {
   test("lets the running call end, and sends nothing more to the model", async () => {
     let goOn = () => {};

@@ -5,7 +5,7 @@ import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestGateway, type TestGateway } from "../../src/testing/index.ts";
+import { openRaw, openTestGateway, type TestGateway } from "../../src/testing/index.ts";
 import { formatRequest, portOf, sendRaw } from "./raw-http.ts";
 
 let opened: TestGateway;
@@ -41,6 +41,8 @@ afterAll(async () => {
   await opened.close();
   await rm(directory, { recursive: true });
 });
+
+const json = ["Content-Type", "application/json"] as const;
 
 test("the page is served without a token, and lets nothing run that is not its own", async () => {
   const response = await fetch(`${url}/`);
@@ -153,6 +155,21 @@ test("a client that does not read its answers is cut off", { timeout: 60_000 }, 
   socket.pause();
   socket.write(formatRequest({ headers: [["Host", `127.0.0.1:${port}`]] }).repeat(20_000));
   await once(socket, "close");
+});
+
+test("what strangers cut off is not in the log", async () => {
+  const { gateway, logged } = opened;
+  const port = portOf(gateway.url);
+  const socket = createConnection(port, "127.0.0.1");
+  const head = formatRequest({ method: "POST", path: "/echo/x", headers: [["Host", `127.0.0.1:${port}`], json] });
+  socket.write(head.replace("Content-Length: 0", "Content-Length: 9"));
+  await once(socket, "connect");
+  const stranger = await openRaw(gateway.url);
+  stranger.socket.send(Buffer.from([0xff]), { binary: false });
+  socket.resetAndDestroy();
+  await stranger.closed;
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  expect(logged).toEqual([]);
 });
 
 test("a failure of ours is told without its reason, which is in the log", async () => {
