@@ -147,16 +147,6 @@ test.each(["h2c", "TLS/1.0, HTTP/1.1", "Foo"])(
   },
 );
 
-test("a client that does not read its answers is cut off", { timeout: 60_000 }, async ({ skip }) => {
-  if (!process.env["TAU_LONG"]) skip("It takes 30 seconds; set TAU_LONG=1.");
-  const port = portOf(opened.gateway.url);
-  const socket = createConnection(port, "127.0.0.1");
-  socket.on("error", () => {});
-  socket.pause();
-  socket.write(formatRequest({ headers: [["Host", `127.0.0.1:${port}`]] }).repeat(20_000));
-  await once(socket, "close");
-});
-
 test("what strangers cut off is not in the log", async () => {
   const { gateway, logged } = opened;
   const port = portOf(gateway.url);
