@@ -44,12 +44,14 @@ export async function answerHttp(
   options: HttpOptions,
 ): Promise<void> {
   const { parts, routes } = options;
+  // A request that was not read whole has none any more.
+  const { socket } = request;
   try {
     const answer = await findAnswer(request, response, options);
     if (answer !== "sent") send(response, answer);
   } catch (error) {
     // The client is gone.
-    if (request.socket.destroyed) return;
+    if (socket.destroyed) return;
     const fault = toFault(error);
     if (fault.code === "internal") parts.log(`${request.method} ${getPath(request)}: ${getErrorMessage(error)}`);
     if (response.headersSent) return void response.destroy();

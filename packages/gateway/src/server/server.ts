@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { createServer as createPlainServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
 import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 import { WebSocketServer } from "ws";
@@ -104,11 +105,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
       sockets.add(new SocketClient({ webSocket, tcp: request.socket, address: key, parts, onKnown }), key);
     });
   });
-  server.on("clientError", (error, socket) => {
-    const isTooLarge = systemCode(error) === "HPE_HEADER_OVERFLOW";
-    if (socket.writable) socket.end(`HTTP/1.1 ${isTooLarge ? "431" : "400"} Bad Request\r\nConnection: close\r\n\r\n`);
-    else socket.destroy();
-  });
+  server.on("clientError", (error, socket) => refuseClient(socket as Socket, error));
 
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   return {
@@ -184,6 +181,17 @@ async function untilListening(server: Server, host: string, port: number): Promi
       `The gateway cannot listen on port ${port} of ${host}: ${getErrorMessage(error)}`,
     );
   }
+}
+
+/** For what is not HTTP, or came too slowly. */
+function refuseClient(socket: Socket, error: Error): void {
+  // Without a handshake nothing can be sent, and who does not read takes nothing.
+  const hasHandshake = !(socket instanceof TLSSocket) || socket.getFinished() !== undefined;
+  if (!socket.writable || socket.writableLength > 0 || !hasHandshake) return void socket.destroy();
+  const status = systemCode(error) === "HPE_HEADER_OVERFLOW" ? 431 : 400;
+  // The client's half is closed too: it may never do that.
+  socket.once("finish", () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
 }
 
 function refuseUpgrade(socket: Duplex, { status, body, headers = {} }: ReturnType<typeof toErrorAnswer>): void {

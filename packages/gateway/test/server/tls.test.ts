@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
 import { get } from "node:https";
+import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHost } from "@tau/harness/host";
@@ -62,6 +64,20 @@ test("with a certificate it listens on all addresses, encrypted, and its names a
   expect(await answer).toMatchObject({ ok: true, payload: { type: "hello-ok" } });
   socket.close();
 });
+
+test("a connection without a handshake is closed", async ({ skip }) => {
+  if (!hasOpenssl) skip("openssl is not installed, which makes the certificate.");
+  const { gateway, close } = await openTestGateway({ settings: { gateway: { tls: await createCertificate() } } });
+  onTestFinished(close);
+  const closed = ["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", ""].map((start) => {
+    const socket = createConnection(Number(new URL(gateway.url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write(start);
+    socket.resume();
+    return once(socket, "close");
+  });
+  await Promise.all(closed);
+}, 20_000);
 
 test("programs of the account know the gateway by its certificate, whoever signed it", async ({ skip }) => {
   if (!hasOpenssl) skip("openssl is not installed, which makes the certificate.");
