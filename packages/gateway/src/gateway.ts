@@ -44,6 +44,8 @@ export interface GatewayOptions extends ListenOptions {
 export interface Gateway {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
+  /** Of its certificate; undefined without TLS. */
+  readonly fingerprint: string | undefined;
   readonly parts: GatewayParts;
   /** Takes nobody and nothing new, tells clients, and waits for the runs. Returns how many still run. */
   drain(options?: DrainOptions): Promise<number>;
@@ -146,6 +148,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   return {
     url: server.url,
+    fingerprint: server.fingerprint,
     parts,
     async drain(drainOptions = {}) {
       isStopping = true;
