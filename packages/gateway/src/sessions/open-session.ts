@@ -29,8 +29,11 @@ export class OpenSession {
   /** What its extensions ask and show. */
   readonly dialogs: SessionDialogs;
   readonly #parts: OpenSessionParts;
-  /** Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. */
-  readonly #openers = new Set<Client>();
+  /**
+   * Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. With how to
+   * stop waiting for their end.
+   */
+  readonly #openers = new Map<Client, () => void>();
   #onDisconnect: OnDisconnect = "continue";
   #cancelStop: (() => void) | undefined;
   #cancelIdle: () => void;
@@ -105,15 +108,16 @@ export class OpenSession {
   setOnDisconnect(onDisconnect: OnDisconnect, client: Client): void {
     this.#onDisconnect = onDisconnect;
     if (onDisconnect === "stop" && !this.#openers.has(client)) {
-      this.#openers.add(client);
-      client.onClosed(() => {
+      const stop = client.onClosed(() => {
         if (this.#openers.delete(client)) this.onLeft(client, this.#parts.countFollowers());
       });
+      this.#openers.set(client, stop);
     }
     this.#followDisconnects(this.#parts.countFollowers());
   }
 
   onFollowed(client: Client, followers: number): void {
+    this.#openers.get(client)?.();
     this.#openers.delete(client);
     this.#followDisconnects(followers);
     this.dialogs.follow(client);
@@ -129,6 +133,7 @@ export class OpenSession {
   end(): void {
     this.#cancelIdle();
     this.#cancelStop?.();
+    for (const stop of this.#openers.values()) stop();
     this.#openers.clear();
     this.dialogs.close();
     this.#onDisconnect = "continue";
