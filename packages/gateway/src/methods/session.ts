@@ -63,7 +63,7 @@ export async function runCommand(
       });
     // A session that is busy refuses it at once.
     const beginsRun = name === "execute" && !open.hosted.session.isStreaming;
-    const data: unknown = await (beginsRun ? holdPlace(parts, sessionId, execute) : execute());
+    const data: unknown = await (beginsRun ? holdPlace(parts, open.hosted.session, execute) : execute());
     output?.end();
     // It may bring the first extensions.
     if (name === "reload") open.dialogs.attach();
