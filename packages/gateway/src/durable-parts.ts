@@ -34,9 +34,9 @@ export async function openDurableParts(options: DurablePartsOptions): Promise<Du
     for (const each of closers.toReversed()) await each();
   };
   try {
-    const store = options.inboxStore ?? (await openInboxFile(directory, { clock, ids }));
+    const store = options.inboxStore ?? (await openInboxFile(directory, { clock, ids, log }));
     closers.push(() => store.close());
-    const runs = await RunRecords.open(directory, { clock, ids });
+    const runs = await RunRecords.open(directory, { clock, ids, log });
     closers.push(() => runs.close());
     const idempotencyKeys = await IdempotencyKeys.open(directory, { clock, ids, log });
     closers.push(() => idempotencyKeys.close());

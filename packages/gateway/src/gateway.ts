@@ -11,6 +11,7 @@ import { encodeFrame } from "./client.ts";
 import { openDurableParts } from "./durable-parts.ts";
 import { SessionKeys } from "./http/session-keys.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
+import { createAdmitRun } from "./lanes/hold-place.ts";
 import { LogLines } from "./log-lines.ts";
 import type { Cluster, ClusterOptions } from "./cluster/cluster.ts";
 import type { ClusterTiming } from "./cluster/membership.ts";
@@ -114,12 +115,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         ...inbox.afterCrash,
         wasCut: (sessionId) => inbox.afterCrash.wasCut(sessionId) || cluster?.wasAbandoned(sessionId) === true,
       },
+      admitRun: createAdmitRun(() => parts),
       onOpened: (hosted) => {
         inbox.onOpened(hosted);
         cluster?.catalogue.watch(hosted);
       },
       onClosed: (sessionId) => cluster?.catalogue.close(sessionId),
       clock,
+      ids,
       log,
     }),
     sessionIndex,
@@ -155,6 +158,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       server.stopAccepting();
       // What waits begins no more runs, and stays on the disk for the next start.
       inbox.stop();
+      parts.lanes.close();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
       return await waitForRuns(parts, drainOptions);
@@ -162,6 +166,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async stop() {
       isStopping = true;
       inbox.stop();
+      parts.lanes.close();
       cluster?.leave();
       // Runs end before their clients go, who are told how.
       await parts.sessions.dispose("gateway_disconnected");
