@@ -94,7 +94,8 @@ function listStreams(replicas: number): StreamConfig[] {
     deny_delete: true,
   };
   const logs = logStreams.map((name) => ({ ...common, name, subjects: [logSubjects(name)] }));
-  const inbox = { ...common, name: inboxStream, subjects: ["tau.inbox.*"] };
+  // A snapshot of a session's messages takes the place of their records.
+  const inbox = { ...common, name: inboxStream, subjects: ["tau.inbox.*"], allow_rollup_hdrs: true };
   // As `nats kv` would create them, so that they can be looked at with it.
   const buckets = [leaseBucket, nodeBucket, catalogueBucket].map((bucket) => ({
     ...common,
