@@ -73,6 +73,7 @@ export class Cluster {
       bus,
       membership,
       name,
+      clock: options.clock,
       take: (...args) => {
         this.#guests.take(...args);
         this.#travels.take(...args);
@@ -241,6 +242,7 @@ export class Cluster {
     const { sessions, subscriptions, log } = this.#options.getParts();
     this.inbox.unloadAll();
     this.#guests.leave();
+    this.#link.forget();
     this.#owners.clear();
     for (const { client, sessionId } of this.#travels.lose()) void this.#followAgain(client, sessionId);
     for (const { hosted } of sessions.all) {
@@ -257,6 +259,7 @@ export class Cluster {
     const { log } = this.#options;
     log(`The node ${nodeId} is dead.`);
     this.#guests.leave(nodeId);
+    this.#link.forget(nodeId);
     for (const [sessionId, ownerId] of this.#owners) if (ownerId === nodeId) this.#owners.delete(sessionId);
     for (const { client, sessionId } of this.#travels.lose(nodeId)) void this.#followAgain(client, sessionId);
     if (!this.#isClosed) {

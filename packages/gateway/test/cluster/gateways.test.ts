@@ -135,6 +135,48 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
     expect(entries.split("Say this afterwards.").length).toBeLessThanOrEqual(3);
     a.cable.heal();
   });
+  test("a node that loses its connection for a moment loses neither frames nor answers", async () => {
+    let finish = () => {};
+    const waiting: ScriptedTurn = () => new Promise((resolve) => (finish = () => resolve([text("Late.")])));
+    const a = await openGateway("a4", [], scriptedModel([[text("Early.")], waiting]));
+    const b = await openGateway("b4", []);
+    const sessionId = await createSession(a);
+    for (const { client } of [a, b]) await client.must("sessions.subscribe", { sessionId });
+    await a.client.must("session.execute", { sessionId, prompt: "Say something." });
+    const answer = b.client.must("session.execute", { sessionId, prompt: "Say more." });
+    await expect.poll(() => a.model.asked.length).toBe(2);
+    const { nodeId } = b.gateway.parts.cluster!;
+    b.cable.cut();
+    finish();
+    await expect.poll(() => getText(getFrames(a.client, sessionId))).toBe("Early.Late.");
+    b.cable.heal();
+    expect(await answer).toMatchObject({ answer: "Late." });
+    await expect.poll(() => getFrames(b.client, sessionId).length).toBe(getFrames(a.client, sessionId).length);
+    checkStream(getFrames(b.client, sessionId));
+    // Nobody took it for dead: these are the frames that were sent while it was away.
+    expect([b.gateway.parts.cluster!.nodeId, countEpochs(b.client, sessionId)]).toEqual([nodeId, 1]);
+  });
+
+  test("a session takes any number of messages, and the records of those that were said are put together", async () => {
+    const answers = Array.from({ length: 12 }, (_, index) => `Answer ${index}.`);
+    const a = await openGateway("a5", answers);
+    const sessionId = await createSession(a);
+    for (const [index] of answers.entries()) {
+      await a.client.must("session.prompt", { sessionId, message: `Message ${index}.` });
+      await expect.poll(() => a.gateway.parts.sessions.find(sessionId)!.hosted.session.hasWork).toBe(false);
+    }
+    expect(await a.client.must("inbox.list", { sessionId })).toEqual({ messages: [] });
+    const { bus } = a.gateway.parts.cluster!.node;
+    const subject = `tau.inbox.${sessionId}`;
+    await expect
+      .poll(async () => {
+        const { seq: to } = (await bus.readLast("tau-inbox", subject))!;
+        let count = 0;
+        for await (const _ of bus.readRange("tau-inbox", subject, { from: 1, to })) count++;
+        return count;
+      })
+      .toBeLessThan(17);
+  });
 });
 
 const countEpochs = (client: RawClient, sessionId: string) =>
