@@ -79,7 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     getSettings,
     log,
     getSessions: () => parts.sessions,
-    ...(cluster && { inboxStore: cluster.inbox }),
+    ...(cluster && { inboxStore: cluster.inbox, requestKeys: cluster.keys }),
   });
   const { inbox } = durable;
   const subscriptions = new Subscriptions(clock);
@@ -129,7 +129,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     sessionKeys: new SessionKeys({
       directory: getGatewayFiles(agentDir).directory,
       ids,
-      hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+      hasSession: async (sessionId) =>
+        cluster ? await cluster.canOpen(sessionId) : (await sessionIndex.find(sessionId)) !== undefined,
     }),
     subscriptions,
     cluster,
