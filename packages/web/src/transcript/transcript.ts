@@ -13,14 +13,13 @@ export class Transcript {
   #entries: readonly SessionEntry[] = [];
   #hasOlder = false;
   #loading: Promise<void> | undefined;
-  /** The live message that is in the log already. */
-  #loggedId: string | undefined;
 
   constructor(session: RemoteSession) {
     this.#session = session;
     this.#stop = session.onEvent((event) => {
       if (event.type !== "entry_appended" || event.entry.type !== "message") return;
-      if (event.entry.message.role === "assistant") this.#loggedId = session.view.live.message?.id;
+      const live = session.view.live.message;
+      if (event.entry.message.role === "assistant" && live) this.#builder.takeLogged(event.entry.id, live.id);
     });
   }
 
@@ -30,7 +29,7 @@ export class Transcript {
     const joined = joinEntries({ entries: this.#entries, hasOlder: this.#hasOlder }, log);
     this.#entries = joined.entries;
     this.#hasOlder = joined.hasOlder;
-    return this.#builder.build(this.#entries, live, this.#loggedId);
+    return this.#builder.build(this.#entries, live);
   }
 
   get hasOlder(): boolean {
