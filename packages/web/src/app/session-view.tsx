@@ -9,8 +9,10 @@ import { StatsPanel } from "../panels/stats-panel.tsx";
 import { TranscriptView } from "../transcript/transcript-view.tsx";
 import type { Shows } from "../transcript/describe-call.ts";
 import { TreePanel } from "../tree/tree-panel.tsx";
-import { Draft } from "./draft.ts";
+import type { Draft } from "./draft.ts";
+import { getDraft } from "./drafts.ts";
 import { Notices } from "./notices.tsx";
+import { reportFailure } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
 import { SessionContext, type SessionContextValue } from "./session-context.ts";
 import { SessionHeader } from "./session-header.tsx";
@@ -29,7 +31,7 @@ type SessionPanel = "tree" | "model" | "stats";
 export function SessionView({ client, sessionId, onChanged }: SessionViewProps) {
   const session = useMemo(() => client.session(sessionId), [client, sessionId]);
   const info = useMemo(() => new SessionInfo(session), [session]);
-  const draft = useMemo(() => new Draft(), [session]);
+  const draft = getDraft(client, sessionId);
   const [panel, setPanel] = useState<SessionPanel>();
   useEffect(() => {
     const stop = info.start();
@@ -47,7 +49,7 @@ export function SessionView({ client, sessionId, onChanged }: SessionViewProps) 
     { key: "t", label: "Tree", run: () => setPanel("tree") },
     { key: "m", label: "Model and thinking", run: () => setPanel("model") },
     { key: "c", label: "Cost and context", run: () => setPanel("stats") },
-    { key: ".", mod: true, label: "Stop the run", run: () => void session.call("abort") },
+    { key: ".", mod: true, label: "Stop the run", run: () => reportFailure(session.call("abort")) },
   ]);
   const close = () => setPanel(undefined);
   const context: SessionContextValue = useMemo(() => ({ shows: toShows(info) }), [info.tools]);

@@ -2,10 +2,13 @@
 import { memo } from "../app/memo.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { toLiveParts, toParts } from "./answer-parts.ts";
+import { Hidden } from "../text/hidden.tsx";
+import { toSafeName } from "../text/visible-text.ts";
 import { ContentView } from "./content.tsx";
 import type { Item } from "./items.ts";
 import type { AssistantMessage } from "./messages.ts";
 import { Output } from "./output.tsx";
+import { Name } from "../text/name.tsx";
 import { Thinking } from "./thinking.tsx";
 import { ToolCallView } from "./tool-call.tsx";
 
@@ -27,7 +30,9 @@ export const ItemView = memo(({ item }: { item: Item }) => {
         <section class="call done" aria-label="Your command">
           <p class="call-title">
             <span class="call-name">$</span>
-            <span class="call-subject">{item.message.command}</span>
+            <span class="call-subject">
+              <Hidden text={item.message.command} />
+            </span>
             {item.message.exitCode !== undefined && item.message.exitCode !== 0 && (
               <span class="call-note">exit {item.message.exitCode}</span>
             )}
@@ -44,13 +49,19 @@ export const ItemView = memo(({ item }: { item: Item }) => {
       );
     case "message":
       return (
-        <article class="answer" aria-label={`Message of ${item.from}`}>
-          <p class="muted small">{item.from}</p>
+        <article class="answer" aria-label={`Message of ${toSafeName(item.from)}`}>
+          <p class="muted small">
+            <Name text={item.from} />
+          </p>
           <ContentView content={item.content} />
         </article>
       );
     case "note":
-      return <p class="note">{item.text}</p>;
+      return (
+        <p class="note">
+          <Name text={item.text} />
+        </p>
+      );
     case "error":
       return (
         <p class="problem" role="alert">

@@ -4,7 +4,10 @@ import type { RemoteSession } from "@tau/protocol/client";
 import { type Item, ItemBuilder } from "./items.ts";
 import { joinEntries } from "./join-entries.ts";
 
-const pageSize = 200;
+/** Pages grow as long as they come quickly, so that the start of a long session is not far. */
+const firstPageSize = 200;
+const maxPageSize = 1_600;
+const quickMs = 500;
 
 export class Transcript {
   readonly #session: RemoteSession;
@@ -13,6 +16,7 @@ export class Transcript {
   #entries: readonly SessionEntry[] = [];
   #hasOlder = false;
   #loading: Promise<void> | undefined;
+  #pageSize = firstPageSize;
 
   constructor(session: RemoteSession) {
     this.#session = session;
@@ -51,7 +55,10 @@ export class Transcript {
   }
 
   async #load(before: string): Promise<void> {
-    const older = await this.#session.getOlder(before, pageSize);
+    const startedAt = performance.now();
+    const older = await this.#session.getOlder(before, this.#pageSize);
+    const isQuick = performance.now() - startedAt < quickMs;
+    this.#pageSize = isQuick ? Math.min(2 * this.#pageSize, maxPageSize) : firstPageSize;
     // The branch may have changed while they were read.
     if (this.#entries[0]?.id !== before) return;
     this.#entries = [...older, ...this.#entries];
