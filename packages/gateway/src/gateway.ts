@@ -118,6 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       },
       onClosed: (sessionId) => cluster?.catalogue.close(sessionId),
       clock,
+      ids,
       log,
     }),
     sessionIndex,

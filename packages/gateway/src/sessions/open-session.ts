@@ -1,9 +1,10 @@
 /** A session that is open in the gateway: how long it stays open, and what happens when nobody follows it any more. */
-import type { Clock } from "@tau/ai";
+import type { Clock, Ids } from "@tau/ai";
 import type { Host, HostedSession } from "@tau/harness/host";
 import type { FrameRedactor } from "@tau/harness/policy";
 import type { OnDisconnect, OpenSessionData } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";
+import { SessionDialogs } from "../dialogs/session-dialogs.ts";
 
 /** How long the run of a session with `onDisconnect: "stop"` goes on when the last client has left. */
 export const disconnectMs = 30_000;
@@ -13,6 +14,8 @@ export interface OpenSessionParts {
   hosted: HostedSession;
   redactor: FrameRedactor;
   clock: Clock;
+  ids: Ids;
+  log: (line: string) => void;
   getIdleCloseMs: () => number;
   /** How many clients follow it. */
   countFollowers: () => number;
@@ -23,6 +26,8 @@ export interface OpenSessionParts {
 export class OpenSession {
   readonly host: Host;
   readonly hosted: HostedSession;
+  /** What its extensions ask and show. */
+  readonly dialogs: SessionDialogs;
   readonly #parts: OpenSessionParts;
   /** Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. */
   readonly #openers = new Set<Client>();
@@ -40,6 +45,14 @@ export class OpenSession {
     this.#parts = parts;
     this.host = parts.host;
     this.hosted = parts.hosted;
+    const { clock, ids, log } = parts;
+    this.dialogs = new SessionDialogs({
+      session: parts.hosted.session,
+      clock,
+      ids,
+      log,
+      redact: (value) => this.redact(value),
+    });
     this.#lastUsedMs = parts.clock.monotonic();
     this.#lastSeq = parts.hosted.position.seq;
     this.#cancelIdle = parts.clock.setTimer(parts.getIdleCloseMs(), () => this.#checkIdle());
@@ -94,7 +107,7 @@ export class OpenSession {
     if (onDisconnect === "stop" && !this.#openers.has(client)) {
       this.#openers.add(client);
       client.onClosed(() => {
-        if (this.#openers.delete(client)) this.onLeft(this.#parts.countFollowers());
+        if (this.#openers.delete(client)) this.onLeft(client, this.#parts.countFollowers());
       });
     }
     this.#followDisconnects(this.#parts.countFollowers());
@@ -103,10 +116,12 @@ export class OpenSession {
   onFollowed(client: Client, followers: number): void {
     this.#openers.delete(client);
     this.#followDisconnects(followers);
+    this.dialogs.follow(client);
   }
 
-  onLeft(followers: number): void {
+  onLeft(client: Client, followers: number): void {
     this.touch();
+    this.dialogs.leave(client);
     this.#followDisconnects(followers);
   }
 
@@ -115,6 +130,7 @@ export class OpenSession {
     this.#cancelIdle();
     this.#cancelStop?.();
     this.#openers.clear();
+    this.dialogs.close();
     this.#onDisconnect = "continue";
   }
 
@@ -144,6 +160,7 @@ export class OpenSession {
     const hasChanged = position.seq !== this.#lastSeq;
     this.#lastSeq = position.seq;
     const isFollowed = this.#parts.countFollowers() > 0;
-    return this.#uses > 0 || isFollowed || hasChanged || session.hasWork || view.live.approvals.length > 0;
+    const hasQuestions = view.live.approvals.length > 0 || this.dialogs.hasOpen;
+    return this.#uses > 0 || isFollowed || hasChanged || session.hasWork || hasQuestions;
   }
 }

@@ -1,6 +1,6 @@
 /** The sessions that are open in the gateway. They are opened when they are used, and closed when they are not. */
 import { rm } from "node:fs/promises";
-import type { Clock } from "@tau/ai";
+import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import { type AgentSessionParams, SessionManager } from "@tau/harness";
 import type { AfterCrash, Host, HostedSession } from "@tau/harness/host";
@@ -51,6 +51,7 @@ export interface OpenSessionsOptions {
   /** Called with each session that was closed. */
   onClosed: (sessionId: string) => void;
   clock: Clock;
+  ids: Ids;
   log: (line: string) => void;
 }
 
@@ -258,7 +259,7 @@ export class OpenSessions {
   }
 
   #add(cwd: string, host: Host, hosted: HostedSession): void {
-    const { clock, subscriptions, settings, index, onOpened, log } = this.#options;
+    const { clock, ids, subscriptions, settings, index, onOpened, log } = this.#options;
     const { sessionId, sessionFile } = hosted.session;
     const redactor = createSessionFrameRedactor(hosted.session);
     hosted.redactWith(redactor);
@@ -272,6 +273,8 @@ export class OpenSessions {
         hosted,
         redactor,
         clock,
+        ids,
+        log,
         getIdleCloseMs: () => settings.get().gateway.idleCloseMs,
         countFollowers: () => subscriptions.count(sessionId),
         onIdle: () => {

@@ -7,3 +7,4 @@ export { formatNothingToCompact } from "./commands/models.ts";
 export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
 export { createHost, Host, type HostOptions, type HostWatcher } from "./host.ts";
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
+export { createRequestUi, OpenDialogs, type OpenDialogsOptions } from "../extensions/ui-requests.ts";

@@ -14,6 +14,7 @@ import {
   type Scope,
   type SessionSummaryData,
 } from "../command.ts";
+import type { UiAnswer } from "../ui-request.ts";
 
 /** `pair`: devices. Scopes are granted by the gateway; a client can only ask for fewer. */
 export type GatewayScope = Scope | "pair";
@@ -148,6 +149,8 @@ interface OwnMethods {
   "sessions.unsubscribe": { params: WithSession; data: null };
 
   "approvals.list": { params: None; data: { approvals: { sessionId: string; approval: Approval }[] } };
+  /** A dialog of an extension, see `DialogFrame`. The first answer counts; `accepted` is false for every later one. */
+  "dialogs.answer": { params: WithSession & { id: string; answer: UiAnswer }; data: { accepted: boolean } };
   "models.list": { params: { cwd?: string }; data: { models: ModelData[] } };
   "usage.get": { params: { sessionId?: string; since?: string }; data: UsageData };
   "logs.tail": { params: { limit?: number }; data: { lines: string[] } };
@@ -201,6 +204,8 @@ const ownScopes = {
   "sessions.subscribe": "read",
   "sessions.unsubscribe": "read",
   "approvals.list": "approve",
+  // An extension may ask whether a call is allowed.
+  "dialogs.answer": "approve",
   "models.list": "read",
   "usage.get": "read",
   "logs.tail": "admin",
