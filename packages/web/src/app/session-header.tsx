@@ -23,13 +23,15 @@ export function SessionHeader({ session, info, onOpen }: SessionHeaderProps) {
   const { log, live } = session.view;
   const title = log.name ?? (state ? shortenPath(state.cwd) : "Session");
   const percent = stats?.contextUsage?.percent;
-  const mark = live.approvals.length > 0 ? "? " : live.run ? "● " : "";
+  const status = getStatus(session);
+  const shownTitle = session.ui.title ?? title;
+  const mark = live.approvals.length + session.ui.dialogs.length > 0 ? "? " : live.run ? "● " : "";
   useEffect(() => {
-    document.title = `${mark}${toSafeName(title)} – tau`;
+    document.title = `${mark}${toSafeName(shownTitle)} – tau`;
     return () => {
       document.title = "tau";
     };
-  }, [mark, title]);
+  }, [mark, shownTitle]);
   const model = state?.model ? state.model.name || state.model.id : "No model";
   return (
     <header class="session-header">
@@ -39,8 +41,8 @@ export function SessionHeader({ session, info, onOpen }: SessionHeaderProps) {
       <div class="session-name">
         <EditableName title={title} onRename={(name) => reportFailure(session.call("set_session_name", { name }))} />
         <p class="muted small cut" title={state?.cwd}>
-          <span class={live.run ? "dot running" : "dot idle"} aria-hidden="true" />
-          {live.run ? "Working" : session.state.kind === "waiting" ? "Loading…" : "Ready"}
+          <span class={`dot ${status.dot}`} aria-hidden="true" />
+          {status.text}
           {log.name !== undefined && state && (
             <>
               {" "}
@@ -70,6 +72,13 @@ export function SessionHeader({ session, info, onOpen }: SessionHeaderProps) {
   );
 }
 
+function getStatus({ state, isLoaded, view }: RemoteSession): { text: string; dot: string } {
+  if (state.kind === "live")
+    return view.live.run ? { text: "Working", dot: "running" } : { text: "Ready", dot: "idle" };
+  if (state.kind === "closed") return { text: "Closed", dot: "" };
+  return { text: isLoaded ? "Not connected" : "Loading…", dot: "" };
+}
+
 function EditableName({ title, onRename }: { title: string; onRename: (name: string) => void }) {
   const [text, setText] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
@@ -86,14 +95,14 @@ function EditableName({ title, onRename }: { title: string; onRename: (name: str
   };
   if (text === undefined) {
     return (
-      <h1 class="session-heading">
-        <span class="cut" title={toSafeName(title)}>
+      <div class="session-heading">
+        <h1 class="cut" title={toSafeName(title)}>
           <Name text={title} />
-        </span>
+        </h1>
         <button class="icon-button" ref={button} onClick={begin} aria-label="Rename this session">
           <EditIcon />
         </button>
-      </h1>
+      </div>
     );
   }
   const end = () => {

@@ -4,6 +4,9 @@ import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { Approvals } from "../approvals/approvals.tsx";
 import { Composer } from "../composer/composer.tsx";
 import { Queue } from "../composer/queue.tsx";
+import { ExtensionDialogs } from "../extensions/extension-dialogs.tsx";
+import { ExtensionNotes } from "../extensions/extension-notes.tsx";
+import { Statuses, Widgets } from "../extensions/widgets.tsx";
 import { ModelPanel } from "../panels/model-panel.tsx";
 import { StatsPanel } from "../panels/stats-panel.tsx";
 import { TranscriptView } from "../transcript/transcript-view.tsx";
@@ -22,13 +25,11 @@ import { useShortcuts } from "./shortcuts.ts";
 export interface SessionViewProps {
   client: GatewayClient;
   sessionId: string;
-  /** What the list of sessions shows may differ. */
-  onChanged: () => void;
 }
 
 type SessionPanel = "tree" | "model" | "stats";
 
-export function SessionView({ client, sessionId, onChanged }: SessionViewProps) {
+export function SessionView({ client, sessionId }: SessionViewProps) {
   const session = useMemo(() => client.session(sessionId), [client, sessionId]);
   const info = useMemo(() => new SessionInfo(session), [session]);
   const draft = getDraft(client, sessionId);
@@ -40,10 +41,6 @@ export function SessionView({ client, sessionId, onChanged }: SessionViewProps) 
       session.close();
     };
   }, [session, info]);
-  useEffect(
-    () => session.onEvent(({ type }) => (type === "agent_start" || type === "agent_end") && onChanged()),
-    [session],
-  );
   useRedraw((listener) => info.onChange(listener), [info]);
   useShortcuts([
     { key: "t", label: "Tree", run: () => setPanel("tree") },
@@ -69,7 +66,7 @@ export function SessionView({ client, sessionId, onChanged }: SessionViewProps) 
 
 function Foot({ client, session, draft }: { client: GatewayClient; session: RemoteSession; draft: Draft }) {
   useRedraw((listener) => session.onChange(listener), [session]);
-  const { state } = session;
+  const { state, ui } = session;
   const { live } = session.view;
   if (state.kind === "closed") {
     return (
@@ -86,9 +83,14 @@ function Foot({ client, session, draft }: { client: GatewayClient; session: Remo
   return (
     <footer class="foot">
       <Notices notices={live.notices} />
+      <ExtensionNotes session={session} draft={draft} />
       <Approvals client={client} session={session} approvals={live.approvals} />
+      <ExtensionDialogs session={session} dialogs={ui.dialogs} />
+      <Widgets ui={ui} placement="aboveEditor" />
       <Queue session={session} steering={live.steering} followUps={live.followUps} />
       <Composer client={client} session={session} draft={draft} isRunning={live.run !== undefined} />
+      <Widgets ui={ui} placement="belowEditor" />
+      <Statuses ui={ui} />
     </footer>
   );
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
+import { useDeaf } from "../app/deaf.ts";
 import { isCoarse } from "../app/pointer.ts";
 import { pluralise } from "../text/format.ts";
 import { Hidden } from "../text/hidden.tsx";
@@ -39,9 +40,6 @@ export function Approvals({ client, session, approvals }: ApprovalsProps) {
   );
 }
 
-/** Clicks and keys that were meant for something else do not count this long after the question came. */
-const deafMs = 400;
-
 const labels = {
   once: "Allow once",
   session: "For this session",
@@ -60,13 +58,11 @@ interface QuestionProps {
 function Question({ session, approval, others, mayAnswer, onAnswered }: QuestionProps) {
   const attempt = useAttempt();
   const [reason, setReason] = useState("");
-  const [isDeaf, setDeaf] = useState(true);
+  const isDeaf = useDeaf();
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
-    const timer = setTimeout(() => setDeaf(false), deafMs);
     // Who writes goes on writing; else the question gets the keys.
     if (!(document.activeElement instanceof HTMLTextAreaElement)) box.current?.focus();
-    return () => clearTimeout(timer);
   }, []);
   const answer = (given: ApprovalAnswer) => {
     onAnswered();
