@@ -22,6 +22,7 @@ import { listModels } from "./sessions/list-models.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
 import { reloadSettings } from "./sessions/reload.ts";
 import { SessionIndex } from "./sessions/session-index.ts";
+import { SessionWatch } from "./sessions/session-watch.ts";
 
 export interface GatewayOptions extends ListenOptions {
   /** The directory with the user's settings, credentials, models and sessions. */
@@ -84,6 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { inbox } = durable;
   const subscriptions = new Subscriptions(clock);
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
+  const sessionWatch = new SessionWatch({ clock, describe: (id) => parts.sessions.find(id)?.describe() });
   const reload = () => reloadSettings(settings, parts.sessions);
   const devices = await openDevices({ agentDir, clock, ids, log });
   const guesses = new Guesses(clock, log);
@@ -118,9 +120,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       admitRun: createAdmitRun(() => parts),
       onOpened: (hosted) => {
         inbox.onOpened(hosted);
+        sessionWatch.onOpened(hosted);
         cluster?.catalogue.watch(hosted);
       },
-      onClosed: (sessionId) => cluster?.catalogue.close(sessionId),
+      onClosed: (sessionId) => {
+        sessionWatch.onClosed(sessionId);
+        cluster?.catalogue.close(sessionId);
+      },
       clock,
       ids,
       log,
@@ -133,6 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         cluster ? await cluster.canOpen(sessionId) : (await sessionIndex.find(sessionId)) !== undefined,
     }),
     subscriptions,
+    sessionWatch,
     cluster,
     listModels: () => listModels(agentDir, settings),
     reload,
@@ -174,6 +181,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
       await server.close();
       stopWatching();
+      sessionWatch.close();
       parts.pairing.close();
       // An extension that hangs must not hold up the end.
       await untilTimeout(inbox.settled(), maxSettleMs, clock);

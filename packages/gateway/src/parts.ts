@@ -14,6 +14,7 @@ import type { LogLines } from "./log-lines.ts";
 import type { Connections } from "./server/connections.ts";
 import type { OpenSessions } from "./sessions/open-sessions.ts";
 import type { SessionIndex } from "./sessions/session-index.ts";
+import type { SessionWatch } from "./sessions/session-watch.ts";
 
 export type GatewaySettings = Settings["gateway"];
 
@@ -39,6 +40,7 @@ export interface GatewayParts {
   readonly sessions: OpenSessions;
   readonly sessionIndex: SessionIndex;
   readonly subscriptions: Subscriptions;
+  readonly sessionWatch: SessionWatch;
   /** Undefined: this gateway is alone. */
   readonly cluster: Cluster | undefined;
   /** The models that can be used, where no session is open that knows more. */

@@ -147,6 +147,8 @@ interface OwnMethods {
     data: { epoch: string; seq: number; stateVersion: number; resumed: boolean };
   };
   "sessions.unsubscribe": { params: WithSession; data: null };
+  /** `sessions.changed` from then on, as long as the connection lasts. */
+  "sessions.watch": { params: None; data: null };
 
   "approvals.list": { params: None; data: { approvals: { sessionId: string; approval: Approval }[] } };
   /** A dialog of an extension, see `DialogFrame`. The first answer counts; `accepted` is false for every later one. */
@@ -203,6 +205,7 @@ const ownScopes = {
   "sessions.close": "write",
   "sessions.subscribe": "read",
   "sessions.unsubscribe": "read",
+  "sessions.watch": "read",
   "approvals.list": "approve",
   // An extension may ask whether a call is allowed.
   "dialogs.answer": "approve",
