@@ -4,8 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@tau/ai";
+import { createFiles } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadIsolated } from "../../src/extensions/isolated/index.ts";
+import { noUi } from "../../src/extensions/ui.ts";
 import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
 import { verifyLedger } from "../../src/policy/ledger.ts";
 import {
@@ -301,6 +303,25 @@ describe.runIf(isWalled)("an isolated extension", () => {
     const onUpdate = () => void (timer = setInterval(() => skip(5_000), 20));
     const call = callTool(host, "go", {}, { onUpdate });
     await expect(call).rejects.toThrow("It did not answer for 10 seconds.");
+  });
+
+  test("waits for a person by itself: neither a dialog nor a question of the policy is its work", async () => {
+    const open: (() => void)[] = [];
+    const wait = <T>(value: T) => new Promise<T>((resolve) => open.push(() => resolve(value)));
+    const judge = { judge: () => wait(undefined), createFiles: () => createFiles(), endCall: () => {} };
+    const host = await load(toolCode(`return String(await ctx.ui.confirm("Sure?", ""));`), {
+      session: { ui: { ...noUi, confirm: () => wait(true) } },
+      ports: { createJudge: () => judge },
+    });
+    const { waits } = host.extension;
+    const call = callTool(host, "go");
+    for (const question of ["the policy", "the dialog"]) {
+      await expect.poll(() => open.length, { message: question }).toBe(1);
+      expect(waits.isWaiting).toBe(true);
+      open.pop()!();
+    }
+    expect(await call).toBe("true");
+    expect(waits.isWaiting).toBe(false);
   });
 
   test("that is turned off is so in the audit, and gone from the session", async () => {

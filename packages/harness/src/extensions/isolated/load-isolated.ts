@@ -1,10 +1,12 @@
 /** Loads an extension that the user has not vouched for: its code runs in a process of its own, behind the sandbox. */
 import { getErrorMessage } from "@tau/ai/internal";
 import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
+import { createOwnSessionGetter } from "../session/own-session.ts";
+import { createWaits, type Waits } from "../waits.ts";
 import { fillRegistrations } from "./forwarders.ts";
 import { type ManifestCacheOptions, readManifest, writeManifest } from "./manifest-cache.ts";
 import type { Manifest } from "./manifest.ts";
-import type { IsolatedPorts } from "./ports.ts";
+import type { HostcallJudge, IsolatedPorts } from "./ports.ts";
 import { getOwnCode } from "./room-facts.ts";
 import { Supervisor } from "./supervisor.ts";
 
@@ -46,10 +48,14 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
     for (const map of [handlers, tools, commands, shortcuts]) map.clear();
     ports.getSession()?.refreshTools();
   };
-  const supervisor = new Supervisor(
-    { source, ports: { ...ports, report: ({ message }) => report(message) }, onManifest, onKilled },
-    remembered,
-  );
+  const waits = createWaits(ports.clock);
+  const ownPorts: IsolatedPorts = {
+    ...ports,
+    getSession: createOwnSessionGetter(ports.getSession, waits),
+    createJudge: (extension) => countQuestions(ports.createJudge(extension), waits),
+    report: ({ message }) => report(message),
+  };
+  const supervisor = new Supervisor({ source, ports: ownPorts, onManifest, onKilled }, remembered);
   if (remembered) fill(remembered);
   else await learn(supervisor, cache, report);
   return {
@@ -59,10 +65,17 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
       return supervisor.isKilled ? "killed" : "acknowledged";
     },
     host: "isolated",
+    waits,
     begin: () => supervisor.begin(),
     close: () => supervisor.close(),
   };
 }
+
+/** A person may be asked, and the extension waits for the answer. */
+const countQuestions = (judge: HostcallJudge, waits: Waits): HostcallJudge => ({
+  ...judge,
+  judge: (call, signal) => waits.during(() => judge.judge(call, signal)),
+});
 
 async function learn(
   supervisor: Supervisor,
