@@ -1,5 +1,4 @@
 /** Loads an extension that the user has not vouched for: its code runs in a process of its own, behind the sandbox. */
-import { getErrorMessage } from "@tau/ai/internal";
 import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
 import { createOwnSessionGetter } from "../session/own-session.ts";
 import { createWaits, type Waits } from "../waits.ts";
@@ -34,7 +33,7 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
   const { agentDir, home } = ports;
   const ownCode = getOwnCode(source, [home, agentDir]);
   const cache = { agentDir, digest: source.digest, path: source.path };
-  const remembered = await readManifest(cache);
+  const remembered = readManifest(cache);
   let told = remembered && JSON.stringify(remembered);
   const onManifest = (manifest: Manifest) => {
     const text = JSON.stringify(manifest);
@@ -57,7 +56,7 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
   };
   const supervisor = new Supervisor({ source, ports: ownPorts, onManifest, onKilled }, remembered);
   if (remembered) fill(remembered);
-  else await learn(supervisor, cache, report);
+  else await learn(supervisor, cache);
   return {
     ...registrations,
     source,
@@ -77,22 +76,10 @@ const countQuestions = (judge: HostcallJudge, waits: Waits): HostcallJudge => ({
   judge: (call, signal) => waits.during(() => judge.judge(call, signal)),
 });
 
-async function learn(
-  supervisor: Supervisor,
-  cache: ManifestCacheOptions,
-  report: (message: string) => void,
-): Promise<void> {
+async function learn(supervisor: Supervisor, cache: ManifestCacheOptions): Promise<void> {
   try {
     await writeManifest(await supervisor.learn(), cache);
   } catch (error) {
-    // What cannot be remembered is learned again the next time.
-    if (
-      await supervisor.learn().then(
-        () => true,
-        () => false,
-      )
-    )
-      return report(`What it registers could not be remembered: ${getErrorMessage(error)}`);
     await supervisor.close();
     throw error;
   }
