@@ -305,6 +305,23 @@ describe.runIf(isWalled)("an isolated extension", () => {
     await expect(call).rejects.toThrow("It did not answer for 10 seconds.");
   });
 
+  test("is told what the user can do about what the policy denies", async () => {
+    const host = await load(withApi(`return await api.exec("ls", []).catch((error) => error.message);`));
+    expect(await callTool(host, "go")).toBe(
+      "Capability 'exec' denied by policy (deny_caps). To allow it, change the setting policy.denyCaps, or trust the extension: tau extensions trust guest",
+    );
+  });
+
+  test("shows nothing where there is no interface, and nobody is asked whether it may", async () => {
+    const policy = { ...openPolicy, defaultCaps: ["events" as const] };
+    const code = toolCode(`ctx.ui.setStatus("a", "b"); return String(await ctx.ui.confirm("Sure?", ""));`);
+    const silent = await load(code, { policy, session: { mode: "print", ui: noUi } });
+    expect(await callTool(silent, "go")).toBe("false");
+    expect(silent.decisions).toEqual([]);
+    const shown = await load(code, { policy, session: { ui: noUi } });
+    await expect(callTool(shown, "go")).rejects.toThrow("wants to use ui");
+  });
+
   test("waits for a person by itself: neither a dialog nor a question of the policy is its work", async () => {
     const open: (() => void)[] = [];
     const wait = <T>(value: T) => new Promise<T>((resolve) => open.push(() => resolve(value)));

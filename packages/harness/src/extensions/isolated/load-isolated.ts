@@ -27,7 +27,8 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
   const fill = (manifest: Manifest) => {
     const onInputChanged = (toolCallId: string) => ports.onInputChanged(toolCallId, source.name);
     const { isKnownProvider } = ports;
-    fillRegistrations(registrations, manifest, { supervisor, isKnownProvider, report, onInputChanged, ownCode });
+    const parts = { supervisor, extension: source.name, isKnownProvider, report, onInputChanged, ownCode };
+    fillRegistrations(registrations, manifest, parts);
     for (const sentence of manifest.needsTrust) report(sentence);
   };
   const { agentDir, home } = ports;
