@@ -85,7 +85,7 @@ describe("forms of modules", () => {
   test("a module without either is refused by its name", async () => {
     write({ "a.ts": "export const x = 1;" });
     expect(await fail("a.ts")).toBe(
-      `${directory}/a.ts is not an extension: its default export is neither a function nor an object with a name.`,
+      `${directory}/a.ts is not an extension: it does not export a valid factory function or an object with a name as its default.`,
     );
   });
 
