@@ -143,7 +143,8 @@ export function toBwrapArguments(options: BwrapOptions): string[] {
     ...(isRoot ? [] : ["--unshare-user"]),
     ...capabilities.flatMap((name) => ["--cap-add", name]),
     ...`--seccomp ${options.filterDescriptor} --ro-bind / / --dev /dev --proc /proc`.split(" "),
-    // The helper mounts a /proc for each command, and then does the same in it.
+    // The helper gives each command a session and a /proc, and then does the same in it.
+    ...(forHelper ? [] : ["--new-session"]),
     ...(forHelper ? [] : machineWide.flatMap((path) => ["--ro-bind", path, path])),
     ...mounts.flatMap(toArguments),
     // Last: what is shown below a hidden directory needs a place in it.

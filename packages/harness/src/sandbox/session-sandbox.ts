@@ -109,7 +109,7 @@ class LazySandbox implements SessionSandbox {
     if (state.kind === "off" || (state.kind === "unavailable" && mode !== "required")) return undefined;
     if (state.kind === "unavailable") throw refuse(`${state.reason} ${state.fix}`);
     const ground = (this.#ground ??= this.#openGround());
-    const mounts = ground.begin([...this.#grantedPaths, ...more.paths]);
+    const plan = ground.begin([...this.#grantedPaths, ...more.paths]);
     let apart: SandboxedCommands | undefined;
     let network: UsedNetwork | undefined;
     try {
@@ -120,12 +120,12 @@ class LazySandbox implements SessionSandbox {
         network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
         return { ...request, env: { ...toSandboxEnvironment(request.env, ground.cacheVariables), ...network?.env } };
       };
-      const way = await (apart ?? shared).enter(createRequest, mounts);
+      const way = await (apart ?? shared).enter(createRequest, plan);
       const finish = async (end?: CommandEnd) => {
         const notices = [...(network?.problems ?? []), ...ground.finish()];
         const refusals = network?.finish() ?? [];
         await apart?.close();
-        return createReport(notices, { end, mode, refusals, cwd: request.cwd, mounts });
+        return createReport(notices, { end, mode, refusals, cwd: request.cwd, mounts: plan.mounts });
       };
       return { ...way, finish };
     } catch (error) {
