@@ -138,13 +138,14 @@ export function toBwrapArguments(options: BwrapOptions): string[] {
     ..."--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --die-with-parent --as-pid-1 --cap-drop ALL".split(
       " ",
     ),
+    // The helper gives each command a session itself. A signal to the session of a command does not reach bubblewrap.
+    ...(forHelper ? [] : ["--new-session"]),
     ...(network === "all" || keepsNetwork ? [] : ["--unshare-net"]),
     // Root needs none: it could own files of no other user then.
     ...(isRoot ? [] : ["--unshare-user"]),
     ...capabilities.flatMap((name) => ["--cap-add", name]),
     ...`--seccomp ${options.filterDescriptor} --ro-bind / / --dev /dev --proc /proc`.split(" "),
-    // The helper gives each command a session and a /proc, and then does the same in it.
-    ...(forHelper ? [] : ["--new-session"]),
+    // The helper mounts a /proc for each command, and then does the same in it.
     ...(forHelper ? [] : machineWide.flatMap((path) => ["--ro-bind", path, path])),
     ...mounts.flatMap(toArguments),
     // Last: what is shown below a hidden directory needs a place in it.

@@ -6,6 +6,7 @@ import { BwrapCommands } from "./bwrap-commands.ts";
 import { toSandboxEnvironment } from "./environment.ts";
 import { getTemporaryDirectories } from "./temporary-files.ts";
 import { SandboxGround } from "./ground.ts";
+import { mayBeRefused } from "./refused-ports.ts";
 import { HelperCommands } from "./helper-commands.ts";
 import { findRealPath } from "./look.ts";
 import { findHelper } from "./programs.ts";
@@ -123,9 +124,12 @@ class LazySandbox implements SessionSandbox {
       const way = await (apart ?? shared).enter(createRequest, plan);
       const finish = async (end?: CommandEnd) => {
         const notices = [...(network?.problems ?? []), ...ground.finish()];
+        // Before it is closed: what was open for this command alone counts as inside.
+        const findOuterPorts = network?.listOuterPorts;
+        const outerPorts = end?.hasFailed && mayBeRefused(end.output) ? (findOuterPorts?.() ?? []) : [];
         const refusals = network?.finish() ?? [];
         await apart?.close();
-        return createReport(notices, { end, mode, refusals, cwd: request.cwd, mounts: plan.mounts });
+        return createReport(notices, { end, mode, refusals, outerPorts, cwd: request.cwd, mounts: plan.mounts });
       };
       return { ...way, finish };
     } catch (error) {
