@@ -58,13 +58,18 @@ export async function runCommand(
       open.host.execute(sessionId, { ...fields, type: name } as Command, {
         isClosed: true,
         scopes: [...client.scopes],
-        onInitialize: (abilities) => client.setAbilities(abilities),
+        onInitialize: (abilities) => {
+          client.setAbilities(abilities);
+          if (parts.subscriptions.follows(client, sessionId)) open.dialogs.follow(client);
+        },
         ...(output && { onOutput: output.take }),
       });
     // A session that is busy refuses it at once.
     const beginsRun = name === "execute" && !open.hosted.session.isStreaming;
-    const data: unknown = await (beginsRun ? holdPlace(parts, sessionId, execute) : execute());
+    const data: unknown = await (beginsRun ? holdPlace(parts, open.hosted.session, execute) : execute());
     output?.end();
+    // It may bring the first extensions.
+    if (name === "reload") open.dialogs.attach();
     if (data === undefined) return null;
     const { gateway } = open.hosted.session.settings;
     return open.redact(showsSettings.includes(name) ? hideTokens(data, gateway) : data);

@@ -80,6 +80,10 @@ export const sessionsMethods = {
     parts.subscriptions.remove(client, params.sessionId);
     return null;
   }),
+  "sessions.watch": method({}, ({ parts, client }) => {
+    parts.sessionWatch.add(client);
+    return null;
+  }),
 } satisfies SomeMethods;
 
 function describe({ client }: MethodContext, open: OpenSession, onDisconnect: "continue" | "stop" | undefined) {

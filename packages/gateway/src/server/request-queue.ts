@@ -39,8 +39,8 @@ export class RequestQueue<Request> {
 
   /** Begins one request, and the next when others had their turn: by then it is known how much the answer added. */
   advance(): void {
-    if (!this.#isScheduled && this.#mayBegin()) void this.#run(this.#waiting.shift()!);
     if (!this.#isScheduled && this.#mayBegin()) {
+      void this.#run(this.#waiting.shift()!);
       this.#isScheduled = true;
       setImmediate(() => {
         this.#isScheduled = false;
