@@ -2,6 +2,7 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
+import { createHookToken } from "../../src/http/hook-token.ts";
 import { formatLogId, placeLog } from "../../src/cluster/names.ts";
 import { checkStream, countEpochs, type GatewayNode, getFrames, useCluster } from "./kit.ts";
 import { hasNats } from "./nats-servers.ts";
@@ -161,5 +162,37 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
       await expect.poll(() => countEpochs(client, sessionId)).toBe(2);
       checkStream(getFrames(client, sessionId));
     }
+  });
+
+  test("that webhooks share are used again, until another node has taken them over", async () => {
+    const settings = { gateway: { hooks: { deploy: { session: "shared" } }, queue: { debounceMs: 1 } } };
+    const a = await openGateway("k", ["Noted.", "Noted.", "Noted."], { settings });
+    const b = await openGateway("l", []);
+    const post = async () => {
+      const response = await fetch(`${a.gateway.url.replace(/^ws/, "http")}/hooks/deploy`, {
+        method: "POST",
+        body: "deployed",
+        headers: { authorization: `Bearer ${createHookToken(a.token, "deploy")}` },
+      });
+      return { status: response.status, ...((await response.json()) as { sessionId: string }) };
+    };
+    const { sessionId } = await post();
+    expect(await post()).toMatchObject({ status: 202, sessionId });
+    await a.gateway.parts.sessions.find(sessionId)!.hosted.session.waitForIdle();
+    await a.client.must("sessions.close", { sessionId });
+    await b.client.must("sessions.open", { sessionId });
+    const chat = await fetch(`${a.gateway.url.replace(/^ws/, "http")}/v1/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify({ model: "scripted/scripted", messages: [{ role: "user", content: "Hello." }] }),
+      headers: {
+        authorization: `Bearer ${a.token}`,
+        "content-type": "application/json",
+        "x-tau-session": sessionId,
+      },
+    });
+    // Another door may be the right one later.
+    expect(chat.status).toBe(503);
+    const next = await post();
+    expect([next.status, next.sessionId === sessionId]).toEqual([202, false]);
   });
 });
