@@ -1,6 +1,7 @@
 /**
  * Appending to the logs of a cluster against bare publishes to the same server, with as many in flight: one for each
- * session, as sessions write. The server syncs each message.
+ * session, as sessions write. The server syncs each message. With TAU_LONG=1 also with three servers and three replicas,
+ * which share this machine's processors.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -16,15 +17,18 @@ const line = Buffer.from(`${JSON.stringify({ type: "message", id: "00000000", te
 export default async function bench(report) {
   const { path, missing } = getNatsServer();
   if (!path) return console.error(`Skipped: ${missing}.`);
+  await measure(path, 1, report);
+  if (process.env.TAU_LONG !== "1") return;
+  await measure(path, 3, (name, ...figure) => report(`${name}, three replicas`, ...figure));
+}
+
+/** As many replicas as servers. */
+async function measure(program, replicas, report) {
   const directory = await mkdtemp(join(tmpdir(), "tau-bench-"));
-  const port = await findPort();
-  const config = join(directory, "nats.conf");
-  const store = join(directory, "store");
-  await writeFile(config, `listen: "127.0.0.1:${port}"\njetstream { store_dir: "${store}", sync_interval: always }\n`);
-  const server = spawn(path, ["-c", config], { stdio: "ignore" });
+  const { hosts, servers } = await startServers(program, replicas, directory);
   try {
-    const node = await waitForNode(`nats://127.0.0.1:${port}?name=bench`, directory);
-    const streams = await createBare(node);
+    const node = await waitForNode(`nats://${hosts.join(",")}?name=bench&replicas=${replicas}`, directory);
+    const streams = await createBare(node, replicas);
     for (const window of [1, 100]) {
       const count = window === 1 ? 1_000 : 150;
       await appendAll(node, { window, count: count / 4, name: "warm" });
@@ -43,9 +47,27 @@ export default async function bench(report) {
     }
     await node.close();
   } finally {
-    server.kill("SIGKILL");
+    for (const server of servers) server.kill("SIGKILL");
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** On free ports, each with a directory of its own. */
+async function startServers(program, count, directory) {
+  const ports = await Promise.all(Array.from({ length: 2 * count }, findPort));
+  const [clientPorts, routePorts] = [ports.slice(0, count), ports.slice(count)];
+  const routes = routePorts.map((port) => `"nats://127.0.0.1:${port}"`).join(", ");
+  const servers = [];
+  for (const [index, port] of clientPorts.entries()) {
+    const config = join(directory, `n${index}.conf`);
+    const store = join(directory, `store${index}`);
+    const cluster = `cluster { name: bench, listen: "127.0.0.1:${routePorts[index]}", routes: [${routes}] }\n`;
+    const jetstream = `jetstream { store_dir: "${store}", sync_interval: always }\n`;
+    const own = `server_name: n${index}\nlisten: "127.0.0.1:${port}"\n`;
+    await writeFile(config, own + jetstream + (count > 1 ? cluster : ""));
+    servers.push(spawn(program, ["-c", config], { stdio: "ignore" }));
+  }
+  return { hosts: clientPorts.map((port) => `127.0.0.1:${port}`), servers };
 }
 
 async function waitForNode(url, agentDir) {
@@ -60,11 +82,12 @@ async function waitForNode(url, agentDir) {
 }
 
 /** As many streams as there are for logs. */
-async function createBare({ bus }) {
+async function createBare({ bus }, replicas) {
   const { jetstreamManager } = await import("@nats-io/jetstream");
   const manager = await jetstreamManager(bus.nats);
   const names = Array.from({ length: 16 }, (_, index) => `bare-${index}`);
-  for (const name of names) await manager.streams.add({ name, subjects: [`${name}.*`], storage: "file" });
+  const config = { storage: "file", num_replicas: replicas };
+  for (const name of names) await manager.streams.add({ ...config, name, subjects: [`${name}.*`] });
   return names;
 }
 

@@ -10,6 +10,7 @@ import {
 import { headers as createHeaders, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, sleep } from "@tau/ai/internal";
+import { GatewayError } from "../errors.ts";
 import { headerNames } from "./names.ts";
 
 export interface FencedMessage {
@@ -54,6 +55,16 @@ const wrongLast: readonly number[] = [
   JetStreamApiCodes.StreamWrongLastSequenceUnknown,
 ];
 
+/** The servers, or the account, may not store more. This is found out before a message is stored anywhere. */
+const noSpace: readonly number[] = [10_023, 10_028, 10_047];
+const storeFailed = 10_077;
+
+/** Whether a message was not stored, and will not be. Pure. */
+function isRefusal({ code, status, message }: JetStreamApiError): boolean {
+  if (wrongLast.includes(code)) return false;
+  return status < 500 || noSpace.includes(code) || (code === storeFailed && /^maximum (bytes|messages)/.test(message));
+}
+
 export class Bus {
   readonly nats: NatsConnection;
   readonly #manager: JetStreamManager;
@@ -87,9 +98,7 @@ export class Bus {
         return { kind: "stored", seq };
       } catch (error) {
         reason = getErrorMessage(error);
-        if (error instanceof JetStreamApiError && !wrongLast.includes(error.code) && error.status < 500) {
-          return { kind: "refused", reason };
-        }
+        if (error instanceof JetStreamApiError && isRefusal(error)) return { kind: "refused", reason };
         if (!(error instanceof JetStreamApiError) && !isOutage(error)) return { kind: "refused", reason };
         if (this.nats.isClosed()) return { kind: "unknown", reason };
         const known = error instanceof JetStreamApiError && (await this.#decide(stream, subject, { after, id }));
@@ -204,12 +213,19 @@ export class Bus {
       try {
         return await work();
       } catch (error) {
+        if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) throw createGone();
         if (!isOutage(error) || this.nats.isClosed() || this.#clock.monotonic() > deadline) throw error;
         await sleep(this.#clock, pauseMs);
       }
     }
   }
 }
+
+const createGone = () =>
+  new GatewayError(
+    "unavailable",
+    "A stream of the cluster is gone. When the gateways are started again they create it, without what was in it.",
+  );
 
 const outages: readonly unknown[] = [
   "ClosedConnectionError",

@@ -60,7 +60,10 @@ export class Cluster {
     this.inbox = new ClusterInbox(node.bus, options.ids);
     this.catalogue = new Catalogue({ ...node, ...options });
     this.keys = new ClusterKeys({ ...node, ...options });
-    this.#travels = new Travels(getLink, options.ids);
+    this.#travels = new Travels(getLink, options.ids, (client, sessionId) => {
+      this.#owners.delete(sessionId);
+      void this.#followAgain(client, sessionId);
+    });
     this.#guests = new Guests({
       getLink,
       log,
@@ -155,7 +158,22 @@ export class Cluster {
   /** A call that another node has found to be for this one. */
   async #serveRemote(context: MethodContext, call: Call, here: () => Promise<unknown>): Promise<unknown> {
     const { method, params } = call;
-    return method === "session.delete_session" ? await this.#trash(context, String(params["session"])) : await here();
+    if (method === "session.delete_session") return await this.#trash(context, String(params["session"]));
+    const sessionId = getSessionId(call);
+    return sessionId === undefined ? await here() : await this.#runHere(sessionId, here);
+  }
+
+  /** A session that was overtaken, or could not be written for a while, is closed here, so that it is opened anew. */
+  async #runHere(sessionId: string, here: () => Promise<unknown>): Promise<unknown> {
+    try {
+      return await here();
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code === "overtaken" || code === "read_only") this.#giveAway(sessionId);
+      if (code !== "read_only") throw error;
+      // It was refused before it had an effect.
+      throw new GatewayError("moved", getErrorMessage(error));
+    }
   }
 
   async #callOther(context: MethodContext, other: OtherSession): Promise<unknown> {
@@ -203,7 +221,7 @@ export class Cluster {
       const ownerId = sessions.find(sessionId) ? this.nodeId : await this.#findOwner(client, call);
       if (ownerId === undefined || ownerId === this.nodeId) {
         try {
-          const payload = await here();
+          const payload = await this.#runHere(sessionId, here);
           this.#travels.unfollow(client, sessionId);
           return payload;
         } catch (error) {
@@ -285,20 +303,29 @@ export class Cluster {
 
   /** This node was declared dead: nothing here may go on. */
   #loseAll(): void {
-    const { sessions, subscriptions, log } = this.#options.getParts();
+    const { sessions } = this.#options.getParts();
     this.inbox.unloadAll();
     this.#guests.leave();
     this.#link.forget();
     this.#owners.clear();
     for (const { client, sessionId } of this.#travels.lose()) void this.#followAgain(client, sessionId);
-    for (const { hosted } of sessions.all) {
-      const { sessionId } = hosted.session;
-      const clients = subscriptions.listClients(sessionId);
-      for (const client of clients) subscriptions.remove(client, sessionId);
-      const tell = (error: unknown) => log(`The session ${sessionId} was lost: ${getErrorMessage(error)}`);
-      const closing = hosted.abort("gateway_disconnected").then(() => sessions.close(sessionId, "moved"));
-      void closing.catch(tell).then(() => clients.forEach((client) => void this.#followAgain(client, sessionId)));
+    for (const { hosted } of sessions.all) this.#giveAway(hosted.session.sessionId);
+  }
+
+  /** Closes a session that is lost to this node. Who follows it goes on with it wherever it is opened next. */
+  #giveAway(sessionId: string): void {
+    const { sessions, subscriptions, log } = this.#options.getParts();
+    const open = sessions.find(sessionId);
+    if (!open) return;
+    const clients = subscriptions.listClients(sessionId);
+    for (const client of clients) {
+      subscriptions.remove(client, sessionId);
+      // Its own node follows it again.
+      if (client instanceof RemoteClient) subscriptions.tellClosed(client, sessionId, "moved");
     }
+    const tell = (error: unknown) => log(`The session ${sessionId} was lost: ${getErrorMessage(error)}`);
+    const closing = open.hosted.abort("gateway_disconnected").then(() => sessions.close(sessionId, "moved"));
+    void closing.catch(tell).then(() => clients.forEach((client) => void this.#followAgain(client, sessionId)));
   }
 
   #loseNode(nodeId: string): void {

@@ -27,6 +27,7 @@ import {
   logSubjects,
   nodeBucket,
 } from "./names.ts";
+import { readVersions } from "./server-versions.ts";
 import { refuseVersion } from "./version.ts";
 
 /** A server that does not answer is left after at most three of these. */
@@ -52,7 +53,7 @@ export async function connectCluster(
     throw new GatewayError("unavailable", text);
   });
   try {
-    checkVersion(nats);
+    await checkVersions(nats, address.servers);
     const manager = await jetstreamManager(nats, { timeout: 5_000, checkAPI: false });
     const replicas = address.replicas ?? (nats.info?.cluster === undefined ? 1 : 3);
     const bus = new Bus(nats, manager, clock);
@@ -67,12 +68,16 @@ export async function connectCluster(
   }
 }
 
-function checkVersion(nats: NatsConnection): void {
-  const refusal = refuseVersion(nats.info?.version ?? "of an unknown version");
-  if (refusal !== undefined) throw new GatewayError("unavailable", refusal);
+/** Any server may lead a stream, so that none may be too old. */
+async function checkVersions({ info }: NatsConnection, servers: readonly string[]): Promise<void> {
+  const others = await readVersions([...servers, ...(info?.connect_urls ?? [])]);
+  for (const version of [info?.version ?? "of an unknown version", ...others]) {
+    const refusal = refuseVersion(version);
+    if (refusal !== undefined) throw new GatewayError("unavailable", refusal);
+  }
 }
 
-/** Another server of the cluster may be older than the first. */
+/** A server that could not be reached before may be older. */
 async function watchServers(nats: NatsConnection, log: (line: string) => void): Promise<void> {
   for await (const status of nats.status()) {
     if (status.type === "disconnect") log("The connection to the cluster was lost; connecting again.");

@@ -36,12 +36,15 @@ const tellAfterBytes = 64 * 1024;
 export class Travels {
   readonly #getLink: () => NodeLink;
   readonly #ids: Ids;
+  /** Called when a node has given a session away that a client followed there. */
+  readonly #onMoved: (client: Client, sessionId: string) => void;
   readonly #travellers = new Map<string, Traveller>();
   readonly #calls = new Map<string, PendingCall>();
 
-  constructor(getLink: () => NodeLink, ids: Ids) {
+  constructor(getLink: () => NodeLink, ids: Ids, onMoved: (client: Client, sessionId: string) => void) {
     this.#getLink = getLink;
     this.#ids = ids;
+    this.#onMoved = onMoved;
   }
 
   /** Sends a request to another node. Throws what the node answers with. */
@@ -142,19 +145,24 @@ export class Travels {
   }
 
   #deliver(nodeId: string, traveller: Traveller, frame: Buffer): void {
-    const { client, held, follows } = traveller;
-    const closedId = readClosed(frame);
-    if (closedId !== undefined) {
-      // One that was followed elsewhere in the meantime is not closed for its client.
-      if (follows.get(closedId) !== nodeId) return;
-      follows.delete(closedId);
-    }
-    if (held) held.push(frame);
-    else client.send(frame);
+    this.#pass(nodeId, traveller, frame);
+    // Also one that the client does not get: the other node counts it.
     const counts = traveller.bytes.get(nodeId) ?? { received: 0, told: 0 };
     traveller.bytes.set(nodeId, counts);
     counts.received += frame.length;
     this.#tell(nodeId, traveller);
+  }
+
+  #pass(nodeId: string, { client, held, follows }: Traveller, frame: Buffer): void {
+    const closed = readClosed(frame);
+    if (closed) {
+      // One that was followed elsewhere in the meantime is not closed for its client.
+      if (follows.get(closed.sessionId) !== nodeId) return;
+      follows.delete(closed.sessionId);
+      if (closed.reason === "moved") return this.#onMoved(client, closed.sessionId);
+    }
+    if (held) held.push(frame);
+    else client.send(frame);
   }
 
   /** A client that reads slowly is known to be slow where its frames come from. */
@@ -191,8 +199,8 @@ export class Travels {
 
 const closedStart = '{"type":"event","event":"session.closed"';
 
-/** The session that a frame says is closed; undefined for every other frame. */
-function readClosed(frame: Buffer): string | undefined {
+/** What a frame says that closes a session; undefined for every other frame. */
+function readClosed(frame: Buffer): { sessionId: string; reason: string } | undefined {
   if (frame.subarray(0, closedStart.length).toString("latin1") !== closedStart) return undefined;
-  return (JSON.parse(frame.toString()) as { payload: { sessionId: string } }).payload.sessionId;
+  return (JSON.parse(frame.toString()) as { payload: { sessionId: string; reason: string } }).payload;
 }

@@ -36,6 +36,9 @@ export const errorStatuses: Readonly<Record<string, number>> = {
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
+  // The session is on another node of the cluster, or was taken over by one.
+  moved: 503,
+  overtaken: 503,
 };
 
 export async function answerHttp(

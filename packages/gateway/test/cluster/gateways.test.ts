@@ -1,6 +1,8 @@
 /** Gateways of one cluster, with clients on each of them. */
-import { scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
+import { existsSync } from "node:fs";
+import { call, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
+import type { TestGatewayOptions } from "../../src/testing/index.ts";
 import { checkStream, countEpochs, type GatewayNode, getFrames, getText, useCluster } from "./kit.ts";
 import { hasNats } from "./nats-servers.ts";
 
@@ -127,5 +129,45 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
         return count;
       })
       .toBeLessThan(17);
+  });
+
+  test("questions and given-up messages are dealt with at any node, and a question expires with its node", async () => {
+    const outside = "/outside.txt";
+    const asks: ScriptedTurn = () => [call("write", { path: outside, content: "x" })];
+    const more: TestGatewayOptions = {
+      params: { ask: "surface" },
+      settings: { gateway: { queue: { cap: 2, drop: "old" } } },
+    };
+    const a = await openGateway("a6", scriptedModel([asks, [text("Denied.")], asks]), more);
+    const b = await openGateway("b6", ["Said on b.", "Said again.", "And again."], more);
+    const sessionId = await createSession(a);
+    await b.client.must("sessions.subscribe", { sessionId });
+    const listQuestions = async () =>
+      (await b.client.must<{ approvals: { approval: { id: string } }[] }>("approvals.list")).approvals;
+    const listDead = async () =>
+      (await b.client.must<{ messages: { id: string; text: string }[] }>("inbox.list", { state: "dead" })).messages;
+    await b.client.must("session.prompt", { sessionId, message: "Write." });
+    await expect.poll(async () => (await listQuestions()).length).toBe(1);
+    const [question] = await listQuestions();
+    await b.client.must("session.approve", { sessionId, approvalId: question!.approval.id, decision: "deny" });
+    await expect.poll(() => a.gateway.parts.sessions.find(sessionId)!.hosted.session.hasWork).toBe(false);
+    await b.client.must("session.prompt", { sessionId, message: "Write again." });
+    await expect.poll(async () => (await listQuestions()).length).toBe(1);
+    for (const message of ["Left out.", "Second.", "Third."]) {
+      await b.client.must("session.follow_up", { sessionId, message });
+    }
+    expect(await listDead()).toMatchObject([{ text: "Left out." }]);
+    a.cable.cut();
+    await expect.poll(() => b.gateway.parts.sessions.find(sessionId)).toBeDefined();
+    expect(await listQuestions()).toEqual([]);
+    const [dead] = await listDead();
+    await b.client.must("inbox.replay", { id: dead!.id });
+    const getEntries = async () => JSON.stringify(await b.client.must("session.get_entries", { sessionId }));
+    for (const said of ["Second.", "Third.", "Left out."]) await expect.poll(getEntries).toContain(said);
+    expect(await listDead()).toEqual([]);
+    expect(await getEntries()).toMatch(/"toolName":"write".*"toolName":"write"/);
+    expect(existsSync(outside)).toBe(false);
+    checkStream(getFrames(b.client, sessionId));
+    a.cable.heal();
   });
 });

@@ -15,8 +15,8 @@ import {
 import { type NatsServers, startNats } from "./nats-servers.ts";
 import { openProxy, type TcpProxy } from "./tcp-proxy.ts";
 
-/** A tenth of what counts for users, and less. */
-export const quickTiming = { beatMs: 150, deadAfterMs: 750, holdMs: 2_500 };
+/** Less than what counts for users, and enough for a busy machine. */
+export const quickTiming = { beatMs: 200, deadAfterMs: 1_000, holdMs: 3_000 };
 
 export interface GatewayNode extends TestGateway {
   client: RawClient;

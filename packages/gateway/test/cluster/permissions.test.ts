@@ -1,11 +1,15 @@
 /** The servers' permissions for a node, as `docs/cluster.md` has them. */
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "@nats-io/transport-node";
-import { SessionManager } from "@tau/harness";
+import { scriptedModel, text } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { connectRaw, openTestGateway } from "../../src/testing/index.ts";
 import { openNode } from "../../src/cluster/open-node.ts";
+import { quickTiming } from "./kit.ts";
 import { hasNats, startNats } from "./nats-servers.ts";
 
 /** The block of the documentation, for users with passwords instead of keys. */
@@ -21,19 +25,30 @@ describe.skipIf(!hasNats)("the documented permissions", () => {
   test("are enough for a node, and keep it from speaking or listening in the name of another", async () => {
     const nats = await startNats({ extra: await readConfiguration() });
     onTestFinished(nats.close);
-    const agentDir = await mkdtemp(join(tmpdir(), "tau-cluster-"));
-    onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+    const workspace = await mkdtemp(join(tmpdir(), "tau-cluster-"));
+    onTestFinished(() => rm(workspace, { recursive: true, force: true }));
     const address = `127.0.0.1:${nats.servers[0]!.port}`;
-    const open = (name: string) =>
-      openNode({ url: `nats://${name}:secret@${address}?name=${name}`, agentDir, log: () => undefined });
+    const open = async (name: string) => {
+      const cluster = { url: `nats://${name}:secret@${address}?name=${name}`, timing: quickTiming };
+      const model = scriptedModel([[text("Heard.")]]);
+      const opened = await openTestGateway({ model, options: { startDirectory: workspace, cluster } });
+      onTestFinished(opened.close);
+      return { ...opened, client: await connectRaw(opened.gateway.url, { token: opened.token }) };
+    };
     const [one, two] = await Promise.all([open("one"), open("two")]);
-    const session = await SessionManager.create("/work", undefined, { storage: one.storage });
-    await session.appendMessage({ role: "user", content: "hello", timestamp: 1 });
-    await session.close();
-    const again = await SessionManager.openStored(session.id, { storage: two.storage });
-    expect(again.readOnly).toBeUndefined();
-    await again.close();
-    await Promise.all([one.close(), two.close()]);
+    const create = { cwd: workspace, idempotencyKey: "create" };
+    const { sessionId } = await one.client.must<{ sessionId: string }>("sessions.create", create);
+    expect(await two.client.must("sessions.create", create)).toMatchObject({ sessionId });
+    await two.client.must("sessions.subscribe", { sessionId });
+    expect(await two.client.must("session.execute", { sessionId, prompt: "Hear." })).toMatchObject({
+      answer: "Heard.",
+    });
+    await two.client.must("session.follow_up", { sessionId, message: "/nothing" });
+    await expect.poll(() => two.client.must("sessions.list")).toMatchObject({ sessions: [{ id: sessionId }] });
+    const isStreamed = () => two.client.events().some(({ event }) => event === "session.message.delta");
+    await expect.poll(isStreamed).toBe(true);
+    const permissionErrors = [...one.logged, ...two.logged].filter((line) => /permission/i.test(line));
+    expect(permissionErrors).toEqual([]);
 
     await expect(connect({ servers: address })).rejects.toThrow(/auth/i);
     const client = await connect({ servers: address, user: "two", pass: "secret", inboxPrefix: "_INBOX.tau.two" });
@@ -49,6 +64,23 @@ describe.skipIf(!hasNats)("the documented permissions", () => {
     await client.flush();
     await expect.poll(() => refused.length).toBe(4);
     for (const text of refused) expect(text).toMatch(/permission/i);
+  });
+
+  test("a server that is too old is refused, also one that the node does not connect to", async () => {
+    const nats = await startNats();
+    onTestFinished(nats.close);
+    const old = createServer((socket) => {
+      socket.write(`INFO {"server_id":"old","version":"2.9.10","proto":1,"headers":true,"max_payload":1048576}\r\n`);
+      socket.on("data", (data) => void (data.includes("PING") && socket.write("PONG\r\n")));
+    });
+    old.listen(0, "127.0.0.1");
+    await once(old, "listening");
+    onTestFinished(() => void old.close());
+    const oldHost = `127.0.0.1:${(old.address() as { port: number }).port}`;
+    for (const hosts of [oldHost, `127.0.0.1:${nats.servers[0]!.port},${oldHost}`]) {
+      const opening = openNode({ url: `nats://${hosts}?name=a`, agentDir: tmpdir(), log: () => undefined });
+      await expect(opening).rejects.toMatchObject({ message: expect.stringMatching(/2\.9\.10 is too old/) });
+    }
   });
 
   test("a server that is not there is reported with one sentence", async () => {

@@ -1,7 +1,10 @@
 /** Sessions of a cluster have no files. What works on other gateways' files works on them too, at any node. */
+import { jetstreamManager } from "@nats-io/jetstream";
 import { scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
-import { type GatewayNode, getFrames, useCluster } from "./kit.ts";
+import { createHookToken } from "../../src/http/hook-token.ts";
+import { formatLogId, placeLog } from "../../src/cluster/names.ts";
+import { checkStream, countEpochs, type GatewayNode, getFrames, useCluster } from "./kit.ts";
 import { hasNats } from "./nats-servers.ts";
 
 interface Listed {
@@ -128,5 +131,68 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     a.cable.cut();
     expect(await repeated).toMatchObject({ error: { code: "unknown_outcome" } });
     expect(b.model.asked.length).toBe(0);
+  });
+
+  test("that cannot be written for a while can be used when it is over", async () => {
+    const a = await openGateway("i", ["First.", "Second.", "Third.", "Fourth."]);
+    const b = await openGateway("j", ["Elsewhere."]);
+    const sessionId = await createSession(a);
+    for (const { client } of [a, b]) await client.must("sessions.subscribe", { sessionId });
+    const { bus } = a.gateway.parts.cluster!.node;
+    const { stream, subject } = placeLog(sessionId);
+    const manager = await jetstreamManager(bus.nats);
+    const { config, state } = await manager.streams.info(stream);
+    await manager.streams.update(stream, { ...config, max_bytes: state.bytes + 500 });
+    const long = { sessionId, prompt: "long ".repeat(500) };
+    expect(await a.client.call("session.execute", long)).toMatchObject({
+      error: { message: expect.stringMatching(/refused it \(maximum bytes exceeded\)/) },
+    });
+    await manager.streams.update(stream, { ...config, max_bytes: -1 });
+    await a.client.must("session.execute", long);
+
+    // Somebody else has written to the log, and this node was not declared dead.
+    const { seq: after } = (await bus.readLast(stream, subject))!;
+    const { size } = (await (await a.gateway.parts.cluster!.storage.findStore(sessionId))!.stat())!;
+    const id = formatLogId({ unique: "stranger", position: size, epoch: 0, hasMore: false });
+    const message = { stream, subject, after, id, giveUpAfterMs: 5_000 };
+    expect(await bus.publish(message)).toMatchObject({ kind: "stored" });
+    expect(await a.client.call("session.execute", { sessionId, prompt: "Say more." })).toMatchObject({ ok: false });
+    await b.client.must("session.execute", { sessionId, prompt: "Say more." });
+    for (const { client } of [a, b]) {
+      await expect.poll(() => countEpochs(client, sessionId)).toBe(2);
+      checkStream(getFrames(client, sessionId));
+    }
+  });
+
+  test("that webhooks share are used again, until another node has taken them over", async () => {
+    const settings = { gateway: { hooks: { deploy: { session: "shared" } }, queue: { debounceMs: 1 } } };
+    const a = await openGateway("k", ["Noted.", "Noted.", "Noted."], { settings });
+    const b = await openGateway("l", []);
+    const post = async () => {
+      const response = await fetch(`${a.gateway.url.replace(/^ws/, "http")}/hooks/deploy`, {
+        method: "POST",
+        body: "deployed",
+        headers: { authorization: `Bearer ${createHookToken(a.token, "deploy")}` },
+      });
+      return { status: response.status, ...((await response.json()) as { sessionId: string }) };
+    };
+    const { sessionId } = await post();
+    expect(await post()).toMatchObject({ status: 202, sessionId });
+    await a.gateway.parts.sessions.find(sessionId)!.hosted.session.waitForIdle();
+    await a.client.must("sessions.close", { sessionId });
+    await b.client.must("sessions.open", { sessionId });
+    const chat = await fetch(`${a.gateway.url.replace(/^ws/, "http")}/v1/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify({ model: "scripted/scripted", messages: [{ role: "user", content: "Hello." }] }),
+      headers: {
+        authorization: `Bearer ${a.token}`,
+        "content-type": "application/json",
+        "x-tau-session": sessionId,
+      },
+    });
+    // Another door may be the right one later.
+    expect(chat.status).toBe(503);
+    const next = await post();
+    expect([next.status, next.sessionId === sessionId]).toEqual([202, false]);
   });
 });
