@@ -26,7 +26,7 @@ export async function attach(args: CommandArgs, io: Io): Promise<ExitCode> {
     agentDir,
     ...(url !== undefined && { url }),
     client: { name: "tau attach", version },
-    abilities: { approvals: true },
+    abilities: { approvals: true, ui: true },
   });
   try {
     const sessionId = await findSessionId(gateway, args.positionals[0]);

@@ -345,7 +345,7 @@ export class App {
   async #show(client: SessionClient): Promise<void> {
     const before = this.#client;
     const isOther = client.sessionId !== before.sessionId;
-    const isLeaving = isOther && this.#tracker.view.live.run !== undefined;
+    const isLeaving = isOther && !before.outlivesTerminal && this.#tracker.view.live.run !== undefined;
     // Nobody would see what it does, or answer its questions.
     if (isLeaving) await before.execute({ type: "abort" });
     this.#unsubscribe();
