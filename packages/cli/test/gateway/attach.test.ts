@@ -130,6 +130,22 @@ test("a dialog is closed when somebody else answers it, and stays open for other
   expect(await answer("that")).toBe(true);
 });
 
+test("a session that is left for another one goes on", async () => {
+  const workspace = await openGateway([{ kind: "raw", chunks: [], ending: "hang" }]);
+  const { gateway, sessionId, app, type, screen } = await attach(workspace);
+  type("Begin");
+  type("\r");
+  await expect.poll(() => app.view.live.run).toBeDefined();
+  type("/new");
+  type("\r");
+  await expect.poll(() => app.sessionId).not.toBe(sessionId);
+  await gateway.session(app.sessionId).call("get_state");
+  expect(await screen()).not.toContain("was stopped");
+  expect((await gateway.session(sessionId).call("get_state")).isStreaming).toBe(true);
+  // Otherwise the gateway would wait for it before it stops.
+  await gateway.session(sessionId).call("abort");
+});
+
 test("without a terminal it says what to do instead", async () => {
   const { code, err } = await run(await createWorkspace(), ["attach"]);
   expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("tau -p --gateway") });
