@@ -22,6 +22,7 @@ import { listModels } from "./sessions/list-models.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
 import { reloadSettings } from "./sessions/reload.ts";
 import { SessionIndex } from "./sessions/session-index.ts";
+import { SessionWatch } from "./sessions/session-watch.ts";
 
 export interface GatewayOptions extends ListenOptions {
   /** The directory with the user's settings, credentials, models and sessions. */
@@ -45,6 +46,8 @@ export interface GatewayOptions extends ListenOptions {
 export interface Gateway {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
+  /** Of its certificate; undefined without TLS. */
+  readonly fingerprint: string | undefined;
   readonly parts: GatewayParts;
   /** Takes nobody and nothing new, tells clients, and waits for the runs. Returns how many still run. */
   drain(options?: DrainOptions): Promise<number>;
@@ -77,11 +80,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     getSettings,
     log,
     getSessions: () => parts.sessions,
-    ...(cluster && { inboxStore: cluster.inbox }),
+    ...(cluster && { inboxStore: cluster.inbox, requestKeys: cluster.keys }),
   });
   const { inbox } = durable;
   const subscriptions = new Subscriptions(clock);
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
+  const sessionWatch = new SessionWatch({ clock, describe: (id) => parts.sessions.find(id)?.describe() });
   const reload = () => reloadSettings(settings, parts.sessions);
   const devices = await openDevices({ agentDir, clock, ids, log });
   const guesses = new Guesses(clock, log);
@@ -116,9 +120,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       admitRun: createAdmitRun(() => parts),
       onOpened: (hosted) => {
         inbox.onOpened(hosted);
+        sessionWatch.onOpened(hosted);
         cluster?.catalogue.watch(hosted);
       },
-      onClosed: (sessionId) => cluster?.catalogue.close(sessionId),
+      onClosed: (sessionId) => {
+        sessionWatch.onClosed(sessionId);
+        cluster?.catalogue.close(sessionId);
+      },
       clock,
       ids,
       log,
@@ -127,9 +135,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     sessionKeys: new SessionKeys({
       directory: getGatewayFiles(agentDir).directory,
       ids,
-      hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+      hasSession: async (sessionId) =>
+        cluster ? await cluster.canOpen(sessionId) : (await sessionIndex.find(sessionId)) !== undefined,
     }),
     subscriptions,
+    sessionWatch,
     cluster,
     listModels: () => listModels(agentDir, settings),
     reload,
@@ -149,6 +159,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   return {
     url: server.url,
+    fingerprint: server.fingerprint,
     parts,
     async drain(drainOptions = {}) {
       isStopping = true;
@@ -170,6 +181,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
       await server.close();
       stopWatching();
+      sessionWatch.close();
       parts.pairing.close();
       // An extension that hangs must not hold up the end.
       await untilTimeout(inbox.settled(), maxSettleMs, clock);

@@ -192,6 +192,11 @@ export class OpenSessions {
       const message = `The session ${sessionId} is open in process ${readOnly.holder.pid}. Close it there first.`;
       throw new GatewayError("conflict", message);
     }
+    if (storage && readOnly?.reason === "refused") {
+      // It may be refused only now, and nobody could write to it later.
+      await manager.close();
+      throw new GatewayError("unavailable", readOnly.message, { retryAfterMs: 1_000 });
+    }
     await beforeOpen?.(sessionId);
     const cwd = await getWorkingDirectory(manager, startDirectory);
     let isTaken = false;

@@ -5,6 +5,7 @@
 import type { EventEnvelope } from "../envelope.ts";
 import type { UiDialog, UiNote } from "../ui-request.ts";
 import type { View } from "../view.ts";
+import type { OpenSessionData } from "./methods.ts";
 
 /** What both sides must speak. A client names the range that it can. */
 export const gatewayProtocol = 1;
@@ -68,6 +69,11 @@ export type GatewayEventFrame =
   | { type: "event"; event: "session.closed"; payload: { sessionId: string; reason: string } }
   /** What `session.bash` prints while it runs; `id` is that of the request. */
   | { type: "event"; event: "session.bash.output"; payload: { sessionId: string; id: string; delta: string } }
+  /**
+   * Sessions that were opened or closed, or whose list entry has changed. One that is not open has its id alone. Sent to
+   * clients that called `sessions.watch`.
+   */
+  | { type: "event"; event: "sessions.changed"; payload: { sessions: (OpenSessionData | { sessionId: string })[] } }
   | DialogFrame;
 
 /**
@@ -88,6 +94,7 @@ export const gatewayEventNames = [
   "gateway.stopping",
   "session.closed",
   "session.bash.output",
+  "sessions.changed",
   "session.dialog.requested",
   "session.dialog.resolved",
   "session.dialog.note",

@@ -147,6 +147,8 @@ interface OwnMethods {
     data: { epoch: string; seq: number; stateVersion: number; resumed: boolean };
   };
   "sessions.unsubscribe": { params: WithSession; data: null };
+  /** `sessions.changed` from then on, as long as the connection lasts. */
+  "sessions.watch": { params: None; data: null };
 
   "approvals.list": { params: None; data: { approvals: { sessionId: string; approval: Approval }[] } };
   /** A dialog of an extension, see `DialogFrame`. The first answer counts; `accepted` is false for every later one. */
@@ -158,8 +160,8 @@ interface OwnMethods {
   "config.get": { params: None; data: { settings: Record<string, unknown>; hash: string } };
   /** Without `value`, the setting is removed. */
   "config.set": { params: { key: string; value?: unknown; baseHash: string }; data: { hash: string } };
-  /** Reads the settings again without dropping clients. */
-  "gateway.reload": { params: None; data: { changed: string[] } };
+  /** Reads the settings again without dropping clients. What is wrong in their file keeps its last valid value. */
+  "gateway.reload": { params: None; data: { changed: string[]; problems: string[] } };
   /** Ends a run when the calls that are running have ended; `session.abort` ends it at once. */
   "agent.interrupt": { params: WithSession; data: null };
 
@@ -203,6 +205,7 @@ const ownScopes = {
   "sessions.close": "write",
   "sessions.subscribe": "read",
   "sessions.unsubscribe": "read",
+  "sessions.watch": "read",
   "approvals.list": "approve",
   // An extension may ask whether a call is allowed.
   "dialogs.answer": "approve",
