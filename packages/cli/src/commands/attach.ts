@@ -1,7 +1,7 @@
 /** `tau attach`: the interactive terminal on a session of the gateway. */
 import { openSettings } from "@tau/harness/policy";
 import { idInFileName } from "@tau/harness/session";
-import type { ClientState, GatewayClient } from "@tau/protocol/client";
+import { type ClientState, type GatewayClient, isGatewayClientError } from "@tau/protocol/client";
 import { connectToGateway } from "@tau/protocol/node";
 import { getAgentDir } from "../agent-dir.ts";
 import { parseSessionArgs } from "../args.ts";
@@ -26,7 +26,7 @@ export async function attach(args: CommandArgs, io: Io): Promise<ExitCode> {
     agentDir,
     ...(url !== undefined && { url }),
     client: { name: "tau attach", version },
-    abilities: { approvals: true },
+    abilities: { approvals: true, ui: true },
   });
   try {
     const sessionId = await findSessionId(gateway, args.positionals[0]);
@@ -53,11 +53,26 @@ export async function attach(args: CommandArgs, io: Io): Promise<ExitCode> {
 
 /** An id, or its beginning. Without one: the session that was used last. */
 async function findSessionId(gateway: GatewayClient, reference: string | undefined): Promise<string> {
-  if (reference !== undefined) return (await gateway.call("sessions.open", { sessionId: reference })).sessionId;
-  const { sessions } = await gateway.call("sessions.list", { all: true, limit: 1 });
-  const [last] = sessions;
-  if (last) return (await gateway.call("sessions.open", { sessionId: last.id })).sessionId;
-  throw new Error("The gateway has no sessions yet. Begin one: tau -p --gateway 'Hello'");
+  const open = async (sessionId: string) => (await gateway.call("sessions.open", { sessionId })).sessionId;
+  if (reference === undefined) {
+    const [last] = (await gateway.call("sessions.list", { all: true, limit: 1 })).sessions;
+    if (last) return await open(last.id);
+    throw new Error("The gateway has no sessions yet. Begin one: tau -p --gateway 'Hello'");
+  }
+  const { sessions } = await gateway.call("sessions.list", { all: true, query: reference });
+  const matches = sessions.map(({ id }) => id).filter((id) => id.startsWith(reference));
+  // A session that is not in the list may be there all the same: it is looked for by its whole id.
+  if (matches.length === 0) return await open(reference).catch(addAdvice);
+  if (matches.includes(reference) || matches.length === 1)
+    return await open(matches.includes(reference) ? reference : matches[0]!);
+  throw new Error(`Several sessions begin with ${reference}: ${matches.slice(0, 5).join(", ")}`);
+}
+
+function addAdvice(error: unknown): never {
+  if (!isGatewayClientError(error) || error.code !== "not_found") throw error;
+  throw new Error(`${error.message} tau attach shows the one that was used last, and /resume there all others.`, {
+    cause: error,
+  });
 }
 
 const createOtherSessions = (gateway: GatewayClient) => ({
@@ -74,13 +89,24 @@ const createOtherSessions = (gateway: GatewayClient) => ({
 /** Says once that the connection is lost, and once that it is there again. */
 function watchConnection(gateway: GatewayClient, notify: (message: string) => void): () => void {
   let isLost = false;
-  return gateway.onState((state: ClientState) => {
-    if (state.kind === "waiting" && !isLost) {
-      isLost = true;
-      notify("The connection to the gateway is lost. The session goes on there, and this terminal connects again.");
-    } else if (state.kind === "open" && isLost) {
-      isLost = false;
-      notify("The connection to the gateway is there again.");
-    } else if (state.kind === "refused") notify(`The gateway refuses this terminal: ${state.reason.message}`);
-  });
+  let isStopping = false;
+  const stops = [
+    gateway.onGatewayEvent(({ event }) => void (event === "gateway.stopping" && (isStopping = true))),
+    gateway.onState((state: ClientState) => {
+      if (state.kind === "waiting" && !isLost) {
+        isLost = true;
+        notify(isStopping ? stopped : lost);
+      } else if (state.kind === "open") {
+        if (isLost) notify("The connection to the gateway is there again.");
+        isLost = false;
+        isStopping = false;
+      } else if (state.kind === "refused") notify(`The gateway refuses this terminal: ${state.reason.message}`);
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
+
+const stopped = "The gateway was stopped. This terminal connects again when it runs.";
+const lost = "The connection to the gateway is lost. The session goes on there, and this terminal connects again.";

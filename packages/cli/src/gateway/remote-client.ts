@@ -1,6 +1,7 @@
 import type { CommandData, CommandName, SessionEvent, View } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import type { SessionClient } from "../interactive/session-client.ts";
+import { createRemoteExtensions } from "./remote-extensions.ts";
 
 /** A session of a gateway, as the interactive terminal sees it. */
 export function createRemoteClient(gateway: GatewayClient, sessionId: string): SessionClient {
@@ -10,6 +11,8 @@ export function createRemoteClient(gateway: GatewayClient, sessionId: string): S
       (await gateway.session(sessionId).call(type, params as never, options)) as CommandData<Name>,
     subscribe: (onSnapshot, onEvent) => follow(gateway.session(sessionId), onSnapshot, onEvent),
     to: (other) => createRemoteClient(gateway, other),
+    extensions: createRemoteExtensions(() => gateway.session(sessionId)),
+    outlivesTerminal: true,
   };
 }
 

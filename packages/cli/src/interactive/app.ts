@@ -345,7 +345,7 @@ export class App {
   async #show(client: SessionClient): Promise<void> {
     const before = this.#client;
     const isOther = client.sessionId !== before.sessionId;
-    const isLeaving = isOther && this.#tracker.view.live.run !== undefined;
+    const isLeaving = isOther && !before.outlivesTerminal && this.#tracker.view.live.run !== undefined;
     // Nobody would see what it does, or answer its questions.
     if (isLeaving) await before.execute({ type: "abort" });
     this.#unsubscribe();
@@ -364,9 +364,12 @@ export class App {
   }
 
   #takeSnapshot(view: View): void {
+    const wasCut = isCut(this.#tracker.view);
     this.#tracker.view = view;
     this.#transcript.update(view);
     for (const { message } of view.live.notices) this.#say(message, "warning");
+    if (isCut(view) && !wasCut)
+      this.#say("The last run was cut, because the gateway ended. Say how to go on.", "warning");
     this.#tui.requestRender();
   }
 
@@ -453,3 +456,6 @@ const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
   areShown: terminal.showImages,
   maxWidthCells: terminal.imageWidthCells,
 });
+
+/** The process that the session was in has ended during its last run. */
+const isCut = ({ live }: View): boolean => live.ended?.reason === "gateway_disconnected";

@@ -15,8 +15,9 @@ export interface SessionClient {
   subscribe(onSnapshot: (view: View) => void, onEvent: (event: SessionEvent) => void): () => void;
   /** The same for another session of the same host, which is open already. */
   to(sessionId: string): SessionClient;
-  /** Undefined for a session that is not in this process. */
   readonly extensions?: ExtensionClient;
+  /** Its runs go on when another session is shown, and when the terminal is left. */
+  readonly outlivesTerminal?: boolean;
   /** Closes the session if it has extensions, because another one is shown instead. */
   leaveFor?(next: SessionClient): Promise<void>;
 }

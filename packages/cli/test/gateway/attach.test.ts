@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createKeybindings } from "../../src/interactive/keybindings.ts";
 import { App } from "../../src/interactive/app.ts";
 import type { Program } from "../../src/interactive/program.ts";
@@ -14,7 +16,7 @@ import { type GatewayWorkspace, openGateway } from "./kit.ts";
 const program = { home: undefined, version: "1.2.3" } as unknown as Program;
 
 async function attach({ agentDir, directory }: GatewayWorkspace) {
-  const gateway = await connectToGateway({ agentDir, abilities: { approvals: true } });
+  const gateway = await connectToGateway({ agentDir, abilities: { approvals: true, ui: true } });
   onTestFinished(() => gateway.close());
   const { sessionId } = await gateway.call("sessions.create", { cwd: directory });
   await waitUntilLoaded(gateway.session(sessionId));
@@ -33,10 +35,11 @@ async function attach({ agentDir, directory }: GatewayWorkspace) {
   const ended = app.run();
   onTestFinished(() => app.stop());
   const screen = async () => (await terminal.getViewport()).map((line) => line.trimEnd()).join("\n");
+  const press = (key: string) => terminal.sendInput(key);
   const type = (text: string) => {
-    for (const character of text) terminal.sendInput(character);
+    for (const character of text) press(character);
   };
-  return { gateway, sessionId, screen, type, ended };
+  return { gateway, sessionId, screen, type, press, app, ended };
 }
 
 test("what is typed is answered by the session of the gateway, and a question can be answered", async () => {
@@ -72,6 +75,75 @@ test("leaving does not end the session", async () => {
   expect(await gateway.session(sessionId).call("execute", { prompt: "Are you there?" })).toMatchObject({
     answer: "Again.",
   });
+});
+
+/** `/ask` of an extension asks which, and shows what was chosen. */
+async function openGatewayWithExtension() {
+  const workspace = await openGateway([]);
+  const directory = join(workspace.agentDir, "extensions");
+  await mkdir(directory, { recursive: true });
+  const source = `export default (tau) => tau.registerCommand("ask", { handler: async (_args, { ui }) => {
+    ui.setStatus("mood", "curious");
+    ui.setWidget("list", ["a line of the widget"]);
+    ui.notify("You chose " + (await ui.select("Which one?", ["this", "that"])));
+    ui.setStatus("mood", undefined);
+  } });`;
+  await writeFile(join(directory, "ask.ts"), source);
+  return workspace;
+}
+
+test("a dialog of an extension in the gateway is shown and answered, and what it shows is shown", async () => {
+  const { screen, type, press } = await attach(await openGatewayWithExtension());
+  type("/ask");
+  type("\r");
+  await expect.poll(screen).toContain("Which one?");
+  expect(await screen()).toContain("curious");
+  expect(await screen()).toContain("a line of the widget");
+  press("\x1b[B");
+  type("\r");
+  await expect.poll(screen).toContain("You chose that");
+  expect((await screen()).split("You chose").length - 1).toBe(1);
+  await expect.poll(screen).not.toContain("curious");
+});
+
+test("a dialog is closed when somebody else answers it, and stays open for others when the terminal is left", async () => {
+  const workspace = await openGatewayWithExtension();
+  const { sessionId, screen, type, app, ended } = await attach(workspace);
+  const other = await connectToGateway({ agentDir: workspace.agentDir, abilities: { ui: true } });
+  onTestFinished(() => other.close());
+  const session = other.session(sessionId);
+  const answer = async (value: string) => {
+    await expect.poll(() => session.ui.dialogs.length).toBe(1);
+    return await session.answerDialog(session.ui.dialogs[0]!.id, { value });
+  };
+  type("/ask");
+  type("\r");
+  await expect.poll(screen).toContain("Which one?");
+  expect(await answer("this")).toBe(true);
+  await expect.poll(screen).toContain("You chose this");
+  expect(await screen()).not.toContain("Which one?");
+  type("/ask");
+  type("\r");
+  await expect.poll(screen).toContain("Which one?");
+  app.stop();
+  await ended;
+  expect(await answer("that")).toBe(true);
+});
+
+test("a session that is left for another one goes on", async () => {
+  const workspace = await openGateway([{ kind: "raw", chunks: [], ending: "hang" }]);
+  const { gateway, sessionId, app, type, screen } = await attach(workspace);
+  type("Begin");
+  type("\r");
+  await expect.poll(() => app.view.live.run).toBeDefined();
+  type("/new");
+  type("\r");
+  await expect.poll(() => app.sessionId).not.toBe(sessionId);
+  await gateway.session(app.sessionId).call("get_state");
+  expect(await screen()).not.toContain("was stopped");
+  expect((await gateway.session(sessionId).call("get_state")).isStreaming).toBe(true);
+  // Otherwise the gateway would wait for it before it stops.
+  await gateway.session(sessionId).call("abort");
 });
 
 test("without a terminal it says what to do instead", async () => {

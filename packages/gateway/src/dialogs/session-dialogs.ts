@@ -4,10 +4,18 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionSurface } from "@tau/harness/extensions";
 import { createRequestUi, OpenDialogs } from "@tau/harness/host";
 import type { AgentSession } from "@tau/harness";
-import { emptyUi, reduceUi, type ShownUi, type UiAnswer, type UiDialog, type UiNote } from "@tau/protocol";
+import {
+  createNoteFrame,
+  emptyUi,
+  listUiFrames,
+  reduceUi,
+  type ShownUi,
+  type UiAnswer,
+  type UiDialog,
+  type UiNote,
+} from "@tau/protocol";
 import { type Client, encodeFrame, maxBufferedBytes } from "../client.ts";
 import { mustFit } from "./check-answer.ts";
-import { createNoteFrame, listFrames } from "./list-frames.ts";
 
 /** How long a dialog waits when the last client that could answer it has left: a page may just be reloaded. */
 export const returnMs = 30_000;
@@ -152,7 +160,7 @@ export class SessionDialogs {
     const told = this.#told.get(client)!;
     const shown = canAnswer(client) ? this.#shown : { ...this.#shown, dialogs: [] };
     this.#told.set(client, shown);
-    for (const frame of listFrames(this.#parts.session.sessionId, told, shown)) client.send(encodeFrame(frame));
+    for (const frame of listUiFrames(this.#parts.session.sessionId, told, shown)) client.send(encodeFrame(frame));
   }
 
   #watchReturn(): void {

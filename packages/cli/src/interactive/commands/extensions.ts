@@ -6,8 +6,9 @@ import type { Interface } from "../interface.ts";
 /** `/extensions` */
 export function showExtensions(ui: Interface): void {
   const { extensions } = ui.client;
-  if (!extensions) return ui.say("The extensions of a session on another machine cannot be listed here.");
-  const { loaded } = extensions;
+  if (extensions?.isRemote)
+    return ui.say("The extensions of this session run in the gateway: `tau extensions` lists them there.");
+  const loaded = extensions?.loaded;
   if (!loaded) return ui.say("There are no extensions. tau -e PATH loads one.");
   ui.say(describeExtensions(loaded).join("\n"));
 }

@@ -1,4 +1,4 @@
-/** What the terminal needs of the extensions of a session. Only a session in this process has them. */
+/** What the terminal needs of the extensions of a session. */
 import type { AgentToolResult } from "@tau/agent";
 import type { ExtensionSurface, SessionExtensions } from "@tau/harness/extensions";
 
@@ -6,6 +6,8 @@ import type { ExtensionSurface, SessionExtensions } from "@tau/harness/extension
 export type LoadedExtensions = Pick<SessionExtensions, "list" | "idle" | "problems" | "registrations" | "runShortcut">;
 
 export interface ExtensionClient {
+  /** They run in another process: `loaded` says nothing of them, and what they ask is not over when the terminal is left. */
+  readonly isRemote?: boolean;
   /** Undefined without any. */
   readonly loaded: LoadedExtensions | undefined;
   /** Lends the terminal to them, also to those of later reloads. Resolves when they have started, with how to end that. */

@@ -25,7 +25,8 @@ export class LazyExtensions {
     const { getExtensions } = this.#options;
     if (!this.#current && getExtensions()?.loaded) {
       const { TerminalExtensions } = await import("./terminal-extensions.ts");
-      this.#current = new TerminalExtensions(this.#options);
+      // Somebody else may have waited for it too.
+      this.#current ??= new TerminalExtensions(this.#options);
     }
     this.#current?.use(getExtensions());
   }

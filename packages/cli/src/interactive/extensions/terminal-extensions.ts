@@ -41,6 +41,8 @@ export class TerminalExtensions {
   /** The usual one. */
   readonly #thinkingLabel: string;
   #client: ExtensionClient | undefined;
+  /** The terminal is lent to them, or about to be. */
+  #attached: ExtensionClient | undefined;
   #providers: Parameters<typeof stackProvider>[1][] = [];
   #detach = () => {};
   #stopUpdates = () => {};
@@ -73,13 +75,16 @@ export class TerminalExtensions {
     this.#stopUpdates();
     this.#reset();
     this.#client = client;
+    this.#attached = undefined;
     this.#stopUpdates = client?.onToolUpdate(this.#options.onToolUpdate) ?? (() => {});
   }
 
   /** Resolves when they have started, which may include dialogs. */
   async attach(): Promise<void> {
     const client = this.#client;
-    if (!client) return;
+    // Something may be typed before the session is shown, and asks for the same.
+    if (!client || this.#attached === client) return;
+    this.#attached = client;
     this.#complete();
     const detach = await client.attach(this.#createSurface(client));
     if (this.#client === client) this.#detach = detach;
@@ -128,6 +133,8 @@ export class TerminalExtensions {
 
   /** The terminal is about to go: what waits for the user is cancelled. Extensions hear of the end later. */
   close(): void {
+    // Others may still answer what those of another process ask.
+    if (this.#client?.isRemote) this.#detach();
     this.#dialogs.close();
     this.#custom.close();
     this.#stopUpdates();

@@ -1,8 +1,9 @@
-import type { ShownUi, UiNote } from "@tau/protocol";
-import type { DialogFrame } from "@tau/protocol/gateway";
+import type { DialogFrame } from "./gateway/frame.ts";
+import type { ShownUi } from "./shown-ui.ts";
+import type { UiNote } from "./ui-request.ts";
 
-/** The frames that lead a client from what it was told to what is shown now. */
-export function listFrames(sessionId: string, told: ShownUi, shown: ShownUi): DialogFrame[] {
+/** The frames that lead from what was shown to what is shown now. */
+export function listUiFrames(sessionId: string, told: ShownUi, shown: ShownUi): DialogFrame[] {
   const open = new Set(shown.dialogs.map(({ id }) => id));
   const known = new Set(told.dialogs.map(({ id }) => id));
   const resolved = told.dialogs.filter(({ id }) => !open.has(id));
