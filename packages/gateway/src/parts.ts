@@ -6,7 +6,7 @@ import type { Pairing } from "./auth/pairing.ts";
 import type { Cluster } from "./cluster/cluster.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
 import type { SessionKeys } from "./http/session-keys.ts";
-import type { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
+import type { RequestKeys } from "./idempotency/idempotency-keys.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { Lanes } from "./lanes/lanes.ts";
 import type { RunRecords } from "./lanes/run-records.ts";
@@ -51,7 +51,7 @@ export interface GatewayParts {
   readonly lanes: Lanes;
   readonly runs: RunRecords;
   readonly inbox: Inbox;
-  readonly idempotencyKeys: IdempotencyKeys;
+  readonly idempotencyKeys: RequestKeys;
   /** The sessions that webhooks share by name. */
   readonly sessionKeys: SessionKeys;
   /** Writes a line to the gateway's own log. */

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join, relative, sep } from "node:path";
 import { gzipSync } from "node:zlib";
+import { endResponse } from "./end-response.ts";
 import { safeHeaders } from "./safe-headers.ts";
 
 const types: Readonly<Record<string, string>> = {
@@ -55,7 +56,7 @@ export class PageFiles {
       "x-frame-options": "DENY",
       ...safeHeaders,
     });
-    response.end(method === "HEAD" ? undefined : content);
+    endResponse(response, method === "HEAD" ? undefined : content);
     return true;
   }
 }

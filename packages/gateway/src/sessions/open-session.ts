@@ -1,5 +1,6 @@
 /** A session that is open in the gateway: how long it stays open, and what happens when nobody follows it any more. */
 import type { Clock, Ids } from "@tau/ai";
+import { stringifyJson } from "@tau/ai/internal";
 import type { Host, HostedSession } from "@tau/harness/host";
 import type { FrameRedactor } from "@tau/harness/policy";
 import type { OnDisconnect, OpenSessionData } from "@tau/protocol/gateway";
@@ -29,8 +30,11 @@ export class OpenSession {
   /** What its extensions ask and show. */
   readonly dialogs: SessionDialogs;
   readonly #parts: OpenSessionParts;
-  /** Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. */
-  readonly #openers = new Set<Client>();
+  /**
+   * Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. With how to
+   * stop waiting for their end.
+   */
+  readonly #openers = new Map<Client, () => void>();
   #onDisconnect: OnDisconnect = "continue";
   #cancelStop: (() => void) | undefined;
   #cancelIdle: () => void;
@@ -63,7 +67,7 @@ export class OpenSession {
 
   /** A value without the keys that the session uses. */
   redact<T>(value: T): T {
-    const line = JSON.stringify(value);
+    const line = stringifyJson(value);
     const redacted = this.redactLine(line);
     return redacted === line ? value : (JSON.parse(redacted) as T);
   }
@@ -105,15 +109,16 @@ export class OpenSession {
   setOnDisconnect(onDisconnect: OnDisconnect, client: Client): void {
     this.#onDisconnect = onDisconnect;
     if (onDisconnect === "stop" && !this.#openers.has(client)) {
-      this.#openers.add(client);
-      client.onClosed(() => {
+      const stop = client.onClosed(() => {
         if (this.#openers.delete(client)) this.onLeft(client, this.#parts.countFollowers());
       });
+      this.#openers.set(client, stop);
     }
     this.#followDisconnects(this.#parts.countFollowers());
   }
 
   onFollowed(client: Client, followers: number): void {
+    this.#openers.get(client)?.();
     this.#openers.delete(client);
     this.#followDisconnects(followers);
     this.dialogs.follow(client);
@@ -129,6 +134,7 @@ export class OpenSession {
   end(): void {
     this.#cancelIdle();
     this.#cancelStop?.();
+    for (const stop of this.#openers.values()) stop();
     this.#openers.clear();
     this.dialogs.close();
     this.#onDisconnect = "continue";

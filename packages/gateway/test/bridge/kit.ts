@@ -65,6 +65,11 @@ export class MemoryClient implements Client {
     this.abilities = abilities;
   }
 
+  /** How many wait for its end. */
+  get listenerCount(): number {
+    return this.#onClosed.size;
+  }
+
   get isStalled(): boolean {
     return this.#isStalled;
   }

@@ -1,5 +1,6 @@
 /** Hosting sessions for surfaces. */
 export type { AfterCrash } from "../agent-session/after-crash.ts";
+export type { AdmitRun } from "../agent-session/params.ts";
 export { LiveSessions } from "../agent-session/live-sessions.ts";
 export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand } from "./commands/index.ts";

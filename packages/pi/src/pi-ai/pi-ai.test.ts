@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Context, emptyUsage, type Tool } from "@tau/ai";
+import { type AssistantMessage, type Context, emptyUsage, type Tool } from "@tau/ai";
 import { scriptedModel, text } from "@tau/ai/testing";
 import { runToolCall } from "../run-tool-call.ts";
 import { Agent, setDefaultStreamFn } from "../pi-agent-core.ts";
@@ -303,3 +303,18 @@ async function* fauxStream() {
   const message = fauxAssistantMessage("default");
   yield { type: "done" as const, reason: "stop" as const, message };
 }
+
+test.each([
+  ["terminated", true],
+  ["TypeError: other side closed", true],
+  ["upstream connect error or disconnect/reset before headers", true],
+  ["Anthropic stream ended before message_stop", true],
+  ["Server requested 120s retry delay, which is too long", true],
+  ["invalid api key", false],
+  ["Your credit balance is too low", false],
+])("an answer that failed with %j and nothing else may be tried again: %s", (errorMessage, expected) => {
+  const message = { role: "assistant", content: [], stopReason: "error", errorMessage } as unknown as AssistantMessage;
+  expect(isRetryableAssistantError(message)).toBe(expected);
+  const failure = { kind: "auth", message: errorMessage } as const;
+  expect(isRetryableAssistantError({ ...message, failure })).toBe(false);
+});

@@ -28,8 +28,14 @@ export const retryDelayMs = (
   attempt: number,
 ): number => Math.min(baseDelayMs * 2 ** (attempt - 1), maxAgentDelayMs);
 
+/** What clients of other providers say about a connection that broke or a gateway that could not reach its model. */
+const brokenConnection =
+  /terminated|other side closed|socket (hang up|connection was closed)|connection (lost|error)|upstream|reset before headers|websocket.?(closed|error)|ended (without|before)|stream (was interrupted|disconnected|has been canceled)|http\/?2|retry delay/i;
+
+/** An answer that was not made by a provider of ours says only in words why it failed. */
 export const isRetryableAssistantError = (message: AssistantMessage): boolean =>
-  message.stopReason === "error" && isRetryable(getFailure(message));
+  message.stopReason === "error" &&
+  (isRetryable(getFailure(message)) || (!message.failure && brokenConnection.test(message.errorMessage ?? "")));
 
 /** Whether an answer that was cut by its length limit is shorter than the caller allowed. */
 export const isRecoverableLength = (message: AssistantMessage, desiredMaxOutput: number): boolean =>

@@ -160,8 +160,8 @@ interface OwnMethods {
   "config.get": { params: None; data: { settings: Record<string, unknown>; hash: string } };
   /** Without `value`, the setting is removed. */
   "config.set": { params: { key: string; value?: unknown; baseHash: string }; data: { hash: string } };
-  /** Reads the settings again without dropping clients. */
-  "gateway.reload": { params: None; data: { changed: string[] } };
+  /** Reads the settings again without dropping clients. What is wrong in their file keeps its last valid value. */
+  "gateway.reload": { params: None; data: { changed: string[]; problems: string[] } };
   /** Ends a run when the calls that are running have ended; `session.abort` ends it at once. */
   "agent.interrupt": { params: WithSession; data: null };
 

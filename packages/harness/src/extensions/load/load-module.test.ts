@@ -85,7 +85,7 @@ describe("forms of modules", () => {
   test("a module without either is refused by its name", async () => {
     write({ "a.ts": "export const x = 1;" });
     expect(await fail("a.ts")).toBe(
-      `${directory}/a.ts is not an extension: its default export is neither a function nor an object with a name.`,
+      `${directory}/a.ts is not an extension: it does not export a valid factory function or an object with a name as its default.`,
     );
   });
 
@@ -346,6 +346,18 @@ describe("the cache", () => {
       expect(await run("a.ts")).toBe("a/b");
       expect(readFileSync(file).equals(Buffer.from(damaged))).toBe(false);
     }
+  });
+
+  test("compiled code that was put in the place of another file's is not run", async () => {
+    write({ "a.ts": "export default (): string => 'a';" });
+    await run("a.ts");
+    const [first] = files();
+    write({ "b.ts": "export default (): string => 'b';" });
+    await run("b.ts");
+    const second = files().find((file) => file !== first)!;
+    writeFileSync(second, readFileSync(first!));
+    expect(await run("b.ts")).toBe("b");
+    expect(readFileSync(second).equals(readFileSync(first!))).toBe(false);
   });
 
   test("the same content at two paths keeps its own path", async () => {

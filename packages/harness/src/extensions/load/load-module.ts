@@ -40,6 +40,6 @@ function toLoadedModule(exports: unknown, path: string): LoadedModule {
   }
   throw new HarnessError(
     "invalid_input",
-    `${path} is not an extension: its default export is neither a function nor an object with a name.`,
+    `${path} is not an extension: it does not export a valid factory function or an object with a name as its default.`,
   );
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -216,4 +216,59 @@ test("a compaction replaces what is old by a summary", async () => {
   expect(session.messages[0]).toMatchObject({ role: "compactionSummary" });
   expect(session.getContextUsage()).toMatchObject({ tokens: null, percent: null });
   await expect(session.compact()).rejects.toThrow("Nothing to compact");
+});
+
+test("commands of a person are recorded, after the run that is in progress", async () => {
+  const { session } = await createSession({ turns: [[text("one")], [text("two")]] });
+  const chunks: string[] = [];
+  const result = await session.executeBash("printf '\\033[1mhi'; exit 3", (chunk) => chunks.push(chunk), {
+    excludeFromContext: true,
+  });
+  expect([result.output, result.exitCode, result.cancelled, chunks.join("")]).toEqual(["hi", 3, false, "hi"]);
+  expect(session.messages).toMatchObject([{ role: "bashExecution", excludeFromContext: true, exitCode: 3 }]);
+
+  const running = session.executeBash("echo started; sleep 60", () => session.abortBash());
+  expect(session.isBashRunning).toBe(true);
+  expect(await running).toMatchObject({ cancelled: true, exitCode: undefined });
+  expect(session.isBashRunning).toBe(false);
+
+  const unsubscribe = session.subscribe((event) => {
+    if (event.type !== "turn_start") return;
+    session.recordBashResult("ls", { output: "", exitCode: 0, cancelled: false, truncated: false });
+    unsubscribe();
+  });
+  await session.prompt("first");
+  expect(session.hasPendingBashMessages).toBe(true);
+  expect(session.messages.map(({ role }) => role)).toEqual(["bashExecution", "bashExecution", "user", "assistant"]);
+  await session.prompt("second");
+  expect(session.hasPendingBashMessages).toBe(false);
+  expect(session.messages.slice(4).map(({ role }) => role)).toEqual(["bashExecution", "user", "assistant"]);
+  expect(session.sessionManager.getEntries()).toHaveLength(7);
+});
+
+test("operations of an extension run the command, and their failure is the caller's", async () => {
+  const { session } = await createSession({ turns: [], settings: { shellCommandPrefix: "set -e" } });
+  const operations = {
+    exec: async (command: string) => {
+      throw new Error(`no host for ${command}`);
+    },
+  };
+  await expect(session.executeBash("ls", undefined, { operations })).rejects.toThrow("no host for set -e\nls");
+  expect(session.messages).toEqual([]);
+});
+
+test("a session is written as a page", async () => {
+  const { session } = await createSession({ turns: [[text("the answer")]] });
+  await session.prompt("the question");
+  const path = await session.exportToHtml("page.html");
+  expect(path).toBe(join(cwd, "page.html"));
+  expect(readFileSync(path, "utf8")).toMatch(/the question[\s\S]*the answer/);
+});
+
+test("a scoped model brings its thinking level", async () => {
+  const { session, model: scripted } = await createSession({ turns: [] });
+  const other = { ...scripted, id: "other", reasoning: true };
+  session.setScopedModels([{ model: scripted }, { model: other, thinkingLevel: "high" }]);
+  expect(await session.cycleModel()).toMatchObject({ model: { id: "other" }, thinkingLevel: "high", isScoped: true });
+  expect(session.supportsXhighThinking()).toBe(false);
 });

@@ -12,13 +12,13 @@ import { collectEntriesForBranchSummary } from "../compaction/branch-summary.ts"
 import type { CommandActions, ContextActions, ExtensionActions } from "../extensions/extension.ts";
 import { type ExtensionError, ExtensionRunner } from "../extensions/runner.ts";
 import type { SessionManager } from "../session/session-manager.ts";
+import { writeHtml } from "../session/write-html.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { WaitingTexts } from "./queues.ts";
-
-import { SessionRuns } from "./session-runs.ts";
+import { SessionBash } from "./session-bash.ts";
 import type { AgentSessionConfig, Content, CustomDraft, PromptOptions } from "./types.ts";
 
-export class AgentSession extends SessionRuns {
+export class AgentSession extends SessionBash {
   protected runner: ExtensionRunner;
   readonly #unsubscribe: () => void;
   readonly #waiting = new WaitingTexts();
@@ -60,6 +60,7 @@ export class AgentSession extends SessionRuns {
       this.#queue(options.streamingBehavior, expanded, images);
       return;
     }
+    this.addPendingBash();
     await this.#mustHaveKey();
     const message = createUserMessage(expanded, images);
     const messages: AgentMessage[] = [message, ...this.#asides.splice(0)];
@@ -228,6 +229,11 @@ export class AgentSession extends SessionRuns {
     this.runner = this.#createRunner();
     this.setActiveToolsByName([...new Set([...active, ...this.tools.getNewNames(new Set(active))])]);
     await this.runner.emit({ type: "session_start", reason: "reload" });
+  }
+
+  /** Returns the path. Default: a file in the working directory. */
+  async exportToHtml(outputPath?: string): Promise<string> {
+    return await writeHtml(this.sessionManager, outputPath);
   }
 
   #createRunner(): ExtensionRunner {

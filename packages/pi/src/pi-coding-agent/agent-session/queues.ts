@@ -3,8 +3,8 @@ import type { AgentMessage } from "@tau/agent";
 import { contentText } from "../../pi-ai/content.ts";
 
 export class WaitingTexts {
-  readonly #steering: string[] = [];
-  readonly #followUps: string[] = [];
+  #steering: string[] = [];
+  #followUps: string[] = [];
 
   get steering(): readonly string[] {
     return this.#steering;
@@ -31,6 +31,9 @@ export class WaitingTexts {
   }
 
   clear(): { steering: string[]; followUp: string[] } {
-    return { steering: this.#steering.splice(0), followUp: this.#followUps.splice(0) };
+    const texts = { steering: this.#steering, followUp: this.#followUps };
+    this.#steering = [];
+    this.#followUps = [];
+    return texts;
   }
 }

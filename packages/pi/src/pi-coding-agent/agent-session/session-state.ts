@@ -82,10 +82,6 @@ export abstract class SessionState {
     return this.activity.kind === "retrying";
   }
 
-  get isBashRunning(): boolean {
-    return this.activity.kind === "bash";
-  }
-
   get retryAttempt(): number {
     return this.retryCount;
   }
@@ -163,17 +159,24 @@ export abstract class SessionState {
     direction: "forward" | "backward" = "forward",
   ): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | undefined> {
     const isScoped = this.scopedModels.length > 0;
-    const models = isScoped ? this.scopedModels.map(({ model }) => model) : this.modelRegistry.getAvailable();
+    const models: readonly ScopedModel[] = isScoped
+      ? this.scopedModels
+      : this.modelRegistry.getAvailable().map((model) => ({ model }));
     if (models.length <= 1) return undefined;
-    const index = models.findIndex((model) => modelsAreEqual(model, this.model));
+    const index = models.findIndex(({ model }) => modelsAreEqual(model, this.model));
     const step = direction === "forward" ? 1 : -1;
-    const model = models[(index + step + models.length) % models.length]!;
+    const { model, thinkingLevel } = models[(index + step + models.length) % models.length]!;
     await this.setModel(model);
+    if (thinkingLevel) this.setThinkingLevel(thinkingLevel);
     return { model, thinkingLevel: this.thinkingLevel, isScoped };
   }
 
   getAvailableThinkingLevels(): ThinkingLevel[] {
     return (this.model ? getSupportedThinkingLevels(this.model) : ["off"]) as ThinkingLevel[];
+  }
+
+  supportsXhighThinking(): boolean {
+    return this.getAvailableThinkingLevels().includes("xhigh");
   }
 
   supportsThinking(): boolean {

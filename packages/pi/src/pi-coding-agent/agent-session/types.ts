@@ -56,6 +56,4 @@ export interface CustomDraft {
 }
 
 /** What is going on besides the agent's own run, and how it is ended. */
-export type Activity =
-  | { kind: "idle" }
-  | { kind: "retrying" | "compacting" | "summarizing" | "bash"; abort: AbortController };
+export type Activity = { kind: "idle" } | { kind: "retrying" | "compacting" | "summarizing"; abort: AbortController };

@@ -10,12 +10,17 @@ export const createExtension = (path: string, resolvedPath: string): PiExtension
   handlers: new Map(),
   tools: new Map(),
   messageRenderers: new Map(),
+  entryRenderers: new Map(),
+  markdownTransformers: [],
+  toolRenderers: [],
+  mcpServers: new Map(),
+  virtualModels: [],
   commands: new Map(),
   flags: new Map(),
   shortcuts: new Map(),
 });
 
-/** The members that pi had in version 0.58, and those since then that need no terminal. */
+/** What needs a terminal, a client of MCP or a router of models is kept with the extension, for programs that have them. */
 export function createExtensionApi(
   extension: PiExtension,
   runtime: ExtensionRuntime,
@@ -44,6 +49,17 @@ export function createExtensionApi(
     },
     getFlag: (name) => (extension.flags.has(name) ? runtime.flagValues.get(name) : undefined),
     registerMessageRenderer: (customType, renderer) => void extension.messageRenderers.set(customType, renderer),
+    registerEntryRenderer: (customType, renderer) => void extension.entryRenderers.set(customType, renderer),
+    registerMarkdownTransformer: (transformer) => void extension.markdownTransformers.push(transformer),
+    registerToolRenderer: (resolver) => void extension.toolRenderers.push(resolver),
+    registerMcpServer: (name, config) => void extension.mcpServers.set(name, config),
+    unregisterMcpServer: (name) => void extension.mcpServers.delete(name),
+    getMcpServers: () => [...extension.mcpServers].map(([name, config]) => ({ name, config, extensionPath })),
+    registerVirtualModel: (model) => void extension.virtualModels.push(model),
+    unregisterVirtualModel(provider, id) {
+      const isOther = (model: Record<string, unknown>) => model["provider"] !== provider || model["id"] !== id;
+      extension.virtualModels = extension.virtualModels.filter(isOther);
+    },
     registerProvider(name, config) {
       if (typeof name === "string") runtime.registerProvider(name, config ?? {});
       else runtime.registerProvider(name.id, name);

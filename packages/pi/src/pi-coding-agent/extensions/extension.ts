@@ -1,15 +1,18 @@
 /** Extensions as pi has them: what each registered, by its kind. */
 import type {
   CommandDefinition,
+  EntryRenderer,
   ExtensionAPI,
   ExtensionCommandContext,
   ExtensionContext,
   FlagDefinition,
+  MarkdownTransformer,
   MessageRenderer,
   ProviderConfig,
   ShortcutDefinition,
   SourceInfo,
   ToolDefinition,
+  ToolRendererResolver,
 } from "@tau/harness/extensions";
 
 export type Handler = (event: unknown, context: ExtensionContext) => unknown;
@@ -38,6 +41,11 @@ export interface PiExtension {
   handlers: Map<string, Handler[]>;
   tools: Map<string, RegisteredTool>;
   messageRenderers: Map<string, MessageRenderer>;
+  entryRenderers: Map<string, EntryRenderer>;
+  markdownTransformers: MarkdownTransformer[];
+  toolRenderers: ToolRendererResolver[];
+  mcpServers: Map<string, Record<string, unknown>>;
+  virtualModels: Record<string, unknown>[];
   commands: Map<string, RegisteredCommand>;
   flags: Map<string, RegisteredFlag>;
   shortcuts: Map<string, RegisteredShortcut>;

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createEventBus, type ExtensionAPI, type ExtensionFactory } from "@tau/harness/extensions";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
@@ -184,6 +184,61 @@ describe("the runner", () => {
       "first",
     ]);
     expect(runner.getCommandDiagnostics()).toHaveLength(2);
+  });
+
+  test("conflicts are on the console where no terminal shows them", async () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    const handler = () => {};
+    const { runner } = await createRunner((pi) => {
+      pi.registerShortcut("ctrl+c", { handler });
+      pi.registerShortcut("ctrl+v", { handler });
+      pi.registerCommand("quit", { handler });
+    });
+    const keys = { "app.clear": "ctrl+c", "app.clipboard.pasteImage": "ctrl+v" };
+    runner.getShortcuts(keys);
+    runner.getRegisteredCommands(new Set(["quit"]));
+    expect(warn.mock.calls.flat()).toEqual([
+      expect.stringContaining("'ctrl+c' from ext-0 conflicts with built-in shortcut"),
+      expect.stringContaining("'ctrl+v' is built-in shortcut for app.clipboard.pasteImage"),
+      expect.stringContaining("'quit' from ext-0 conflicts with built-in commands"),
+    ]);
+    warn.mockClear();
+    runner.setUIContext({ ...runner.getUIContext() });
+    runner.getShortcuts(keys);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
+  test("every registration of pi is kept with the extension", async () => {
+    const { extensions } = await discoverAndLoadExtensions(
+      [
+        put(
+          "all.ts",
+          `export default (pi) => {
+            pi.registerEntryRenderer("note", () => undefined);
+            pi.registerMarkdownTransformer((text) => text);
+            pi.registerToolRenderer(() => undefined);
+            pi.registerMcpServer("one", { command: "x" });
+            pi.registerMcpServer("two", {});
+            pi.unregisterMcpServer("two");
+            pi.registerVirtualModel({ provider: "p", id: "a" });
+            pi.registerVirtualModel({ provider: "p", id: "b" });
+            pi.unregisterVirtualModel("p", "b");
+            pi.registerCommand(pi.getMcpServers().map(({ name }) => name).join(), { handler() {} });
+          };`,
+        ),
+      ],
+      directory,
+      directory,
+    );
+    expect(extensions).toMatchObject([{ mcpServers: new Map([["one", { command: "x" }]]) }]);
+    const [{ entryRenderers, markdownTransformers, toolRenderers, virtualModels, commands } = undefined!] = extensions;
+    expect([...entryRenderers.keys(), ...commands.keys()]).toEqual(["note", "one"]);
+    expect([markdownTransformers.length, toolRenderers.length, virtualModels]).toEqual([
+      1,
+      1,
+      [{ provider: "p", id: "a" }],
+    ]);
   });
 
   test("a tool is called with a context of the runner, and providers wait until there is a registry", async () => {

@@ -40,11 +40,12 @@ export async function loadExtensions(
 ): Promise<LoadExtensionsResult> {
   const result: LoadExtensionsResult = { extensions: [], errors: [], runtime: createExtensionRuntime() };
   for (const path of paths) {
-    const fail = (error: string) => result.errors.push({ path, error: `Failed to load extension: ${error}` });
+    const fail = (error: string) => result.errors.push({ path, error });
+    const failLoad = (error: string) => fail(`Failed to load extension: ${error}`);
     const resolvedPath = toPath(cwd, path);
     const loaded = await loadExtensionModule(resolvedPath, { loadShared, cacheDirectory: undefined });
-    if (loaded.kind === "failed") fail(loaded.message);
-    else if (loaded.kind === "object") fail(`${path} does not export a valid factory function`);
+    if (loaded.kind === "failed") failLoad(loaded.message);
+    else if (loaded.kind === "object") fail(`Extension does not export a valid factory function: ${path}`);
     else {
       const extension = createExtension(path, resolvedPath);
       const api = createExtensionApi(extension, result.runtime, { cwd, events });
@@ -52,7 +53,7 @@ export async function loadExtensions(
         .then(() => loaded.factory(api))
         .then(
           () => void result.extensions.push(extension),
-          (error: unknown) => void fail(getErrorMessage(error)),
+          (error: unknown) => void failLoad(getErrorMessage(error)),
         );
     }
   }

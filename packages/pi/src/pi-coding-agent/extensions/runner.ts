@@ -120,9 +120,10 @@ export class ExtensionRunner {
     return new Map(this.#parts.runtime.flagValues);
   }
 
-  getShortcuts(keybindings: EffectiveKeybindings): Map<string, RegisteredShortcut> {
+  getShortcuts(keybindings: EffectiveKeybindings = {}): Map<string, RegisteredShortcut> {
     const { shortcuts, diagnostics } = resolveShortcuts(this.#extensions, keybindings);
     this.#shortcutDiagnostics = diagnostics;
+    this.#warn(diagnostics);
     return shortcuts;
   }
 
@@ -138,7 +139,7 @@ export class ExtensionRunner {
   getRegisteredCommands(reserved: ReadonlySet<string> = new Set()): RegisteredCommand[] {
     this.#commandDiagnostics = [];
     const owners = new Map<string, string>();
-    return this.getRegisteredCommandsWithPaths().flatMap(({ command, extensionPath: path }) => {
+    const commands = this.getRegisteredCommandsWithPaths().flatMap(({ command, extensionPath: path }) => {
       const other = reserved.has(command.name) ? "built-in commands" : owners.get(command.name);
       if (other === undefined) {
         owners.set(command.name, path);
@@ -148,6 +149,8 @@ export class ExtensionRunner {
       this.#commandDiagnostics.push({ type: "warning", message, path });
       return [];
     });
+    this.#warn(this.#commandDiagnostics);
+    return commands;
   }
 
   getRegisteredCommandsWithPaths(): { command: RegisteredCommand; extensionPath: string }[] {
@@ -305,6 +308,13 @@ export class ExtensionRunner {
     }
     const isSame = current.text === text && current.images === images;
     return isSame ? { action: "continue" } : { action: "transform", ...current };
+  }
+
+  /** With a terminal the program shows the diagnostics itself. */
+  #warn(diagnostics: readonly ResourceDiagnostic[]): void {
+    if (this.hasUI()) return;
+    // oxlint-disable-next-line no-console -- programs on pi's runner read conflicts there
+    for (const { message } of diagnostics) console.warn(message);
   }
 
   #listCalls(name: string): { extension: PiExtension; handler: Handler }[] {

@@ -36,7 +36,11 @@ export function resolveShortcuts(
       warn(`Extension shortcut '${key}' from ${path} conflicts with built-in shortcut (${binding.action}). Skipping.`);
       continue;
     }
-    if (binding) warn(`Extension shortcut conflict: '${key}' is built-in (${binding.action}). Using ${path}.`);
+    if (binding) {
+      warn(
+        `Extension shortcut conflict: '${key}' is built-in shortcut for ${binding.action} and ${path}. Using ${path}.`,
+      );
+    }
     const other = shortcuts.get(key);
     if (other) {
       warn(

@@ -1,7 +1,7 @@
 /** Finds the resources of one kind in a directory, and decides which of them count. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { findInDirectory } from "@tau/harness/extensions";
+import { findAt } from "@tau/harness/extensions";
 import { filterResources } from "@tau/harness/packages";
 import { expandHome } from "../expand-home.ts";
 import { findSkillFiles } from "../skills/load-skills.ts";
@@ -15,7 +15,7 @@ export function findResources(kind: ResourceKind, path: string): string[] {
   if (!isDirectory(path)) return [path];
   switch (kind) {
     case "extensions":
-      return findInDirectory(path).entries.map((entry) => entry.path);
+      return findAt(path).entries.map((entry) => entry.path);
     case "skills":
       return findSkillFiles(path);
     case "prompts":

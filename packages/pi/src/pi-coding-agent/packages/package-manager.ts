@@ -7,6 +7,7 @@ import { CONFIG_DIR_NAME } from "../config.ts";
 import { expandHome } from "../expand-home.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import { findResources, resolveEntry, selectEnabled, splitEntries } from "./find-resources.ts";
+import { type PiSource, toPiSource } from "./pi-source.ts";
 import {
   PathCollector,
   type PathMetadata,
@@ -63,8 +64,8 @@ export class DefaultPackageManager {
     for (const source of sources) {
       const parsed = parseSource(source.includes(":") ? source : resolve(this.#options.cwd, source), this.#options.cwd);
       const root = parsed.kind === "local" ? parsed.path : this.#findPackage(source, local ? "project" : "user");
-      if (root === undefined || !existsSync(root)) throw new Error(`There is nothing at ${source}. ${install(source)}`);
-      await this.#addPackage(found, { source }, scope, root);
+      if (root === undefined) throw new Error(`There is nothing at ${source}. ${install(source)}`);
+      if (existsSync(root)) await this.#addPackage(found, { source }, scope, root);
     }
     return found.getPaths();
   }
@@ -108,6 +109,18 @@ export class DefaultPackageManager {
     return true;
   }
 
+  parseSource(source: string): PiSource {
+    return toPiSource(source);
+  }
+
+  /** The same for every way to write a source. */
+  getPackageIdentity(source: string, scope?: SettingsScope): string {
+    const parsed = toPiSource(source);
+    if (parsed.type === "npm") return `npm:${parsed.name}`;
+    if (parsed.type === "git") return `git:${parsed.host}/${parsed.path}`;
+    return `local:${resolveEntry(scope === undefined ? this.#options.cwd : this.#getBaseDir(scope), parsed.path)}`;
+  }
+
   getInstalledPath(source: string, scope: SettingsScope): string | undefined {
     return this.#findPackage(source, scope);
   }
@@ -138,6 +151,11 @@ export class DefaultPackageManager {
       return;
     }
     const names = await listResources(root, await readManifest(root));
+    if (resourceKinds.every((kind) => names[kind].length === 0)) {
+      // Not a package, but perhaps the directory of one extension.
+      for (const path of findResources("extensions", root)) found.add("extensions", { path, enabled: true, metadata });
+      return;
+    }
     for (const kind of resourceKinds) {
       const paths = names[kind].map((name) => join(root, name));
       const filter = entry[kind];

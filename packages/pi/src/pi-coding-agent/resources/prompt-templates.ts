@@ -16,7 +16,10 @@ export interface PromptTemplate {
 const maxDescriptionLength = 60;
 
 /** Of templates with one name the first counts. */
-export function loadPromptTemplates(paths: readonly string[]): {
+export function loadPromptTemplates(
+  paths: readonly string[],
+  getSource: (path: string) => string,
+): {
   prompts: PromptTemplate[];
   diagnostics: ResourceDiagnostic[];
 } {
@@ -24,7 +27,7 @@ export function loadPromptTemplates(paths: readonly string[]): {
   const diagnostics: ResourceDiagnostic[] = [];
   for (const path of paths) {
     try {
-      const template = loadTemplate(path);
+      const template = loadTemplate(path, getSource(path));
       const winner = prompts.get(template.name);
       if (!winner) prompts.set(template.name, template);
       else diagnostics.push(describeCollision(template, winner));
@@ -35,7 +38,7 @@ export function loadPromptTemplates(paths: readonly string[]): {
   return { prompts: [...prompts.values()], diagnostics };
 }
 
-function loadTemplate(filePath: string): PromptTemplate {
+function loadTemplate(filePath: string, source: string): PromptTemplate {
   const { frontmatter, body } = parseFrontmatter(readFileSync(filePath, "utf8"));
   const name = basename(filePath, ".md");
   const firstLine = body.split("\n").find((line) => line.trim() !== "") ?? "";
@@ -45,7 +48,7 @@ function loadTemplate(filePath: string): PromptTemplate {
     name,
     description: typeof description === "string" ? description : short,
     content: body,
-    source: "path",
+    source,
     filePath,
   };
 }

@@ -1,31 +1,36 @@
 /** pi's `DefaultResourceLoader`: everything that a session is made of besides its model and its messages. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createTheme, decideColorMode, parseTheme, type Theme } from "@tau/tui";
 import { getErrorMessage } from "@tau/ai/internal";
 import { createEventBus, type EventBus, type ExtensionFactory } from "@tau/harness/extensions";
 import { CONFIG_DIR_NAME, getAgentDir } from "../config.ts";
+import { findConflicts } from "../extensions/conflicts.ts";
 import type { LoadExtensionsResult } from "../extensions/extension.ts";
 import { loadExtensionFromFactory, loadExtensions } from "../extensions/load.ts";
 import { createExtensionRuntime } from "../extensions/runtime.ts";
+import { findResources } from "../packages/find-resources.ts";
 import { DefaultPackageManager } from "../packages/package-manager.ts";
-import type { ResolvedPaths, ResourceKind } from "../packages/resolved-paths.ts";
+import { type PathMetadata, type ResolvedPaths, type ResourceKind, resourceKinds } from "../packages/resolved-paths.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
 import type { ResourceDiagnostic } from "../skills/diagnostics.ts";
 import { loadSkills } from "../skills/load-skills.ts";
 import type { Skill } from "../skills/skill.ts";
 import { loadProjectContextFiles, type TextFile } from "./context-files.ts";
+import { loadThemes, type LoadThemesResult } from "./load-themes.ts";
 import { loadPromptTemplates, type PromptTemplate } from "./prompt-templates.ts";
 
 interface Loaded {
   extensions: LoadExtensionsResult;
   skills: { skills: Skill[]; diagnostics: ResourceDiagnostic[] };
   prompts: { prompts: PromptTemplate[]; diagnostics: ResourceDiagnostic[] };
-  themes: { themes: Theme[]; diagnostics: ResourceDiagnostic[] };
+  themes: LoadThemesResult;
   agentsFiles: { agentsFiles: TextFile[] };
   systemPrompt: string | undefined;
   appendSystemPrompt: string[];
 }
+
+type ExtendedKind = "skills" | "prompts" | "themes";
+type ExtendedPath = { path: string; metadata?: PathMetadata };
 
 type Override<Value> = (base: Value) => Value;
 
@@ -76,7 +81,8 @@ export class DefaultResourceLoader {
   readonly #settings: SettingsManager;
   readonly #events: EventBus;
   /** Paths that extensions added. */
-  readonly #extended: Record<"skills" | "prompts" | "themes", string[]> = { skills: [], prompts: [], themes: [] };
+  readonly #extended: Record<ExtendedKind, string[]> = { skills: [], prompts: [], themes: [] };
+  #metadata = new Map<string, PathMetadata>();
   #loaded = nothing();
 
   constructor(options: DefaultResourceLoaderOptions = {}) {
@@ -115,18 +121,36 @@ export class DefaultResourceLoader {
     return this.#loaded.appendSystemPrompt;
   }
 
+  /** Where the files come from, by their paths. */
+  getPathMetadata(): Map<string, PathMetadata> {
+    return new Map(this.#metadata);
+  }
+
   /** Adds what extensions found, and loads it. */
-  extendResources(paths: Partial<Record<"skillPaths" | "promptPaths" | "themePaths", { path: string }[]>>): void {
-    for (const [kind, list] of [
-      ["skills", paths.skillPaths],
-      ["prompts", paths.promptPaths],
-      ["themes", paths.themePaths],
-    ] as const) {
-      this.#extended[kind].push(...(list ?? []).map(({ path }) => path));
-    }
+  extendResources(paths: Partial<Record<"skillPaths" | "promptPaths" | "themePaths", ExtendedPath[]>>): void {
+    this.#extend("skills", paths.skillPaths);
+    this.#extend("prompts", paths.promptPaths);
+    this.#extend("themes", paths.themePaths);
+    const { skills, prompts, themes } = this.#loaded;
+    const more = {
+      skills: loadSkills({ ...this.#locations, skillPaths: this.#extended.skills }),
+      prompts: this.#loadPrompts(this.#extended.prompts),
+      themes: loadThemes(this.#extended.themes),
+    };
     this.#loaded = {
       ...this.#loaded,
-      skills: this.#merge(this.#loaded.skills, loadSkills({ ...this.#locations, skillPaths: this.#extended.skills })),
+      skills: {
+        skills: addNamed(skills.skills, more.skills.skills),
+        diagnostics: [...skills.diagnostics, ...more.skills.diagnostics],
+      },
+      prompts: {
+        prompts: addNamed(prompts.prompts, more.prompts.prompts),
+        diagnostics: [...prompts.diagnostics, ...more.prompts.diagnostics],
+      },
+      themes: {
+        themes: addNamed(themes.themes, more.themes.themes),
+        diagnostics: [...themes.diagnostics, ...more.themes.diagnostics],
+      },
     };
   }
 
@@ -138,6 +162,9 @@ export class DefaultResourceLoader {
       settingsManager: this.#settings,
     });
     const found = await manager.resolve();
+    this.#metadata = new Map(
+      resourceKinds.flatMap((kind) => found[kind].map(({ path, metadata }) => [path, metadata])),
+    );
     const list = (kind: ResourceKind, isOff: boolean | undefined, additional: readonly string[] = []) => [
       ...additional,
       ...(isOff ? [] : listEnabled(found, kind)),
@@ -155,7 +182,7 @@ export class DefaultResourceLoader {
     this.#loaded = {
       extensions: (options.extensionsOverride ?? keep)(extensions),
       skills: (options.skillsOverride ?? keep)(loadSkills({ ...this.#locations, skillPaths })),
-      prompts: (options.promptsOverride ?? keep)(loadPromptTemplates([...promptPaths, ...this.#extended.prompts])),
+      prompts: (options.promptsOverride ?? keep)(this.#loadPrompts([...promptPaths, ...this.#extended.prompts])),
       themes: (options.themesOverride ?? keep)(loadThemes([...themePaths, ...this.#extended.themes])),
       agentsFiles: (options.agentsFilesOverride ?? keep)({ agentsFiles }),
       systemPrompt: (options.systemPromptOverride ?? keep)(
@@ -169,12 +196,20 @@ export class DefaultResourceLoader {
     return { cwd: this.#cwd, agentDir: this.#agentDir, includeDefaults: false };
   }
 
-  #merge(base: Loaded["skills"], more: Loaded["skills"]): Loaded["skills"] {
-    const known = new Set(base.skills.map(({ name }) => name));
-    return {
-      skills: [...base.skills, ...more.skills.filter(({ name }) => !known.has(name))],
-      diagnostics: [...base.diagnostics, ...more.diagnostics],
-    };
+  #extend(kind: ExtendedKind, paths: readonly ExtendedPath[] = []): void {
+    for (const { path, metadata } of paths) {
+      const files = findResources(kind, path);
+      this.#extended[kind].push(...files);
+      if (metadata) for (const file of files) this.#metadata.set(file, metadata);
+    }
+  }
+
+  #loadPrompts(paths: readonly string[]): Loaded["prompts"] {
+    const files = paths.flatMap((path) => (existsSync(path) ? findResources("prompts", path) : [path]));
+    return loadPromptTemplates(files, (path) => {
+      const scope = this.#metadata.get(path)?.scope;
+      return scope === "user" || scope === "project" ? scope : "path";
+    });
   }
 
   async #loadExtensions(paths: readonly string[]): Promise<LoadExtensionsResult> {
@@ -186,6 +221,7 @@ export class DefaultResourceLoader {
         (error: unknown) => void result.errors.push({ path, error: getErrorMessage(error) }),
       );
     }
+    result.errors.push(...findConflicts(result.extensions));
     return result;
   }
 
@@ -196,27 +232,15 @@ export class DefaultResourceLoader {
   }
 }
 
+/** What has no name that is already there. */
+function addNamed<Item extends { name?: string | undefined }>(base: readonly Item[], more: readonly Item[]): Item[] {
+  const known = new Set(base.map(({ name }) => name));
+  return [...base, ...more.filter(({ name }) => !known.has(name))];
+}
+
 const listEnabled = (found: ResolvedPaths, kind: ResourceKind): string[] =>
   found[kind].filter(({ enabled }) => enabled).map(({ path }) => path);
 
 /** The content of a file, or the text itself. */
 const toText = (text: string | undefined): string | undefined =>
   text !== undefined && !text.includes("\n") && existsSync(text) ? readFileSync(text, "utf8") : text;
-
-function loadThemes(paths: readonly string[]): Loaded["themes"] {
-  const mode = decideColorMode(process.env, { hasTrueColor: true });
-  const result: Loaded["themes"] = { themes: [], diagnostics: [] };
-  for (const path of paths) {
-    if (!existsSync(path)) {
-      result.diagnostics.push({ type: "warning", message: "theme path does not exist", path });
-      continue;
-    }
-    const parsed = parseTheme(readFileSync(path, "utf8"), path);
-    if ("theme" in parsed && parsed.theme) result.themes.push(createTheme(parsed.theme, mode, { sourcePath: path }));
-    else {
-      const problems = "problems" in parsed ? parsed.problems : [];
-      for (const { message } of problems) result.diagnostics.push({ type: "warning", message, path });
-    }
-  }
-  return result;
-}

@@ -85,6 +85,36 @@ describe("package manager", () => {
     );
   });
 
+  test("a directory that the settings name may be one extension, with a manifest or an index", async () => {
+    put("pack/package.json", JSON.stringify({ pi: { extensions: ["./src/a.ts", "./src/b.ts"] } }));
+    for (const name of ["a", "b", "not-named"]) put(`pack/src/${name}.ts`);
+    put("single/index.ts");
+    put("single/part.ts");
+    put("agent/settings.json", JSON.stringify({ extensions: ["../pack", "../single"] }));
+    const found = await createManager().resolve();
+    expect(list(found.extensions)).toEqual(["+pack/src/a.ts", "+pack/src/b.ts", "+single/index.ts"]);
+    const named = await createManager().resolveExtensionSources(["../single", "../gone"]);
+    expect(list(named.extensions)).toEqual(["+single/index.ts"]);
+  });
+
+  test.each([
+    [
+      "npm:@scope/name@1.2.3",
+      { type: "npm", name: "@scope/name", spec: "@scope/name@1.2.3", pinned: true },
+      "npm:@scope/name",
+    ],
+    ["https://host.org/a/b.git", { type: "git", host: "host.org", path: "a/b", pinned: false }, "git:host.org/a/b"],
+    ["ssh://git@host.org/a/b@main", { type: "git", ref: "main", pinned: true }, "git:host.org/a/b"],
+    ["git:git@host.org:a/b", { type: "git", repo: "git@host.org:a/b" }, "git:host.org/a/b"],
+    ["git@host.org:a/b", { type: "local", path: "git@host.org:a/b" }, undefined],
+    ["host.org/a/b", { type: "local" }, undefined],
+    ["./near", { type: "local", path: "./near" }, undefined],
+  ])("the source %s is parsed as in pi", (source, parsed, identity) => {
+    const manager = createManager();
+    expect(manager.parseSource(source)).toMatchObject(parsed);
+    expect(manager.getPackageIdentity(source)).toBe(identity ?? `local:${join(cwd, source)}`);
+  });
+
   test("sources are written to the settings once, local ones relative to their file", () => {
     mkdirSync(join(cwd, "tools"));
     const manager = createManager();
@@ -131,6 +161,45 @@ describe("resource loader", () => {
     expect(loader.getAgentsFiles().agentsFiles.at(-1)).toEqual({ path: join(cwd, "AGENTS.md"), content: "Be brief." });
     expect(loader.getSystemPrompt()).toBe("You are tau.");
     expect(loader.getAppendSystemPrompt()).toEqual(["Really."]);
+  });
+
+  test("what extensions add is loaded, with where it comes from", async () => {
+    put("agent/prompts/own.md", "Own");
+    const prompt = put("more/extra.md", "Extra");
+    const file = put("more/skills/s/SKILL.md", skill("s"));
+    const loader = new DefaultResourceLoader({ cwd, agentDir });
+    await loader.reload();
+    const metadata = { source: "extension:x", scope: "temporary", origin: "top-level" } as const;
+    loader.extendResources({
+      skillPaths: [{ path: join(directory, "more/skills"), metadata }],
+      promptPaths: [{ path: join(directory, "more"), metadata }],
+    });
+    expect(loader.getPrompts().prompts.map(({ name, source }) => [name, source])).toEqual([
+      ["own", "user"],
+      ["extra", "path"],
+    ]);
+    expect(loader.getSkills().skills.map(({ name }) => name)).toContain("s");
+    expect([prompt, file].map((path) => loader.getPathMetadata().get(path))).toEqual([metadata, metadata]);
+  });
+
+  test("a tool or a flag that two extensions have is an error of the second", async () => {
+    const both = `export default (pi) => {
+      pi.registerTool({ name: "same", label: "", description: "", parameters: {}, execute: async () => ({}) });
+      pi.registerFlag("same", { type: "boolean" });
+    };`;
+    const first = put("agent/extensions/a.ts", both);
+    const second = put("agent/extensions/b.ts", both);
+    put("agent/extensions/c.ts", "export const nothing = 1;");
+    const loader = new DefaultResourceLoader({ cwd, agentDir });
+    await loader.reload();
+    expect(loader.getExtensions().errors).toEqual([
+      {
+        path: expect.stringContaining("c.ts"),
+        error: expect.stringContaining("does not export a valid factory function"),
+      },
+      { path: second, error: `Tool "same" conflicts with ${first}` },
+      { path: second, error: `Flag "--same" conflicts with ${first}` },
+    ]);
   });
 
   test("what is switched off is not loaded, except what is named; overrides have the last word", async () => {

@@ -1,0 +1,30 @@
+/** Sources of packages in the form that pi parses them to. */
+import { parseSource } from "@tau/harness/packages";
+
+export type PiSource =
+  | { type: "npm"; spec: string; name: string; pinned: boolean }
+  | { type: "git"; repo: string; host: string; path: string; ref?: string; pinned: boolean }
+  | { type: "local"; path: string };
+
+/** What is neither of npm nor of git is a path. Addresses such as `git@host:path` are git's only after `git:`. */
+export function toPiSource(source: string): PiSource {
+  const text = source.trim();
+  const parsed = /^[\w.-]+@/.test(text) ? undefined : parseSource(text, "/");
+  switch (parsed?.kind) {
+    case "npm":
+      return {
+        type: "npm",
+        spec: text.slice("npm:".length).trim(),
+        name: parsed.name,
+        pinned: parsed.range !== undefined,
+      };
+    case "git": {
+      const [host = "", ...path] = parsed.directory;
+      const { url: repo, ref } = parsed;
+      const pin = ref === undefined ? { pinned: false } : { ref, pinned: true };
+      return { type: "git", repo, host, path: path.join("/"), ...pin };
+    }
+    default:
+      return { type: "local", path: source };
+  }
+}
