@@ -1,6 +1,7 @@
 import { call, text, thinking } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { say, type Shared } from "../kit.ts";
+import { createGate } from "../script.ts";
 
 /** In the page: texts whose contrast is below WCAG's AA. What is disabled does not count. */
 function findPaleTexts(): string[] {
@@ -43,21 +44,38 @@ function findPaleTexts(): string[] {
   return pale;
 }
 
+/** In the page: controls that are not wholly on the screen from left to right. */
+const findCutControls = (): string[] =>
+  [...document.querySelectorAll("button, input:not(.only-heard), textarea")]
+    .filter((element) => element.checkVisibility())
+    .filter((element) => {
+      const { left, right, width } = element.getBoundingClientRect();
+      return width > 0 && (left < 0 || right > innerWidth + 0.5);
+    })
+    .map((element) => element.getAttribute("aria-label") ?? element.textContent ?? "");
+
 export function layoutCases(shared: Shared): void {
   test("on a screen of 320 pixels nothing is wider, every control has a name, and both themes can be read", async () => {
     const wide = "x".repeat(300);
     const answer = `# A\n\n\`code\` [link](https://example.com/)\n\n> quote\n\n\`\`\`\n${wide}\n\`\`\`\n\n${wide}\n\n|a|b|\n|-|-|\n|${wide}|1234567|`;
-    const { page } = await shared.begin(
+    const gate = createGate([text(answer)]);
+    const { page, gateway } = await shared.begin(
       [thinking("Hm."), call("missing", {}), call("read", { path: "no" })],
-      [text(answer)],
+      gate.turn,
     );
     onTestFinished(async () => {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.emulateMedia({ colorScheme: "light" });
     });
     await page.setViewportSize({ width: 320, height: 700 });
+    const open = gateway.parts.sessions.find(page.url().split("/").at(-1)!);
+    await open!.hosted.session.sessionManager.appendSessionInfo(wide);
     await say(page, wide);
+    await page.getByRole("button", { name: "Stop now" }).waitFor();
+    expect(await page.evaluate(findCutControls)).toEqual([]);
+    gate.open();
     await page.locator(".markdown table").waitFor();
+    expect(await page.evaluate(findCutControls)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
     // A number is not cut into its digits.
     const cell = page.getByRole("cell", { name: "1234567" });
@@ -76,6 +94,7 @@ export function layoutCases(shared: Shared): void {
     await page.getByRole("button", { name: "Rename this session" }).waitFor();
     await page.getByRole("button", { name: "All sessions" }).click();
     await page.getByRole("searchbox", { name: "Search sessions" }).waitFor();
+    expect(await page.evaluate(findCutControls)).toEqual([]);
     expect(await page.evaluate(findPaleTexts)).toEqual([]);
     expect(await page.locator(".shell").ariaSnapshot()).not.toMatch(nameless);
   });
