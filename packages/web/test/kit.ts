@@ -1,13 +1,16 @@
-/** A real gateway with the built page, and a real browser in front of it. */
+/** One gateway with the built page, and one browser with a paired page in front of it, for all tests. */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openTestGateway, type TestGateway, type TestGatewayOptions } from "@tau/gateway/testing";
+import { type ScriptedModel, scriptedModel, type ScriptedTurn } from "@tau/ai/testing";
+import { openTestGateway, type TestGateway } from "@tau/gateway/testing";
 import type { GatewayScope } from "@tau/protocol/gateway";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { build } from "vite";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
+import { vectors } from "./cases/xss-vectors.ts";
+import { Pace } from "./script.ts";
 
 const executablePath = "/usr/bin/chromium";
 
@@ -16,14 +19,45 @@ export function findBrowserProblem(): string | undefined {
   return existsSync(executablePath) ? undefined : `there is no ${executablePath} (Debian's package chromium).`;
 }
 
-export interface PageKit {
-  browser: Browser;
-  /** The built page. */
-  pageDirectory: string;
+export interface OpenContext {
+  context: BrowserContext;
+  page: Page;
+  /** What went wrong in the page: errors, and what its policy has blocked. */
+  problems: string[];
+  /** Every address that the page asked for. */
+  requested: string[];
+  /** Types the code that the page shows. */
+  pair: (scopes?: GatewayScope[]) => Promise<void>;
   close: () => Promise<void>;
 }
 
-/** Builds the page and starts the browser; both are shared by the tests of a file. */
+export interface PageKit extends OpenContext, TestGateway {
+  browser: Browser;
+  /** The built page. */
+  pageDirectory: string;
+  /** Such as `http://127.0.0.1:40000`. */
+  url: string;
+  model: ScriptedModel;
+  /** Of the model. */
+  pace: Pace;
+  /** What `/ask` of the extension in every session was answered with. */
+  answers: unknown[];
+}
+
+/** What the tests share. The kit is there while they run. */
+export interface Shared {
+  readonly kit: PageKit;
+  /** Begins a session in which the model does this. What the page did wrong fails the test at its end. */
+  begin(...turns: ScriptedTurn[]): Promise<PageKit>;
+}
+
+interface ExtensionApi {
+  registerCommand(name: string, command: { handler: (args: string, context: ExtensionContext) => Promise<void> }): void;
+}
+interface ExtensionContext {
+  ui: Record<string, (...args: unknown[]) => unknown>;
+}
+
 export async function openPageKit(): Promise<PageKit> {
   const directory = await mkdtemp(join(tmpdir(), "tau-web-"));
   const pageDirectory = join(directory, "page");
@@ -46,54 +80,81 @@ export async function openPageKit(): Promise<PageKit> {
       "--disable-sync",
     ],
   });
+  const pace = new Pace();
+  const model = scriptedModel([], {
+    model: { reasoning: true, name: vectors[9]! },
+    tokensPerSecond: 1_000,
+    clock: pace,
+  });
+  const answers: unknown[] = [];
+  /** `/ask METHOD ARGUMENTS` calls a method of the interface. */
+  const extension = (api: ExtensionApi) => {
+    api.registerCommand("ask", {
+      handler: async (args, { ui }) => {
+        const [method, ...rest] = JSON.parse(args) as [string, ...unknown[]];
+        answers.push(await ui[method]!(...rest));
+      },
+    });
+  };
+  const opened = await openTestGateway({
+    model,
+    params: { extensions: { factories: [extension] } } as never,
+    settings: { gateway: { queue: { cap: 2 } }, compaction: { keepRecentTokens: 100 } },
+    options: { pageDirectory },
+  });
+  const url = opened.gateway.url.replace(/^ws/, "http");
+  const context = await openContext(browser, opened.gateway);
+  await context.page.goto(url);
+  await context.pair();
   return {
+    ...opened,
+    ...context,
     browser,
     pageDirectory,
+    url,
+    model,
+    pace,
+    answers,
     async close() {
       await browser.close();
+      await opened.close();
       await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
-export interface OpenContext {
-  page: Page;
-  /** What went wrong in the page: errors, and what its policy has blocked. */
-  problems: string[];
-  /** Every address that the page asked for. */
-  requested: string[];
-  /** Types the code that the page shows. */
-  pair: (scopes?: GatewayScope[]) => Promise<void>;
-  close: () => Promise<void>;
-}
-
-export type OpenPage = OpenContext &
-  TestGateway & {
-    /** Such as `http://127.0.0.1:40000`. */
-    url: string;
+export function createBegin(getKit: () => PageKit): Shared["begin"] {
+  return async (...turns) => {
+    const kit = getKit();
+    kit.model.add(...turns);
+    await createSession(kit);
+    onTestFinished(() => {
+      expect(kit.problems).toEqual([]);
+      expect(findStrangeAddresses(kit)).toEqual([]);
+    });
+    return kit;
   };
-
-export interface ContextOptions {
-  viewport?: { width: number; height: number };
-  colorScheme?: "light" | "dark";
 }
+
+/** What the page asked for of others than its gateway. */
+export const findStrangeAddresses = ({ requested, url }: PageKit): string[] =>
+  requested.filter((address) => !address.startsWith("data:") && new URL(address).host !== new URL(url).host);
 
 /** A browser that was never here before. */
-export async function openContext(
-  kit: PageKit,
-  gateway: TestGateway["gateway"],
-  { viewport = { width: 1280, height: 800 }, colorScheme = "light" }: ContextOptions = {},
-): Promise<OpenContext> {
-  const context = await kit.browser.newContext({ viewport, colorScheme });
+export async function openContext(browser: Browser, gateway: TestGateway["gateway"]): Promise<OpenContext> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
   const page = await context.newPage();
   const [problems, requested] = [[] as string[], [] as string[]];
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => {
-    if (message.type() === "error" && !message.text().includes("WebSocket connection")) problems.push(message.text());
+    // What the browser says of a lost connection is no fault of the page.
+    const isLoss = /WebSocket connection|ERR_INTERNET_DISCONNECTED/.test(message.text());
+    if (message.type() === "error" && !isLoss) problems.push(message.text());
   });
   page.on("request", (request) => requested.push(request.url()));
   page.on("websocket", (socket) => requested.push(socket.url()));
   return {
+    context,
     page,
     problems,
     requested,
@@ -107,31 +168,13 @@ export async function openContext(
   };
 }
 
-/** A gateway that serves the page, and the page before it is paired. */
-export async function openPage(kit: PageKit, options: TestGatewayOptions & ContextOptions = {}): Promise<OpenPage> {
-  const opened = await openTestGateway({
-    ...options,
-    options: { pageDirectory: kit.pageDirectory, ...options.options },
-  });
-  const context = await openContext(kit, opened.gateway, options);
-  return {
-    ...opened,
-    ...context,
-    url: opened.gateway.url.replace(/^ws/, "http"),
-    async close() {
-      await context.close();
-      await opened.close();
-    },
-  };
-}
-
 /** Waits for a text in the transcript. */
 export async function waitForText(page: Page, text: string | RegExp): Promise<void> {
   await page.getByRole("log", { name: "Transcript" }).getByText(text).first().waitFor();
 }
 
 /** Begins a session with the page's own dialog. */
-export async function createSession({ page, workspace }: OpenPage): Promise<void> {
+export async function createSession({ page, workspace }: PageKit): Promise<void> {
   const before = page.url();
   await page.getByRole("button", { name: "New session" }).first().click();
   await page.getByLabel("Directory").fill(workspace);
@@ -140,8 +183,15 @@ export async function createSession({ page, workspace }: OpenPage): Promise<void
   await page.getByText("Nothing has been said yet.").waitFor();
 }
 
+/** Where messages are written. */
+export const getField = (page: Page) => page.getByLabel("Message", { exact: true });
+
 /** Types a message and sends it. */
 export async function say(page: Page, text: string): Promise<void> {
-  await page.getByLabel("Message", { exact: true }).fill(text);
-  await page.getByLabel("Message", { exact: true }).press("Enter");
+  await getField(page).fill(text);
+  await getField(page).press("Enter");
 }
+
+/** Which element has the focus. */
+export const getFocused = (page: Page): Promise<string | null | undefined> =>
+  page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.tagName);

@@ -72,6 +72,22 @@ test("a file whose name has a hash is kept for ever, and others are asked for ag
 });
 
 test.each([
+  ["gzip, deflate, br", "gzip"],
+  ["br;q=1, GZIP;q=0.5", "gzip"],
+  ["gzip;q=0", null],
+  ["gzip; q=0.0, br", null],
+  ["identity", null],
+  ["xgzip", null],
+])("a browser that accepts %s gets the encoding %s", async (accepted, encoding) => {
+  const response = await fetch(`${url}/assets/index-B3x_Yz12.js`, { headers: { "accept-encoding": accepted } });
+  expect([response.headers.get("content-encoding"), response.headers.get("vary")]).toEqual([
+    encoding,
+    "accept-encoding",
+  ]);
+  expect(await response.text()).toBe("1");
+});
+
+test.each([
   "/../private.txt",
   "/assets/../../private.txt",
   "/%2e%2e/private.txt",

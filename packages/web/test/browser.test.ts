@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { addressCases } from "./cases/address.ts";
+import { approvalCases } from "./cases/approvals.ts";
+import { extensionCases } from "./cases/extensions.ts";
+import { keyboardCases } from "./cases/keyboard.ts";
+import { layoutCases } from "./cases/layout.ts";
+import { listCases } from "./cases/list.ts";
+import { messageCases } from "./cases/messages.ts";
+import { networkCases } from "./cases/network.ts";
+import { pairingCases } from "./cases/pairing.ts";
+import { scrollingCases } from "./cases/scrolling.ts";
+import { sizeCases } from "./cases/size.ts";
+import { transcriptCases } from "./cases/transcript.ts";
+import { treeCases } from "./cases/tree.ts";
+import { xssCases } from "./cases/xss.ts";
+import { createBegin, findBrowserProblem, openPageKit, type PageKit, type Shared } from "./kit.ts";
+
+const problem = findBrowserProblem();
+if (problem !== undefined) console.warn(`The tests of the page are skipped: ${problem}`);
+
+/** One browser and one gateway for all of them: starting them takes longer than most tests. */
+describe.skipIf(problem !== undefined)("the page", () => {
+  let kit: PageKit;
+  beforeAll(async () => {
+    kit = await openPageKit();
+  });
+  afterAll(() => kit.close());
+  const shared: Shared = {
+    get kit() {
+      return kit;
+    },
+    begin: createBegin(() => kit),
+  };
+  sizeCases(shared);
+  pairingCases(shared);
+  listCases(shared);
+  transcriptCases(shared);
+  approvalCases(shared);
+  messageCases(shared);
+  extensionCases(shared);
+  treeCases(shared);
+  networkCases(shared);
+  keyboardCases(shared);
+  layoutCases(shared);
+  scrollingCases(shared);
+  addressCases(shared);
+  xssCases(shared);
+});

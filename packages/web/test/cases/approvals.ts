@@ -1,0 +1,36 @@
+import { call, text } from "@tau/ai/testing";
+import { expect, test } from "vitest";
+import { getFocused, say, type Shared, waitForText } from "../kit.ts";
+
+export function approvalCases(shared: Shared): void {
+  test("a question shows every character of what would run, and no is told to the model", async () => {
+    // Outside of the session's directory and of that for temporary files, wherever this repository is.
+    const path = "/a\u202eb\u200bc.txt";
+    const { page, model } = await shared.begin([call("read", { path })], [text("I see.")]);
+    await say(page, "Read it.");
+    const question = page.getByRole("alertdialog", { name: "A question" });
+    await question.waitFor();
+    expect(await page.title()).toMatch(/^\? /);
+    const facts = await question.locator(".question-facts").first().textContent();
+    for (const code of ["U+202E", "U+200B"]) expect(facts).toContain(code);
+    for (const name of ["Allow once", "For this session"]) {
+      await question.getByRole("button", { name, exact: false }).first().waitFor();
+    }
+    await question.getByLabel("Why not").fill("Not from there.");
+    await question.getByRole("button", { name: "No", exact: true }).click();
+    await waitForText(page, "I see.");
+    await waitForText(page, "not allowed");
+    expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("Not from there.");
+    // What had the focus is gone.
+    await expect.poll(() => getFocused(page)).toBe("Message");
+  });
+
+  test("what is allowed once runs", async () => {
+    const path = "/etc/os-release";
+    const { page, model } = await shared.begin([call("read", { path })], [text("Read.")]);
+    await say(page, "Read it.");
+    await page.getByRole("button", { name: "Allow once" }).click();
+    await waitForText(page, "Read.");
+    expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("NAME=");
+  });
+}

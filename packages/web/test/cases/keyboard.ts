@@ -1,0 +1,49 @@
+import { text } from "@tau/ai/testing";
+import { expect, test } from "vitest";
+import { getFocused, say, type Shared, waitForText } from "../kit.ts";
+
+export function keyboardCases(shared: Shared): void {
+  test("with the keyboard alone: search, help, model, theme and a new name", async () => {
+    const { page } = await shared.begin([text("Yes.")]);
+    expect(await getFocused(page)).toBe("Message");
+    await say(page, "A question about parsers");
+    await waitForText(page, "Yes.");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await help.getByText("New session").waitFor();
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
+    const getScheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+    // A key right after the one that closes a dialog with a field is for the page.
+    for (const scheme of ["dark", "light", "dark", "light"]) {
+      await page.keyboard.press("m");
+      await page.getByRole("searchbox", { name: "Search models" }).waitFor();
+      await page.evaluate(() => {
+        const send = (key: string) =>
+          document.activeElement!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        document.querySelector("dialog")!.close();
+        send("d");
+      });
+      await expect.poll(getScheme).toBe(scheme);
+      await page.locator("dialog").waitFor({ state: "detached" });
+    }
+    const rename = page.getByRole("button", { name: "Rename this session" });
+    const before = await page.getByRole("heading", { level: 1 }).textContent();
+    await rename.click();
+    await page.keyboard.type("Never");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => getFocused(page)).toBe("Rename this session");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("Parsers of all kinds");
+    expect(await page.getByRole("list", { name: "Sessions" }).getByText("Never").count()).toBe(0);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Parsers of all kinds" }).waitFor();
+    expect(before).not.toContain("Never");
+    await page.keyboard.press("/");
+    await page.keyboard.type("nothing like it");
+    await page.getByText("No sessions.").waitFor();
+    await page.getByRole("searchbox", { name: "Search sessions" }).fill("");
+  });
+}
