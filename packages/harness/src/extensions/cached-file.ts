@@ -3,7 +3,7 @@
  * damaged, renamed, of another user or writable by others is ignored, and made again.
  */
 import { hash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { systemIds } from "@tau/ai";
 import { nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { orUndefined, writeWhole } from "../durable-file.ts";
@@ -17,20 +17,21 @@ export interface CachedFile {
 const digestLength = 64;
 
 /** The digest covers the key: a file that was given another name must not be taken for what belongs to that name. */
-const getDigest = (key: string, content: Buffer): string =>
-  hash("sha256", Buffer.concat([Buffer.from(`${key}\n`), content]), "hex");
+const getDigest = (keyed: Buffer): string => hash("sha256", keyed, "hex");
 
 /** What was written for this key; undefined if there is nothing that can be believed. */
 export function readCachedFile({ path, key }: CachedFile): Buffer | undefined {
   const bytes = readOwnFile(path);
-  const content = bytes?.subarray(digestLength + 1);
-  const isIntact = content && bytes?.toString("latin1", 0, digestLength) === getDigest(key, content);
-  return isIntact ? content : undefined;
+  const keyed = bytes?.subarray(digestLength + 1);
+  if (!keyed || bytes?.toString("latin1", 0, digestLength) !== getDigest(keyed)) return undefined;
+  const start = Buffer.byteLength(key) + 1;
+  return keyed.toString("utf8", 0, start) === `${key}\n` ? keyed.subarray(start) : undefined;
 }
 
 /** What cannot be written is made again the next time: the directory of the user may be read-only. */
 export async function writeCachedFile({ path, key }: CachedFile, content: Buffer): Promise<void> {
-  const bytes = Buffer.concat([Buffer.from(`${getDigest(key, content)}\n`), content]);
+  const keyed = Buffer.concat([Buffer.from(`${key}\n`), content]);
+  const bytes = Buffer.concat([Buffer.from(`${getDigest(keyed)}\n`), keyed]);
   await orUndefined(writeWhole(nodeFileSystem, { path, bytes, ids: systemIds, syncs: false }));
 }
 
@@ -41,7 +42,9 @@ function readOwnFile(path: string): Buffer | undefined {
     // A pipe in the place of the file must not make us wait.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor);
-    return stats.isFile() && isOnlyOurs(stats) ? readFileSync(descriptor) : undefined;
+    if (!stats.isFile() || !isOnlyOurs(stats)) return undefined;
+    const bytes = Buffer.allocUnsafe(stats.size);
+    return bytes.subarray(0, readSync(descriptor, bytes));
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return undefined;

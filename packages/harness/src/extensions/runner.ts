@@ -5,6 +5,7 @@
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, oncePer, untilAborted, untilTimeout } from "@tau/ai/internal";
 import type { ExtensionContext } from "./context.ts";
+import { checkCompaction } from "./check-compaction.ts";
 import { type CombinedResult, combineResult } from "./combine-results.ts";
 import { createContext, createLifetime, type Lifetime } from "./create-context.ts";
 import { type ExtensionEvent, type ExtensionEventName, guardEvents } from "./events.ts";
@@ -123,9 +124,7 @@ export class ExtensionRunner implements ExtensionHooks {
   #call({ extension, handler, context }: HandlerCall, event: ExtensionEvent): unknown {
     try {
       const answer = handler(event, context);
-      return isThenable(answer)
-        ? this.#wait(extension, Promise.resolve(answer), event)
-        : parseResult(event.type, answer);
+      return isThenable(answer) ? this.#wait(extension, Promise.resolve(answer), event) : parseAnswer(event, answer);
     } catch (error) {
       return this.#fail(extension, event, error);
     }
@@ -133,7 +132,7 @@ export class ExtensionRunner implements ExtensionHooks {
 
   async #wait(extension: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
     try {
-      return parseResult(event.type, await this.#settle(extension, answer, event));
+      return parseAnswer(event, await this.#settle(extension, answer, event));
     } catch (error) {
       return this.#fail(extension, event, error);
     }
@@ -172,6 +171,12 @@ export class ExtensionRunner implements ExtensionHooks {
   #report({ source }: Extension, message: string): void {
     this.#parts.report({ extension: source.name, message });
   }
+}
+
+function parseAnswer(event: ExtensionEvent, answer: unknown): unknown {
+  const result = parseResult(event.type, answer);
+  if (event.type === "session_before_compact" && result) checkCompaction(event, result);
+  return result;
 }
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>

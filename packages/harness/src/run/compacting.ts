@@ -94,8 +94,8 @@ async function askExtensions(
   { plan, settings, branch, reason, signal, instructions }: Interception,
 ): Promise<InterceptedCompaction | undefined> {
   const { enabled, reserveTokens, keepRecentTokens } = settings;
-  const answer = await extensions.emit({
-    type: "session_before_compact",
+  // Copies, as of all events: a handler that changes them changes nothing.
+  const told = structuredClone({
     preparation: {
       firstKeptEntryId: plan.firstKeptEntryId,
       messagesToSummarize: plan.messages,
@@ -107,6 +107,10 @@ async function askExtensions(
       settings: { enabled, reserveTokens, keepRecentTokens },
     },
     branchEntries: [...branch],
+  });
+  const answer = await extensions.emit({
+    type: "session_before_compact",
+    ...told,
     ...(instructions !== undefined && { customInstructions: instructions }),
     reason,
     willRetry: reason === "overflow",

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFi
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type Clock, systemClock } from "@tau/ai";
 import { createFiles } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadIsolated } from "../../src/extensions/isolated/index.ts";
@@ -14,6 +13,7 @@ import {
   callTool,
   createPlace,
   createPorts,
+  createSkippingClock,
   createSource,
   isWalled,
   load,
@@ -42,28 +42,6 @@ function findManifest({ agentDir }: Place): string {
     directory,
     readdirSync(directory).find((name) => name.startsWith("registered-"))!,
   );
-}
-
-/** The system's clock, which can be put forward. */
-function createSkippingClock(): { clock: Clock; skip: (ms: number) => void } {
-  let skippedMs = 0;
-  const monotonic = () => systemClock.monotonic() + skippedMs;
-  return {
-    skip: (ms) => void (skippedMs += ms),
-    clock: {
-      now: () => systemClock.now(),
-      monotonic,
-      setTimer(afterMs, fire) {
-        const deadline = monotonic() + afterMs;
-        const timer = setInterval(() => {
-          if (monotonic() < deadline) return;
-          clearInterval(timer);
-          fire();
-        }, 5);
-        return () => clearInterval(timer);
-      },
-    },
-  };
 }
 
 describe.runIf(isWalled)("an isolated extension", () => {
@@ -131,6 +109,17 @@ describe.runIf(isWalled)("an isolated extension", () => {
     const again = await loadIsolated(first.source, first.ports);
     onTestFinished(() => again.close());
     expect(await callTool({ extension: again }, "go")).toBe("called");
+  });
+
+  test("is learned again each time where nothing can be kept, without a word", async () => {
+    const place = createPlace();
+    writeFileSync(join(place.agentDir, "cache"), "not a directory");
+    const source = createSource(place, toolCode(`return "fine";`));
+    for (let turn = 0; turn < 2; turn++) {
+      const host = await load("", { place, source });
+      expect(await callTool(host, "go")).toBe("fine");
+      expect(host.problems).toEqual([]);
+    }
   });
 
   test("leaves no process behind when it is closed", async () => {
@@ -287,7 +276,7 @@ describe.runIf(isWalled)("an isolated extension", () => {
     await host.extension.handlers.get("session_start")![0]!({ type: "session_start", reason: "startup" }, {} as never);
     expect(await callTool(host, "go")).toBe("startup");
     await expect(callTool(host, "go", { ends: true })).rejects.toThrow("It ended with code 3.");
-    await expect.poll(() => callTool(host, "go")).toBe("reload");
+    expect(await callTool(host, "go")).toBe("reload");
   });
 
   test("that is in an endless loop is ended, and costs its own calls only", async () => {

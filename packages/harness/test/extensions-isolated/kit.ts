@@ -1,7 +1,7 @@
 /** Isolated extensions with real processes, a real policy and a session that writes down what it is asked. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemClock, systemIds } from "@tau/ai";
+import { type Clock, systemClock, systemIds } from "@tau/ai";
 import { createFiles } from "@tau/tools";
 import { build } from "esbuild";
 import { onTestFinished } from "vitest";
@@ -330,3 +330,25 @@ export default function (tau) {
   });
 }
 `;
+
+/** The system's clock, which can be put forward. */
+export function createSkippingClock(): { clock: Clock; skip: (ms: number) => void } {
+  let skippedMs = 0;
+  const monotonic = () => systemClock.monotonic() + skippedMs;
+  return {
+    skip: (ms) => void (skippedMs += ms),
+    clock: {
+      now: () => systemClock.now(),
+      monotonic,
+      setTimer(afterMs, fire) {
+        const deadline = monotonic() + afterMs;
+        const timer = setInterval(() => {
+          if (monotonic() < deadline) return;
+          clearInterval(timer);
+          fire();
+        }, 5);
+        return () => clearInterval(timer);
+      },
+    },
+  };
+}

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import { evaluateFor } from "../../policy/extension-policy.ts";
 import type { ExtensionSource } from "../extension.ts";
+import { describeSlowFactory, maxFactoryMs } from "../load/start-extension.ts";
 import { Connection } from "./connection.ts";
 import type { HostcallServer } from "./hostcalls/server.ts";
 import type { Manifest } from "./manifest.ts";
@@ -31,8 +32,11 @@ export interface OpenOptions {
   /** Bytes that it has written to files since the last call. */
   onWritten: (bytes: number) => void;
   report: (message: string) => void;
+  /** Its abort ends a process that is not loaded yet. The reason is a sentence. */
+  signal: AbortSignal;
 }
 
+/** How long Node may take to start, on a machine that is busy. */
 const maxStartMs = 30_000;
 const countWrittenEveryMs = 1_000;
 /** How often it may register something else; the tools of the session are put together again each time. */
@@ -40,7 +44,7 @@ const maxRegistered = 100;
 
 /** Rejects with a sentence, also where there is no sandbox. */
 export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
-  const { source, ports, server, onManifest, report } = options;
+  const { source, ports, server, onManifest, report, signal } = options;
   const wall = await findWall(ports.cwd);
   if ("reason" in wall)
     throw new Error(`It is not trusted and needs the sandbox, which does not work here. ${wall.reason}`);
@@ -60,6 +64,8 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
   const output = keepOutput(started, outputThrottle);
 
   let registered = 0;
+  let settleReady: () => void;
+  const ready = new Promise<void>((resolve) => (settleReady = resolve));
   let settleLoaded: (manifest: Manifest) => void;
   let failLoaded: (error: Error) => void;
   const loaded = new Promise<Manifest>((resolve, reject) => {
@@ -68,6 +74,8 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
   });
   // It may fail before anybody waits.
   loaded.catch(() => undefined);
+  const abort = () => failLoaded(new Error(String(signal.reason)));
+  signal.addEventListener("abort", abort, { once: true });
   const onMessage = (message: Record<string, unknown>) => {
     switch (message["type"]) {
       case "ready":
@@ -118,6 +126,7 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
       const root = info.baseDir ?? dirname(path);
       const init = { path, name, root, visible, temporary: temporaryDirectory };
       link.send({ type: "init", init });
+      settleReady();
     } catch (error) {
       failLoaded(new Error(`Its memory could not be limited: ${getErrorMessage(error)}`));
     }
@@ -139,12 +148,17 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
     await ended;
   };
   try {
-    const outcome = await untilTimeout(loaded, maxStartMs, ports.clock);
+    if (signal.aborted) abort();
+    const begun = await untilTimeout(Promise.race([ready, loaded]), maxStartMs, ports.clock);
+    if (begun.kind === "timeout") throw new Error(`Its process did not start within ${maxStartMs / 1_000} seconds.`);
+    const outcome = await untilTimeout(loaded, maxFactoryMs, ports.clock);
     if (outcome.kind === "done") return { link, manifest: outcome.value, ended, end };
-    throw new Error(`It did not load within ${maxStartMs / 1_000} seconds.`);
+    throw new Error(describeSlowFactory(source));
   } catch (error) {
     await end(getErrorMessage(error));
     throw error;
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }
 

@@ -89,6 +89,11 @@ export class ProcessLink implements StreamListener {
     this.#pingLater();
   }
 
+  /** Whether every call fails from now on. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Bytes that came from the process. */
   get receivedBytes(): number {
     return this.#receivedBytes;

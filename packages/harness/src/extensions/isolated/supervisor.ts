@@ -23,7 +23,7 @@ export interface SupervisorParts {
 
 type State =
   | { kind: "idle" }
-  | { kind: "starting"; started: Promise<OpenProcess> }
+  | { kind: "starting"; started: Promise<OpenProcess>; abort: AbortController }
   | { kind: "running"; process: OpenProcess }
   | { kind: "over"; reason: string };
 
@@ -80,7 +80,7 @@ export class Supervisor {
     if (call.kind === "event" && call.name === "session_start") this.#sessionStart = call.event;
     const state = this.#state;
     // Without a detour over a promise: most calls find the process running.
-    return state.kind === "running"
+    return state.kind === "running" && !state.process.link.isOver
       ? this.#callAt(state.process, call, options)
       : this.#getProcess().then((process) => this.#callAt(process, call, options));
   }
@@ -107,15 +107,21 @@ export class Supervisor {
 
   async #getProcess(): Promise<OpenProcess> {
     const state = this.#state;
-    if (state.kind === "running") return state.process;
+    if (state.kind === "running") {
+      if (!state.process.link.isOver) return state.process;
+      // It is being ended, and the next one is started after it.
+      await state.process.ended;
+      return await this.#getProcess();
+    }
     if (state.kind === "starting") return await state.started;
     if (state.kind === "over") throw new Error(state.reason);
-    const started = this.#start();
-    this.#state = { kind: "starting", started };
+    const abort = new AbortController();
+    const started = this.#start(abort.signal);
+    this.#state = { kind: "starting", started, abort };
     return await started;
   }
 
-  async #start(): Promise<OpenProcess> {
+  async #start(signal: AbortSignal): Promise<OpenProcess> {
     const { ports, source, onManifest } = this.#parts;
     // The process may start long after the extensions were found.
     if (source.isUnchanged?.() === false) {
@@ -134,6 +140,7 @@ export class Supervisor {
         },
         onWritten: (bytes) => this.#countWritten(bytes),
         report: (message) => this.#report(message),
+        signal,
       });
       if (ports.getSession() && process.manifest.handlers.length > 0) await this.#askForEvents();
       // It may have been closed meanwhile.
@@ -222,7 +229,10 @@ export class Supervisor {
     if (state.kind === "over") return;
     this.#state = { kind: "over", reason };
     if (state.kind === "running") await state.process.end(reason);
-    if (state.kind === "starting") await state.started.catch(() => undefined);
+    if (state.kind === "starting") {
+      state.abort.abort(reason);
+      await state.started.catch(() => undefined);
+    }
   }
 
   #report(message: string): void {

@@ -14,6 +14,9 @@ import type { ModuleGlobals } from "./module-globals.ts";
 /** How long a factory may take. */
 export const maxFactoryMs = 10_000;
 
+export const describeSlowFactory = ({ name }: ExtensionSource): string =>
+  `It was not loaded after ${maxFactoryMs / 1_000} seconds. Long work belongs in a handler of session_start. To turn it off: tau extensions kill ${name}`;
+
 export interface StartParts extends Omit<ApiParts, "registrations" | "report"> {
   clock: Clock;
   report: ApiParts["report"];
@@ -58,7 +61,7 @@ export async function startExtension(
       };
     }
     close("the extension took too long to load.");
-    return { kind: "failed", message: `It was not loaded after ${maxFactoryMs / 1_000} seconds.` };
+    return { kind: "failed", message: describeSlowFactory(source) };
   } catch (error) {
     close("the extension failed to load.");
     const position = findPosition(error, (file) => isWithin(source.info.baseDir ?? source.path, file));
