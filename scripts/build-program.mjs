@@ -50,6 +50,7 @@ const parts = {
   "google-auth-library": "google-auth-library",
   "schema-engine": "./packages/ai/src/schema/engine.ts",
   interactive: "./packages/cli/src/interactive/index.ts",
+  typebox: "./packages/harness/src/extensions/load/typebox.ts",
 };
 
 /**
@@ -182,6 +183,18 @@ const otherFiles = {
     bundler.onResolve({ filter: /\/interactive\/index\.ts$/ }, () => ({ path: "./interactive.cjs", external: true }));
     // Extensions draw with the terminal that is there: its keys, themes and capabilities are state of the library.
     bundler.onResolve({ filter: /^@tau\/tui$/ }, () => ({ path: "./interactive.cjs", external: true }));
+    // Extensions get the whole library. Sharing a copy with the tools' few schemas would load all of it at every start.
+    bundler.onResolve({ filter: /\/typebox\.ts$/ }, () => ({ path: "./typebox.cjs", external: true }));
+    bundler.onResolve({ filter: /^typebox$/ }, ({ path, importer }) =>
+      importer.includes("/packages/pi/") ? { path, namespace: "whole-typebox" } : undefined,
+    );
+    bundler.onLoad({ filter: /.*/, namespace: "whole-typebox" }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter((name) => name !== "default");
+      return {
+        contents: `import { modules } from "./typebox.cjs"; export const { ${names.join(", ")} } = modules.typebox;`,
+      };
+    });
+    bundler.onResolve({ filter: /^\.\/typebox\.cjs$/ }, ({ path }) => ({ path, external: true }));
     // jsonc-parser does not declare that its formatter has no side effects.
     bundler.onResolve({ filter: /^\.\/impl\/(format|edit)$/ }, ({ path, resolveDir }) =>
       resolveDir.includes("jsonc-parser") ? { path: join(resolveDir, `${path}.js`), sideEffects: false } : undefined,

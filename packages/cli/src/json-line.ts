@@ -1,37 +1,4 @@
+import { stringifyJson } from "@tau/ai/internal";
+
 /** One record as one line of JSON. */
-export function jsonLine(record: unknown): string {
-  try {
-    return `${JSON.stringify(record)}\n`;
-  } catch (error) {
-    // `JSON.stringify` is recursive, and a tree of entries may be deeper than the stack.
-    if (!(error instanceof RangeError)) throw error;
-    return `${stringifyDeep(record)}\n`;
-  }
-}
-
-/** What remains to be written: a piece of text, or a value. */
-type Piece = { text: string } | { value: unknown };
-
-/** The same as `JSON.stringify` for plain data of any depth. */
-function stringifyDeep(record: unknown): string {
-  const parts: string[] = [];
-  const stack: Piece[] = [{ value: record }];
-  for (let piece = stack.pop(); piece; piece = stack.pop()) {
-    if ("text" in piece) parts.push(piece.text);
-    else if (isLeaf(piece.value)) parts.push(JSON.stringify(piece.value) ?? "null");
-    else stack.push(...toPieces(piece.value as object).toReversed());
-  }
-  return parts.join("");
-}
-
-const isLeaf = (value: unknown) => typeof value !== "object" || value === null || value instanceof Date;
-
-function toPieces(value: object): Piece[] {
-  const isList = Array.isArray(value);
-  const members = Object.entries(value).filter(([, member]) => isList || member !== undefined);
-  const pieces = members.flatMap(([key, member]: [string, unknown], index): Piece[] => [
-    { text: `${index === 0 ? "" : ","}${isList ? "" : `${JSON.stringify(key)}:`}` },
-    { value: member },
-  ]);
-  return [{ text: isList ? "[" : "{" }, ...pieces, { text: isList ? "]" : "}" }];
-}
+export const jsonLine = (record: unknown): string => `${stringifyJson(record)}\n`;

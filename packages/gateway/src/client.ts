@@ -1,9 +1,10 @@
+import { stringifyJson } from "@tau/ai/internal";
 import type { EventFrame, GatewayScope, ResponseFrame } from "@tau/protocol/gateway";
 
 /** Bytes of a frame. What many clients get is encoded once, and they share it. */
 export type EncodedFrame = Buffer;
 
-export const encodeFrame = (frame: EventFrame | ResponseFrame): EncodedFrame => Buffer.from(JSON.stringify(frame));
+export const encodeFrame = (frame: EventFrame | ResponseFrame): EncodedFrame => Buffer.from(stringifyJson(frame));
 
 /** How much may wait for a client that reads slowly. */
 export const maxBufferedBytes = 1024 * 1024;

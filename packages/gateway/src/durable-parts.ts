@@ -1,7 +1,7 @@
 /** What a gateway keeps on the disk besides sessions: accepted messages, runs, and keys of requests. */
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
-import { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
+import { IdempotencyKeys, type RequestKeys } from "./idempotency/idempotency-keys.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";
 import { Lanes, resolveLimits } from "./lanes/lanes.ts";
@@ -16,6 +16,8 @@ export interface DurablePartsOptions {
   getSessions: () => GatewayParts["sessions"];
   /** Where accepted messages are kept. Default: a file. */
   inboxStore?: InboxStore;
+  /** Where keys of requests are kept. Default: a file. */
+  requestKeys?: RequestKeys;
   log: (line: string) => void;
 }
 
@@ -34,11 +36,11 @@ export async function openDurableParts(options: DurablePartsOptions): Promise<Du
     for (const each of closers.toReversed()) await each();
   };
   try {
-    const store = options.inboxStore ?? (await openInboxFile(directory, { clock, ids }));
+    const store = options.inboxStore ?? (await openInboxFile(directory, { clock, ids, log }));
     closers.push(() => store.close());
-    const runs = await RunRecords.open(directory, { clock, ids });
+    const runs = await RunRecords.open(directory, { clock, ids, log });
     closers.push(() => runs.close());
-    const idempotencyKeys = await IdempotencyKeys.open(directory, { clock, ids, log });
+    const idempotencyKeys = options.requestKeys ?? (await IdempotencyKeys.open(directory, { clock, ids, log }));
     closers.push(() => idempotencyKeys.close());
     const lanes = new Lanes({ clock, getLimits: () => resolveLimits(getSettings()) });
     const openSession = (sessionId: string) => getSessions().open(sessionId);

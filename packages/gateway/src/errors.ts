@@ -14,7 +14,8 @@ export class GatewayError extends Error {
   }
 }
 
-const retryableCodes: readonly string[] = ["rate_limited", "unavailable", "busy"];
+/** Such a request had no effect, and the reason may pass; `write_failed`: the disk is full, for example. */
+const retryableCodes: readonly string[] = ["rate_limited", "unavailable", "busy", "write_failed"];
 
 /** What a client is told of an error. Those without a code are ours, and their text may say too much. */
 export function toFault(error: unknown): GatewayFault {

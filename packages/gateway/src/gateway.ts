@@ -11,6 +11,7 @@ import { encodeFrame } from "./client.ts";
 import { openDurableParts } from "./durable-parts.ts";
 import { SessionKeys } from "./http/session-keys.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
+import { createAdmitRun } from "./lanes/hold-place.ts";
 import { LogLines } from "./log-lines.ts";
 import type { Cluster, ClusterOptions } from "./cluster/cluster.ts";
 import type { ClusterTiming } from "./cluster/membership.ts";
@@ -21,6 +22,7 @@ import { listModels } from "./sessions/list-models.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
 import { reloadSettings } from "./sessions/reload.ts";
 import { SessionIndex } from "./sessions/session-index.ts";
+import { SessionWatch } from "./sessions/session-watch.ts";
 
 export interface GatewayOptions extends ListenOptions {
   /** The directory with the user's settings, credentials, models and sessions. */
@@ -44,6 +46,8 @@ export interface GatewayOptions extends ListenOptions {
 export interface Gateway {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
+  /** Of its certificate; undefined without TLS. */
+  readonly fingerprint: string | undefined;
   readonly parts: GatewayParts;
   /** Takes nobody and nothing new, tells clients, and waits for the runs. Returns how many still run. */
   drain(options?: DrainOptions): Promise<number>;
@@ -76,11 +80,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     getSettings,
     log,
     getSessions: () => parts.sessions,
-    ...(cluster && { inboxStore: cluster.inbox }),
+    ...(cluster && { inboxStore: cluster.inbox, requestKeys: cluster.keys }),
   });
   const { inbox } = durable;
   const subscriptions = new Subscriptions(clock);
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
+  const sessionWatch = new SessionWatch({ clock, describe: (id) => parts.sessions.find(id)?.describe() });
   const reload = () => reloadSettings(settings, parts.sessions);
   const devices = await openDevices({ agentDir, clock, ids, log });
   const guesses = new Guesses(clock, log);
@@ -112,21 +117,29 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         ...inbox.afterCrash,
         wasCut: (sessionId) => inbox.afterCrash.wasCut(sessionId) || cluster?.wasAbandoned(sessionId) === true,
       },
+      admitRun: createAdmitRun(() => parts),
       onOpened: (hosted) => {
         inbox.onOpened(hosted);
+        sessionWatch.onOpened(hosted);
         cluster?.catalogue.watch(hosted);
       },
-      onClosed: (sessionId) => cluster?.catalogue.close(sessionId),
+      onClosed: (sessionId) => {
+        sessionWatch.onClosed(sessionId);
+        cluster?.catalogue.close(sessionId);
+      },
       clock,
+      ids,
       log,
     }),
     sessionIndex,
     sessionKeys: new SessionKeys({
       directory: getGatewayFiles(agentDir).directory,
       ids,
-      hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+      hasSession: async (sessionId) =>
+        cluster ? await cluster.canOpen(sessionId) : (await sessionIndex.find(sessionId)) !== undefined,
     }),
     subscriptions,
+    sessionWatch,
     cluster,
     listModels: () => listModels(agentDir, settings),
     reload,
@@ -146,12 +159,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   return {
     url: server.url,
+    fingerprint: server.fingerprint,
     parts,
     async drain(drainOptions = {}) {
       isStopping = true;
       server.stopAccepting();
       // What waits begins no more runs, and stays on the disk for the next start.
       inbox.stop();
+      parts.lanes.close();
       const frame = encodeFrame({ type: "event", event: "gateway.stopping", payload: {} });
       for (const client of parts.connections.list()) client.send(frame);
       return await waitForRuns(parts, drainOptions);
@@ -159,12 +174,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async stop() {
       isStopping = true;
       inbox.stop();
+      parts.lanes.close();
       cluster?.leave();
       // Runs end before their clients go, who are told how.
       await parts.sessions.dispose("gateway_disconnected");
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
       await server.close();
       stopWatching();
+      sessionWatch.close();
       parts.pairing.close();
       // An extension that hangs must not hold up the end.
       await untilTimeout(inbox.settled(), maxSettleMs, clock);

@@ -6,7 +6,7 @@ import type { Pairing } from "./auth/pairing.ts";
 import type { Cluster } from "./cluster/cluster.ts";
 import type { Subscriptions } from "./bridge/subscriptions.ts";
 import type { SessionKeys } from "./http/session-keys.ts";
-import type { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
+import type { RequestKeys } from "./idempotency/idempotency-keys.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { Lanes } from "./lanes/lanes.ts";
 import type { RunRecords } from "./lanes/run-records.ts";
@@ -14,6 +14,7 @@ import type { LogLines } from "./log-lines.ts";
 import type { Connections } from "./server/connections.ts";
 import type { OpenSessions } from "./sessions/open-sessions.ts";
 import type { SessionIndex } from "./sessions/session-index.ts";
+import type { SessionWatch } from "./sessions/session-watch.ts";
 
 export type GatewaySettings = Settings["gateway"];
 
@@ -39,6 +40,7 @@ export interface GatewayParts {
   readonly sessions: OpenSessions;
   readonly sessionIndex: SessionIndex;
   readonly subscriptions: Subscriptions;
+  readonly sessionWatch: SessionWatch;
   /** Undefined: this gateway is alone. */
   readonly cluster: Cluster | undefined;
   /** The models that can be used, where no session is open that knows more. */
@@ -49,7 +51,7 @@ export interface GatewayParts {
   readonly lanes: Lanes;
   readonly runs: RunRecords;
   readonly inbox: Inbox;
-  readonly idempotencyKeys: IdempotencyKeys;
+  readonly idempotencyKeys: RequestKeys;
   /** The sessions that webhooks share by name. */
   readonly sessionKeys: SessionKeys;
   /** Writes a line to the gateway's own log. */

@@ -140,6 +140,27 @@ test("above the cap the oldest are given up, told with the next message, and can
   await expect(client.must("inbox.replay", { id: dead[0]!.id })).rejects.toMatchObject({ code: "not_found" });
 });
 
+test("a message that was given up is replayed once, however often it is asked for", async () => {
+  const { client, prompt, list, said, release, idle } = await open({ cap: 1, drop: "old" });
+  await prompt("Begin.");
+  await prompt("Dropped.", { queueMode: "followup" });
+  await prompt("Kept.", { queueMode: "followup" });
+  const { id } = (await list()).find(({ state }) => state === "dead")!;
+  await release();
+  await release();
+  await idle();
+  const answers = await Promise.all([1, 2, 3].map(() => client.call("inbox.replay", { id })));
+  expect(answers.map((answer) => (answer.ok ? "accepted" : answer.error.code)).toSorted()).toEqual([
+    "accepted",
+    "conflict",
+    "conflict",
+  ]);
+  await release();
+  await idle();
+  expect(await said()).toEqual(["Begin.", "Kept.", "Dropped."]);
+  await expect(client.must("inbox.replay", { id })).rejects.toMatchObject({ code: "not_found" });
+});
+
 test("with drop new the newest is refused, and with drop old nothing is told", async () => {
   const fresh = await open({ cap: 1, drop: "new" });
   await fresh.prompt("Begin.");

@@ -108,4 +108,5 @@ export {
   windowSize,
 } from "./view.ts";
 export { ViewTracker } from "./view-tracker.ts";
+export { emptyUi, type OpenDialog, reduceUi, type ShownUi } from "./shown-ui.ts";
 export type { UiAnswer, UiDialog, UiNote } from "./ui-request.ts";

@@ -10,7 +10,7 @@ enum request_type {
   request_start = 'S',  /* slot, uses stdin, max files, max processes, argc, envc; texts: cwd, argv, env */
   request_signal = 'K', /* slot, signal, 1 for all processes or 0 for the group of the command */
   request_mount = 'M',  /* kind; text: path */
-  request_socket = 'N', /* id, and a port inside to connect to, or 0 to listen; answered over the other channel */
+  request_socket = 'N', /* id, port inside, and 1 to listen there; answered over the other channel */
 };
 
 /* To the harness: always five numbers, the type first. */

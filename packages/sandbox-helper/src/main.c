@@ -77,7 +77,8 @@ static void handle(int channel, int handles, struct request *request, uint64_t k
     }
     case request_socket: {
       const uint32_t id = take_number(request);
-      return sockets_open(handles, id, take_number(request));
+      const uint32_t port = take_number(request);
+      return sockets_open(handles, id, port, take_number(request) != 0);
     }
     default:
       _exit(70);

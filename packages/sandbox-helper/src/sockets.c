@@ -13,10 +13,14 @@
 static const int max_waiting = 128;
 
 /* Answers with a descriptor, or with an error number below zero. */
-static int listen_at_free_port(void) {
+static int listen_at(uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -errno;
-  const struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  const struct sockaddr_in address = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  /* A port that a command has just left, or that was opened before, can be opened again. */
+  const int yes = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 && listen(fd, max_waiting) == 0) return fd;
   const int error = errno;
   close(fd);
@@ -67,13 +71,13 @@ static void send_text(int handles, const char *text, int fd) {
   while (sendmsg(handles, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
 }
 
-void sockets_open(int handles, uint32_t id, uint32_t port) {
-  const int fd = port == 0 ? listen_at_free_port() : connect_to_port((uint16_t)port);
+void sockets_open(int handles, uint32_t id, uint32_t port, int listens) {
+  const int fd = listens ? listen_at((uint16_t)port) : connect_to_port((uint16_t)port);
   char text[160];
   if (fd < 0) snprintf(text, sizeof text, "{\"id\":%u,\"error\":%d}\n", id, -fd);
   else
     snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.%s\",\"msg\":{\"id\":%u}}\n",
-             port == 0 ? "Server" : "Socket", id);
+             listens ? "Server" : "Socket", id);
   send_text(handles, text, fd);
   if (fd >= 0) close(fd);
 }

@@ -53,7 +53,7 @@ export { cleanEnvironment } from "./shell/environment.ts";
 export { createJobs, type Job, type Jobs, type JobsOptions } from "./shell/jobs.ts";
 export { createJobsTool, type JobsDetails } from "./shell/jobs-tool.ts";
 export type { Limits } from "./shell/limits.ts";
-export { createPidNamespace, findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";
+export { createFirstProcess, findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";
 export type {
   DescribedTool,
   FileTouches,

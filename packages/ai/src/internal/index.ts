@@ -15,6 +15,7 @@ export { deepFreeze } from "./freeze.ts";
 export { Listeners } from "./listeners.ts";
 export { oncePer, oncePerPair } from "./once.ts";
 export { SerialQueue } from "./serial-queue.ts";
+export { stringifyJson } from "./stringify-json.ts";
 export { untilAborted, type UntilAborted } from "./until-aborted.ts";
 export { untilTimeout, type UntilTimeout } from "./until-timeout.ts";
 export { matchWildcards } from "./wildcards.ts";

@@ -1,12 +1,22 @@
 /** What commands ask of the account's running gateway. */
-import { askControl, type ControlAnswer } from "@tau/gateway";
-import { getGatewayFiles } from "@tau/protocol/node";
+import { askControl, type ControlAnswer, GatewayError } from "@tau/gateway";
+import { findGateway, getGatewayFiles } from "@tau/protocol/node";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 
 /** Undefined if none runs. */
-export const askGateway = (io: Io, request: Record<string, unknown>): Promise<ControlAnswer | undefined> =>
-  askControl(getGatewayFiles(getAgentDir(io)).control, request);
+export async function askGateway(io: Io, request: Record<string, unknown>): Promise<ControlAnswer | undefined> {
+  const agentDir = getAgentDir(io);
+  try {
+    return await askControl(getGatewayFiles(agentDir).control, request);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== "unresponsive") throw error;
+    const found = await findGateway(agentDir);
+    throw new Error(`${error.message}${found ? ` If it stays so, end it: kill -9 ${found.pid}` : ""}`, {
+      cause: error,
+    });
+  }
+}
 
 /** The data of a method; undefined if no gateway runs. */
 export async function callGateway(io: Io, method: string, params: Record<string, unknown> = {}): Promise<unknown> {

@@ -160,9 +160,6 @@ export class CurrentSession {
 
 /** Late, because most sessions have no extensions. */
 async function openUi(wire: Wire, { ids: createId }: Host): Promise<RpcUi> {
-  const [{ createRpcUi }, { noUi }] = await Promise.all([
-    import("./extension-ui.ts"),
-    import("@tau/harness/extensions"),
-  ]);
-  return createRpcUi({ wire, createId, noUi });
+  const { createRpcUi } = await import("./extension-ui.ts");
+  return createRpcUi(wire, createId);
 }

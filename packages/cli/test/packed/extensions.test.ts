@@ -3,7 +3,7 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startRegistry } from "../../../harness/test/packages/registry.ts";
-import { writeExtension } from "../extension-kit.ts";
+import { writeExtension, writeModule } from "../extension-kit.ts";
 import { createModelWorkspace, textReply } from "../kit.ts";
 import { runPacked } from "./kit.ts";
 
@@ -17,6 +17,23 @@ test("--help lists the options of extensions", async () => {
   const { code, out } = await runPacked(workspace, ["--help"]);
   expect(code).toBe(0);
   expect(out).toMatch(/Options of extensions:\n +--plan +Only plan\n/);
+});
+
+test("extensions import the modules of the schema library under both of its names", async () => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
+  const source = `import whole, { Type } from "typebox";
+    import { Type as Old } from "@sinclair/typebox";
+    import { Compile } from "typebox/compile";
+    import { Value } from "typebox/value";
+    const checks = [Compile(Type.Object({ a: Type.Number() })).Check({ a: 1 }), Value.Check(Old.String(), 1)];
+    export default (tau) => tau.on("input", ({ text }) => ({
+      action: "transform",
+      text: [text, ...checks, whole.String().type].join("; "),
+    }));`;
+  await writeModule(join(workspace.agentDir, "extensions", "schemas.ts"), source);
+  const { code, err } = await runPacked(workspace, ["-p", "Go"], { input: "" });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("Go; true; false; string");
 });
 
 test("-e npm:NAME runs isolated where nobody is asked, and leaves no file behind", async () => {

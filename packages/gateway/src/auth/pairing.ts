@@ -26,7 +26,8 @@ interface PairRequest {
   /** By the clock. */
   readonly createdAt: number;
   readonly cancelTimer: () => void;
-  /** Set when a person has typed the code. */
+  /** A person has typed the code, and the device is being written to the disk. */
+  isApproved?: boolean;
   device?: Device;
 }
 
@@ -77,18 +78,21 @@ export class Pairing {
   /** Throws `not_found` for a code that no device shows, and `forbidden` for scopes that the approver does not have. */
   async approve({ code, approver, scopes, name }: ApproveOptions): Promise<DeviceData> {
     const typed = normaliseCode(code);
-    const request = [...this.#requests.values()].find((each) => !each.device && isSameSecret(each.code, typed));
-    if (!request) {
-      const advice = "Look at the code that it shows now; a code counts for five minutes.";
-      throw new GatewayError("not_found", `No device waits with this code. ${advice}`);
-    }
+    const request = [...this.#requests.values()].find((each) => !each.isApproved && isSameSecret(each.code, typed));
+    if (!request) throw notWaiting();
     const missing = scopes?.filter((scope) => !approver.has(scope)) ?? [];
     if (missing.length > 0) {
       throw new GatewayError("forbidden", `You cannot give what you do not have: ${missing.join(", ")}.`);
     }
     const granted = scopes ?? defaultScopes.filter((scope) => approver.has(scope));
     const { devices, log } = this.#options;
-    const device = await devices.add({ name: toPlainName(name ?? request.name), scopes: [...new Set(granted)] });
+    // A code counts once, also for two who type it at the same time.
+    request.isApproved = true;
+    const device = await this.#add(request, { name: toPlainName(name ?? request.name), scopes: [...new Set(granted)] });
+    if (!this.#requests.has(request.id)) {
+      await devices.revoke(device.id);
+      throw notWaiting();
+    }
     request.device = device;
     log(`The device ${device.id} at ${request.address} was paired, with the scopes ${granted.join(", ")}.`);
     return devices.describe(device);
@@ -131,6 +135,16 @@ export class Pairing {
     this.#requests.clear();
   }
 
+  /** What could not be written was not approved. */
+  async #add(request: PairRequest, device: { name: string; scopes: readonly GatewayScope[] }): Promise<Device> {
+    try {
+      return await this.#options.devices.add(device);
+    } catch (error) {
+      request.isApproved = false;
+      throw error;
+    }
+  }
+
   /** A device that was approved and never took its token is nobody's. */
   async #expire(id: string): Promise<void> {
     const device = this.#requests.get(id)?.device;
@@ -142,6 +156,11 @@ export class Pairing {
       log(`The device ${device?.id} never took its token and could not be removed: ${getErrorMessage(error)}`);
     }
   }
+}
+
+function notWaiting(): GatewayError {
+  const advice = "Look at the code that it shows now; a code counts for five minutes.";
+  return new GatewayError("not_found", `No device waits with this code. ${advice}`);
 }
 
 function mustWait(retryAfterMs: number): void {

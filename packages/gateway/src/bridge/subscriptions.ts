@@ -35,7 +35,11 @@ export class Subscriptions {
     if (!known?.feed.has(client)) return;
     known.feed.remove(client);
     if (known.feed.size === 0) this.#feeds.delete(sessionId);
-    known.open.onLeft(known.feed.size);
+    known.open.onLeft(client, known.feed.size);
+  }
+
+  follows(client: Client, sessionId: string): boolean {
+    return this.#feeds.get(sessionId)?.feed.has(client) ?? false;
   }
 
   count(sessionId: string): number {

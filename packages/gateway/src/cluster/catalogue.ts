@@ -1,19 +1,24 @@
 /** What a list says of each session of a cluster. The node that runs a session writes it; every node reads all. */
-import type { Clock } from "@tau/ai";
-import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
+import type { Clock, Ids } from "@tau/ai";
+import { closeAfter, getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
 import { type HostedSession, toSessionSummary } from "@tau/harness/host";
-import { filterSessions, type SessionInfo, type SessionStorage } from "@tau/harness/session";
+import { filterSessions, pickSession, type SessionInfo, type SessionStorage, sumUsage } from "@tau/harness/session";
 import type { MethodData, SessionStatus } from "@tau/protocol/gateway";
 import { type Bus, isOutage } from "./bus.ts";
+import type { SessionLeases } from "./leases.ts";
 import type { Membership } from "./membership.ts";
 import { bucketStream, catalogueBucket, keySubject, toToken } from "./names.ts";
 
 export interface CatalogueOptions {
   bus: Bus;
   membership: Membership;
+  leases: SessionLeases;
   storage: SessionStorage;
+  /** With the sessions in the trash. */
+  wholeStorage: SessionStorage;
   clock: Clock;
+  ids: Ids;
   log: (line: string) => void;
 }
 
@@ -21,8 +26,22 @@ export interface CatalogueOptions {
 interface CatalogueEntry {
   info: Omit<SessionInfo, "created" | "modified"> & { created: string; modified: string };
   nodeId: string;
+  /** Of the lease that its writer held last. An entry of an earlier one never takes its place. */
+  epoch: number;
   status: "idle" | "running" | "closed";
+  isTrashed: boolean;
+  /** All that it has used, when its last run ended. */
+  usage: { tokens: number; cost: number };
 }
+
+/** What is new about a session. */
+type EntryChange = Partial<Pick<CatalogueEntry, "status" | "isTrashed" | "usage">> & {
+  epoch: number;
+  /** By the clock. It is written later. */
+  atMs: number;
+  /** Whether something was said or done in it. Default false. */
+  isUse?: boolean;
+};
 
 export interface SessionQuery {
   query?: string;
@@ -30,10 +49,17 @@ export interface SessionQuery {
   sort?: "modified" | "created" | "name";
   cursor?: string;
   limit?: number;
+  /** Only sessions of this directory. */
+  cwd?: string;
 }
 
 const stream = bucketStream(catalogueBucket);
 const maxListed = 100;
+const writeMs = 10_000;
+/** How often another writer may be faster. */
+const maxTries = 5;
+/** How many of the last used sessions are counted. */
+const maxCounted = 1_000;
 
 export class Catalogue {
   readonly #options: CatalogueOptions;
@@ -41,6 +67,8 @@ export class Catalogue {
   #lastSeq = 0;
   /** By session, so that the last that is said of one is written last. */
   readonly #writing = new Map<string, SerialQueue>();
+  /** Of sessions that are open here, the epoch that is known. */
+  readonly #epochs = new Map<string, number>();
 
   constructor(options: CatalogueOptions) {
     this.#options = options;
@@ -49,21 +77,37 @@ export class Catalogue {
   /** Writes down what becomes of a session that was opened here. */
   watch({ session }: HostedSession): void {
     const { sessionId } = session;
-    this.#put(sessionId, "idle");
-    session.onSessionEvent(({ type }) => {
-      if (type === "agent_start") this.#put(sessionId, "running");
-      if (type === "agent_end") this.#put(sessionId, "idle");
+    this.#put(sessionId, async () => ({ status: "idle" }));
+    session.onSessionEvent((event) => {
+      if (event.type === "agent_start") this.#put(sessionId, async () => ({ status: "running", isUse: true }));
+      if (event.type === "agent_end") {
+        this.#put(sessionId, async () => {
+          const { tokens, cost } = await session.sessionManager.getTotals();
+          return { status: "idle", isUse: true, usage: { tokens: tokens.total, cost } };
+        });
+      }
+      if (event.type === "entry_appended" && event.entry.type === "session_info") {
+        this.#put(sessionId, async () => ({ isUse: true }));
+      }
     });
   }
 
   /** A session of this node was closed. */
   close(sessionId: string): void {
-    this.#put(sessionId, "closed");
+    this.#put(sessionId, async () => ({ status: "closed" }));
+    this.#epochs.delete(sessionId);
   }
 
-  async list({ cursor, limit = maxListed, ...filter }: SessionQuery): Promise<MethodData<"sessions.list">> {
-    await this.#refresh();
-    const infos = [...this.#entries.values()].map(({ info }) => toInfo(info));
+  /** Resolves when every node may know. */
+  async setTrashed(sessionId: string, isTrashed: boolean, epoch: number): Promise<void> {
+    const atMs = this.#options.clock.now();
+    await this.#enqueue(sessionId, () =>
+      this.#write(sessionId, { isTrashed, epoch, atMs, ...(isTrashed && { status: "closed" }) }),
+    );
+  }
+
+  async list({ cursor, limit = maxListed, cwd, ...filter }: SessionQuery): Promise<MethodData<"sessions.list">> {
+    const infos = (await this.#listInfos()).filter((info) => cwd === undefined || info.cwd === cwd);
     const matching = filterSessions(infos, filter);
     const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
     const page = matching.slice(start, start + Math.min(limit, maxListed));
@@ -74,6 +118,46 @@ export class Catalogue {
     };
   }
 
+  /** The directory of a session, as far as is known. */
+  async findCwd(sessionId: string): Promise<string | undefined> {
+    await this.#refresh();
+    return this.#entries.get(sessionId)?.info.cwd;
+  }
+
+  /** The id that a reference means: one, or the unique beginning of one. Undefined if no session is known for it. */
+  async resolve(reference: string, { isTrashed }: Pick<CatalogueEntry, "isTrashed">): Promise<string | undefined> {
+    const infos = await this.#listInfos(isTrashed);
+    // Lists show the name of the stream before the id.
+    return pickSession(reference.replace(/^tau-log-\d\d\//, ""), infos)?.id;
+  }
+
+  /** The sessions that were used since, those that were used last first. */
+  async listUsedSince(from: Date): Promise<string[]> {
+    const used = (await this.#listInfos()).filter(({ modified }) => modified >= from);
+    return used.slice(0, maxCounted).map(({ id }) => id);
+  }
+
+  /** What a session has used since, without opening it. Undefined if there is none. */
+  async readUsage(sessionId: string, from: Date): Promise<CatalogueEntry["usage"] | undefined> {
+    const { storage } = this.#options;
+    await this.#refresh();
+    const entry = this.#entries.get(sessionId);
+    if (entry?.isTrashed) return undefined;
+    // The whole session is known without its log.
+    if (entry && from <= new Date(entry.info.created) && entry.status !== "running") return entry.usage;
+    if (!(await storage.findStore(sessionId))) return undefined;
+    const manager = await SessionManager.openStored(sessionId, { storage, access: "read" });
+    return await closeAfter(manager, () => sumUsage(manager, from));
+  }
+
+  /** The last used first. */
+  async #listInfos(isTrashed = false): Promise<SessionInfo[]> {
+    await this.#refresh();
+    const entries = [...this.#entries.values()].filter((entry) => entry.isTrashed === isTrashed);
+    const infos = entries.map(({ info }) => toInfo(info));
+    return infos.sort((a, b) => b.modified.getTime() - a.modified.getTime() || (a.id < b.id ? -1 : 1));
+  }
+
   #getStatus({ id, ending }: SessionInfo): SessionStatus {
     const { nodeId, status } = this.#entries.get(id)!;
     const isAlive = this.#options.membership.liveNodes.includes(nodeId);
@@ -81,40 +165,73 @@ export class Catalogue {
     return ending === "cut" || status === "running" ? "interrupted" : "closed";
   }
 
-  #put(sessionId: string, status: CatalogueEntry["status"]): void {
-    const { log } = this.#options;
-    const queue = this.#writing.get(sessionId) ?? new SerialQueue();
-    if (status === "closed") this.#writing.delete(sessionId);
-    else this.#writing.set(sessionId, queue);
-    queue
-      .add(() => this.#write(sessionId, status))
-      .catch((error: unknown) => {
+  #put(sessionId: string, getChange: () => Promise<Omit<EntryChange, "epoch" | "atMs">>): void {
+    const { log, leases, clock } = this.#options;
+    const atMs = clock.now();
+    const epoch = leases.getEpoch(sessionId) ?? this.#epochs.get(sessionId) ?? 0;
+    this.#epochs.set(sessionId, epoch);
+    this.#enqueue(sessionId, async () => this.#write(sessionId, { ...(await getChange()), epoch, atMs })).catch(
+      (error: unknown) => {
         // The next event of the session writes it again.
         if (!isOutage(error)) log(`The session ${sessionId} is not listed: ${getErrorMessage(error)}`);
-      });
+      },
+    );
   }
 
-  async #write(sessionId: string, status: CatalogueEntry["status"]): Promise<void> {
-    const { bus, membership, storage, clock } = this.#options;
-    const info = await SessionManager.describeStored(sessionId, storage);
+  async #enqueue(sessionId: string, work: () => Promise<void>): Promise<void> {
+    const queue = this.#writing.get(sessionId) ?? new SerialQueue();
+    this.#writing.set(sessionId, queue);
+    try {
+      await queue.add(work);
+    } finally {
+      if (queue.isIdle && this.#writing.get(sessionId) === queue) this.#writing.delete(sessionId);
+    }
+  }
+
+  async #write(sessionId: string, { atMs, isUse = false, ...change }: EntryChange): Promise<void> {
+    const { bus, membership, wholeStorage, ids } = this.#options;
+    const info = await SessionManager.describeStored(sessionId, wholeStorage);
     // One without an entry is not listed.
     if (!info || bus.nats.isClosed()) return;
-    const entry: CatalogueEntry = {
-      info: { ...info, created: info.created.toISOString(), modified: new Date(clock.now()).toISOString() },
-      nodeId: membership.nodeId,
-      status,
-    };
-    bus.nats.publish(keySubject(catalogueBucket, toToken(sessionId)), JSON.stringify(entry));
+    const subject = keySubject(catalogueBucket, toToken(sessionId));
+    for (let tries = 0; tries < maxTries; tries++) {
+      const last = await bus.retry(() => bus.readLast(stream, subject));
+      const previous = last && decode(last.data);
+      // Another node has it now.
+      if (previous && previous.epoch > change.epoch) return;
+      const lastMs = previous ? Date.parse(previous.info.modified) : atMs;
+      const modified = new Date(isUse ? Math.max(lastMs, atMs) : lastMs).toISOString();
+      const entry: CatalogueEntry = {
+        status: "closed",
+        isTrashed: false,
+        usage: { tokens: 0, cost: 0 },
+        ...previous,
+        ...change,
+        info: { ...info, created: info.created.toISOString(), modified },
+        nodeId: membership.nodeId,
+      };
+      const outcome = await bus.publish({
+        stream,
+        subject,
+        data: new TextEncoder().encode(JSON.stringify(entry)),
+        after: last?.seq ?? 0,
+        id: ids(),
+        giveUpAfterMs: writeMs,
+      });
+      if (outcome.kind !== "overtaken") return;
+    }
   }
 
   async #refresh(): Promise<void> {
     for (const { seq, data } of await this.#options.bus.readBucket(stream, this.#lastSeq + 1)) {
-      const entry = JSON.parse(new TextDecoder().decode(data)) as CatalogueEntry;
+      const entry = decode(data);
       this.#entries.set(entry.info.id, entry);
       this.#lastSeq = Math.max(this.#lastSeq, seq);
     }
   }
 }
+
+const decode = (data: Uint8Array) => JSON.parse(new TextDecoder().decode(data)) as CatalogueEntry;
 
 const toInfo = ({ created, modified, ...info }: CatalogueEntry["info"]): SessionInfo => ({
   ...info,

@@ -13,10 +13,13 @@ import { callMethod } from "../methods/index.ts";
 import type { MethodContext } from "../methods/method.ts";
 import type { GatewayParts } from "../parts.ts";
 import { Catalogue } from "./catalogue.ts";
+import { ClusterKeys } from "./cluster-keys.ts";
 import { Guests } from "./guests.ts";
 import { ClusterInbox } from "./inbox-store.ts";
 import { NodeLink } from "./node-link.ts";
+import { placeLog } from "./names.ts";
 import { type ClusterNode, type NodeOptions, openNode } from "./open-node.ts";
+import { type Call, findOther, namesOther, type OtherSession, type SessionCall } from "./other-sessions.ts";
 import { RemoteClient } from "./remote-client.ts";
 import { Travels } from "./travels.ts";
 
@@ -24,12 +27,6 @@ export interface ClusterOptions extends NodeOptions {
   clock: Clock;
   ids: Ids;
   getParts: () => GatewayParts;
-}
-
-/** A method as a client calls it, without its key. */
-interface Call {
-  method: GatewayMethod;
-  params: Record<string, unknown>;
 }
 
 /** How long a request looks for the node that runs its session: a node that died is found after six seconds. */
@@ -49,6 +46,7 @@ export class Cluster {
   readonly #travels: Travels;
   readonly inbox: ClusterInbox;
   readonly catalogue: Catalogue;
+  readonly keys: ClusterKeys;
   /** The node that ran a session when it was last asked. */
   readonly #owners = new Map<string, string>();
   #stopTelling: () => void;
@@ -61,6 +59,7 @@ export class Cluster {
     const getLink = () => this.#link;
     this.inbox = new ClusterInbox(node.bus, options.ids);
     this.catalogue = new Catalogue({ ...node, ...options });
+    this.keys = new ClusterKeys({ ...node, ...options });
     this.#travels = new Travels(getLink, options.ids);
     this.#guests = new Guests({
       getLink,
@@ -73,6 +72,7 @@ export class Cluster {
       bus,
       membership,
       name,
+      clock: options.clock,
       take: (...args) => {
         this.#guests.take(...args);
         this.#travels.take(...args);
@@ -122,7 +122,10 @@ export class Cluster {
 
   /** Runs a method where its session is: here, or at another node. */
   async call(context: MethodContext, call: Call, here: () => Promise<unknown>): Promise<unknown> {
-    if (context.client instanceof RemoteClient) return await here();
+    if (context.client instanceof RemoteClient) return await this.#serveRemote(context, call, here);
+    if (namesOther(call.method)) {
+      return await this.#callOther(context, await findOther(this.catalogue, call.method, call.params));
+    }
     if (call.method === "approvals.list") return await this.#listApprovals(context, here);
     if (call.method === "inbox.replay" || call.method === "inbox.cancel")
       return await this.#callInbox(context, call, here);
@@ -143,11 +146,55 @@ export class Cluster {
     await this.#node.close();
   }
 
-  async #callSession(
-    context: MethodContext,
-    call: Call & { sessionId: string },
-    here: () => Promise<unknown>,
-  ): Promise<unknown> {
+  /** Whether this node may open a session: it exists, and no other node has it. */
+  async canOpen(sessionId: string): Promise<boolean> {
+    const { storage, leases } = this.#node;
+    return (await storage.findStore(sessionId)) !== undefined && (await leases.isFree(sessionId));
+  }
+
+  /** A call that another node has found to be for this one. */
+  async #serveRemote(context: MethodContext, call: Call, here: () => Promise<unknown>): Promise<unknown> {
+    const { method, params } = call;
+    return method === "session.delete_session" ? await this.#trash(context, String(params["session"])) : await here();
+  }
+
+  async #callOther(context: MethodContext, other: OtherSession): Promise<unknown> {
+    switch (other.kind) {
+      case "answer":
+        return other.payload;
+      case "call": {
+        const { method, params } = other.call;
+        const payload = await callMethod(context, { type: "req", id: context.requestId, method, params });
+        return other.answer ?? payload;
+      }
+      case "trash":
+        return await this.#callSession(context, other.call, () => this.#trash(context, other.call.sessionId));
+      case "restore":
+        return await this.#restore(other.call.sessionId);
+    }
+  }
+
+  async #trash({ parts: { sessions } }: MethodContext, sessionId: string): Promise<{ id: string }> {
+    const { storage, leases } = this.#node;
+    if (!(await storage.findStore(sessionId))) throw notFound(sessionId);
+    if (sessions.find(sessionId)?.hosted.session.hasWork) {
+      throw new GatewayError("busy", `The session ${sessionId} is running. Abort it before you delete it.`);
+    }
+    await sessions.close(sessionId, "deleted");
+    const trashed = await leases.trash(sessionId);
+    if (!trashed) throw new GatewayError("moved", `The session ${sessionId} runs on another node.`);
+    await this.catalogue.setTrashed(sessionId, true, trashed.epoch);
+    return { id: sessionId };
+  }
+
+  async #restore(sessionId: string): Promise<{ id: string; path: string }> {
+    const restored = await this.#node.leases.restore(sessionId);
+    if (!restored) throw notFound(sessionId);
+    await this.catalogue.setTrashed(sessionId, false, restored.epoch);
+    return { id: sessionId, path: `${placeLog(sessionId).stream}/${sessionId}` };
+  }
+
+  async #callSession(context: MethodContext, call: SessionCall, here: () => Promise<unknown>): Promise<unknown> {
     const { clock, sessions } = context.parts;
     const { client } = context;
     const { method, sessionId } = call;
@@ -177,7 +224,7 @@ export class Cluster {
     throw new GatewayError("unavailable", text, { retryAfterMs: 2_000 });
   }
 
-  async #travel(nodeId: string, context: MethodContext, { method, params, sessionId }: Call & { sessionId: string }) {
+  async #travel(nodeId: string, context: MethodContext, { method, params, sessionId }: SessionCall) {
     const { client, requestId, afterResponse } = context;
     // Between being declared dead and joining again, this node is nobody.
     if (!this.#node.membership.isSelf(this.nodeId)) return { kind: "moved" } as const;
@@ -201,7 +248,7 @@ export class Cluster {
     }
   }
 
-  async #findOwner(client: Client, { method, sessionId }: Call & { sessionId: string }): Promise<string | undefined> {
+  async #findOwner(client: Client, { method, sessionId }: SessionCall): Promise<string | undefined> {
     if (method === "sessions.unsubscribe") return this.#travels.getFollowed(client, sessionId);
     const known = this.#owners.get(sessionId);
     if (known !== undefined) return known;
@@ -241,6 +288,7 @@ export class Cluster {
     const { sessions, subscriptions, log } = this.#options.getParts();
     this.inbox.unloadAll();
     this.#guests.leave();
+    this.#link.forget();
     this.#owners.clear();
     for (const { client, sessionId } of this.#travels.lose()) void this.#followAgain(client, sessionId);
     for (const { hosted } of sessions.all) {
@@ -257,6 +305,7 @@ export class Cluster {
     const { log } = this.#options;
     log(`The node ${nodeId} is dead.`);
     this.#guests.leave(nodeId);
+    this.#link.forget(nodeId);
     for (const [sessionId, ownerId] of this.#owners) if (ownerId === nodeId) this.#owners.delete(sessionId);
     for (const { client, sessionId } of this.#travels.lose(nodeId)) void this.#followAgain(client, sessionId);
     if (!this.#isClosed) {
@@ -316,6 +365,9 @@ export class Cluster {
     });
   }
 }
+
+const notFound = (sessionId: string) =>
+  new GatewayError("session_not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);
 
 const sessionMethods: readonly string[] = [
   "sessions.open",

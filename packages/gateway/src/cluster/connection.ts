@@ -13,12 +13,14 @@ import { connect, type NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
+import { maxAgeMs } from "../idempotency/idempotency-keys.ts";
 import { type ClusterAddress, toConnectionOptions } from "./address.ts";
 import { Bus } from "./bus.ts";
 import {
   bucketStream,
   catalogueBucket,
   inboxStream,
+  keyBucket,
   keySubject,
   leaseBucket,
   logStreams,
@@ -94,16 +96,20 @@ function listStreams(replicas: number): StreamConfig[] {
     deny_delete: true,
   };
   const logs = logStreams.map((name) => ({ ...common, name, subjects: [logSubjects(name)] }));
-  const inbox = { ...common, name: inboxStream, subjects: ["tau.inbox.*"] };
+  // A snapshot of a session's messages takes the place of their records.
+  const inbox = { ...common, name: inboxStream, subjects: ["tau.inbox.*"], allow_rollup_hdrs: true };
   // As `nats kv` would create them, so that they can be looked at with it.
-  const buckets = [leaseBucket, nodeBucket, catalogueBucket].map((bucket) => ({
+  const createBucket = (bucket: string) => ({
     ...common,
     name: bucketStream(bucket),
     subjects: [keySubject(bucket, ">")],
     max_msgs_per_subject: 1,
     allow_rollup_hdrs: true,
-  }));
-  return [...logs, inbox, ...buckets] as StreamConfig[];
+  });
+  const buckets = [leaseBucket, nodeBucket, catalogueBucket].map(createBucket);
+  // A day is counted in nanoseconds.
+  const keys = { ...createBucket(keyBucket), max_age: maxAgeMs * 1_000_000 };
+  return [...logs, inbox, ...buckets, keys] as StreamConfig[];
 }
 
 /** Servers that have just been started do not know each other yet. */

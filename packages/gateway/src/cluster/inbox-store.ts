@@ -117,7 +117,11 @@ export class ClusterInbox implements InboxStore {
       if (records.count < live + minSpareRecords) return;
       const snapshot: StoredRecord = { type: "snapshot", records: [...records.table.snapshot()] };
       // One that does not fit stays in pieces.
-      if (encode(snapshot).length < this.#bus.maxPayloadBytes / 2) await this.#publish(sessionId, records, snapshot);
+      if (encode(snapshot).length >= this.#bus.maxPayloadBytes / 2) return;
+      await this.#publish(sessionId, records, snapshot).catch((error: unknown) => {
+        // The record itself is stored, and the next one tries it again.
+        if (!(error instanceof GatewayError)) throw error;
+      });
     });
   }
 
@@ -168,9 +172,10 @@ export class ClusterInbox implements InboxStore {
     if (!last) return;
     const range = { from: records.lastSeq + 1, to: last.seq, withData: true };
     for await (const { seq, data } of this.#bus.readRange(stream, subject, range)) {
-      take(records.table, decode(data));
+      const record = decode(data);
+      take(records.table, record);
       records.lastSeq = seq;
-      records.count++;
+      records.count = record.type === "snapshot" ? 1 : records.count + 1;
     }
   }
 }

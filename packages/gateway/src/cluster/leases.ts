@@ -15,6 +15,8 @@ interface LeaseRecord {
   nodeId?: string;
   /** New each time it is acquired. */
   holderId: string;
+  /** Nobody may acquire it before the session is restored. */
+  isTrashed?: boolean;
   pid: number;
   host: string;
 }
@@ -23,8 +25,8 @@ export interface HeldLease {
   /** Grows each time the lease of a session is acquired, by whichever node. */
   readonly epoch: number;
   isLost(): boolean;
-  /** Gives it back. Does nothing when it is lost. */
-  release(): Promise<void>;
+  /** Gives it back. Does nothing when it is lost. Answers whether it was given back. */
+  release(state?: Pick<LeaseRecord, "isTrashed">): Promise<boolean>;
 }
 
 export interface LeasesOptions {
@@ -42,6 +44,8 @@ export class SessionLeases {
   readonly #options: LeasesOptions;
   /** By the id of the holder. */
   readonly #held = new Map<string, { sessionId: string; nodeId: string }>();
+  /** By session. */
+  readonly #epochs = new Map<string, number>();
   /** Sessions that were acquired from a node that did not give them back. */
   readonly #abandoned = new Set<string>();
 
@@ -53,7 +57,12 @@ export class SessionLeases {
     return this.#options.membership.nodeId;
   }
 
-  /** Acquires the lease of a session, unless a node that is alive holds it. */
+  /** The epoch of a session that this node holds; undefined if it does not. */
+  getEpoch(sessionId: string): number | undefined {
+    return this.#epochs.get(sessionId);
+  }
+
+  /** Acquires the lease of a session, unless a node that is alive holds it. Throws `not_found` for one in the trash. */
   async acquire(
     sessionId: string,
   ): Promise<{ kind: "held"; lease: HeldLease } | { kind: "busy"; holder: LeaseHolder }> {
@@ -62,6 +71,7 @@ export class SessionLeases {
       const { nodeId } = membership;
       if (!membership.isSelf(nodeId)) break;
       const last = await this.#read(sessionId);
+      if (last?.record.isTrashed) throw inTrash(sessionId);
       if (last && (await this.#isHeld(last.record))) return { kind: "busy", holder: toHolder(last.record, last.seq) };
       const holderId = ids();
       const outcome = await this.#write(sessionId, { after: last?.seq ?? 0, id: holderId }, { nodeId, holderId });
@@ -74,6 +84,39 @@ export class SessionLeases {
     }
     const text = `The session ${sessionId} cannot be opened now: this node has no part in the cluster. Try again.`;
     throw new GatewayError("unavailable", text, { retryAfterMs: 1_000 });
+  }
+
+  /** Moves a session to the trash that nobody runs. False if a node holds it. */
+  async trash(sessionId: string): Promise<false | { epoch: number }> {
+    const outcome = await this.acquire(sessionId);
+    if (outcome.kind === "busy") return false;
+    const { epoch, release } = outcome.lease;
+    if (await release({ isTrashed: true })) return { epoch };
+    throw new GatewayError("unavailable", `The session ${sessionId} could not be moved to the trash. Try again.`);
+  }
+
+  /** Takes a session out of the trash. False if it is not in it. */
+  async restore(sessionId: string): Promise<false | { epoch: number }> {
+    const { ids } = this.#options;
+    for (let tries = 0; tries < maxTries; tries++) {
+      const last = await this.#read(sessionId);
+      if (!last?.record.isTrashed) return false;
+      const holderId = ids();
+      const outcome = await this.#write(sessionId, { after: last.seq, id: holderId }, { holderId });
+      if (outcome.kind === "stored") return { epoch: outcome.seq };
+      if (outcome.kind !== "overtaken") break;
+    }
+    throw new GatewayError("unavailable", `The session ${sessionId} could not be restored. Try again.`);
+  }
+
+  async isTrashed(sessionId: string): Promise<boolean> {
+    return (await this.#read(sessionId))?.record.isTrashed === true;
+  }
+
+  /** Whether no other node holds a session. */
+  async isFree(sessionId: string): Promise<boolean> {
+    const last = await this.#read(sessionId);
+    return !last || last.record.nodeId === this.nodeId || !(await this.#isHeld(last.record));
   }
 
   /** Whether the node that held a session before was lost. */
@@ -99,14 +142,18 @@ export class SessionLeases {
     const { membership } = this.#options;
     const { nodeId } = membership;
     this.#held.set(holderId, { sessionId, nodeId });
+    this.#epochs.set(sessionId, epoch);
     return {
       epoch,
       isLost: () => !this.#held.has(holderId) || !membership.isSelf(nodeId),
-      release: async () => {
+      release: async (state = {}) => {
         this.#abandoned.delete(sessionId);
+        if (this.#epochs.get(sessionId) === epoch) this.#epochs.delete(sessionId);
         const isOurs = this.#held.delete(holderId) && membership.isSelf(nodeId);
         // What cannot be given back is taken by whoever finds that it is not held.
-        if (isOurs) await this.#write(sessionId, { after: epoch, id: `${holderId}-released` }, { holderId });
+        if (!isOurs) return false;
+        const id = `${holderId}-released`;
+        return (await this.#write(sessionId, { after: epoch, id }, { holderId, ...state })).kind === "stored";
       },
     };
   }
@@ -122,7 +169,7 @@ export class SessionLeases {
   async #write(
     sessionId: string,
     { after, id }: { after: number; id: string },
-    record: Pick<LeaseRecord, "nodeId" | "holderId">,
+    record: Pick<LeaseRecord, "nodeId" | "holderId" | "isTrashed">,
   ) {
     const data = new TextEncoder().encode(JSON.stringify({ ...record, pid: process.pid, host: hostname() }));
     return await this.#options.bus.publish({
@@ -141,6 +188,9 @@ export class SessionLeases {
     return last && { seq: last.seq, record: decode(last.data) };
   }
 }
+
+const inTrash = (sessionId: string) =>
+  new GatewayError("not_found", `The session ${sessionId} was deleted. Restore it before you open it.`);
 
 const toSubject = (sessionId: string) => keySubject(leaseBucket, toToken(sessionId));
 

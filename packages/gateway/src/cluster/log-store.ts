@@ -40,6 +40,8 @@ export class NatsLogStore implements LogStore {
   readonly #writerId: string;
   /** How many messages it has written, or tried to. */
   #written = 0;
+  /** Whether one of them is stored, with the name of this node. */
+  #isSigned = false;
   #lease: HeldLease | undefined;
   /** Why nothing can be written any more. */
   #failure: AppendOutcome | undefined;
@@ -122,18 +124,20 @@ export class NatsLogStore implements LogStore {
   ): Promise<FencedOutcome> {
     const { bus, leases } = this.#options;
     const segments = this.#segments!;
-    const number = ++this.#written;
-    const unique = `${this.#writerId}.${number}`;
+    const unique = `${this.#writerId}.${++this.#written}`;
     if (this.#lease?.isLost()) return { kind: "overtaken", lastSeq: segments.lastSeq };
     const outcome = await bus.publish({
       ...this.#place,
       data,
       after: segments.lastSeq,
       id: formatLogId({ unique, position, epoch: this.#lease?.epoch ?? 0, hasMore }),
-      ...(number === 1 && { headers: { [headerNames.node]: leases.nodeId } }),
+      ...(!this.#isSigned && { headers: { [headerNames.node]: leases.nodeId } }),
       giveUpAfterMs: appendMs,
     });
-    if (outcome.kind === "stored") segments.add({ seq: outcome.seq, position, length: data.length, hasMore });
+    if (outcome.kind === "stored") {
+      this.#isSigned = true;
+      segments.add({ seq: outcome.seq, position, length: data.length, hasMore });
+    }
     // The identity of a log is that of its first message.
     if (outcome.kind === "stored" && segments.firstSeq === outcome.seq) await this.#identify();
     return outcome;

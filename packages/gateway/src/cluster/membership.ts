@@ -107,6 +107,16 @@ export class Membership {
     return [this.nodeId, ...this.#peers.keys()];
   }
 
+  /** False between being declared dead and joining again. */
+  get isMember(): boolean {
+    return this.#self !== undefined;
+  }
+
+  /** Whether a node is known to be dead, without asking anybody. */
+  isKnownDead(nodeId: string): boolean {
+    return this.#dead.has(nodeId);
+  }
+
   /** Whether this node still is the one with this id. A process that was stopped for long does not know it yet. */
   isSelf(nodeId: string): boolean {
     const self = this.#self;

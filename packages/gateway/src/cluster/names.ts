@@ -7,6 +7,7 @@ export const logStreamCount = 16;
 export const leaseBucket = "tau-leases";
 export const nodeBucket = "tau-nodes";
 export const catalogueBucket = "tau-sessions";
+export const keyBucket = "tau-keys";
 export const inboxStream = "tau-inbox";
 
 export const logStreams: readonly string[] = Array.from({ length: logStreamCount }, (_, index) => logStream(index));

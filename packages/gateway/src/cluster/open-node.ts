@@ -27,6 +27,8 @@ export interface ClusterNode {
   readonly membership: Membership;
   readonly leases: SessionLeases;
   readonly storage: SessionStorage;
+  /** With the sessions in the trash. */
+  readonly wholeStorage: SessionStorage;
   /** All sessions have to be closed before. */
   close(): Promise<void>;
 }
@@ -40,12 +42,14 @@ export async function openNode(options: NodeOptions): Promise<ClusterNode> {
     const membership = await Membership.open({ bus, name, clock, ids, log, ...(timing && { timing }) });
     const leases = new SessionLeases({ bus, membership, ids });
     const cache = createIndexCache(join(agentDir, "gateway", "cluster"), ids);
+    const stores = { bus, leases, cache, ids };
     return {
       name,
       bus,
       membership,
       leases,
-      storage: createClusterStorage({ bus, leases, cache, ids }),
+      storage: createClusterStorage(stores),
+      wholeStorage: createClusterStorage({ ...stores, includesTrash: true }),
       async close() {
         await membership.close();
         await bus.nats.close();

@@ -4,7 +4,12 @@ import { HarnessError } from "@tau/harness";
 import type { LogStoreOptions } from "./log-store.ts";
 import { NatsLogStore } from "./log-store.ts";
 
-export function createClusterStorage(options: Omit<LogStoreOptions, "sessionId">): SessionStorage {
+export interface ClusterStorageOptions extends Omit<LogStoreOptions, "sessionId"> {
+  /** Whether sessions in the trash are found too. Default false. */
+  includesTrash?: boolean;
+}
+
+export function createClusterStorage({ includesTrash = false, ...options }: ClusterStorageOptions): SessionStorage {
   const openStore = (sessionId: string) => new NatsLogStore({ ...options, sessionId });
   return {
     // There are no files.
@@ -18,6 +23,7 @@ export function createClusterStorage(options: Omit<LogStoreOptions, "sessionId">
       throw new HarnessError("write_failed", `The session ${id} could not be created: ${outcome.reason}.`);
     },
     async findStore(id) {
+      if (!includesTrash && (await options.leases.isTrashed(id))) return undefined;
       const store = openStore(id);
       if (await store.stat()) return store;
       await store.close();

@@ -33,10 +33,12 @@ export function parseChatRequest(body: unknown): ChatRequest {
   const start = parsed.findLastIndex(({ role }) => role !== "user") + 1;
   const last = parsed.slice(start);
   if (last.length === 0) throw wrong("The last of `messages` has to be one of the role `user`.");
+  const prompt = { text: last.map(({ text }) => text).join("\n\n"), images: last.flatMap(({ images }) => images) };
+  if (prompt.text.trim() === "" && prompt.images.length === 0) throw wrong("The last message has no content.");
   return {
     model,
     history: parsed.slice(0, start),
-    prompt: { text: last.map(({ text }) => text).join("\n\n"), images: last.flatMap(({ images }) => images) },
+    prompt,
     stream: stream === true,
     includeUsage: isRecord(streamOptions) && streamOptions["include_usage"] === true,
   };

@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { listNamedAgents } from "@tau/harness";
 import { maxBufferedBytes } from "../client.ts";
 import { toFault } from "../errors.ts";
+import { endResponse } from "../server/end-response.ts";
 import type { DeviceRoute, RouteAnswer } from "../server/route.ts";
 import { safeHeaders } from "../server/safe-headers.ts";
 import { parseChatRequest } from "./chat-request.ts";
@@ -117,13 +118,13 @@ class ChunkStream {
   }
 
   end(): void {
-    this.#response.end("data: [DONE]\n\n");
+    endResponse(this.#response, "data: [DONE]\n\n");
   }
 
   /** Without the last line: the answer is not complete. */
   fail(error: unknown): void {
     this.write(toChatError(toFault(error)));
-    this.#response.end();
+    endResponse(this.#response);
   }
 
   #send(text: string): void {

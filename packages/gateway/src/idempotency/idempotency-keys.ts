@@ -10,7 +10,10 @@ import { GatewayError, toFault } from "../errors.ts";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 
 /** `large`: it was done, and its answer was too large to be kept. */
-type StoredAnswer = { kind: "payload"; payload: unknown } | { kind: "fault"; fault: GatewayFault } | { kind: "large" };
+export type StoredAnswer =
+  | { kind: "payload"; payload: unknown }
+  | { kind: "fault"; fault: GatewayFault }
+  | { kind: "large" };
 
 type KeyRecord =
   | { type: "begun"; key: string; body: string; atMs: number }
@@ -25,7 +28,7 @@ interface KeyState {
   readonly answer?: StoredAnswer;
 }
 
-const maxAgeMs = 24 * 60 * 60_000;
+export const maxAgeMs = 24 * 60 * 60_000;
 const maxKeys = 10_000;
 const maxAnswerLength = 64 * 1024;
 
@@ -34,7 +37,17 @@ export interface IdempotencyOptions extends Pick<JournalOptions<KeyRecord>, "fil
   log: (line: string) => void;
 }
 
-export class IdempotencyKeys {
+/** Where keys of requests are kept. */
+export interface RequestKeys {
+  /**
+   * Does the work, unless a request with this key did it before: then its answer is given again. Throws `conflict` if
+   * that request was another one, and `unknown_outcome` if it is not known what became of it.
+   */
+  once(key: string, body: string, work: () => Promise<unknown>): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export class IdempotencyKeys implements RequestKeys {
   readonly #options: IdempotencyOptions;
   readonly #states: ReadonlyMap<string, KeyState>;
   readonly #journal: Journal<KeyRecord>;
@@ -58,16 +71,10 @@ export class IdempotencyKeys {
     return new IdempotencyKeys(options, states, journal);
   }
 
-  /**
-   * Does the work, unless a request with this key did it before: then its answer is given again. Throws `conflict` if
-   * that request was another one, and `unknown_outcome` if it is not known what became of it.
-   */
   async once(key: string, body: string, work: () => Promise<unknown>): Promise<unknown> {
     const running = this.#running.get(key);
     const known = running ?? this.#find(key);
-    if (known && known.body !== body) {
-      throw new GatewayError("conflict", "This idempotency key was used for another request. Choose a new one.");
-    }
+    if (known) mustBeSame(known.body, body);
     if (running) return await running.answer;
     if (known) return replay((known as KeyState).answer);
     const answer = this.#run(key, body, work);
@@ -95,10 +102,8 @@ export class IdempotencyKeys {
       await this.#keep({ type: "done", key, answer: toAnswer(payload) });
       return payload;
     } catch (error) {
-      const fault = toFault(error);
-      await this.#keep(
-        fault.retryable ? { type: "freed", key } : { type: "done", key, answer: { kind: "fault", fault } },
-      );
+      const answer = toFailure(error);
+      await this.#keep(answer ? { type: "done", key, answer } : { type: "freed", key });
       throw error;
     }
   }
@@ -111,12 +116,25 @@ export class IdempotencyKeys {
 
 const isCurrent = ({ atMs }: KeyState, nowMs: number) => nowMs - atMs < maxAgeMs;
 
-function toAnswer(payload: unknown): StoredAnswer {
+/** Throws `conflict` for another request. Both are digests. */
+export function mustBeSame(known: string, body: string): void {
+  if (known === body) return;
+  throw new GatewayError("conflict", "This idempotency key was used for another request. Choose a new one.");
+}
+
+/** What is kept of a failure. Undefined: it had no effect, and may be tried again. */
+export function toFailure(error: unknown): StoredAnswer | undefined {
+  const fault = toFault(error);
+  return fault.retryable ? undefined : { kind: "fault", fault };
+}
+
+export function toAnswer(payload: unknown): StoredAnswer {
   const length = (JSON.stringify(payload) ?? "").length;
   return length > maxAnswerLength ? { kind: "large" } : { kind: "payload", payload };
 }
 
-function replay(answer: StoredAnswer | undefined): unknown {
+/** Answers as the first request was answered. */
+export function replay(answer: StoredAnswer | undefined): unknown {
   if (answer?.kind === "payload") return answer.payload;
   if (answer?.kind === "fault") {
     const { code, message, retryAfterMs } = answer.fault;

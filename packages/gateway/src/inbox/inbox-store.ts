@@ -18,7 +18,7 @@ export interface InboxStore {
   close(): Promise<void>;
 }
 
-export type InboxFileOptions = Pick<JournalOptions<InboxRecord>, "fileSystem" | "clock" | "ids" | "maxBytes">;
+export type InboxFileOptions = Pick<JournalOptions<InboxRecord>, "fileSystem" | "clock" | "ids" | "maxBytes" | "log">;
 
 /** An inbox in a file. `directory` is that of the gateway. */
 export async function openInboxFile(directory: string, options: InboxFileOptions = {}): Promise<InboxStore> {

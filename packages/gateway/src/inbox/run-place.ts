@@ -1,6 +1,7 @@
 /** The place that the runs of one session need, and the end of the run that holds it. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
+import { chooseLanes } from "../lanes/decide.ts";
 import { maxRunMs } from "../lanes/hold-place.ts";
 import type { Lanes, Place } from "../lanes/lanes.ts";
 import type { RunRecords } from "../lanes/run-records.ts";
@@ -66,7 +67,7 @@ export class RunPlace {
     const { lanes, runs, log, wake } = this.#parts;
     const place = lanes.request({
       sessionId: this.#sessionId,
-      lanes: isScheduled ? ["global", "scheduled"] : ["global"],
+      lanes: chooseLanes({ isChild: session.isChild, isScheduled }),
       maxHoldMs: maxRunMs,
       onLost: () => {
         log(`The run of the session ${this.#sessionId} took too long and was ended.`);

@@ -4,6 +4,7 @@
  */
 import type { Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
+import type { AgentSession } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
 import { GatewayError } from "../errors.ts";
 import type { Lanes } from "../lanes/lanes.ts";
@@ -53,7 +54,7 @@ export class SessionInbox {
   constructor(sessionId: string, parts: SessionInboxParts) {
     this.#sessionId = sessionId;
     this.#parts = parts;
-    this.#messages = new SessionMessages(sessionId, parts);
+    this.#messages = new SessionMessages(sessionId, { ...parts, onWritten: () => this.wake() });
     this.#follower = new SessionFollower(sessionId, this.#messages, parts);
     this.#place = new RunPlace(sessionId, { ...parts, wake: () => this.wake() });
     this.#answers = new Answers(parts.clock);
@@ -80,7 +81,7 @@ export class SessionInbox {
       if (this.#messages.isSettled(message.id)) return false;
       if (this.#follower.isHanded(message)) return (await hosted?.session.removeQueued(getLogId(message))) ?? false;
     }
-    await this.#messages.settle([message], outcome);
+    await this.#messages.mustSettle(message, outcome);
     this.wake();
     return true;
   }
@@ -104,6 +105,7 @@ export class SessionInbox {
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
+    this.#messages.stop();
     this.#answers.acceptAll();
     // What waits for a place must not get it any more.
     if (!this.#place.isHeld) this.#place.release();
@@ -116,6 +118,10 @@ export class SessionInbox {
     if (this.#isStopped) throw new GatewayError("unavailable", "The gateway is stopping. Try again later.");
     const { store, clock, ids } = this.#parts;
     const { queue } = this.#parts.getSettings();
+    // Somebody else may have asked for the same meanwhile.
+    if (replaces !== undefined && store.messages.get(replaces)?.state !== "dead") {
+      throw new GatewayError("conflict", "This message was replayed already.");
+    }
     const { session } = await this.#follower.open();
     // A message for a session that has no file yet would have nowhere to go after a crash.
     if (session.sessionManager.getEntryCount() === 0) await session.persist();
@@ -188,7 +194,9 @@ export class SessionInbox {
         this.#place.wakeWhenIdle(session);
         return this.#answers.acceptAll();
       case "inject":
-        if (isBusy || this.#place.take(session, step.messages.every(isScheduled))) await this.#inject(hosted, step);
+        // A run that a command begins waits for a place itself.
+        if (isBusy || isCommand(session, step) || this.#place.take(session, step.messages.every(isScheduled)))
+          await this.#inject(hosted, step);
         // A place that is free is there in a moment.
         else if (!this.#place.isHeld) this.#answers.acceptAll();
     }
@@ -212,20 +220,19 @@ export class SessionInbox {
     const { store, ids } = this.#parts;
     const messageIds = step.messages.map(({ id }) => id);
     const [first] = step.messages;
-    const mayBeCommand = messageIds.length === 1 && first!.isVerbatim !== true;
-    const isCommand = mayBeCommand && hosted.session.extensions?.isCommand(first!.text) === true;
-    const told = isCommand ? [] : pickUntold(step.messages, this.#messages.listUntold());
+    const isCommandStep = isCommand(hosted.session, step);
+    const told = isCommandStep ? [] : pickUntold(step.messages, this.#messages.listUntold());
     const logId = messageIds.length > 1 ? ids() : first!.id;
     // From now on they cannot be cancelled.
     this.#follower.markHanded([...step.messages.map(getLogId), logId]);
     try {
-      if (isCommand || told.length > 0 || messageIds.length > 1) {
-        const handover = { logId, told: told.map(({ id }) => id), ...(isCommand && { isCommand }) };
+      if (isCommandStep || told.length > 0 || messageIds.length > 1) {
+        const handover = { logId, told: told.map(({ id }) => id), ...(isCommandStep && { isCommand: true }) };
         await store.handOver(messageIds, handover);
       }
       const submitted = this.#submit(hosted, { ...step, logId, text: joinTexts(step.messages, told) });
       // A command may take as long as its dialogs are open, and others need not wait.
-      if (isCommand) submitted.catch((error: unknown) => this.#giveUp(step.messages, error));
+      if (isCommandStep) submitted.catch((error: unknown) => this.#giveUp(step.messages, error));
       else await submitted;
     } catch (error) {
       this.#follower.unmarkHanded([...step.messages.map(getLogId), logId]);
@@ -274,6 +281,12 @@ export class SessionInbox {
     const words = `This message was not said: ${getFirstWords(text)} (${reason})`;
     this.#follower.session?.notify("message_not_said", words);
   }
+}
+
+/** Whether it is a command of an extension, which is no message and begins no run by itself. */
+function isCommand({ extensions }: AgentSession, { messages }: InjectStep): boolean {
+  const [message, ...others] = messages;
+  return others.length === 0 && message!.isVerbatim !== true && extensions?.isCommand(message!.text) === true;
 }
 
 const isScheduled = ({ origin }: StoredMessage): boolean => origin.kind === "scheduled";

@@ -1,18 +1,28 @@
 /** The messages of one session, with outcomes that are known before they are on the disk. */
+import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { InboxStore } from "./inbox-store.ts";
 import type { MessageOutcome, StoredMessage } from "./message.ts";
 
 export interface SessionMessagesParts {
   store: InboxStore;
+  clock: Clock;
   log: (line: string) => void;
+  /** Called when outcomes are on the disk that could not be written before. */
+  onWritten: () => void;
 }
+
+/** How long to wait before an outcome is written again that could not be written, such as on a full disk. */
+const retryMs = 5_000;
 
 export class SessionMessages {
   readonly #sessionId: string;
   readonly #parts: SessionMessagesParts;
   /** They have an outcome, which is not on the disk yet. */
   readonly #settled = new Set<string>();
+  /** Those of them that could not be written. */
+  #unwritten: { ids: readonly string[]; outcome: MessageOutcome }[] = [];
+  #cancelRetry: (() => void) | undefined;
 
   constructor(sessionId: string, parts: SessionMessagesParts) {
     this.#sessionId = sessionId;
@@ -38,17 +48,53 @@ export class SessionMessages {
     return this.#list(({ isUntold }) => isUntold === true);
   }
 
-  /** They count as settled at once. */
+  /** They count as settled at once. An outcome that cannot be written is written later. */
   async settle(messages: readonly StoredMessage[], outcome: MessageOutcome): Promise<void> {
     const ids = messages.map(({ id }) => id);
-    for (const id of ids) this.#settled.add(id);
     try {
-      await this.#parts.store.settle(ids, outcome);
-      for (const id of ids) this.#settled.delete(id);
+      await this.#write(ids, outcome);
     } catch (error) {
       // The session's log says it too, and is asked after a restart.
       this.#parts.log(`What became of ${ids.join(", ")} could not be written: ${getErrorMessage(error)}`);
+      this.#unwritten.push({ ids, outcome });
+      this.#retryLater();
     }
+  }
+
+  /** The same for what somebody is told. Throws if it is not on the disk: then the message has no outcome. */
+  async mustSettle(message: StoredMessage, outcome: MessageOutcome): Promise<void> {
+    try {
+      await this.#write([message.id], outcome);
+    } catch (error) {
+      this.#settled.delete(message.id);
+      throw error;
+    }
+  }
+
+  /** What could not be written is left to the next start. */
+  stop(): void {
+    this.#cancelRetry?.();
+  }
+
+  async #write(ids: readonly string[], outcome: MessageOutcome): Promise<void> {
+    for (const id of ids) this.#settled.add(id);
+    await this.#parts.store.settle(ids, outcome);
+    for (const id of ids) this.#settled.delete(id);
+  }
+
+  #retryLater(): void {
+    this.#cancelRetry ??= this.#parts.clock.setTimer(retryMs, () => void this.#retry());
+  }
+
+  async #retry(): Promise<void> {
+    const unwritten = this.#unwritten;
+    this.#unwritten = [];
+    for (const each of unwritten) {
+      await this.#write(each.ids, each.outcome).catch(() => this.#unwritten.push(each));
+    }
+    this.#cancelRetry = undefined;
+    if (this.#unwritten.length > 0) this.#retryLater();
+    else this.#parts.onWritten();
   }
 
   /** Settles a message if `work` says so. Meanwhile it counts as settled. */

@@ -18,14 +18,16 @@ interface Entry {
 
 async function open(path: string, { maxBytes = 1_000, fileSystem = nodeFileSystem as FileSystem } = {}) {
   const state = new Map<string, number>();
+  const logged: string[] = [];
   const journal = await Journal.open<Entry>({
     path,
+    log: (line) => void logged.push(line),
     maxBytes,
     fileSystem,
     take: ({ name, value }) => void (value === undefined ? state.delete(name) : state.set(name, value)),
     snapshot: () => [...state].map(([name, value]) => ({ name, value })),
   });
-  return { journal, state };
+  return { journal, state, logged };
 }
 
 /** In memory if possible: the tests sync thousands of times. */
@@ -113,6 +115,31 @@ test("a damaged record costs itself alone", () => {
     expect(records).not.toContainEqual(expect.objectContaining({ value: 2 }));
   });
   fc.assert(property);
+});
+
+test("damage is told when the journal is opened", async () => {
+  const path = scratch();
+  const { journal, logged } = await open(path);
+  for (const value of [1, 2, 3]) await journal.append({ name: `n${value}`, value });
+  await journal.close();
+  expect(logged).toEqual([]);
+  writeFileSync(path, readFileSync(path, "utf8").replace('"n2"', '"x2"'));
+  const again = await open(path);
+  expect([...again.state.keys()]).toEqual(["n1", "n3"]);
+  expect(again.logged).toEqual([expect.stringMatching(/is damaged: a record could not be read/)]);
+  await again.journal.close();
+});
+
+test("a disk that refuses is told once, until it has taken something", async () => {
+  const path = scratch();
+  const { journal, logged } = await open(path);
+  await journal.append({ name: "a", value: 1 });
+  // Another program has shortened the file.
+  writeFileSync(path, "");
+  await expect(journal.append({ name: "b", value: 2 })).rejects.toMatchObject({ code: "unavailable" });
+  await expect(journal.append({ name: "c", value: 3 })).rejects.toMatchObject({ code: "unavailable" });
+  expect(logged).toHaveLength(1);
+  await journal.close();
 });
 
 function removeLocks(path: string): void {

@@ -21,6 +21,8 @@ export interface JournalOptions<Record extends object> {
   fileSystem?: FileSystem;
   clock?: Clock;
   ids?: Ids;
+  /** Is told of damage, and when the disk begins to refuse. */
+  log?: (line: string) => void;
 }
 
 interface Pending<Record> {
@@ -43,6 +45,8 @@ export class Journal<Record extends object> {
   #work: Promise<void> | undefined;
   /** Why nothing can be written any more. */
   #failure: GatewayError | undefined;
+  /** The last write failed. */
+  #isRefused = false;
   #isClosed = false;
 
   private constructor(options: Required<JournalOptions<Record>>, store: LogStore, end: number) {
@@ -54,11 +58,11 @@ export class Journal<Record extends object> {
 
   /** Throws `unavailable` if another process writes the file, or the disk refuses. */
   static async open<Record extends object>(given: JournalOptions<Record>): Promise<Journal<Record>> {
-    const ports = { fileSystem: nodeFileSystem, clock: systemClock, ids: systemIds };
+    const ports = { fileSystem: nodeFileSystem, clock: systemClock, ids: systemIds, log: () => {} };
     const options = { maxBytes: defaultMaxBytes, ...ports, ...given };
     const store = createFileStore(options);
     try {
-      const end = await readInto(store, options.take);
+      const end = await readInto(store, options);
       return new Journal(options, store, end);
     } catch (error) {
       await store.close();
@@ -113,9 +117,12 @@ export class Journal<Record extends object> {
     const outcome = await this.#store.append(bytes, { position: this.#end, sync: true });
     if (outcome.kind === "appended") {
       this.#end = outcome.position;
+      this.#isRefused = false;
       return undefined;
     }
     const failure = this.#createFailure(outcome.reason);
+    if (!this.#isRefused) this.#options.log(failure.message);
+    this.#isRefused = true;
     if (outcome.kind === "overtaken" || !outcome.canRetry) this.#failure = failure;
     return failure;
   }
@@ -157,7 +164,10 @@ export class Journal<Record extends object> {
 }
 
 /** Takes all whole records of a file, and cuts off what a crash left of the last one. Returns where the file ends. */
-async function readInto<Record extends object>(store: LogStore, take: (record: Record) => void): Promise<number> {
+async function readInto<Record extends object>(
+  store: LogStore,
+  { path, take, log }: Required<JournalOptions<Record>>,
+): Promise<number> {
   const lease = await store.acquire();
   if (lease.kind === "busy") {
     const text = `${store.name} is used by process ${lease.holder.pid}: another gateway of this account is running. Stop it first.`;
@@ -165,7 +175,8 @@ async function readInto<Record extends object>(store: LogStore, take: (record: R
   }
   const stats = await store.stat();
   if (!stats) return 0;
-  const { records, end } = parseRecords(await store.read(0, stats.size));
+  const { records, damaged, end } = parseRecords(await store.read(0, stats.size));
+  if (damaged > 0) log(`${path} is damaged: ${damaged === 1 ? "a record" : `${damaged} records`} could not be read.`);
   for (const record of records) take(record as Record);
   if (end < stats.size) await store.cut(end);
   return end;

@@ -5,6 +5,12 @@ export type LaneName = "global" | "subagents" | "scheduled";
 
 export type LaneLimits = Readonly<Record<LaneName, number>>;
 
+/** The lanes that a run needs. `isChild`: another session has started this one, and waits for it. */
+export function chooseLanes({ isChild, isScheduled }: { isChild: boolean; isScheduled: boolean }): readonly LaneName[] {
+  if (isChild) return ["subagents"];
+  return isScheduled ? ["global", "scheduled"] : ["global"];
+}
+
 export interface PlaceRequest {
   readonly id: number;
   readonly sessionId: string;

@@ -1,22 +1,61 @@
 import { getErrorMessage } from "@tau/ai/internal";
+import type { AgentSession } from "@tau/harness";
+import type { AdmitRun } from "@tau/harness/host";
+import { createStoppingError } from "../life/drain.ts";
 import type { GatewayParts } from "../parts.ts";
+import { chooseLanes } from "./decide.ts";
 
 /** A little longer than a run may take: a run that ends by its own limit keeps its place until then. */
 export const maxRunMs = 48 * 60 * 60_000 + 60_000;
 
+type PlaceParts = Pick<GatewayParts, "lanes" | "runs" | "log">;
+
 /** Does work that begins a run when there is a place for it, and holds the place until it is done. */
-export async function holdPlace<T>(
-  { lanes, runs, log }: Pick<GatewayParts, "lanes" | "runs" | "log">,
-  sessionId: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  const place = lanes.request({ sessionId, lanes: ["global"], maxHoldMs: maxRunMs });
-  await place.given;
+export async function holdPlace<T>(parts: PlaceParts, session: AgentSession, work: () => Promise<T>): Promise<T> {
+  const place = request(parts, session);
   try {
-    // A run whose beginning could not be written down is only not known to be cut after a crash.
-    await runs.begin(sessionId).catch((error: unknown) => log(getErrorMessage(error)));
+    // A gateway that stops gives no more places.
+    if (!(await place.given)) throw createStoppingError();
     return await work();
   } finally {
     place.release();
   }
+}
+
+/**
+ * Lets the runs of sessions begin when there is a place for them. Most have one already, because somebody asked for the run
+ * from outside; the others are begun by extensions, and wait like those.
+ */
+export const createAdmitRun =
+  (getParts: () => PlaceParts): AdmitRun =>
+  async (session, signal) => {
+    const parts = getParts();
+    const place = parts.lanes.join(session.sessionId) ?? request(parts, session);
+    const aborted = new Promise<false>((resolve) => {
+      if (signal.aborted) resolve(false);
+      signal.addEventListener("abort", () => resolve(false), { once: true });
+    });
+    // A run that gets no place, because the gateway stops, waits for whoever ends it.
+    const isHeld = place.isHeld || (await Promise.race([place.given, aborted])) || (await aborted);
+    const tell = (error: unknown) => parts.log(getErrorMessage(error));
+    // A run whose beginning could not be written down is only not known to be cut after a crash.
+    if (isHeld) await parts.runs.begin(session.sessionId).catch(tell);
+    return () => {
+      place.release();
+      // Also of a run that could not begin, and tells nothing of its end.
+      void parts.runs.end(session.sessionId).catch(tell);
+    };
+  };
+
+function request({ lanes, log }: PlaceParts, session: AgentSession) {
+  const { sessionId, isChild } = session;
+  return lanes.request({
+    sessionId,
+    lanes: chooseLanes({ isChild, isScheduled: false }),
+    maxHoldMs: maxRunMs,
+    onLost: () => {
+      log(`The run of the session ${sessionId} took too long and was ended.`);
+      void session.abort("The run took too long.");
+    },
+  });
 }

@@ -29,10 +29,18 @@ export interface Place {
   readonly generation: number | undefined;
   /** False before the place was given, and after it was released, cancelled or lost. */
   readonly isHeld: boolean;
-  /** Resolves with whether the place is held: false if it was cancelled while it waited. */
+  /** Resolves with whether the place is held: false if it was cancelled while it waited, or the gateway stops. */
   readonly given: Promise<boolean>;
   /** Gives the place back, or stops waiting for it. Does nothing when it was lost. */
   release(): void;
+}
+
+/** How a request ends. */
+interface PlaceEnds {
+  give: (generation: number) => void;
+  /** It will not be given. */
+  refuse: () => void;
+  join: () => Place;
 }
 
 export interface LanesParts {
@@ -52,7 +60,8 @@ export class Lanes {
   #state = noLanes;
   #lastId = 0;
   #lastGeneration = 0;
-  readonly #places = new Map<number, { give: (generation: number) => void }>();
+  readonly #places = new Map<number, PlaceEnds>();
+  #isClosed = false;
 
   constructor(parts: LanesParts) {
     this.#parts = parts;
@@ -69,6 +78,8 @@ export class Lanes {
     let generation: number | undefined;
     let cancelTimer = () => {};
     let settle: (isHeld: boolean) => void = () => {};
+    /** How many use the place, or wait for it. */
+    let users = 0;
     const isThere = () => this.#places.has(request.id);
     const leave = () => {
       this.#places.delete(request.id);
@@ -77,19 +88,28 @@ export class Lanes {
       this.#state = removeRequest(this.#state, request);
       this.#grant();
     };
-    const place = {
-      get generation() {
-        return generation;
-      },
-      get isHeld() {
-        return generation !== undefined && isThere();
-      },
-      given: new Promise<boolean>((resolve) => (settle = resolve)),
-      release: () => {
-        if (isThere()) leave();
-      },
+    const given = new Promise<boolean>((resolve) => (settle = resolve));
+    const join = (): Place => {
+      let isReleased = false;
+      users++;
+      return {
+        get generation() {
+          return generation;
+        },
+        get isHeld() {
+          return generation !== undefined && !isReleased && isThere();
+        },
+        given,
+        release: () => {
+          if (isReleased) return;
+          isReleased = true;
+          if (--users === 0 && isThere()) leave();
+        },
+      };
     };
     this.#places.set(request.id, {
+      join,
+      refuse: () => settle(false),
       give: (next) => {
         generation = next;
         cancelTimer = this.#parts.clock.setTimer(maxHoldMs, () => {
@@ -99,13 +119,34 @@ export class Lanes {
         settle(true);
       },
     });
+    const place = join();
     this.#state = addRequest(this.#state, request);
     this.#grant();
+    if (this.#isClosed) settle(false);
     return place;
+  }
+
+  /**
+   * The place that somebody else has asked for in the name of the same session, or holds: the session has one run at a time.
+   * It is free when both have released it. Undefined if there is none.
+   */
+  join(sessionId: string): Place | undefined {
+    const { held, waiting } = this.#state;
+    const request = held.find((each) => each.sessionId === sessionId) ?? waiting.get(sessionId)?.[0];
+    return request && this.#places.get(request.id)?.join();
+  }
+
+  /** Gives no further places: whoever waits for one will not get it. */
+  close(): void {
+    this.#isClosed = true;
+    for (const requests of this.#state.waiting.values()) {
+      for (const { id } of requests) this.#places.get(id)?.refuse();
+    }
   }
 
   /** Gives free places to those that wait; also after the limits have changed. */
   #grant(): void {
+    if (this.#isClosed) return;
     const granted = decideGrants(this.#state, this.#parts.getLimits());
     this.#state = grantAll(this.#state, granted);
     for (const { id } of granted) this.#places.get(id)?.give(++this.#lastGeneration);

@@ -6,7 +6,8 @@ import { chmod, unlink } from "node:fs/promises";
 import { once } from "node:events";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { getErrorMessage, isRecord, tryParseJson } from "@tau/ai/internal";
+import { systemClock } from "@tau/ai";
+import { getErrorMessage, isRecord, tryParseJson, untilTimeout } from "@tau/ai/internal";
 import { systemCode, tolerate } from "@tau/tools/platform";
 import { GatewayError, toFault } from "../errors.ts";
 
@@ -73,25 +74,40 @@ export interface ControlAnswer {
   close(): void;
 }
 
-/** Asks a running gateway. Undefined if none listens. Throws what it refuses. */
-export async function askControl(path: string, request: Record<string, unknown>): Promise<ControlAnswer | undefined> {
+export interface AskOptions {
+  /** How long the gateway may take. Default 10 s. */
+  maxMs?: number;
+}
+
+/** Asks a running gateway. Undefined if none listens. Throws what it refuses, and `unresponsive` where no answer comes. */
+export async function askControl(
+  path: string,
+  request: Record<string, unknown>,
+  { maxMs = 10_000 }: AskOptions = {},
+): Promise<ControlAnswer | undefined> {
   const socket = createConnection(path);
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   try {
     await once(socket, "connect");
   } catch (error) {
-    if (["ENOENT", "ECONNREFUSED"].includes(systemCode(error) ?? "")) return undefined;
+    if (["ENOENT", "ENOTDIR", "ECONNREFUSED"].includes(systemCode(error) ?? "")) return undefined;
     if (systemCode(error) !== "EACCES") throw error;
     throw new GatewayError("wrong_owner", `${path} belongs to another user, whose gateway is not yours to control.`);
   }
   socket.write(`${JSON.stringify(request)}\n`);
   const lines = createInterface({ input: socket });
-  const line = await new Promise<string>((resolve) => {
+  const first = new Promise<string>((resolve) => {
     lines.once("line", resolve);
     void ended.then(() => resolve(""));
   });
-  const answer = tryParseJson(line);
   const close = () => void socket.destroy();
+  const outcome = await untilTimeout(first, maxMs, systemClock);
+  if (outcome.kind === "timeout") {
+    close();
+    const message = `The gateway has not answered for ${Math.round(maxMs / 1_000)} s, although its process is there.`;
+    throw new GatewayError("unresponsive", message);
+  }
+  const answer = tryParseJson(outcome.value);
   if (isRecord(answer) && answer["ok"] === true) return { data: answer["data"], ended, close };
   close();
   const fault = isRecord(answer) && isRecord(answer["error"]) ? answer["error"] : {};

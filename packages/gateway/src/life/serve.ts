@@ -50,7 +50,7 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
   const log = openLogFile({ path: files.log, secrets: () => gateway?.parts.devices.listTokens() ?? [] });
   try {
     gateway = await startGateway({ ...options, log: log.write });
-    const { url, parts } = gateway;
+    const { url, fingerprint, parts } = gateway;
     const started = gateway;
     const control = await openControlSocket(files.control, async (request) => {
       switch (request["command"]) {
@@ -66,7 +66,7 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
     });
     await writeWhole(nodeFileSystem, {
       path: files.address,
-      bytes: Buffer.from(`${JSON.stringify({ url, pid: process.pid })}\n`),
+      bytes: Buffer.from(`${JSON.stringify({ url, pid: process.pid, fingerprint })}\n`),
       ids: systemIds,
       syncs: false,
     });

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { SerialQueue } from "@tau/ai/internal";
 import { anyJson, nonEmptyText, optional, wholeNumber } from "@tau/harness/fields";
-import { nestSetting, type SettingsManager } from "@tau/harness/settings";
+import { formatFileProblem, nestSetting, type SettingsManager } from "@tau/harness/settings";
 import { GatewayError } from "../errors.ts";
 import { method, type SomeMethods } from "./method.ts";
 
@@ -27,7 +27,12 @@ export const configMethods = {
         return { hash: getHash(settings) };
       }),
   ),
-  "gateway.reload": method({}, async ({ parts }) => ({ changed: [...(await parts.reload())] })),
+  "gateway.reload": method({}, async ({ parts }) => {
+    const changed = [...(await parts.reload())];
+    const problems = parts.settings.problems.map(formatFileProblem);
+    for (const problem of problems) parts.log(`The settings were read again. ${problem}`);
+    return { changed, problems };
+  }),
   "logs.tail": method({ limit: optional(wholeNumber({ min: 1, unit: "lines" })) }, ({ parts }, { limit = 200 }) => ({
     lines: parts.logs.tail(limit),
   })),

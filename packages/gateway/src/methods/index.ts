@@ -7,6 +7,7 @@ import { callOnce } from "../idempotency/call-once.ts";
 import { approvalMethods } from "./approvals.ts";
 import { configMethods } from "./config.ts";
 import { devicesMethods } from "./devices.ts";
+import { dialogMethods } from "./dialogs.ts";
 import { healthMethods } from "./health.ts";
 import { inboxMethods } from "./inbox.ts";
 import { interruptMethods } from "./interrupt.ts";
@@ -21,6 +22,7 @@ const methodTable: MethodDefinitions = {
   ...healthMethods,
   ...sessionsMethods,
   ...approvalMethods,
+  ...dialogMethods,
   ...modelMethods,
   ...usageMethods,
   ...configMethods,

@@ -8,6 +8,7 @@ import { GatewayError } from "../errors.ts";
 import { acceptCommand, isMessageCommand } from "../inbox/accept-command.ts";
 import { holdPlace } from "../lanes/hold-place.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
+import { hideTokens } from "./hide-tokens.ts";
 import type { MethodContext } from "./method.ts";
 
 type Fields = Record<string, unknown>;
@@ -39,6 +40,8 @@ const before: Partial<Record<CommandName, Before>> = {
   },
 };
 
+const showsSettings: readonly CommandName[] = ["get_settings", "list_settings"];
+
 export async function runCommand(
   context: MethodContext,
   name: CommandName,
@@ -55,14 +58,21 @@ export async function runCommand(
       open.host.execute(sessionId, { ...fields, type: name } as Command, {
         isClosed: true,
         scopes: [...client.scopes],
-        onInitialize: (abilities) => client.setAbilities(abilities),
+        onInitialize: (abilities) => {
+          client.setAbilities(abilities);
+          if (parts.subscriptions.follows(client, sessionId)) open.dialogs.follow(client);
+        },
         ...(output && { onOutput: output.take }),
       });
     // A session that is busy refuses it at once.
     const beginsRun = name === "execute" && !open.hosted.session.isStreaming;
-    const data: unknown = await (beginsRun ? holdPlace(parts, sessionId, execute) : execute());
+    const data: unknown = await (beginsRun ? holdPlace(parts, open.hosted.session, execute) : execute());
     output?.end();
-    return data === undefined ? null : open.redact(data);
+    // It may bring the first extensions.
+    if (name === "reload") open.dialogs.attach();
+    if (data === undefined) return null;
+    const { gateway } = open.hosted.session.settings;
+    return open.redact(showsSettings.includes(name) ? hideTokens(data, gateway) : data);
   });
 }
 

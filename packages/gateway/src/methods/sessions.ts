@@ -47,9 +47,10 @@ export const sessionsMethods = {
       return describe(context, open, onDisconnect);
     },
   ),
-  "sessions.open": method({ sessionId, onDisconnect: onDisconnectField }, async (context, params) =>
-    describe(context, await context.parts.sessions.open(params.sessionId), params.onDisconnect),
-  ),
+  "sessions.open": method({ sessionId, onDisconnect: onDisconnectField }, async (context, params) => {
+    if (params.onDisconnect !== undefined && !context.client.scopes.has("write")) throw mayNotStop();
+    return describe(context, await context.parts.sessions.open(params.sessionId), params.onDisconnect);
+  }),
   "sessions.close": method({ sessionId }, async ({ parts }, params) => {
     if (!parts.sessions.find(params.sessionId)) throw notOpen(params.sessionId);
     await parts.sessions.close(params.sessionId);
@@ -79,12 +80,20 @@ export const sessionsMethods = {
     parts.subscriptions.remove(client, params.sessionId);
     return null;
   }),
+  "sessions.watch": method({}, ({ parts, client }) => {
+    parts.sessionWatch.add(client);
+    return null;
+  }),
 } satisfies SomeMethods;
 
 function describe({ client }: MethodContext, open: OpenSession, onDisconnect: "continue" | "stop" | undefined) {
   if (onDisconnect !== undefined) open.setOnDisconnect(onDisconnect, client);
   return open.describe();
 }
+
+/** What happens to a run is not for those who only look. */
+const mayNotStop = (): GatewayError =>
+  new GatewayError("forbidden", "onDisconnect needs the scope write, which this device does not have.");
 
 const notOpen = (id: string): GatewayError =>
   new GatewayError("not_found", `The session ${JSON.stringify(id.slice(0, 128))} is not open.`);

@@ -36,7 +36,8 @@ export const usageMethods = {
   ),
 } satisfies SomeMethods;
 
-async function listUsedSince({ sessionIndex, sessions }: GatewayParts, from: Date): Promise<string[]> {
+async function listUsedSince({ sessionIndex, sessions, cluster }: GatewayParts, from: Date): Promise<string[]> {
+  if (cluster) return await cluster.catalogue.listUsedSince(from);
   sessions.markChanges();
   const ids: string[] = [];
   let cursor: string | undefined;
@@ -50,10 +51,12 @@ async function listUsedSince({ sessionIndex, sessions }: GatewayParts, from: Dat
 }
 
 /** Without opening a session that is closed. */
-async function readUsage({ sessions, sessionIndex }: GatewayParts, sessionId: string, from: Date) {
+async function readUsage({ sessions, sessionIndex, cluster }: GatewayParts, sessionId: string, from: Date) {
   const open = sessions.find(sessionId);
   if (open) return await sumUsage(open.hosted.session.sessionManager, from);
-  const path = await sessionIndex.find(sessionId);
+  const stored = await cluster?.catalogue.readUsage(sessionId, from);
+  if (stored) return stored;
+  const path = cluster ? undefined : await sessionIndex.find(sessionId);
   if (path === undefined) {
     throw new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);
   }

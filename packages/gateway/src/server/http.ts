@@ -8,6 +8,7 @@ import { createStoppingError } from "../life/drain.ts";
 import type { GatewayParts } from "../parts.ts";
 import { toLimitKey } from "./address.ts";
 import { checkEffect, checkPlace, isJson, type Place } from "./check-request.ts";
+import { endResponse } from "./end-response.ts";
 import { createHttpClient } from "./http-client.ts";
 import { isTooDeep } from "./json-depth.ts";
 import { limits } from "./limits.ts";
@@ -162,5 +163,5 @@ function send(response: ServerResponse, { status, body, headers }: Exclude<Route
     ...safeHeaders,
     ...headers,
   });
-  response.end(bytes);
+  endResponse(response, bytes);
 }

@@ -40,3 +40,6 @@ export const maxMissedPings = 2;
 
 /** How many requests of one client are answered at a time. Those after them wait in the connection. */
 export const maxRequestsAtATime = 256;
+
+/** How many of them only read. */
+export const maxReadsAtATime = 8;

@@ -2,6 +2,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join, relative, sep } from "node:path";
+import { gzipSync } from "node:zlib";
+import { endResponse } from "./end-response.ts";
 import { safeHeaders } from "./safe-headers.ts";
 
 const types: Readonly<Record<string, string>> = {
@@ -23,7 +25,7 @@ const hashed = /-[\w-]{8,}\.[a-z0-9]+$/;
 export class PageFiles {
   /** By the path in the address. Only these are served, so no path can lead elsewhere. */
   readonly #files: ReadonlyMap<string, string>;
-  readonly #contents = new Map<string, Buffer>();
+  readonly #contents = new Map<string, { plain: Buffer; gzip: Buffer }>();
 
   /** `directory` has the built page; undefined: there is none. */
   constructor(directory: string | undefined) {
@@ -37,9 +39,15 @@ export class PageFiles {
     const name = path === "/" ? "/index.html" : path;
     const file = this.#files.get(name);
     if (file === undefined) return false;
-    const content = this.#contents.get(name) ?? readFileSync(file);
-    this.#contents.set(name, content);
+    const contents = this.#contents.get(name) ?? readContents(file);
+    this.#contents.set(name, contents);
+    const takesGzip = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
+      String(headers["accept-encoding"] ?? ""),
+    );
+    const content = takesGzip ? contents.gzip : contents.plain;
     response.writeHead(200, {
+      ...(takesGzip && { "content-encoding": "gzip" }),
+      vary: "accept-encoding",
       "content-type": types[extname(name)] ?? "application/octet-stream",
       "content-length": String(content.length),
       "cache-control": hashed.test(name) ? "public, max-age=31536000, immutable" : "no-cache",
@@ -48,7 +56,7 @@ export class PageFiles {
       "x-frame-options": "DENY",
       ...safeHeaders,
     });
-    response.end(method === "HEAD" ? undefined : content);
+    endResponse(response, method === "HEAD" ? undefined : content);
     return true;
   }
 }
@@ -70,6 +78,11 @@ const createPolicy = (host: string): string =>
     "frame-src 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
+
+function readContents(file: string): { plain: Buffer; gzip: Buffer } {
+  const plain = readFileSync(file);
+  return { plain, gzip: gzipSync(plain) };
+}
 
 const toPath = (directory: string, path: string) => `/${relative(directory, path).split(sep).join("/")}`;
 

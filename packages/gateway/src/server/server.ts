@@ -1,4 +1,5 @@
 /** HTTP and WebSocket on one port. */
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer as createPlainServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { createServer as createSecureServer } from "node:https";
@@ -15,6 +16,7 @@ import { checkPlace, createPlace } from "./check-request.ts";
 import { answerHttp, toErrorAnswer } from "./http.ts";
 import { defaultServerLimits, limits, type ServerLimits } from "./limits.ts";
 import { PageFiles } from "./page-files.ts";
+import { serveWithoutUpgrade } from "./plain-request.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { Route } from "./route.ts";
 import { ownRoutes } from "./routes.ts";
@@ -32,6 +34,8 @@ export interface ListenOptions {
 export interface ListeningServer {
   /** Such as `ws://127.0.0.1:7433`. */
   readonly url: string;
+  /** SHA-256 of the certificate that it shows, as Node writes it. Undefined without TLS. */
+  readonly fingerprint: string | undefined;
   /** No new connections; those that are open go on. */
   stopAccepting(): void;
   close(): Promise<void>;
@@ -86,6 +90,8 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
 
   server.on("request", (request, response) => void answerHttp(request, response, { parts, getPlace, routes, page }));
   server.on("upgrade", (request: IncomingMessage, socket, head) => {
+    if (request.headers.upgrade?.toLowerCase() !== "websocket")
+      return serveWithoutUpgrade(server, request, socket, head);
     socket.on("error", () => socket.destroy());
     const key = toLimitKey(request.socket.remoteAddress);
     try {
@@ -107,6 +113,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   return {
     url: `${secure ? "wss" : "ws"}://${name}:${address.port}`,
+    fingerprint: secure && new X509Certificate(secure.cert).fingerprint256,
     stopAccepting() {
       isAccepting = false;
       server.close();
@@ -147,7 +154,8 @@ function createServer(secure: Certificate | undefined): Server {
     noDelay: true,
     keepAlive: true,
   };
-  return secure ? createSecureServer({ ...options, ...secure, minVersion: "TLSv1.2" }) : createPlainServer(options);
+  if (!secure) return createPlainServer(options);
+  return createSecureServer({ ...options, ...secure, minVersion: "TLSv1.2", handshakeTimeout: 5_000 });
 }
 
 function readCertificate({ cert, key }: GatewaySettings["tls"]): Certificate | undefined {

@@ -9,18 +9,29 @@ import {
   gatewayProtocol,
   type GatewayScope,
   type HelloData,
+  isGatewayMethod,
+  methodScopes,
   type RequestFrame,
   type ResponseFrame,
 } from "@tau/protocol/gateway";
 import type { RawData, WebSocket } from "ws";
 import { createWrongTokenError } from "../auth/guesses.ts";
-import { type Client, type EncodedFrame, encodeFrame } from "../client.ts";
+import { type Client, type EncodedFrame, encodeFrame, maxBufferedBytes } from "../client.ts";
 import { GatewayError, toFault } from "../errors.ts";
 import { createStoppingError, mayBeginWork } from "../life/drain.ts";
 import { callMethod } from "../methods/index.ts";
 import type { GatewayParts } from "../parts.ts";
 import { parseConnect, parseFrame } from "./connect-params.ts";
-import { closeMs, connectMs, limits, maxConnectBytes, maxMissedPings, maxRequestsAtATime } from "./limits.ts";
+import {
+  closeMs,
+  connectMs,
+  limits,
+  maxConnectBytes,
+  maxMissedPings,
+  maxReadsAtATime,
+  maxRequestsAtATime,
+} from "./limits.ts";
+import { RequestQueue } from "./request-queue.ts";
 
 export interface SocketClientOptions {
   webSocket: WebSocket;
@@ -49,8 +60,10 @@ export class SocketClient implements Client {
   /** Ends the time in which it has to say who it is. */
   readonly #endConnect: () => void;
   #known: Known | undefined;
+  readonly #requests: RequestQueue<RequestFrame>;
   #missedPings = 0;
-  #running = 0;
+  /** How much the client had been sent at the last ping. */
+  #sentBytes = 0;
 
   constructor(options: SocketClientOptions) {
     const { webSocket, tcp, parts } = options;
@@ -66,7 +79,18 @@ export class SocketClient implements Client {
       cancelTimer();
       tcp.off("data", onData);
     };
-    webSocket.on("message", (data, isBinary) => void this.#take(data, isBinary));
+    this.#requests = new RequestQueue<RequestFrame>({
+      maxRunning: maxRequestsAtATime,
+      maxReading: maxReadsAtATime,
+      isReading: ({ method }) => isGatewayMethod(method) && methodScopes[method] === "read",
+      isFull: () => this.bufferedBytes > maxBufferedBytes,
+      run: (frame) => this.#serve(frame),
+      setPaused: (isPaused) => (isPaused ? webSocket.pause() : webSocket.resume()),
+    });
+    webSocket.on("message", (data, isBinary) => this.#take(data, isBinary));
+    // Each is answered, which a client that does not read makes us keep.
+    webSocket.on("ping", () => this.#requests.advance());
+    tcp.on("drain", () => this.#requests.advance());
     webSocket.on("pong", () => (this.#missedPings = 0));
     webSocket.on("close", this.#endConnect);
     // It is closed with the code that the error asks for: 1002, 1007 or 1009.
@@ -98,8 +122,7 @@ export class SocketClient implements Client {
   }
 
   send(frame: EncodedFrame): void {
-    const { webSocket } = this.#options;
-    if (webSocket.readyState === webSocket.OPEN) webSocket.send(frame, { binary: false });
+    if (this.#isOpen) this.#options.webSocket.send(frame, { binary: false });
   }
 
   close(code: number, reason: string): void {
@@ -117,10 +140,9 @@ export class SocketClient implements Client {
 
   /** Ends a connection whose other end has not answered for a while: it may be gone without a word. */
   ping(): void {
-    const { webSocket } = this.#options;
     if (this.#missedPings >= maxMissedPings) return this.terminate();
-    this.#missedPings++;
-    if (webSocket.readyState === webSocket.OPEN) webSocket.ping();
+    this.#missedPings = this.#isReading() ? 0 : this.#missedPings + 1;
+    if (this.#isOpen) this.#options.webSocket.ping();
   }
 
   onClosed(listener: () => void): () => void {
@@ -128,14 +150,25 @@ export class SocketClient implements Client {
     return () => this.#options.webSocket.off("close", listener);
   }
 
-  async #take(data: RawData, isBinary: boolean): Promise<void> {
+  /** While nothing is read of the connection, its pongs are not either. Then it counts whether the client reads. */
+  #isReading(): boolean {
+    const { tcp } = this.#options;
+    const before = this.#sentBytes;
+    this.#sentBytes = tcp.bytesWritten - tcp.writableLength;
+    return this.#requests.isPaused && (tcp.writableLength === 0 || this.#sentBytes !== before);
+  }
+
+  #take(data: RawData, isBinary: boolean): void {
     this.#missedPings = 0;
-    const { webSocket, parts } = this.#options;
-    if (webSocket.readyState !== webSocket.OPEN) return;
     // In one piece, because `binaryType` is that of Node.
     const frame = isBinary ? undefined : parseFrame((data as Buffer).toString());
-    if (!frame) return this.close(1008, "not a frame of the protocol");
-    if (++this.#running === maxRequestsAtATime) webSocket.pause();
+    if (frame) this.#requests.add(frame);
+    else if (this.#isOpen) this.close(1008, "not a frame of the protocol");
+  }
+
+  async #serve(frame: RequestFrame): Promise<void> {
+    const { parts } = this.#options;
+    if (!this.#isOpen) return;
     const afterResponse: (() => void)[] = [];
     try {
       const payload = this.#known ? await this.#call(frame, afterResponse) : await this.#connect(frame);
@@ -146,9 +179,12 @@ export class SocketClient implements Client {
       if (fault.code === "internal") parts.log(`${frame.method}: ${getErrorMessage(error)}`);
       this.#answer({ type: "res", id: frame.id, ok: false, error: fault });
       if (!this.#known) this.close(1008, fault.code);
-    } finally {
-      if (this.#running-- === maxRequestsAtATime) webSocket.resume();
     }
+  }
+
+  get #isOpen(): boolean {
+    const { webSocket } = this.#options;
+    return webSocket.readyState === webSocket.OPEN;
   }
 
   #answer(frame: ResponseFrame): void {

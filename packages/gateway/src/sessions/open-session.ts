@@ -1,9 +1,11 @@
 /** A session that is open in the gateway: how long it stays open, and what happens when nobody follows it any more. */
-import type { Clock } from "@tau/ai";
+import type { Clock, Ids } from "@tau/ai";
+import { stringifyJson } from "@tau/ai/internal";
 import type { Host, HostedSession } from "@tau/harness/host";
 import type { FrameRedactor } from "@tau/harness/policy";
 import type { OnDisconnect, OpenSessionData } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";
+import { SessionDialogs } from "../dialogs/session-dialogs.ts";
 
 /** How long the run of a session with `onDisconnect: "stop"` goes on when the last client has left. */
 export const disconnectMs = 30_000;
@@ -13,6 +15,8 @@ export interface OpenSessionParts {
   hosted: HostedSession;
   redactor: FrameRedactor;
   clock: Clock;
+  ids: Ids;
+  log: (line: string) => void;
   getIdleCloseMs: () => number;
   /** How many clients follow it. */
   countFollowers: () => number;
@@ -23,9 +27,14 @@ export interface OpenSessionParts {
 export class OpenSession {
   readonly host: Host;
   readonly hosted: HostedSession;
+  /** What its extensions ask and show. */
+  readonly dialogs: SessionDialogs;
   readonly #parts: OpenSessionParts;
-  /** Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. */
-  readonly #openers = new Set<Client>();
+  /**
+   * Clients that opened it with `onDisconnect`, are connected and never followed it: they count as if they did. With how to
+   * stop waiting for their end.
+   */
+  readonly #openers = new Map<Client, () => void>();
   #onDisconnect: OnDisconnect = "continue";
   #cancelStop: (() => void) | undefined;
   #cancelIdle: () => void;
@@ -40,6 +49,14 @@ export class OpenSession {
     this.#parts = parts;
     this.host = parts.host;
     this.hosted = parts.hosted;
+    const { clock, ids, log } = parts;
+    this.dialogs = new SessionDialogs({
+      session: parts.hosted.session,
+      clock,
+      ids,
+      log,
+      redact: (value) => this.redact(value),
+    });
     this.#lastUsedMs = parts.clock.monotonic();
     this.#lastSeq = parts.hosted.position.seq;
     this.#cancelIdle = parts.clock.setTimer(parts.getIdleCloseMs(), () => this.#checkIdle());
@@ -50,7 +67,7 @@ export class OpenSession {
 
   /** A value without the keys that the session uses. */
   redact<T>(value: T): T {
-    const line = JSON.stringify(value);
+    const line = stringifyJson(value);
     const redacted = this.redactLine(line);
     return redacted === line ? value : (JSON.parse(redacted) as T);
   }
@@ -92,21 +109,24 @@ export class OpenSession {
   setOnDisconnect(onDisconnect: OnDisconnect, client: Client): void {
     this.#onDisconnect = onDisconnect;
     if (onDisconnect === "stop" && !this.#openers.has(client)) {
-      this.#openers.add(client);
-      client.onClosed(() => {
-        if (this.#openers.delete(client)) this.onLeft(this.#parts.countFollowers());
+      const stop = client.onClosed(() => {
+        if (this.#openers.delete(client)) this.onLeft(client, this.#parts.countFollowers());
       });
+      this.#openers.set(client, stop);
     }
     this.#followDisconnects(this.#parts.countFollowers());
   }
 
   onFollowed(client: Client, followers: number): void {
+    this.#openers.get(client)?.();
     this.#openers.delete(client);
     this.#followDisconnects(followers);
+    this.dialogs.follow(client);
   }
 
-  onLeft(followers: number): void {
+  onLeft(client: Client, followers: number): void {
     this.touch();
+    this.dialogs.leave(client);
     this.#followDisconnects(followers);
   }
 
@@ -114,7 +134,9 @@ export class OpenSession {
   end(): void {
     this.#cancelIdle();
     this.#cancelStop?.();
+    for (const stop of this.#openers.values()) stop();
     this.#openers.clear();
+    this.dialogs.close();
     this.#onDisconnect = "continue";
   }
 
@@ -144,6 +166,7 @@ export class OpenSession {
     const hasChanged = position.seq !== this.#lastSeq;
     this.#lastSeq = position.seq;
     const isFollowed = this.#parts.countFollowers() > 0;
-    return this.#uses > 0 || isFollowed || hasChanged || session.hasWork || view.live.approvals.length > 0;
+    const hasQuestions = view.live.approvals.length > 0 || this.dialogs.hasOpen;
+    return this.#uses > 0 || isFollowed || hasChanged || session.hasWork || hasQuestions;
   }
 }

@@ -1,9 +1,9 @@
 /** The sessions that are open in the gateway. They are opened when they are used, and closed when they are not. */
 import { rm } from "node:fs/promises";
-import type { Clock } from "@tau/ai";
+import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import { type AgentSessionParams, SessionManager } from "@tau/harness";
-import type { AfterCrash, Host, HostedSession } from "@tau/harness/host";
+import type { AdmitRun, AfterCrash, Host, HostedSession } from "@tau/harness/host";
 import { createSessionFrameRedactor } from "@tau/harness/policy";
 import { getWorkingDirectory, isSessionId, type SessionStorage } from "@tau/harness/session";
 import type { SettingsManager } from "@tau/harness/settings";
@@ -15,7 +15,9 @@ import type { SessionIndex } from "./session-index.ts";
 import { resolveDirectory } from "./session-roots.ts";
 
 /** What the sessions of a gateway are created with, besides what their directory says. */
-export type GatewaySessionParams = Required<Pick<AgentSessionParams, "ask" | "reloadGateway" | "afterCrash">>;
+export type GatewaySessionParams = Required<
+  Pick<AgentSessionParams, "ask" | "reloadGateway" | "afterCrash" | "admitRun">
+>;
 
 /**
  * Opens a host for the sessions of a directory: with its settings, its trust and its extensions. Its sessions are created
@@ -46,11 +48,13 @@ export interface OpenSessionsOptions {
   settings: SettingsManager;
   reloadGateway: () => Promise<readonly string[]>;
   afterCrash: AfterCrash;
+  admitRun: AdmitRun;
   /** Called with each session that was opened. */
   onOpened: (hosted: HostedSession) => void;
   /** Called with each session that was closed. */
   onClosed: (sessionId: string) => void;
   clock: Clock;
+  ids: Ids;
   log: (line: string) => void;
 }
 
@@ -188,6 +192,11 @@ export class OpenSessions {
       const message = `The session ${sessionId} is open in process ${readOnly.holder.pid}. Close it there first.`;
       throw new GatewayError("conflict", message);
     }
+    if (storage && readOnly?.reason === "refused") {
+      // It may be refused only now, and nobody could write to it later.
+      await manager.close();
+      throw new GatewayError("unavailable", readOnly.message, { retryAfterMs: 1_000 });
+    }
     await beforeOpen?.(sessionId);
     const cwd = await getWorkingDirectory(manager, startDirectory);
     let isTaken = false;
@@ -246,9 +255,9 @@ export class OpenSessions {
   }
 
   async #openHost(cwd: string): Promise<Host> {
-    const { openDirectory, subscriptions, reloadGateway, afterCrash } = this.#options;
+    const { openDirectory, subscriptions, reloadGateway, afterCrash, admitRun } = this.#options;
     const ask = { isAttended: (sessionId: string) => subscriptions.isAttended(sessionId) };
-    const host = await openDirectory(cwd, { ask, reloadGateway, afterCrash });
+    const host = await openDirectory(cwd, { ask, reloadGateway, afterCrash, admitRun });
     // Commands and extensions open sessions too.
     host.watch({
       onOpened: (hosted) => this.#add(cwd, host, hosted),
@@ -258,7 +267,7 @@ export class OpenSessions {
   }
 
   #add(cwd: string, host: Host, hosted: HostedSession): void {
-    const { clock, subscriptions, settings, index, onOpened, log } = this.#options;
+    const { clock, ids, subscriptions, settings, index, onOpened, log } = this.#options;
     const { sessionId, sessionFile } = hosted.session;
     const redactor = createSessionFrameRedactor(hosted.session);
     hosted.redactWith(redactor);
@@ -272,6 +281,8 @@ export class OpenSessions {
         hosted,
         redactor,
         clock,
+        ids,
+        log,
         getIdleCloseMs: () => settings.get().gateway.idleCloseMs,
         countFollowers: () => subscriptions.count(sessionId),
         onIdle: () => {

@@ -84,6 +84,32 @@ test("a code counts once, and not after five minutes", async () => {
   for (const client of [own, late]) client.close();
 });
 
+test("a code that two type at the same time counts once", async () => {
+  const { gateway, token, request } = await open();
+  const own = await connectRaw(gateway.url, { token });
+  const { code } = await request();
+  const answers = await Promise.all([
+    own.call("devices.approve", { code, scopes: ["admin"] }),
+    own.call("devices.approve", { code, scopes: ["read"] }),
+  ]);
+  expect(answers.map(({ ok }) => ok)).toEqual([true, false]);
+  expect(gateway.parts.devices.list()).toHaveLength(2);
+});
+
+test("a device that is turned away while its code is typed is not let in", async () => {
+  const { gateway, token, request, claim } = await open();
+  const own = await connectRaw(gateway.url, { token });
+  const asked = await request();
+  const [approved, refused] = await Promise.all([
+    own.call("devices.approve", { code: asked.code }),
+    own.call("devices.revoke", { deviceId: asked.requestId }),
+  ]);
+  expect(refused.ok).toBe(true);
+  expect(approved).toMatchObject({ ok: false, error: { code: "not_found" } });
+  expect(gateway.parts.devices.list()).toHaveLength(1);
+  expect((await claim(asked)).status).toBe(404);
+});
+
 test("a device that asks can be turned away", async () => {
   const { gateway, token, request, claim } = await open();
   const own = await connectRaw(gateway.url, { token });

@@ -53,3 +53,36 @@ test("a client that asked for less does not get more", async () => {
   expect(await client.call("devices.list")).toMatchObject({ ok: false, error: { code: "forbidden" } });
   client.close();
 });
+
+test("who may only look does not decide what happens to a run", async () => {
+  const { gateway, workspace } = opened;
+  const { sessionId } = (await clients.get("write")!.must("sessions.create", { cwd: workspace })) as {
+    sessionId: string;
+  };
+  const reader = clients.get("read")!;
+  for (const onDisconnect of ["stop", "continue"]) {
+    const answer = await reader.call("sessions.open", { sessionId, onDisconnect });
+    expect(answer).toMatchObject({ ok: false, error: { code: "forbidden" } });
+  }
+  expect(await reader.call("sessions.open", { sessionId })).toMatchObject({ ok: true });
+  await gateway.parts.sessions.close(sessionId);
+});
+
+test("who may only look sees no token of a webhook, and who may change the settings does", async () => {
+  const token = "0123456789-0123456789-0123456789-abcdef";
+  const other = await openTestGateway({ settings: { gateway: { hooks: { deploy: { prompt: "Look.", token } } } } });
+  const { gateway, workspace } = other;
+  const { id, token: own } = await gateway.parts.devices.add({ name: "low", scopes: ["read", "write", "approve"] });
+  const client = await connectRaw(gateway.url, { token: own, deviceId: id });
+  const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: workspace });
+  for (const method of ["session.get_settings", "session.list_settings"]) {
+    const text = JSON.stringify(await client.must(method, { sessionId }));
+    expect(text).toContain("Look.");
+    expect(text).not.toContain(token);
+  }
+  const owner = await connectRaw(gateway.url, { token: other.token });
+  expect(JSON.stringify(await owner.must("config.get"))).toContain(token);
+  client.close();
+  owner.close();
+  await other.close();
+});

@@ -1,4 +1,5 @@
 /** A session whose events a test makes, and clients in memory that may read slowly. */
+import { systemIds } from "@tau/ai";
 import { createFakeClock, type FakeClock } from "@tau/ai/testing";
 import { type AgentSession, createAgentSession, SessionManager, SettingsManager } from "@tau/harness";
 import { HostedSession } from "@tau/harness/host";
@@ -33,9 +34,9 @@ export async function openBridge(): Promise<BridgeTest> {
   const redactor = createSessionFrameRedactor(session);
   hosted.redactWith(redactor);
   const subscriptions = new Subscriptions(clock);
-  const parts = { host: undefined as never, hosted, redactor, clock, getIdleCloseMs: () => 1e12 };
+  const parts = { host: undefined as never, hosted, redactor, clock, ids: systemIds, getIdleCloseMs: () => 1e12 };
   const countFollowers = () => subscriptions.count(session.sessionId);
-  const open = new OpenSession({ ...parts, countFollowers, onIdle: () => {} });
+  const open = new OpenSession({ ...parts, countFollowers, onIdle: () => {}, log: () => {} });
   onTestFinished(() => open.end());
   return { session, open, subscriptions, clock };
 }
@@ -62,6 +63,11 @@ export class MemoryClient implements Client {
 
   setAbilities(abilities: Client["abilities"]): void {
     this.abilities = abilities;
+  }
+
+  /** How many wait for its end. */
+  get listenerCount(): number {
+    return this.#onClosed.size;
   }
 
   get isStalled(): boolean {

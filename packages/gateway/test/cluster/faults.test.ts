@@ -19,6 +19,7 @@ import { openProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 const isLong = process.env["TAU_LONG"] === "1";
 const rounds = isLong ? 200 : 20;
+const maxMs = isLong ? 60 * 60_000 : 5 * 60_000;
 const sessions = ["alpha", "beta", "gamma", "delta"];
 const timing = { beatMs: 200, deadAfterMs: 1_000, holdMs: 3_000 };
 
@@ -73,40 +74,44 @@ async function write({ node }: Writer, acked: Map<string, AckedEntry[]>, isOver:
 }
 
 describe.skipIf(!hasNats)("a cluster of three servers", () => {
-  test(`loses no acknowledged entry and has no two owners of an epoch in ${rounds} rounds of faults`, async () => {
-    const nats = await startNats({ count: 3 });
-    onTestFinished(nats.close);
-    const agentDir = await mkdtemp(join(tmpdir(), "tau-cluster-"));
-    onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
-    await waitForJetStream(nats.servers[0]!.url);
-    const writers = await Promise.all(["one", "two", "three"].map((name) => openWriter(name, nats, agentDir)));
-    const acked = new Map(sessions.map((id) => [id, [] as AckedEntry[]]));
-    let isOver = false;
-    const writing = Promise.all(writers.map((writer) => write(writer, acked, () => isOver)));
-    const countAcked = () => [...acked.values()].flat().length;
-    /** Elections take the servers seconds, so the short form waits for them only now and then. */
-    const waitForProgress = async () => {
-      const before = countAcked();
-      await waitUntil(() => countAcked() >= before + 30);
-    };
-    await waitForProgress();
-    for (let round = 0; round < rounds; round++) {
-      const server = nats.servers[Math.floor(3 * Math.random())]!;
-      const name = order[round % order.length]!;
-      await faults[name](server, { nats, writer: writers[round % 3]! });
-      if (isLong || name === "wipe") await waitForProgress();
-    }
-    isOver = true;
-    await writing;
-    await waitUntilWhole(nats);
-    await Promise.all(writers.map((writer) => writer.close()));
-    const checker = await openNode({ url: nats.servers[1]!.url, agentDir, log: () => undefined });
-    onTestFinished(() => checker.close());
-    for (const sessionId of sessions) {
-      const { messages, lines } = await readHistory(checker, sessionId);
-      expect(checkHistory({ messages, lines, acked: acked.get(sessionId)! })).toEqual([]);
-    }
-  });
+  test(
+    `loses no acknowledged entry and has no two owners of an epoch in ${rounds} rounds of faults`,
+    { timeout: maxMs },
+    async () => {
+      const nats = await startNats({ count: 3 });
+      onTestFinished(nats.close);
+      const agentDir = await mkdtemp(join(tmpdir(), "tau-cluster-"));
+      onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+      await waitForJetStream(nats.servers[0]!.url);
+      const writers = await Promise.all(["one", "two", "three"].map((name) => openWriter(name, nats, agentDir)));
+      const acked = new Map(sessions.map((id) => [id, [] as AckedEntry[]]));
+      let isOver = false;
+      const writing = Promise.all(writers.map((writer) => write(writer, acked, () => isOver)));
+      const countAcked = () => [...acked.values()].flat().length;
+      /** Elections take the servers seconds, so the short form waits for them only now and then. */
+      const waitForProgress = async () => {
+        const before = countAcked();
+        await waitUntil(() => countAcked() >= before + 30);
+      };
+      await waitForProgress();
+      for (let round = 0; round < rounds; round++) {
+        const server = nats.servers[Math.floor(3 * Math.random())]!;
+        const name = order[round % order.length]!;
+        await faults[name](server, { nats, writer: writers[round % 3]! });
+        if (isLong || name === "wipe") await waitForProgress();
+      }
+      isOver = true;
+      await writing;
+      await waitUntilWhole(nats);
+      await Promise.all(writers.map((writer) => writer.close()));
+      const checker = await openNode({ url: nats.servers[1]!.url, agentDir, log: () => undefined });
+      onTestFinished(() => checker.close());
+      for (const sessionId of sessions) {
+        const { messages, lines } = await readHistory(checker, sessionId);
+        expect(checkHistory({ messages, lines, acked: acked.get(sessionId)! })).toEqual([]);
+      }
+    },
+  );
 });
 
 interface Scene {

@@ -1,60 +1,11 @@
 /** Gateways of one cluster, with clients on each of them. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
-import type { EventFrame } from "@tau/protocol/gateway";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { connectRaw, openTestGateway, type RawClient, type TestGateway } from "../../src/testing/index.ts";
-import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
-import { openProxy, type TcpProxy } from "./tcp-proxy.ts";
-
-const timing = { beatMs: 200, deadAfterMs: 1_000, holdMs: 3_000 };
+import { describe, expect, test } from "vitest";
+import { checkStream, countEpochs, type GatewayNode, getFrames, getText, useCluster } from "./kit.ts";
+import { hasNats } from "./nats-servers.ts";
 
 describe.skipIf(!hasNats)("gateways of a cluster", () => {
-  let nats: NatsServers;
-  let workspace: string;
-
-  beforeAll(async () => {
-    nats = await startNats();
-    workspace = await mkdtemp(join(tmpdir(), "tau-cluster-work-"));
-  });
-
-  afterAll(async () => {
-    await nats?.close();
-    if (workspace) await rm(workspace, { recursive: true, force: true });
-  });
-
-  interface Node extends TestGateway {
-    client: RawClient;
-    cable: TcpProxy;
-  }
-
-  async function openGateway(
-    name: string,
-    answers: string[],
-    model = scriptedModel(answers.map((answer) => [text(answer)])),
-  ): Promise<Node> {
-    const cable = await openProxy(nats.servers[0]!.port);
-    const node = await openTestGateway({
-      model,
-      options: { startDirectory: workspace, cluster: { url: `nats://127.0.0.1:${cable.port}?name=${name}`, timing } },
-    });
-    const client = await connectRaw(node.gateway.url, { token: node.token });
-    onTestFinished(async () => {
-      client.close();
-      cable.heal();
-      await node.close();
-      await cable.close();
-    });
-    return { ...node, client, cable };
-  }
-
-  const createSession = async ({ client }: Node) =>
-    (await client.must<{ sessionId: string }>("sessions.create", { cwd: workspace })).sessionId;
-
-  const getFrames = (client: RawClient, sessionId: string) =>
-    client.events().filter(({ payload }) => (payload as { sessionId?: string }).sessionId === sessionId);
+  const { openGateway, createSession } = useCluster();
 
   test("a client of any node gets the same frames, and its prompts are run where the session is", async () => {
     const [a, b] = await Promise.all([openGateway("a1", ["First.", "Second."]), openGateway("b1", [])]);
@@ -81,13 +32,13 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
       openGateway("b2", ["From b."]),
       openGateway("c2", ["From c."]),
     ]);
-    const [a, b, c] = nodes as [Node, Node, Node];
+    const [a, b, c] = nodes as [GatewayNode, GatewayNode, GatewayNode];
     const sessionId = await createSession(a);
     for (const { client } of nodes) await client.must("sessions.subscribe", { sessionId });
     await c.client.must("session.execute", { sessionId, prompt: "Say where." });
     // Nobody can reach it any more, and it does not know that.
     a.cable.cut();
-    const isOn = (node: Node) => node.gateway.parts.sessions.find(sessionId) !== undefined;
+    const isOn = (node: GatewayNode) => node.gateway.parts.sessions.find(sessionId) !== undefined;
     await expect.poll(() => isOn(b) || isOn(c)).toBe(true);
     await expect.poll(() => countEpochs(b.client, sessionId)).toBe(2);
     await expect.poll(() => countEpochs(c.client, sessionId)).toBe(2);
@@ -110,14 +61,14 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
   test("a message that waits, the list of sessions and questions are there on every node, also when a node is lost", async () => {
     const waiting: ScriptedTurn = (_context, { signal }) =>
       new Promise((resolve) => signal!.addEventListener("abort", () => resolve([text("Late.")])));
-    const a = await openGateway("a3", [], scriptedModel([waiting]));
+    const a = await openGateway("a3", scriptedModel([waiting]));
     const b = await openGateway("b3", ["Said on b.", "More on b."]);
     const sessionId = await createSession(a);
     await b.client.must("sessions.subscribe", { sessionId });
     await b.client.must("session.prompt", { sessionId, message: "Work for long." });
     await expect.poll(() => a.model.asked.length).toBe(1);
     await b.client.must("session.follow_up", { sessionId, message: "Say this afterwards." });
-    const listed = async ({ client }: Node) =>
+    const listed = async ({ client }: GatewayNode) =>
       (await client.must<{ sessions: { id: string; status: string }[] }>("sessions.list")).sessions.find(
         ({ id }) => id === sessionId,
       )?.status;
@@ -135,32 +86,46 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
     expect(entries.split("Say this afterwards.").length).toBeLessThanOrEqual(3);
     a.cable.heal();
   });
-});
+  test("a node that loses its connection for a moment loses neither frames nor answers", async () => {
+    let finish = () => {};
+    const waiting: ScriptedTurn = () => new Promise((resolve) => (finish = () => resolve([text("Late.")])));
+    const a = await openGateway("a4", scriptedModel([[text("Early.")], waiting]));
+    const b = await openGateway("b4", []);
+    const sessionId = await createSession(a);
+    for (const { client } of [a, b]) await client.must("sessions.subscribe", { sessionId });
+    await a.client.must("session.execute", { sessionId, prompt: "Say something." });
+    const answer = b.client.must("session.execute", { sessionId, prompt: "Say more." });
+    await expect.poll(() => a.model.asked.length).toBe(2);
+    const { nodeId } = b.gateway.parts.cluster!;
+    b.cable.cut();
+    finish();
+    await expect.poll(() => getText(getFrames(a.client, sessionId))).toBe("Early.Late.");
+    b.cable.heal();
+    expect(await answer).toMatchObject({ answer: "Late." });
+    await expect.poll(() => getFrames(b.client, sessionId).length).toBe(getFrames(a.client, sessionId).length);
+    checkStream(getFrames(b.client, sessionId));
+    // Nobody took it for dead: these are the frames that were sent while it was away.
+    expect([b.gateway.parts.cluster!.nodeId, countEpochs(b.client, sessionId)]).toEqual([nodeId, 1]);
+  });
 
-const countEpochs = (client: RawClient, sessionId: string) =>
-  new Set(
-    client.events().flatMap((frame) => {
-      const isOfSession = (frame.payload as { sessionId?: string }).sessionId === sessionId;
-      return isOfSession && "epoch" in frame ? [frame.epoch] : [];
-    }),
-  ).size;
-
-/** Each epoch begins with a snapshot, and has neither a gap nor an event twice. */
-function checkStream(frames: readonly EventFrame[]): void {
-  let last: { epoch: string; seq: number } | undefined;
-  for (const frame of frames) {
-    if (!("seq" in frame)) continue;
-    const { epoch, seq, event } = frame;
-    if (event === "session.snapshot") last = { epoch: epoch!, seq };
-    else {
-      expect({ epoch, seq, event }).toEqual({ epoch: last?.epoch, seq: (last?.seq ?? 0) + 1, event });
-      last = { epoch: epoch!, seq };
+  test("a session takes any number of messages, and the records of those that were said are put together", async () => {
+    const answers = Array.from({ length: 12 }, (_, index) => `Answer ${index}.`);
+    const a = await openGateway("a5", answers);
+    const sessionId = await createSession(a);
+    for (const [index] of answers.entries()) {
+      await a.client.must("session.prompt", { sessionId, message: `Message ${index}.` });
+      await expect.poll(() => a.gateway.parts.sessions.find(sessionId)!.hosted.session.hasWork).toBe(false);
     }
-  }
-}
-
-const getText = (frames: readonly EventFrame[]) =>
-  frames
-    .filter(({ event }) => event === "session.message.delta")
-    .map(({ payload }) => (payload as { delta?: string }).delta ?? "")
-    .join("");
+    expect(await a.client.must("inbox.list", { sessionId })).toEqual({ messages: [] });
+    const { bus } = a.gateway.parts.cluster!.node;
+    const subject = `tau.inbox.${sessionId}`;
+    await expect
+      .poll(async () => {
+        const { seq: to } = (await bus.readLast("tau-inbox", subject))!;
+        let count = 0;
+        for await (const _ of bus.readRange("tau-inbox", subject, { from: 1, to })) count++;
+        return count;
+      })
+      .toBeLessThan(17);
+  });
+});

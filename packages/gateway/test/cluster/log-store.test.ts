@@ -1,12 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemIds } from "@tau/ai";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { systemClock, systemIds } from "@tau/ai";
 import { SessionManager } from "@tau/harness";
 import { storeContract } from "@tau/harness/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createIndexCache } from "../../src/cluster/index-cache.ts";
+import { Bus, type FencedMessage, type FencedOutcome } from "../../src/cluster/bus.ts";
+import { createIndexCache, noCache } from "../../src/cluster/index-cache.ts";
 import { NatsLogStore } from "../../src/cluster/log-store.ts";
+import { headerNames, placeLog } from "../../src/cluster/names.ts";
 import { type ClusterNode, openNode } from "../../src/cluster/open-node.ts";
 import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
 
@@ -48,6 +51,38 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
     expect((await other.read(6, bytes.length)).equals(bytes)).toBe(true);
     expect((await other.read(600_000, 1_000_000)).equals(bytes.subarray(599_994, 1_599_994))).toBe(true);
     await Promise.all([store.close(), other.close()]);
+  });
+
+  test("a writer that another was faster than signs the first message that is stored", async () => {
+    const older = openStore("signed");
+    await older.append(Buffer.from("first\n"), { position: 0, sync: true });
+    /** Lets the older writer be faster once. */
+    class OvertakenBus extends Bus {
+      #isFirst = true;
+      override async publish(message: FencedMessage): Promise<FencedOutcome> {
+        if (this.#isFirst) await older.append(Buffer.from("second\n"), { position: 6, sync: true });
+        this.#isFirst = false;
+        return await super.publish(message);
+      }
+    }
+    const { nats: connection } = node.bus;
+    const bus = new OvertakenBus(connection, await jetstreamManager(connection), systemClock);
+    const newer = new NatsLogStore({ ...node, bus, sessionId: "signed", ids: systemIds, cache: noCache });
+    await newer.acquire();
+    expect(await older.append(Buffer.from("late\n"), { position: 13, sync: true })).toMatchObject({
+      kind: "overtaken",
+    });
+    expect(await newer.append(Buffer.from("third\n"), { position: 13, sync: true })).toMatchObject({
+      kind: "appended",
+    });
+    const { stream, subject } = placeLog("signed");
+    const signed: boolean[] = [];
+    const { seq: to } = (await node.bus.readLast(stream, subject))!;
+    for await (const { headers } of node.bus.readRange(stream, subject, { from: 1, to })) {
+      signed.push(headers!.has(headerNames.node));
+    }
+    expect(signed).toEqual([true, false, true, false]);
+    await Promise.all([older.close(), newer.close()]);
   });
 
   test("a session is written by one node, and read and continued by another after it was closed", async () => {

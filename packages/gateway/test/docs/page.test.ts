@@ -12,6 +12,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { approvalMethods } from "../../src/methods/approvals.ts";
 import { configMethods } from "../../src/methods/config.ts";
 import { devicesMethods } from "../../src/methods/devices.ts";
+import { dialogMethods } from "../../src/methods/dialogs.ts";
 import { healthMethods } from "../../src/methods/health.ts";
 import { inboxMethods } from "../../src/methods/inbox.ts";
 import { interruptMethods } from "../../src/methods/interrupt.ts";
@@ -41,6 +42,7 @@ const ownFields: Record<string, { fields: Fields }> = {
   ...approvalMethods,
   ...configMethods,
   ...devicesMethods,
+  ...dialogMethods,
   ...healthMethods,
   ...inboxMethods,
   ...interruptMethods,

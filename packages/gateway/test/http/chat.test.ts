@@ -136,6 +136,7 @@ const refused: [string, Record<string, unknown>, number, string?][] = [
   ["several answers", { n: 2 }, 400],
   ["a format", { response_format: { type: "json_object" } }, 400],
   ["no messages", { messages: [] }, 400],
+  ["nothing said", { messages: [{ role: "user", content: "  " }] }, 400],
   ["an answer at the end", { messages: [{ role: "assistant", content: "Hi" }] }, 400],
   ["a result of a tool", { messages: [{ role: "tool", content: "Hi", tool_call_id: "1" }] }, 400],
   ["calls", { messages: [{ role: "assistant", content: "", tool_calls: [{ id: "1" }] }] }, 400],

@@ -162,6 +162,20 @@ test("commands of the account call methods, and are told what is refused", async
   await stop!.ended;
 });
 
+test("a gateway that hangs is not waited for without end", async () => {
+  const path = join(await createAgentDir(), "control.sock");
+  const silent = createServer().listen(path);
+  await once(silent, "listening");
+  onTestFinished(() => void silent.close());
+  await expect(askControl(path, { command: "status" }, { maxMs: 20 })).rejects.toMatchObject({ code: "unresponsive" });
+});
+
+test("where there is no directory, no gateway runs", async () => {
+  const agentDir = await createAgentDir();
+  await writeFile(join(agentDir, "file"), "");
+  expect(await askControl(join(agentDir, "file", "control.sock"), { command: "status" })).toBeUndefined();
+});
+
 test("a name that is too long for a socket is said in a sentence", async () => {
   const agentDir = join(await createAgentDir(), "long".repeat(30));
   await expect(serve({ agentDir })).rejects.toThrow(/is too long for the name of a socket\. Set TAU_DIR/);

@@ -304,8 +304,15 @@ describe("settings", () => {
     const sessionId = await create(client, here);
     await mkdir(agentDir, { recursive: true });
     await writeFile(join(agentDir, "settings.json"), JSON.stringify({ gateway: { idleCloseMs: 5_000 } }));
-    expect(await client.must("gateway.reload")).toEqual({ changed: ["gateway"] });
+    expect(await client.must("gateway.reload")).toEqual({ changed: ["gateway"], problems: [] });
     expect(gateway.parts.getSettings().idleCloseMs).toBe(5_000);
+    for (const broken of ["{ gateway", JSON.stringify({ gateway: { idleCloseMs: "soon" } })]) {
+      await writeFile(join(agentDir, "settings.json"), broken);
+      const { changed, problems } = await client.must<MethodData<"gateway.reload">>("gateway.reload");
+      expect(changed).toEqual([]);
+      expect(problems).toEqual([expect.stringContaining("settings.json:1:")]);
+      expect(gateway.parts.getSettings().idleCloseMs).toBe(5_000);
+    }
     await writeFile(join(agentDir, "settings.json"), JSON.stringify({ gateway: { idleCloseMs: 6_000 } }));
     await client.must("session.execute", { sessionId, prompt: "Reload." });
     expect(gateway.parts.getSettings().idleCloseMs).toBe(6_000);
@@ -315,6 +322,20 @@ describe("settings", () => {
 });
 
 describe("what else a client can ask", () => {
+  test("the tree of a session that is deeper than the stack", async () => {
+    const { client, workspace, gateway } = await open({ settings: { durability: "none" } });
+    const { hosted } = await gateway.parts.sessions.create(workspace, {
+      fill: async (log) => {
+        await Promise.all(Array.from({ length: 4_000 }, () => log.appendCustomEntry("test", {})));
+      },
+    });
+    const { sessionId } = hosted.session;
+    const { tree } = await client.must<MethodData<"session.get_tree">>("session.get_tree", { sessionId });
+    let depth = 0;
+    for (let [node] = tree; node; [node] = node.children) depth++;
+    expect(depth).toBeGreaterThanOrEqual(4_000);
+  });
+
   test("models, usage, health and the log", async () => {
     const clock = createFakeClock(Date.now() - 60_000);
     const { client, workspace, gateway } = await open({ model: scriptedModel([[text("One.")]]), options: { clock } });

@@ -1,7 +1,7 @@
 /** Frames that no honest client sends. Each closes its own connection, with the code that says why, and nothing else. */
 import { deflateRawSync } from "node:zlib";
 import type { Socket } from "node:net";
-import { createFakeClock } from "@tau/ai/testing";
+import { createFakeClock, scriptedModel, text as say } from "@tau/ai/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connectRaw, openRaw, openTestGateway, type TestGateway } from "../../src/testing/index.ts";
@@ -152,7 +152,7 @@ describe("from a known client", () => {
   test("many requests at once are all answered", async () => {
     const { gateway, token } = opened;
     const client = await connectRaw(gateway.url, { token });
-    const answers = await Promise.all(Array.from({ length: 400 }, () => client.call("health")));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => client.call("health")));
     expect(answers.every(({ ok }) => ok)).toBe(true);
     client.close();
   });
@@ -214,6 +214,54 @@ describe("with time", () => {
     gone.socket.terminate();
     alive.close();
   });
+
+  test("a client with as many requests as it may have stays connected", async () => {
+    const clock = createFakeClock();
+    const model = scriptedModel([
+      (_context, { signal }) =>
+        new Promise((resolve) => signal?.addEventListener("abort", () => resolve([say("Ended.")]))),
+    ]);
+    const busy = await openTestGateway({ model, settings: { gateway: { lanes: { global: 1 } } }, options: { clock } });
+    onTestFinished(busy.close);
+    const { gateway, token, workspace } = busy;
+    const client = await connectRaw(gateway.url, { token });
+    const create = async () =>
+      (await client.must<{ sessionId: string }>("sessions.create", { cwd: workspace })).sessionId;
+    const [running, waiting] = [await create(), await create()];
+    await client.must("session.prompt", { sessionId: running, message: "Take the only place." });
+    await expect.poll(() => model.asked.length).toBe(1);
+    const ask = () => void client.call("session.execute", { sessionId: waiting, prompt: "Wait." }).catch(() => {});
+    for (let count = 0; count < 300; count++) ask();
+    let pings = 0;
+    client.socket.on("ping", () => pings++);
+    for (let round = 0; round < 6; round++) {
+      await clock.advance(15_000);
+      await expect.poll(() => pings).toBe(round + 1);
+    }
+    expect(client.socket.readyState).toBe(client.socket.OPEN);
+    client.close();
+  });
+});
+
+test("a client that asks and does not read costs no more than its budget, and others are served", async () => {
+  const { gateway, token, workspace } = opened;
+  const other = await connectRaw(gateway.url, { token });
+  const { sessionId } = await other.must<{ sessionId: string }>("sessions.create", { cwd: workspace });
+  const { sessionManager } = gateway.parts.sessions.find(sessionId)!.hosted.session;
+  await sessionManager.appendMessage({ role: "user", content: "x".repeat(300_000), timestamp: 1 });
+  const client = await connectRaw(gateway.url, { token });
+  const here = gateway.parts.connections.list().at(-1);
+  client.socket.pause();
+  const answers = Array.from({ length: 60 }, () => client.call("session.get_entries", { sessionId }));
+  await expect.poll(() => here!.bufferedBytes).toBeGreaterThan(1024 * 1024);
+  for (let round = 0; round < 20; round++) {
+    expect((await other.call("health")).ok).toBe(true);
+    expect(here!.bufferedBytes).toBeLessThan(6 * 1024 * 1024);
+  }
+  client.socket.resume();
+  expect((await Promise.all(answers)).every(({ ok }) => ok)).toBe(true);
+  client.close();
+  other.close();
 });
 
 test("connections of strangers are limited, and those that were let in stay", async () => {

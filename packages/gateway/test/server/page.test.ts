@@ -1,5 +1,7 @@
 /** The files of the page: only these, with headers that let nothing else run, and what HTTP is limited to. */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -122,6 +124,35 @@ test("two lengths, a length and pieces, and too many headers are refused", async
   expect([400, 403]).toContain(twice.status);
   expect((await sendRaw(port, `${start}X: ${"x".repeat(20_000)}\r\n\r\n`)).status).toBe(431);
   expect((await sendRaw(port, "\u0016\u0003\u0001 no HTTP at all\r\n\r\n")).status).toBe(400);
+});
+
+test.each(["h2c", "TLS/1.0, HTTP/1.1", "Foo"])(
+  "a program that asks for %s is answered as if it had not",
+  async (upgrade) => {
+    const port = portOf(opened.gateway.url);
+    const headers = [
+      ["Host", `127.0.0.1:${port}`],
+      ["Connection", "Upgrade, HTTP2-Settings"],
+      ["Upgrade", upgrade],
+      ["HTTP2-Settings", "AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA"],
+      ["Content-Type", "application/json"],
+    ] as const;
+    expect((await sendRaw(port, formatRequest({ path: "/health", headers }))).status).toBe(200);
+    const answer = await sendRaw(port, formatRequest({ method: "POST", path: "/echo/x", headers, body: '{"a":"b"}' }));
+    expect(answer).toMatchObject({ status: 200 });
+    const strange = [["Host", "evil.example"], ...headers.slice(1)] as const;
+    expect((await sendRaw(port, formatRequest({ path: "/health", headers: strange }))).status).toBe(403);
+  },
+);
+
+test("a client that does not read its answers is cut off", { timeout: 60_000 }, async ({ skip }) => {
+  if (!process.env["TAU_LONG"]) skip("It takes 30 seconds; set TAU_LONG=1.");
+  const port = portOf(opened.gateway.url);
+  const socket = createConnection(port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.pause();
+  socket.write(formatRequest({ headers: [["Host", `127.0.0.1:${port}`]] }).repeat(20_000));
+  await once(socket, "close");
 });
 
 test("a failure of ours is told without its reason, which is in the log", async () => {

@@ -1,21 +1,26 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { X509Certificate } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createHost } from "@tau/harness/host";
+import { SettingsManager } from "@tau/harness/settings";
 import { createProof, importToken } from "@tau/protocol/gateway";
+import { connectToGateway, getGatewayFiles } from "@tau/protocol/node";
 import { WebSocket } from "ws";
 import { expect, onTestFinished, test } from "vitest";
+import { serveGateway } from "../../src/life/serve.ts";
 import { openTestGateway } from "../../src/testing/index.ts";
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 
-async function createCertificate() {
+async function createCertificate(name = "localhost") {
   const directory = await mkdtemp(join(tmpdir(), "tau-tls-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];
   const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  const names = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name},IP:127.0.0.1`];
   execFileSync("openssl", [...args, "-keyout", key, "-out", cert, ...names], { stdio: "ignore" });
   return { cert, key };
 }
@@ -56,6 +61,35 @@ test("with a certificate it listens on all addresses, encrypted, and its names a
   socket.send(JSON.stringify({ type: "req", id: "1", method: "connect", params }));
   expect(await answer).toMatchObject({ ok: true, payload: { type: "hello-ok" } });
   socket.close();
+});
+
+test("programs of the account know the gateway by its certificate, whoever signed it", async ({ skip }) => {
+  if (!hasOpenssl) skip("openssl is not installed, which makes the certificate.");
+  const [own, other] = [await createCertificate("tau.example.com"), await createCertificate("tau.example.com")];
+  const agentDir = await mkdtemp(join(tmpdir(), "tau-tls-"));
+  onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+  const settings = SettingsManager.inMemory({ gateway: { port: 0, host: "0.0.0.0", tls: own } });
+  const served = await serveGateway({
+    agentDir,
+    version: "1.2.3",
+    settings,
+    startDirectory: agentDir,
+    openDirectory: async (cwd, params) => createHost({ agentDir, params: { cwd, agentDir, ...params } }),
+    onStop: () => {},
+  });
+  onTestFinished(() => served.stop());
+  const client = await connectToGateway({ agentDir });
+  expect(await client.call("health")).toMatchObject({ ok: true });
+  client.close();
+  // Somebody else listens there.
+  const { address } = getGatewayFiles(agentDir);
+  const { fingerprint256: fingerprint } = new X509Certificate(await readFile(other.cert));
+  const known = JSON.parse(await readFile(address, "utf8")) as object;
+  await writeFile(address, JSON.stringify({ ...known, fingerprint }));
+  await expect(connectToGateway({ agentDir })).rejects.toThrow("another certificate");
+  // What is typed is another gateway, which has to be one that the machine trusts.
+  const { port } = new URL(served.gateway.url);
+  await expect(connectToGateway({ agentDir, url: `wss://127.0.0.1:${port}` })).rejects.toThrow("certificate");
 });
 
 test.each([

@@ -48,6 +48,8 @@ export interface ActivityParts {
   clock: Clock;
   /** Throws when the session cannot run. */
   mustBeUsable: () => void;
+  /** See `AdmitRun`. Undefined: runs begin at once. */
+  admitRun: ((signal: AbortSignal) => Promise<() => void>) | undefined;
   /** Called before a run with what it begins with; returns what it begins with instead. */
   beforeRun: (prompts: readonly AgentMessage[]) => Promise<readonly AgentMessage[]>;
   /**
@@ -202,7 +204,9 @@ export class Activity {
     this.#state = { kind: "starting", aborted: undefined, waitsFor };
     return this.#lane.add(async () => {
       let continues = continuesOnError;
+      let release = () => {};
       try {
+        if (this.#parts.admitRun) release = await this.#admit(this.#parts.admitRun);
         const outcome = await work();
         continues = outcome === undefined || continuesAfter(outcome.end, outcome.isSteered);
         return outcome;
@@ -211,8 +215,22 @@ export class Activity {
         // A run that could not begin has not said what it took from the queue.
         this.#parts.inbox.takeBack();
         if (continues && !this.#parts.inbox.isEmpty) this.#runQueued();
+        release();
       }
     });
+  }
+
+  /** Waits until a run may begin. An abort ends the waiting, and then the run. */
+  async #admit(admitRun: NonNullable<ActivityParts["admitRun"]>): Promise<() => void> {
+    const controller = new AbortController();
+    this.#beginExclusive(controller);
+    const stopFollowing = follow(this.#parts.lifetime, (reason) => controller.abort(reason));
+    try {
+      return await admitRun(controller.signal);
+    } finally {
+      stopFollowing();
+      this.#endExclusive();
+    }
   }
 
   /** Begins a run with what is queued. */

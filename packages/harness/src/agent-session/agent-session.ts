@@ -155,6 +155,7 @@ export class AgentSession {
       inbox: this.#inbox,
       lifetime: signal,
       mustBeUsable,
+      admitRun: parts.admitRun && ((aborted) => parts.admitRun!(this, aborted)),
       beforeRun: (prompts) => this.#binding.beforeRun(prompts),
       takeSent: (mayContinue) => this.#binding.takeSent(mayContinue),
       onSettled: async ({ kind }) => {
@@ -440,6 +441,11 @@ export class AgentSession {
     const { run } = this.#activity;
     run?.stopAfterTurn({ kind: "aborted", by: "person", reason });
     return run !== undefined;
+  }
+
+  /** Another session of the same host has started this one, and ends it. */
+  get isChild(): boolean {
+    return this.#parts.parent !== undefined;
   }
 
   /** Something goes on that would end with the session: a run, a queued message, or a command in the background. */

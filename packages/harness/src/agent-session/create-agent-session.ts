@@ -217,6 +217,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       sessions,
       abortSignal: params.abortSignal,
       afterCrash: params.afterCrash,
+      admitRun: params.admitRun,
       problems: [
         ...describeProblems(services),
         ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),

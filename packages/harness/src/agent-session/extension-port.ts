@@ -34,7 +34,6 @@ export interface ExtensionPortParts {
 
 export function createExtensionPort(parts: ExtensionPortParts): ExtensionSessionPort {
   const { session, extensions, reader, models, choices, activity, host, clock } = parts;
-  const { waits } = extensions;
   let nestedCalls = 0;
   const { sessionManager, modelRegistry } = session;
   return {
@@ -118,7 +117,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     setSessionName: async (name) => void (await sessionManager.appendSessionInfo(name)),
     setLabel: async (entryId, label) => void (await sessionManager.appendLabelChange(entryId, label)),
 
-    exec: (command, args, options) => waits.during(() => execProgram(command, args, { cwd: session.cwd, ...options })),
+    exec: (command, args, options) => execProgram(command, args, { cwd: session.cwd, ...options }),
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
     setActiveTools(names) {
@@ -130,9 +129,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     refreshTools: () => choices.refit(),
     getCallableTools: () => session.tools,
     executeTool: (callerId, name, args, options) =>
-      waits.during(() =>
-        executeNested(parts, { id: `${callerId}/${++nestedCalls}`, callerId, name, args, ...options }),
-      ),
+      executeNested(parts, { id: `${callerId}/${++nestedCalls}`, callerId, name, args, ...options }),
     getCommands: () => listSlashCommands(session),
 
     registerProvider: (name, config) => extensions.providers.register(name, config),

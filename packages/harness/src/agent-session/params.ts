@@ -9,6 +9,7 @@ import type { ExtensionsParams } from "../extensions/has-extensions.ts";
 import type { ChannelBinding, GivenTool } from "../pipeline/layer.ts";
 import type { Audit, Decide } from "../policy/policy.ts";
 import type { ResourceLoader, ResourceLoaderOptions } from "../resources/resource-loader.ts";
+import type { AgentSession } from "./agent-session.ts";
 import type { AskChoice } from "./approvals.ts";
 import type { AfterCrash } from "./after-crash.ts";
 import type { LiveSessions } from "./live-sessions.ts";
@@ -17,6 +18,12 @@ import type { SandboxSettings } from "../sandbox/settings.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
+
+/**
+ * Resolves when a run of the session may begin, with what is called when it is over and nothing follows it. Must resolve soon
+ * when the signal aborts; the run then ends before it asks a model.
+ */
+export type AdmitRun = (session: AgentSession, signal: AbortSignal) => Promise<() => void>;
 
 export interface AgentSessionParams {
   /** Where commands run and relative paths begin. Default: the working directory of the process. */
@@ -51,6 +58,8 @@ export interface AgentSessionParams {
   >;
   /** Default: messages that were queued when a process was killed are refused with a notice. */
   afterCrash?: AfterCrash;
+  /** Called before each run. Default: runs begin at once. */
+  admitRun?: AdmitRun;
   /** The session that started this one. If it is open in this process, this one ends and spends with it. */
   parentSessionId?: string;
   /** A session to go on with. Throws `session_not_found` when there is none. */

@@ -8,6 +8,7 @@ import type { Tracer } from "../observe/trace.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { AfterCrash } from "./after-crash.ts";
+import type { AdmitRun } from "./params.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { PolicyParts } from "./call-judge.ts";
 import type { ModelChoice, ToolSources } from "./choices.ts";
@@ -34,6 +35,7 @@ export interface AgentSessionParts {
   sessions: LiveSessions;
   abortSignal: AbortSignal | undefined;
   afterCrash: AfterCrash | undefined;
+  admitRun: AdmitRun | undefined;
   /** What is wrong with the files that the session is made of. */
   problems: readonly Notice[];
   trace: { tracer: Tracer | undefined; agentName: string | undefined };

@@ -14,6 +14,7 @@ import type {
 } from "./api.ts";
 import type { ExtensionContext } from "./context.ts";
 import type { ExtensionEvent, ExtensionEventName } from "./events.ts";
+import type { Waits } from "./waits.ts";
 
 /** How an extension came here, which decides whether it is trusted from the start. */
 export type ExtensionOrigin =
@@ -94,6 +95,8 @@ export interface Extension extends Registrations {
   readonly state: ExtensionTrustState;
   /** Where its code runs. */
   readonly host: "process" | "isolated";
+  /** What it waits for does not count as work of its handlers. */
+  readonly waits: Waits;
   /** There is a session now: what could not be asked before is asked. Absent: there is nothing to ask. */
   begin?(): Promise<void>;
   /** Ends what runs of it. */

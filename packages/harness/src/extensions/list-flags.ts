@@ -33,6 +33,6 @@ async function readRemembered(
   { agentDir }: ExtensionPlace,
 ): Promise<ReadonlyMap<string, FlagDefinition> | undefined> {
   const { readManifest } = await import("./isolated/manifest-cache.ts");
-  const manifest = await readManifest({ agentDir, digest, path });
+  const manifest = readManifest({ agentDir, digest, path });
   return manifest && new Map(manifest.flags.map(({ name, flag }) => [name, flag]));
 }

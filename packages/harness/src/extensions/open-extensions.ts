@@ -21,7 +21,6 @@ import { ChangedInputs } from "./session/changed-inputs.ts";
 import type { SessionStart } from "./session/extension-slot.ts";
 import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session/session-extensions.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
-import { createWaits } from "./waits.ts";
 
 export interface OpenExtensionsParts extends ExtensionPlace {
   registry: ModelRegistry;
@@ -119,13 +118,11 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
       }
     }
   }
-  const waits = createWaits();
   return {
     extensions: all,
     idle,
     problems,
     lifetime,
-    waits,
     events,
     providers,
     changed,

@@ -7,6 +7,7 @@ import type { ExtensionPolicy } from "../policy/extension-policy.ts";
 import type { JudgeParts } from "../policy/judge.ts";
 import type { PathRules } from "../policy/paths.ts";
 import type { Audit } from "../policy/policy.ts";
+import { createRememberedRules } from "../policy/remembered-rules.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
 import type { ChildProgram } from "./has-extensions.ts";
 import { createEarlyJudge } from "./isolated/early-judge.ts";
@@ -53,6 +54,8 @@ async function open(
   { child, ports, judging, registry, ...parts }: OpenIsolatedParts & { stream: StreamBatch },
 ): Promise<Extension | ExtensionProblem> {
   const { getPolicy, getJudgeParts, getPathRules } = judging;
+  const { agentDir, cwd, ids, audit } = parts;
+  const remembered = createRememberedRules({ agentDir, cwd, ids });
   try {
     return await loadIsolated(source, {
       ...parts,
@@ -64,7 +67,7 @@ async function open(
       createJudge: (extension) =>
         createLateJudge(
           () => createHostcallJudge(getJudgeParts(), { extension, pathRules: getPathRules() }),
-          createEarlyJudge({ extension, getPolicy, audit: parts.audit }),
+          createEarlyJudge({ extension, getPolicy, remembered, audit }),
           ports.getSession,
         ),
       isKnownProvider: (name) => registry.getAll().some(({ provider }) => provider === name),

@@ -1,47 +1,62 @@
 import { createFakeClock } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
 import type { ExtensionAPI, ExtensionFactory } from "./api.ts";
-import { createApi, createEventBus } from "./create-api.ts";
+import { createEventBus } from "./create-api.ts";
 import { createLifetime } from "./create-context.ts";
 import type { ExtensionEvent, ExtensionEventName } from "./events.ts";
-import { createRegistrations, type Extension, type ExtensionProblem } from "./extension.ts";
+import type { Extension, ExtensionProblem } from "./extension.ts";
+import { startExtension } from "./load/start-extension.ts";
 import { ExtensionRunner, maxHandlerMs } from "./runner.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 import { noUi } from "./ui.ts";
-import { createWaits } from "./waits.ts";
 
-const port = { ui: noUi, mode: "print", cwd: "/project" } as ExtensionSessionPort;
+const answers: (() => void)[] = [];
+const wait = <T>(value: T) => new Promise<T>((resolve) => answers.push(() => resolve(value)));
+/** Ends all dialogs and commands. */
+const answerAll = () => {
+  for (const answer of answers.splice(0)) answer();
+};
+
+const port = {
+  ui: { ...noUi, confirm: () => wait(true) },
+  mode: "print",
+  cwd: "/project",
+  exec: () => wait({ stdout: "", stderr: "", code: 0, killed: false }),
+} as unknown as ExtensionSessionPort;
+
+const tooLong = (extension: string): ExtensionProblem => ({
+  extension,
+  message: "Its handler of agent_start failed: it took more than 10 seconds",
+});
 
 async function run(...factories: ExtensionFactory[]) {
   const clock = createFakeClock();
   const problems: ExtensionProblem[] = [];
   const lifetime = createLifetime();
-  const waits = createWaits();
   const events = createEventBus();
   const extensions = await Promise.all(
     factories.map(async (factory, index): Promise<Extension> => {
-      const registrations = createRegistrations();
       const path = `/extensions/${index + 1}.ts`;
       const name = `extension ${index + 1}`;
       const info = { path, source: "local", scope: "user", origin: "top-level" } as const;
-      const api: ExtensionAPI = createApi({
-        registrations,
+      const source = { id: path, name, path, origin: "user", digest: "", info } as const;
+      const outcome = await startExtension(source, factory, {
+        clock,
         lifetime,
         events,
         getSession: () => port,
         flagValues: new Map(),
-        findFlag: (flag) => registrations.flags.get(flag),
+        findFlag: () => undefined,
         listMcpServers: () => [],
         report: (message) => problems.push({ extension: name, message }),
       });
-      await factory(api);
-      const source = { id: path, name, path, origin: "user", digest: "", info } as const;
-      return { ...registrations, source, state: "trusted", host: "process", close: async () => {} };
+      if (outcome.kind === "failed") throw new Error(outcome.message);
+      return outcome.extension;
     }),
   );
   const report = (problem: ExtensionProblem) => void problems.push(problem);
-  const runner = new ExtensionRunner({ extensions, session: port, clock, lifetime, waits, report });
-  return { runner, clock, problems, lifetime, waits };
+  const runner = new ExtensionRunner({ extensions, session: port, clock, lifetime, report });
+  return { runner, clock, problems, lifetime };
 }
 
 function fail(): never {
@@ -163,23 +178,71 @@ describe("ExtensionRunner", () => {
     await expect(runner.emit(toolCall({}))).rejects.toThrow("extension 1");
   });
 
-  test("gives up on a handler after ten seconds, not counting what it waits for", async () => {
-    let answer = () => {};
-    const { runner, clock, problems, waits } = await run((tau) => {
+  test("gives up on a handler after ten seconds", async () => {
+    const { runner, clock, problems } = await run((tau) => {
       tau.on("agent_start", () => new Promise(() => {}));
-      tau.on("turn_start", () => waits.during(() => new Promise<void>((resolve) => (answer = resolve))));
     });
     const started = runner.emit({ type: "agent_start" });
-    clock.advance(maxHandlerMs);
+    await clock.advance(maxHandlerMs);
     await started;
-    expect(problems.map(({ message }) => message)).toEqual([
-      "Its handler of agent_start failed: it took more than 10 seconds",
-    ]);
-    const turn = runner.emit({ type: "turn_start", turnIndex: 0, timestamp: 0 });
-    clock.advance(maxHandlerMs);
-    await Promise.resolve();
-    answer();
-    await turn;
+    expect(problems).toEqual([tooLong("extension 1")]);
+  });
+
+  test("what a handler waits for does not count: dialogs, commands and other tools", async () => {
+    const { runner, clock, problems } = await run((tau) => {
+      tau.on("agent_start", async (_event, { ui }) => {
+        await ui.confirm("Sure?", "");
+        await tau.exec("sleep", []);
+      });
+    });
+    for (const waitMs of [1, maxHandlerMs, maxHandlerMs * 100]) {
+      const started = runner.emit({ type: "agent_start" });
+      for (let step = 0; step < 2; step++) {
+        await clock.advance(waitMs);
+        answerAll();
+      }
+      await started;
+    }
+    expect(problems).toEqual([]);
+  });
+
+  test("a handler has ten seconds of its own, however often it waits for something", async () => {
+    let turns = 0;
+    const { runner, clock, problems } = await run((tau) => {
+      tau.on("agent_start", async () => {
+        for (;;) {
+          await tau.exec("true", []);
+          turns++;
+          await new Promise<void>((resolve) => clock.setTimer(4_000, resolve));
+        }
+      });
+    });
+    const started = runner.emit({ type: "agent_start" });
+    let isOver = false;
+    void started.then(() => (isOver = true));
+    for (let step = 0; step < 10 && !isOver; step++) {
+      await clock.advance(60_000);
+      answerAll();
+      await clock.advance(4_000);
+    }
+    await started;
+    expect(turns).toBe(3);
+    expect(problems).toEqual([tooLong("extension 1")]);
+  });
+
+  test("what one extension waits for gives no time to another", async () => {
+    const { runner, clock, problems } = await run(
+      (tau) => void tau.on("turn_start", async (_event, { ui }) => void (await ui.confirm("Sure?", ""))),
+      (tau) => void tau.on("agent_start", () => new Promise(() => {})),
+    );
+    const asking = runner.emit({ type: "turn_start", turnIndex: 0, timestamp: 0 });
+    const started = runner.emit({ type: "agent_start" });
+    await clock.advance(maxHandlerMs);
+    await started;
+    expect(problems).toEqual([tooLong("extension 2")]);
+    await clock.advance(maxHandlerMs * 10);
+    answerAll();
+    await asking;
     expect(problems).toHaveLength(1);
   });
 
@@ -204,19 +267,6 @@ describe("ExtensionRunner", () => {
     clock.advance(maxHandlerMs * 10);
     abort.abort();
     expect(await asked).toEqual({ cancel: true });
-  });
-
-  test("a dialog of one extension that nobody answers does not hold up a slow handler of another", async () => {
-    let answer = () => {};
-    const { runner, clock, waits } = await run(
-      (tau) => void tau.on("agent_start", () => new Promise<void>((resolve) => (answer = resolve))),
-    );
-    void waits.during(() => new Promise(() => {}));
-    const started = runner.emit({ type: "agent_start" });
-    clock.advance(maxHandlerMs);
-    await new Promise(setImmediate);
-    answer();
-    await started;
   });
 
   const throwing = new Proxy({}, { get: (_target, key) => (key === "then" ? undefined : fail()), has: () => false });

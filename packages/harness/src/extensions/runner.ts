@@ -3,7 +3,7 @@
  * the answers. A handler that fails is reported and skipped; one that guards something denies instead.
  */
 import type { Clock } from "@tau/ai";
-import { getErrorMessage, untilAborted, untilTimeout } from "@tau/ai/internal";
+import { getErrorMessage, oncePer, untilAborted, untilTimeout } from "@tau/ai/internal";
 import type { ExtensionContext } from "./context.ts";
 import { type CombinedResult, combineResult } from "./combine-results.ts";
 import { createContext, createLifetime, type Lifetime } from "./create-context.ts";
@@ -11,7 +11,8 @@ import { type ExtensionEvent, type ExtensionEventName, guardEvents } from "./eve
 import type { AnyHandler, Extension, ExtensionProblem } from "./extension.ts";
 import { parseResult } from "./parse-results.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
-import { createWaits, type Waits } from "./waits.ts";
+import { createOwnSession } from "./session/own-session.ts";
+import type { Waits } from "./waits.ts";
 
 /** What the session asks of its extensions; the session works the same without it. */
 export interface ExtensionHooks {
@@ -31,31 +32,30 @@ export interface RunnerParts {
   clock: Clock;
   report: (problem: ExtensionProblem) => void;
   lifetime?: Lifetime;
-  waits?: Waits;
 }
 
 interface HandlerCall {
   readonly extension: Extension;
   readonly handler: AnyHandler;
+  readonly context: ExtensionContext;
 }
 
-/** How long a handler may work. Waiting for a person or for a command of its own does not count. */
+/** How long a handler may work. While its extension waits for a person, a command or another tool, that does not count. */
 export const maxHandlerMs = 10_000;
 
 export class ExtensionRunner implements ExtensionHooks {
   readonly extensions: readonly Extension[];
   readonly lifetime: Lifetime;
   readonly #parts: RunnerParts;
-  readonly #waits: Waits;
-  readonly #context: ExtensionContext;
+  /** The session, as an extension sees it. */
+  readonly getSession: (extension: Extension) => ExtensionSessionPort;
   readonly #lists = new Map<ExtensionEventName, readonly HandlerCall[]>();
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
     this.extensions = parts.extensions;
     this.lifetime = parts.lifetime ?? createLifetime();
-    this.#waits = parts.waits ?? createWaits();
-    this.#context = createContext(parts.session, this.lifetime);
+    this.getSession = oncePer(({ waits }: Extension) => createOwnSession(parts.session, waits));
     for (const { handlers } of this.extensions) handlers.onChange(() => this.#lists.clear());
   }
 
@@ -105,9 +105,11 @@ export class ExtensionRunner implements ExtensionHooks {
   #list(name: ExtensionEventName): readonly HandlerCall[] {
     const known = this.#lists.get(name);
     if (known) return known;
-    const list = this.extensions.flatMap((extension) =>
-      (extension.handlers.get(name) ?? []).map((handler) => ({ extension, handler })),
-    );
+    const list = this.extensions.flatMap((extension) => {
+      const handlers = extension.handlers.get(name) ?? [];
+      const context = createContext(this.getSession(extension), this.lifetime);
+      return handlers.map((handler) => ({ extension, handler, context }));
+    });
     this.#lists.set(name, list);
     return list;
   }
@@ -118,9 +120,9 @@ export class ExtensionRunner implements ExtensionHooks {
   }
 
   /** Its answer, or a promise of it. Undefined if the handler failed; a guard that failed throws. */
-  #call({ extension, handler }: HandlerCall, event: ExtensionEvent): unknown {
+  #call({ extension, handler, context }: HandlerCall, event: ExtensionEvent): unknown {
     try {
-      const answer = handler(event, this.#context);
+      const answer = handler(event, context);
       return isThenable(answer)
         ? this.#wait(extension, Promise.resolve(answer), event)
         : parseResult(event.type, answer);
@@ -131,7 +133,7 @@ export class ExtensionRunner implements ExtensionHooks {
 
   async #wait(extension: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
     try {
-      return parseResult(event.type, await this.#settle(answer, event));
+      return parseResult(event.type, await this.#settle(extension, answer, event));
     } catch (error) {
       return this.#fail(extension, event, error);
     }
@@ -148,24 +150,23 @@ export class ExtensionRunner implements ExtensionHooks {
   }
 
   /** Handlers that ask a model take long. Their event has a signal, which ends the wait instead. */
-  async #settle(answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
+  async #settle({ waits }: Extension, answer: Promise<unknown>, event: ExtensionEvent): Promise<unknown> {
     const { signal } = event as { signal?: AbortSignal };
-    if (!signal) return await this.#limit(answer);
+    if (!signal) return await this.#limit(waits, answer);
     const outcome = await untilAborted(answer, signal);
     return outcome.kind === "done" ? outcome.value : undefined;
   }
 
-  async #limit(answer: Promise<unknown>): Promise<unknown> {
-    for (;;) {
-      const waited = this.#waits.count;
-      const outcome = await untilTimeout(answer, maxHandlerMs, this.#parts.clock);
+  async #limit(waits: Waits, answer: Promise<unknown>): Promise<unknown> {
+    const { clock } = this.#parts;
+    const start = clock.monotonic() - waits.waitedMs;
+    for (let leftMs = maxHandlerMs; leftMs > 0;) {
+      const outcome = await untilTimeout(answer, leftMs, clock);
       if (outcome.kind === "done") return outcome.value;
-      if (!this.#waits.isWaiting && this.#waits.count === waited) {
-        throw new Error(`it took more than ${maxHandlerMs / 1_000} seconds`);
-      }
-      // Another extension may wait for longer than this one needs.
-      await Promise.race([this.#waits.whenOver(), answer]);
+      if (waits.isWaiting) await Promise.race([waits.whenOver(), answer]);
+      leftMs = maxHandlerMs - (clock.monotonic() - waits.waitedMs - start);
     }
+    throw new Error(`it took more than ${maxHandlerMs / 1_000} seconds`);
   }
 
   #report({ source }: Extension, message: string): void {

@@ -76,8 +76,8 @@ export class Host {
     );
   }
 
-  /** Creates a session with the parameters of this host, for another agent if one is named. */
-  async create(params: Pick<AgentSessionParams, "agentName"> = {}): Promise<string> {
+  /** Creates a session with the parameters of this host, for another agent if one is named, or as the child of another. */
+  async create(params: Pick<AgentSessionParams, "agentName" | "parentSessionId"> = {}): Promise<string> {
     const session = await createAgentSession({ ...this.#options.params, ...params, sessions: this.#live });
     return await this.#host(session);
   }

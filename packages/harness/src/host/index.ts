@@ -1,5 +1,6 @@
 /** Hosting sessions for surfaces. */
 export type { AfterCrash } from "../agent-session/after-crash.ts";
+export type { AdmitRun } from "../agent-session/params.ts";
 export { LiveSessions } from "../agent-session/live-sessions.ts";
 export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand } from "./commands/index.ts";
@@ -7,3 +8,4 @@ export { formatNothingToCompact } from "./commands/models.ts";
 export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
 export { createHost, Host, type HostOptions, type HostWatcher } from "./host.ts";
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
+export { createRequestUi, OpenDialogs, type OpenDialogsOptions } from "../extensions/ui-requests.ts";

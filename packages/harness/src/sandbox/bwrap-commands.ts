@@ -1,16 +1,11 @@
 /** Commands in a sandbox each, where the program that starts the commands of a session is not installed. */
-import { createPidNamespace } from "@tau/tools";
-import { lookAtPath } from "./look.ts";
-import { type Mount, toBwrapArguments } from "./mounts.ts";
+import type { ConfinedLimits, ConfinedProcess, SpawnRequest } from "@tau/tools";
+import { descriptors, startBwrap } from "./bwrap-process.ts";
+import { isMountMissing, maxRenewals } from "./missing-mounts.ts";
+import { toBwrapArguments } from "./mounts.ts";
 import { NetworkHolder } from "./network/network-holder.ts";
-import type { BwrapParts, CreateRequest, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
+import type { BwrapParts, CreateRequest, EntryWay, MountPlan, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
-
-const descriptors = { arguments: 3, filter: 4 };
-
-/** A socket that was found may be gone with its program: it cannot be covered, and need not be. */
-const canBeMade = ({ kind, path }: Mount): boolean =>
-  (kind !== "hidden-file" && kind !== "hidden-directory") || lookAtPath(path) !== undefined;
 
 export class BwrapCommands implements SandboxedCommands {
   readonly isFixed = false;
@@ -23,28 +18,44 @@ export class BwrapCommands implements SandboxedCommands {
     if (parts.network !== "all") this.#network = new NetworkHolder(parts);
   }
 
-  async enter(createRequest: CreateRequest, mounts: readonly Mount[]): Promise<EntryWay> {
+  async enter(createRequest: CreateRequest, plan: MountPlan): Promise<EntryWay> {
     // Without a common network each command has one of its own.
     const network = await this.#network?.open();
     const request = await createRequest(network?.sockets);
     const enterNetwork = network?.enter ?? [];
-    const args = toBwrapArguments({
-      ...this.#parts,
-      mounts: mounts.filter(canBeMade),
-      forHelper: false,
-      keepsNetwork: enterNetwork.length > 0,
-      filterDescriptor: descriptors.filter,
-    });
-    const bytes = Buffer.from([...args, "--chdir", request.cwd].map((text) => `${text}\0`).join(""));
-    const program = [...enterNetwork, this.#parts.bwrap, "--args", String(descriptors.arguments), "--"];
-    return {
-      kind: "wrap",
-      request: { ...request, inputs: [bytes, this.#filter] },
-      namespace: createPidNamespace("bubblewrap", program as [string, ...string[]]),
-    };
+    return { start: (limits) => this.#start({ request, limits, plan, enterNetwork }) };
+  }
+
+  async #start({ request, limits, plan, enterNetwork }: Start): Promise<ConfinedProcess> {
+    for (let renewals = 0; ; renewals++) {
+      const args = toBwrapArguments({
+        ...this.#parts,
+        mounts: plan.mounts,
+        forHelper: false,
+        keepsNetwork: enterNetwork.length > 0,
+        filterDescriptor: descriptors.filter,
+      });
+      const { process, complaint } = await startBwrap({
+        program: [...enterNetwork, this.#parts.bwrap],
+        arguments: [...args, "--chdir", request.cwd],
+        filter: this.#filter,
+        request,
+        limits,
+      });
+      if (complaint === undefined || renewals === maxRenewals || !isMountMissing(complaint)) return process;
+      plan.renew();
+    }
   }
 
   async close(): Promise<void> {
     await this.#network?.close();
   }
+}
+
+interface Start {
+  readonly request: SpawnRequest;
+  readonly limits: ConfinedLimits;
+  readonly plan: MountPlan;
+  /** What has to come before a program that is to run in the common network. */
+  readonly enterNetwork: readonly string[];
 }

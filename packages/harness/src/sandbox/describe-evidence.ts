@@ -1,13 +1,15 @@
 /** Tells the model which wall a command ran into, and what a person can do about it. Pure. */
 import type { Evidence } from "./evidence.ts";
+import { toLocalEntry } from "./network/local-ports.ts";
 import type { Refusal } from "./proxy/admit.ts";
 
 /** The entry of `sandbox.network` that allows a host: without the port if that is one of the web. */
 export const toAllowEntry = (target: string): string => target.replace(/:(?:80|443)$/, "");
 
-/** Hosts that a person could allow. */
-export const listHosts = ({ refusals }: Pick<Evidence, "refusals">): string[] => [
+/** Hosts and ports of this machine that a person could allow. */
+export const listHosts = ({ refusals, ports }: Pick<Evidence, "refusals" | "ports">): string[] => [
   ...new Set(refusals.filter(({ kind }) => kind === "not_allowed").map(({ target }) => toAllowEntry(target))),
+  ...ports.map(toLocalEntry),
 ];
 
 /** One sentence for each kind of wall, without what to do about it. */
@@ -17,6 +19,10 @@ export function describeEvidence(evidence: Evidence): string[] {
     evidence.refusals.filter((refusal) => refusal.kind === kind).map(({ target }) => target);
   const sentences: [readonly string[], (list: string) => string][] = [
     [targets("not_allowed"), (list) => `The sandbox refused network access to ${list}.`],
+    [
+      evidence.ports.map(toLocalEntry),
+      (list) => `In the sandbox, ${list} does not lead to the server of this machine that listens there.`,
+    ],
     [
       targets("private_address"),
       (list) => `The sandbox refused network access to ${list}, because the name leads to a private address.`,

@@ -23,12 +23,12 @@ test.each([
   ["cat: missing: No such file or directory", {}],
   ["Read-only file system (os error 30)", {}],
 ])("%s", (output, expected) => {
-  const none = { refusals: [], outside: [], protected: [], hidden: [] };
-  expect(findEvidence({ refusals: [], output, cwd: "/w", mounts })).toEqual({ ...none, ...expected });
+  const none = { refusals: [], ports: [], outside: [], protected: [], hidden: [] };
+  expect(findEvidence({ refusals: [], outerPorts: [], output, cwd: "/w", mounts })).toEqual({ ...none, ...expected });
 });
 
 test("a host that was refused many times is told once", () => {
   const refusal = { target: "a.example:443", kind: "not_allowed" } as const;
-  const evidence = findEvidence({ refusals: [refusal, refusal], output: "", cwd: "/w", mounts });
+  const evidence = findEvidence({ refusals: [refusal, refusal], outerPorts: [], output: "", cwd: "/w", mounts });
   expect(evidence.refusals).toEqual([refusal]);
 });

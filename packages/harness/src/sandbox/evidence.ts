@@ -3,10 +3,13 @@ import { resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import type { Mount } from "./mounts.ts";
 import type { Refusal } from "./proxy/admit.ts";
+import { findRefusedPorts } from "./refused-ports.ts";
 
 export interface FailedCommand {
   /** What the proxy refused while it ran. */
   readonly refusals: readonly Refusal[];
+  /** Ports of loopback at which a server of this machine listens, and none inside. */
+  readonly outerPorts: readonly number[];
   /** The end of its output. */
   readonly output: string;
   readonly cwd: string;
@@ -16,6 +19,8 @@ export interface FailedCommand {
 
 export interface Evidence {
   readonly refusals: readonly Refusal[];
+  /** Ports of loopback where it looked for a server of this machine. */
+  readonly ports: readonly number[];
   /** Absolute paths that it could not change, because they are outside of what commands may change. */
   readonly outside: readonly string[];
   /** The same for names in the project that other programs run or obey. */
@@ -32,7 +37,7 @@ const readOnlyMessage = /read-only file system/i;
 const missingMessage = /permission denied|no such file or directory|\b(?:EACCES|ENOENT)\b/i;
 
 /** Says nothing rather than something that may be wrong: a path counts only if the sandbox really holds it. */
-export function findEvidence({ refusals, output, cwd, mounts }: FailedCommand): Evidence {
+export function findEvidence({ refusals, outerPorts, output, cwd, mounts }: FailedCommand): Evidence {
   const lines = output.slice(-maxOutputCharacters).split("\n");
   const findPaths = (message: RegExp) =>
     lines
@@ -43,6 +48,8 @@ export function findEvidence({ refusals, output, cwd, mounts }: FailedCommand): 
   const unchanged = findPaths(readOnlyMessage);
   return {
     refusals: uniqueTargets(refusals).slice(0, maxHosts),
+    // One at a time: each is a question of its own.
+    ports: findRefusedPorts(output.slice(-maxOutputCharacters), outerPorts).slice(0, 1),
     outside: keep(unchanged, "outside"),
     protected: keep(unchanged, "read-only"),
     hidden: keep([...unchanged, ...findPaths(missingMessage)], "hidden-file", "hidden-directory"),

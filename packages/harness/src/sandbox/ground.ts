@@ -10,6 +10,7 @@ import { findRealPath, lookAtPath } from "./look.ts";
 import { type Mount, planMounts } from "./mounts.ts";
 import { getCacheDirectory, getCacheVariables } from "./package-caches.ts";
 import { ProtectedFiles, type ProtectedPaths } from "./protected-files.ts";
+import type { MountPlan } from "./sandboxed-commands.ts";
 import { createSetAside } from "./set-aside.ts";
 import type { SandboxSettings } from "./settings.ts";
 import {
@@ -81,14 +82,28 @@ export class SandboxGround {
   }
 
   /** Before a command: what it sees. `granted`: real paths that it may change besides. `finish` must follow. */
-  begin(granted: readonly string[]): readonly Mount[] {
-    const { settings } = this.#options;
+  begin(granted: readonly string[]): MountPlan {
     // While something runs, whatever is new may be its work.
     if (this.#running === 0) for (const files of this.#files) files.refresh();
     else this.#notices.push(...this.#check());
     this.#running++;
     this.#checkLater();
     if (this.#isHiddenStale()) this.#hidden = this.#findHidden();
+    let mounts = this.#getMounts(granted);
+    return {
+      get mounts() {
+        return mounts;
+      },
+      renew: () => {
+        if (this.#running === 1) for (const files of this.#files) files.refresh();
+        this.#hidden = this.#findHidden();
+        mounts = this.#getMounts(granted);
+      },
+    };
+  }
+
+  #getMounts(granted: readonly string[]): readonly Mount[] {
+    const { settings } = this.#options;
     const inputs = [this.#hidden.paths, ...this.#files.map((files) => files.getPaths())];
     const key = granted.join("\0");
     const isSame = this.#plan?.granted === key && this.#plan.inputs.every((input, index) => input === inputs[index]);

@@ -1,11 +1,13 @@
 /** Commands in one sandbox for the whole session, which is started with the first of them. */
 import { constants } from "node:os";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { ConfinedLimits } from "@tau/tools";
 import { type Helper, notStarted, openHelper } from "./helper.ts";
 import { lookAtPath } from "./look.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
+import { isMountMissing, maxRenewals } from "./missing-mounts.ts";
 import { getCapabilityMask, type Mount, toBwrapArguments } from "./mounts.ts";
-import type { BwrapParts, CreateRequest, EntryWay, SandboxedCommands } from "./sandboxed-commands.ts";
+import type { BwrapParts, CreateRequest, EntryWay, MountPlan, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
 
 interface Opened {
@@ -23,19 +25,19 @@ export class HelperCommands implements SandboxedCommands {
     this.#parts = parts;
   }
 
-  async enter(createRequest: CreateRequest, mounts: readonly Mount[]): Promise<EntryWay> {
-    const helper = await this.#prepare(mounts);
+  async enter(createRequest: CreateRequest, plan: MountPlan): Promise<EntryWay> {
+    const helper = await this.#prepare(plan);
     const request = await createRequest(this.#getSockets(helper));
     const start = async (limits: ConfinedLimits) => {
       const process = await helper.start(request, limits);
       if (process) return process;
       await helper.close();
-      const next = await this.#prepare(mounts);
+      const next = await this.#prepare(plan);
       // Its network is another one.
       const again = await createRequest(this.#getSockets(next));
       return (await next.start(again, limits)) ?? notStarted("The sandbox was ended from outside.");
     };
-    return { kind: "start", start };
+    return { start };
   }
 
   #getSockets({ sockets }: Helper): InnerSockets | undefined {
@@ -43,9 +45,9 @@ export class HelperCommands implements SandboxedCommands {
   }
 
   /** The sandbox with everything mounted that these mounts ask for. */
-  async #prepare(mounts: readonly Mount[]): Promise<Helper> {
-    const { helper, mounted } = await this.#open(mounts);
-    for (const mount of mounts) {
+  async #prepare(plan: MountPlan): Promise<Helper> {
+    const { helper, mounted } = await this.#open(plan);
+    for (const mount of plan.mounts) {
       const key = getKey(mount);
       if (mounted.has(key)) continue;
       await addMount(helper, mount);
@@ -60,14 +62,25 @@ export class HelperCommands implements SandboxedCommands {
   }
 
   /** Commands that come at the same time wait for the same sandbox. */
-  #open(mounts: readonly Mount[]): Promise<Opened> {
-    return (this.#opened = this.#reopen(this.#opened, mounts));
+  #open(plan: MountPlan): Promise<Opened> {
+    return (this.#opened = this.#reopen(this.#opened, plan));
   }
 
   /** A sandbox that was ended from outside is started again. */
-  async #reopen(current: Promise<Opened> | undefined, mounts: readonly Mount[]): Promise<Opened> {
+  async #reopen(current: Promise<Opened> | undefined, plan: MountPlan): Promise<Opened> {
     const opened = await current?.catch(() => undefined);
-    return opened && !opened.helper.isOver() ? opened : await this.#start(mounts);
+    return opened && !opened.helper.isOver() ? opened : await this.#startUntilStill(plan);
+  }
+
+  async #startUntilStill(plan: MountPlan): Promise<Opened> {
+    for (let renewals = 0; ; renewals++) {
+      try {
+        return await this.#start(plan.mounts);
+      } catch (error) {
+        if (renewals === maxRenewals || !isMountMissing(getErrorMessage(error))) throw error;
+        plan.renew();
+      }
+    }
   }
 
   async #start(mounts: readonly Mount[]): Promise<Opened> {

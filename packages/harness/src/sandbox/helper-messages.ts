@@ -1,6 +1,7 @@
 /** What the harness and the first process of a session's sandbox say to each other. Pure. See `channel.h` there. */
 import { constants } from "node:os";
 import type { ConfinedLimits, ExitStatus, SpawnRequest } from "@tau/tools";
+import type { SocketRequest } from "./network/inner-sockets.ts";
 
 export type HelperReply =
   /** Descriptors of the helper: one to write to, and two to read from. None where the system has no more. */
@@ -45,8 +46,9 @@ export const encodeSignal = (slot: number, signal: NodeJS.Signals, isForAll: boo
 export const encodeMount = (kind: keyof typeof helperMountKinds, path: string): Buffer =>
   encode("M", [helperMountKinds[kind].charCodeAt(0)], [path]);
 
-/** Asks for a socket that is connected to a port inside, or listens if `port` is 0. The answer comes with the socket. */
-export const encodeSocket = (id: number, port: number): Buffer => encode("N", [id, port], []);
+/** Asks for a socket inside. The answer comes with the socket. */
+export const encodeSocket = ({ id, port, listens }: SocketRequest): Buffer =>
+  encode("N", [id, port, listens ? 1 : 0], []);
 
 /** Takes whole replies from the front of `bytes`, and answers with what is left. */
 export function decodeReplies(bytes: Buffer): { replies: HelperReply[]; rest: Buffer } {

@@ -62,8 +62,8 @@ export async function openHelper(options: HelperOptions): Promise<Helper> {
     child.once("error", reject);
     const channel = new HelperChannel(child, stream(descriptors.channel), () => {
       const { "child-pid": pid } = JSON.parse(info()) as { "child-pid": number };
-      const ask = (id: number, port: number) => channel.send(encodeSocket(id, port));
-      resolve(new SessionHelper(channel, pid, new HandedSockets(child, pid, ask)));
+      const sockets = new HandedSockets(child, pid, (request) => channel.send(encodeSocket(request)));
+      resolve(new SessionHelper(channel, pid, sockets));
     });
     void channel.ended.then(() => reject(new Error(complaint().trim() || "bubblewrap ended without a message.")));
   });

@@ -138,6 +138,8 @@ export function toBwrapArguments(options: BwrapOptions): string[] {
     ..."--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --die-with-parent --as-pid-1 --cap-drop ALL".split(
       " ",
     ),
+    // The helper gives each command a session itself. A signal to the session of a command does not reach bubblewrap.
+    ...(forHelper ? [] : ["--new-session"]),
     ...(network === "all" || keepsNetwork ? [] : ["--unshare-net"]),
     // Root needs none: it could own files of no other user then.
     ...(isRoot ? [] : ["--unshare-user"]),

@@ -8,7 +8,7 @@ export interface SandboxedCommands {
   /** Whether what is read-only stays so for later commands, as in one sandbox for the session. */
   readonly isFixed: boolean;
   /** Rejects when the sandbox cannot be started. */
-  enter(createRequest: CreateRequest, mounts: readonly Mount[]): Promise<EntryWay>;
+  enter(createRequest: CreateRequest, plan: MountPlan): Promise<EntryWay>;
   close(): Promise<void>;
 }
 
@@ -18,12 +18,15 @@ export interface SandboxedCommands {
  */
 export type CreateRequest = (sockets: InnerSockets | undefined) => Promise<SpawnRequest>;
 
+/** What the command is to see. */
+export interface MountPlan {
+  readonly mounts: readonly Mount[];
+  /** Looks again, because something of it has vanished meanwhile. */
+  renew(): void;
+}
+
 /** An entry without what is done after the command, which is the same for both. */
-export type EntryWay = SandboxEntry extends infer Entry
-  ? Entry extends unknown
-    ? Omit<Entry, "finish">
-    : never
-  : never;
+export type EntryWay = Omit<SandboxEntry, "finish">;
 
 /** What both need to start bubblewrap. */
 export interface BwrapParts {

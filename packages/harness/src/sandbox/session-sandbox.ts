@@ -6,6 +6,7 @@ import { BwrapCommands } from "./bwrap-commands.ts";
 import { toSandboxEnvironment } from "./environment.ts";
 import { getTemporaryDirectories } from "./temporary-files.ts";
 import { SandboxGround } from "./ground.ts";
+import { mayBeRefused } from "./refused-ports.ts";
 import { HelperCommands } from "./helper-commands.ts";
 import { findRealPath } from "./look.ts";
 import { findHelper } from "./programs.ts";
@@ -109,7 +110,7 @@ class LazySandbox implements SessionSandbox {
     if (state.kind === "off" || (state.kind === "unavailable" && mode !== "required")) return undefined;
     if (state.kind === "unavailable") throw refuse(`${state.reason} ${state.fix}`);
     const ground = (this.#ground ??= this.#openGround());
-    const mounts = ground.begin([...this.#grantedPaths, ...more.paths]);
+    const plan = ground.begin([...this.#grantedPaths, ...more.paths]);
     let apart: SandboxedCommands | undefined;
     let network: UsedNetwork | undefined;
     try {
@@ -120,12 +121,15 @@ class LazySandbox implements SessionSandbox {
         network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
         return { ...request, env: { ...toSandboxEnvironment(request.env, ground.cacheVariables), ...network?.env } };
       };
-      const way = await (apart ?? shared).enter(createRequest, mounts);
+      const way = await (apart ?? shared).enter(createRequest, plan);
       const finish = async (end?: CommandEnd) => {
         const notices = [...(network?.problems ?? []), ...ground.finish()];
+        // Before it is closed: what was open for this command alone counts as inside.
+        const findOuterPorts = network?.listOuterPorts;
+        const outerPorts = end?.hasFailed && mayBeRefused(end.output) ? (findOuterPorts?.() ?? []) : [];
         const refusals = network?.finish() ?? [];
         await apart?.close();
-        return createReport(notices, { end, mode, refusals, cwd: request.cwd, mounts });
+        return createReport(notices, { end, mode, refusals, outerPorts, cwd: request.cwd, mounts: plan.mounts });
       };
       return { ...way, finish };
     } catch (error) {

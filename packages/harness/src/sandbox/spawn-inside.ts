@@ -15,9 +15,7 @@ export async function openInside(sandbox: CommandSandbox, spawn: Spawn, request:
   const entry = await sandbox.enter(request);
   if (!entry) return { process: await spawn(request), finish: async () => ({ notices: [] }) };
   try {
-    const process = await (entry.kind === "start"
-      ? entry.start(noLimits)
-      : spawn({ ...entry.request, argv: [...entry.namespace.prefix, ...entry.request.argv] }));
+    const process = await entry.start(noLimits);
     return { process, finish: (end) => entry.finish(end) };
   } catch (error) {
     await entry.finish();

@@ -61,7 +61,13 @@ export type {
 } from "./entry.ts";
 export { createFileStore, type FileStoreOptions } from "./file-store.ts";
 export { encodeLine, readChecksum } from "./line.ts";
-export { findSession, mustBeInSessionDirectory, mustBeSession, type SessionLookup } from "./find-session.ts";
+export {
+  findSession,
+  mustBeInSessionDirectory,
+  mustBeSession,
+  pickSession,
+  type SessionLookup,
+} from "./find-session.ts";
 export { getWorkingDirectory } from "./working-directory.ts";
 export type { ReadOnly } from "./log.ts";
 export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-store.ts";

@@ -70,6 +70,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   resourceLoader: true,
   resources: true,
   afterCrash: true,
+  admitRun: true,
   parentSessionId: true,
   sessionId: true,
   abortSignal: true,

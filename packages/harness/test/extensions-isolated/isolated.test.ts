@@ -4,8 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@tau/ai";
+import { createFiles } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadIsolated } from "../../src/extensions/isolated/index.ts";
+import { noUi } from "../../src/extensions/ui.ts";
 import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
 import { verifyLedger } from "../../src/policy/ledger.ts";
 import {
@@ -296,8 +298,47 @@ describe.runIf(isWalled)("an isolated extension", () => {
         ports: { clock },
       },
     );
-    const call = callTool(host, "go", {}, { onUpdate: () => skip(20_000) });
+    let timer: NodeJS.Timeout | undefined;
+    onTestFinished(() => clearInterval(timer));
+    const onUpdate = () => void (timer = setInterval(() => skip(5_000), 20));
+    const call = callTool(host, "go", {}, { onUpdate });
     await expect(call).rejects.toThrow("It did not answer for 10 seconds.");
+  });
+
+  test("is told what the user can do about what the policy denies", async () => {
+    const host = await load(withApi(`return await api.exec("ls", []).catch((error) => error.message);`));
+    expect(await callTool(host, "go")).toBe(
+      "Capability 'exec' denied by policy (deny_caps). To allow it, change the setting policy.denyCaps, or trust the extension: tau extensions trust guest",
+    );
+  });
+
+  test("shows nothing where there is no interface, and nobody is asked whether it may", async () => {
+    const policy = { ...openPolicy, defaultCaps: ["events" as const] };
+    const code = toolCode(`ctx.ui.setStatus("a", "b"); return String(await ctx.ui.confirm("Sure?", ""));`);
+    const silent = await load(code, { policy, session: { mode: "print", ui: noUi } });
+    expect(await callTool(silent, "go")).toBe("false");
+    expect(silent.decisions).toEqual([]);
+    const shown = await load(code, { policy, session: { ui: noUi } });
+    await expect(callTool(shown, "go")).rejects.toThrow("wants to use ui");
+  });
+
+  test("waits for a person by itself: neither a dialog nor a question of the policy is its work", async () => {
+    const open: (() => void)[] = [];
+    const wait = <T>(value: T) => new Promise<T>((resolve) => open.push(() => resolve(value)));
+    const judge = { judge: () => wait(undefined), createFiles: () => createFiles(), endCall: () => {} };
+    const host = await load(toolCode(`return String(await ctx.ui.confirm("Sure?", ""));`), {
+      session: { ui: { ...noUi, confirm: () => wait(true) } },
+      ports: { createJudge: () => judge },
+    });
+    const { waits } = host.extension;
+    const call = callTool(host, "go");
+    for (const question of ["the policy", "the dialog"]) {
+      await expect.poll(() => open.length, { message: question }).toBe(1);
+      expect(waits.isWaiting).toBe(true);
+      open.pop()!();
+    }
+    expect(await call).toBe("true");
+    expect(waits.isWaiting).toBe(false);
   });
 
   test("that is turned off is so in the audit, and gone from the session", async () => {

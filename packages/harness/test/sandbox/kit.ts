@@ -111,10 +111,16 @@ export interface RunOptions {
   base: Base;
   user: User;
   env?: Record<string, string>;
+  /** A directory that the process has open from the start, as descriptor 40. */
+  inherits?: string;
 }
 
-export function startRunner({ base, user, env = {} }: RunOptions, sessions: readonly RunnerInput[]): ChildProcess {
-  const [program, args] = asUser(user, [process.execPath, base.runner]);
+export function startRunner(
+  { base, user, env = {}, inherits }: RunOptions,
+  sessions: readonly RunnerInput[],
+): ChildProcess {
+  const inheriting = inherits === undefined ? [] : ["bash", "-c", 'exec 40<"$0"; exec "$@"', inherits];
+  const [program, args] = asUser(user, [...inheriting, process.execPath, base.runner]);
   const child = spawn(program, args, { env: { PATH: path, ...env }, stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(JSON.stringify(sessions));
   return child;

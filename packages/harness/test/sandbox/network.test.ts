@@ -273,6 +273,32 @@ for (const user of users) {
         expect(readdirSync(path).toSorted()).toEqual(["a", "c", "d", "file"]);
       });
 
+      test("a server of this machine on loopback is told of, and reached only when its port is allowed", async ({
+        skip,
+      }) => {
+        skip(isMissing());
+        const machine = createServer((_request, response) => response.end("from the machine"));
+        await once(machine.listen(0, "127.0.0.1"), "listening");
+        const { port } = machine.address() as AddressInfo;
+        const nobody = await findPort();
+        const ask = `curl -sSf http://127.0.0.1:${port}/`;
+        const grant = { hosts: [`localhost:${port}`], paths: [] };
+        const results = await run([ask, `curl -sSf http://localhost:${nobody}/`, ask, ask, ask, ask], {
+          grants: { 2: { ...grant, term: "command" }, 4: { ...grant, term: "session" } },
+        });
+        const settings = { network: { allow: [`localhost:${port}`, `localhost:${nobody}`] }, ports: [nobody] };
+        const [listed] = await run([ask], { settings }).finally(() => machine.close());
+        expect(results.map(({ isError }) => isError)).toEqual([true, true, false, true, false, false]);
+        expect(results[0]!.refused).toMatchObject({ hosts: [`localhost:${port}`], paths: [] });
+        expect(results[0]!.text).toContain(`sandbox.network: {"allow":["localhost:${port}"]}`);
+        // Nobody listens there outside either, so it is not the sandbox that is in the way.
+        expect(results[1]!.refused).toBeUndefined();
+        expect(results[2]!.text).toContain("from the machine");
+        expect(listed).toMatchObject({ isError: false, text: expect.stringContaining("from the machine") });
+        // It would lead to itself.
+        expect(listed!.text).toMatch(new RegExp(`Port ${nobody} of this machine cannot be reached from inside`));
+      });
+
       test("a sandbox that was killed is started again with its proxy and its ports", async ({ skip }) => {
         skip(isMissing() || way === "command");
         const port = await findPort();

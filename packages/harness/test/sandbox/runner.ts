@@ -3,6 +3,8 @@
  * Reads a JSON list of sessions from its standard input, and writes one line of JSON for each command.
  */
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import {
   type BashDetails,
   createBashTool,
@@ -37,6 +39,8 @@ export interface RunnerInput {
   maxProcesses?: number;
   /** Milliseconds after which each command is aborted. */
   abortAfterMs?: number;
+  /** A file of the workspace: each command is aborted when it is there. */
+  abortOn?: string;
 }
 
 export interface RunnerResult {
@@ -56,8 +60,30 @@ async function readInput(): Promise<RunnerInput[]> {
 const spawn = createSpawn();
 for (const input of await readInput()) await runSession(input);
 
+function abortWhenThere(path: string): AbortSignal {
+  const abort = new AbortController();
+  const look = setInterval(() => {
+    if (!existsSync(path)) return;
+    clearInterval(look);
+    abort.abort();
+  }, 10);
+  return abort.signal;
+}
+
 async function runSession(input: RunnerInput): Promise<void> {
-  const { helper, commands, abortAfterMs, stays, settings, env, maxProcesses, grants = {}, ports, ...place } = input;
+  const {
+    helper,
+    commands,
+    abortAfterMs,
+    abortOn,
+    stays,
+    settings,
+    env,
+    maxProcesses,
+    grants = {},
+    ports,
+    ...place
+  } = input;
   const sandbox = createSessionSandbox({
     ...place,
     helper,
@@ -82,10 +108,19 @@ async function runSession(input: RunnerInput): Promise<void> {
   for (const [index, command] of commands.entries()) {
     const grant = grants[index];
     const context = { files: createFiles(), spawn, sandbox: grant ? await sandbox.widen(grant) : sandbox };
-    if (command.startsWith("!")) execFileSync("bash", ["--norc", "-c", command.slice(1)], { cwd: place.cwd });
-    const signal = abortAfterMs === undefined ? undefined : AbortSignal.timeout(abortAfterMs);
+    if (command.startsWith("!")) {
+      execFileSync("bash", ["--norc", "-c", command.slice(1)], { cwd: place.cwd });
+      process.stdout.write(`${JSON.stringify({ state: "", text: "", isError: false } satisfies RunnerResult)}\n`);
+      continue;
+    }
+    const signal =
+      abortOn === undefined
+        ? abortAfterMs === undefined
+          ? undefined
+          : AbortSignal.timeout(abortAfterMs)
+        : abortWhenThere(join(place.cwd, abortOn));
     const background = command.startsWith("&");
-    const call = { command: command.replace(/^&|^!.*$/s, ""), ...(background && { background }) };
+    const call = { command: command.replace(/^&/, ""), ...(background && { background }) };
     const state = JSON.stringify(await sandbox.getState());
     const result = await tool.execute("id", call, signal, undefined, context).then(
       ({ content }) => ({

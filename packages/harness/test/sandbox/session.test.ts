@@ -117,6 +117,50 @@ for (const user of users) {
         expect([texts[0], texts[2]]).toEqual(["one", "two"]);
       });
 
+      test("starts again if a hidden path vanishes while bubblewrap makes its mounts, and only then", async ({
+        skip,
+      }) => {
+        skip(isMissing());
+        const { project, session } = await prepare();
+        const [socket = "", armed, broken, log] = ["socket", "armed", "broken", "log"].map((name) =>
+          join(project, name),
+        );
+        const env = await shadowBwrap(
+          user,
+          project,
+          `case "$*" in *--args*) echo x >>${log}; if [ -e ${armed} ]; then rm ${armed} ${socket}; fi
+           if [ -e ${broken} ]; then exec "$real" --ro-bind ${project}/missing /mnt -- true; fi;; esac`,
+        );
+        const server = createServer().listen(socket);
+        onTestFinished(() => void server.close());
+        await once(server, "listening");
+        const counted = (starts: number) => `!test $(wc -l <${log}) = ${starts}`;
+        const commands = {
+          session: [`!touch ${armed}`, "echo one", "echo two"],
+          command: [
+            "true",
+            `!touch ${armed}; : >${log}`,
+            "echo one",
+            `${counted(2)} && : >${log}`,
+            'echo ran >>ran; echo "bwrap: Can\'t find source path /x" >&2; exit 1',
+            `${counted(1)} && test $(wc -l <ran) = 1 && : >${log} && touch ${broken}`,
+            "echo three",
+            `${counted(3)} && rm ${broken}`,
+            "echo four",
+          ],
+        }[way];
+        const [results = []] = await runSessions({ base, user, env }, [{ ...session, commands }]);
+        const texts = results.map(({ text }) => text);
+        if (way === "session") {
+          expect(texts.slice(1)).toEqual(["one", "two"]);
+          return expect(results[2]!.state).toContain("helper");
+        }
+        expect(texts[2]).toBe("one");
+        expect(texts[4]).toMatch(/Can't find source path \/x[^]*code 1/);
+        expect(texts[6]).toMatch(/bwrap: Can't find source path \S+missing[^]*code 1/);
+        expect(texts[8]).toBe("four");
+      });
+
       test("protects and hides files that a person has made or replaced since the session started", async ({
         skip,
       }) => {
@@ -166,6 +210,27 @@ for (const user of users) {
         expect(existsSync(join(project, "outside/.vscode/tasks.json"))).toBe(false);
         expect(results[1]!.text).toContain(join(project, "outside/.envrc"));
         expect(existsSync(join(project, "outside/new"))).toBe(true);
+      });
+
+      test("hands on no descriptor that our own process was started with", async ({ skip }) => {
+        skip(isMissing());
+        const { project, session } = await prepare();
+        const commands = ["echo evil >/proc/self/fd/40/evil; ls /proc/self/fd/40/"];
+        const inherits = join(project, "outside");
+        const [results = []] = await runSessions({ base, user, inherits }, [{ ...session, commands }]);
+        expect(results[0]).toMatchObject({ isError: true });
+        expect(existsSync(join(inherits, "evil"))).toBe(false);
+        const probe = `exec 40<${inherits}; ${process.execPath} -e 'child_process.execSync("echo >/proc/self/fd/40/evil")'`;
+        expect(await outside(user, probe)).toMatchObject({ code: 0 });
+        expect(existsSync(join(inherits, "evil"))).toBe(true);
+      });
+
+      test("lets a command clean up when it is aborted", async ({ skip }) => {
+        skip(isMissing());
+        const { project, session } = await prepare();
+        const commands = ["trap 'echo done >cleaned; exit' TERM; touch ready; sleep 60 & wait"];
+        await runSessions({ base, user }, [{ ...session, commands, abortOn: "ready" }]);
+        expect(readFileSync(join(project, "ws/cleaned"), "utf8")).toBe("done\n");
       });
 
       test("ends a command that takes more than its limits", async ({ skip }) => {
@@ -259,6 +324,23 @@ test("a sandbox that is required and cannot work refuses commands", async ({ ski
   expect(required![0]!.text).toMatch(/root of the file system[^]*Start tau in a project's directory/);
   expect(auto![0]).toMatchObject({ isError: false, text: expect.stringContaining("ran") } as Partial<RunnerResult>);
 });
+
+/** A `bwrap` that runs a script first. Answers with the environment in which it is found. */
+async function shadowBwrap(user: User, project: string, script: string): Promise<Record<string, string>> {
+  const path = process.env["PATH"] ?? "/usr/bin:/bin";
+  const { code, text } = await outside(
+    user,
+    `set -e; mkdir ${project}/bin; cat >${project}/bin/bwrap <<'END'
+#!/bin/sh
+real=$(PATH='${path}' command -v bwrap)
+${script}
+exec "$real" "$@"
+END
+chmod +x ${project}/bin/bwrap`,
+  );
+  if (code !== 0) throw new Error(text);
+  return { PATH: `${project}/bin:${path}` };
+}
 
 const look = async (user: User, project: string): Promise<string> =>
   (await outside(user, `cd ${project}/ws && ls -A && git status --porcelain && find . -newer a.txt -name '.*' | sort`))

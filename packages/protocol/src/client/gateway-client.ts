@@ -2,6 +2,7 @@
 import type { Clock, Ids, Random } from "@tau/ai";
 import { WebSocket } from "#web-socket";
 import type {
+  DialogFrame,
   EventFrame,
   Frame,
   GatewayEventFrame,
@@ -267,6 +268,7 @@ export class GatewayClient {
     if (frame.type === "res") return this.#calls.take(frame);
     if (frame.type === "req") return;
     if (isSessionFrame(frame)) return this.#sessions.get(String(frame.payload.sessionId))?.take(frame);
+    if (isDialogFrame(frame)) return this.#sessions.get(frame.payload.sessionId)?.takeUi(frame);
     if (frame.event === "session.closed") this.#sessions.get(frame.payload.sessionId)?.takeClosed(frame.payload.reason);
     if (frame.event === "session.bash.output") this.#calls.takeOutput(frame.payload.id, frame.payload.delta);
     if (frame.event === "gateway.stopping") this.#restartMs = frame.payload.restartExpectedMs;
@@ -280,6 +282,8 @@ export class GatewayClient {
 }
 
 const isSessionFrame = (frame: EventFrame): frame is SessionEventFrame | SnapshotFrame => "seq" in frame;
+
+const isDialogFrame = (frame: GatewayEventFrame): frame is DialogFrame => frame.event.startsWith("session.dialog.");
 
 function ignoreLoss(error: unknown): void {
   if (!(error instanceof GatewayClientError)) throw error;

@@ -3,8 +3,10 @@ import type { CommandName } from "../command.ts";
 import { type EventPosition, unwrapEvent } from "../envelope.ts";
 import type { SessionEntry } from "../entry.ts";
 import type { SessionEvent } from "../event.ts";
-import type { SessionEventFrame, SnapshotFrame } from "../gateway/frame.ts";
+import type { DialogFrame, SessionEventFrame, SnapshotFrame } from "../gateway/frame.ts";
 import type { MethodData, MethodParams } from "../gateway/methods.ts";
+import { emptyUi, reduceUi, type ShownUi } from "../shown-ui.ts";
+import type { UiAnswer, UiNote } from "../ui-request.ts";
 import { ViewTracker } from "../view-tracker.ts";
 import type { View } from "../view.ts";
 import type { CallOptions } from "./calls.ts";
@@ -49,6 +51,8 @@ export class RemoteSession {
   readonly #changed = new Signal<void>();
   readonly #events = new Signal<SessionEvent>();
   readonly #snapshots = new Signal<View>();
+  readonly #notes = new Signal<UiNote>();
+  #ui = emptyUi;
   /** The last event that is in the view; undefined before the first snapshot. */
   #position: Position | undefined;
   #state: RemoteSessionState = { kind: "waiting" };
@@ -66,6 +70,14 @@ export class RemoteSession {
     return this.#tracker.view;
   }
 
+  /**
+   * What extensions ask and show, for a client with the ability `ui`. The same object until something of it changes; empty
+   * while there is no connection.
+   */
+  get ui(): ShownUi {
+    return this.#ui;
+  }
+
   get state(): RemoteSessionState {
     return this.#state;
   }
@@ -80,7 +92,7 @@ export class RemoteSession {
     return this.#position;
   }
 
-  /** Called whenever the view or the state may differ; deltas may come hundreds of times per second. Returns how to stop. */
+  /** Called whenever the view, `ui` or the state may differ; deltas may come hundreds of times per second. Returns how to stop. */
   onChange(listener: () => void): () => void {
     return this.#changed.add(listener);
   }
@@ -93,6 +105,19 @@ export class RemoteSession {
   /** Called with the view whenever it does not follow from the one before and the events since. Returns how to stop. */
   onSnapshot(listener: (view: View) => void): () => void {
     return this.#snapshots.add(listener);
+  }
+
+  /** Called with every note of an extension. What stays shown is in `ui` too. Returns how to stop. */
+  onNote(listener: (note: UiNote) => void): () => void {
+    return this.#notes.add(listener);
+  }
+
+  /** Answers a dialog of `ui`. False if somebody else was faster, or it is over. */
+  async answerDialog(id: string, answer: UiAnswer): Promise<boolean> {
+    const { accepted } = (await this.#port.call("dialogs.answer", { sessionId: this.id, id, answer })) as {
+      accepted: boolean;
+    };
+    return accepted;
   }
 
   /** Sends a command of the session, and resolves with its data. */
@@ -122,6 +147,7 @@ export class RemoteSession {
     this.#changed.clear();
     this.#events.clear();
     this.#snapshots.clear();
+    this.#notes.clear();
     this.#port.release(this.id);
   }
 
@@ -130,6 +156,8 @@ export class RemoteSession {
     const mine = ++this.#subscription;
     this.#cancelRetry();
     const resume = isFresh ? undefined : this.#position;
+    // What is still open or shown is told again.
+    this.#forgetUi();
     try {
       const params = { sessionId: this.id, ...(resume && { resume: { epoch: resume.epoch, lastSeq: resume.seq } }) };
       const { resumed } = (await this.#port.callOnce("sessions.subscribe", params)) as { resumed: boolean };
@@ -145,6 +173,7 @@ export class RemoteSession {
   suspend(): void {
     this.#subscription++;
     this.#cancelRetry();
+    this.#forgetUi();
     if (this.#state.kind === "live") this.#set({ kind: "waiting" });
   }
 
@@ -169,9 +198,17 @@ export class RemoteSession {
     this.#changed.emit();
   }
 
+  /** Of the client: what an extension asks or shows. */
+  takeUi(frame: DialogFrame): void {
+    this.#ui = reduceUi(this.#ui, frame);
+    if (frame.event === "session.dialog.note") this.#notes.emit(frame.payload.note);
+    this.#changed.emit();
+  }
+
   /** Of the client: the gateway no longer has the session open. */
   takeClosed(reason: string): void {
     this.#subscription++;
+    this.#forgetUi();
     // Another node has it: it is the same session with another epoch.
     if (reason === "moved") void this.subscribe();
     else this.#set({ kind: "closed", reason });
@@ -190,6 +227,12 @@ export class RemoteSession {
     if (hadPosition && error.code.startsWith("invalid_")) return void this.subscribe(true);
     if (!error.retryable) return this.#set({ kind: "closed", reason: error.message });
     this.#cancelRetry = this.#port.setTimer(error.retryAfterMs ?? retryMs, () => void this.subscribe());
+  }
+
+  #forgetUi(): void {
+    if (this.#ui === emptyUi) return;
+    this.#ui = emptyUi;
+    this.#changed.emit();
   }
 
   #set(state: RemoteSessionState): void {

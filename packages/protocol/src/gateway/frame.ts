@@ -3,7 +3,9 @@
  * one `res`; the gateway tells with `event`. Fields that are not listed here are refused.
  */
 import type { EventEnvelope } from "../envelope.ts";
+import type { UiDialog, UiNote } from "../ui-request.ts";
 import type { View } from "../view.ts";
+import type { OpenSessionData } from "./methods.ts";
 
 /** What both sides must speak. A client names the range that it can. */
 export const gatewayProtocol = 1;
@@ -66,7 +68,25 @@ export type GatewayEventFrame =
   /** A session was closed, deleted or taken by another node: it has to be opened again. */
   | { type: "event"; event: "session.closed"; payload: { sessionId: string; reason: string } }
   /** What `session.bash` prints while it runs; `id` is that of the request. */
-  | { type: "event"; event: "session.bash.output"; payload: { sessionId: string; id: string; delta: string } };
+  | { type: "event"; event: "session.bash.output"; payload: { sessionId: string; id: string; delta: string } }
+  /**
+   * Sessions that were opened or closed, or whose list entry has changed. One that is not open has its id alone. Sent to
+   * clients that called `sessions.watch`.
+   */
+  | { type: "event"; event: "sessions.changed"; payload: { sessions: (OpenSessionData | { sessionId: string })[] } }
+  | DialogFrame;
+
+/**
+ * What the extensions of a session ask and show. Sent to clients that follow the session and have the ability `ui`, and
+ * those that are still open or shown once more after each `sessions.subscribe`: whoever follows it again forgets what it
+ * has before.
+ */
+export type DialogFrame =
+  /** Answered with `dialogs.answer`. Only for clients with the scope `approve`. */
+  | { type: "event"; event: "session.dialog.requested"; payload: { sessionId: string; id: string; dialog: UiDialog } }
+  /** It was answered, its time is up, or the extension took it back. */
+  | { type: "event"; event: "session.dialog.resolved"; payload: { sessionId: string; id: string } }
+  | { type: "event"; event: "session.dialog.note"; payload: { sessionId: string; note: UiNote } };
 
 /** The names of what a gateway says besides the events of sessions. */
 export const gatewayEventNames = [
@@ -74,6 +94,10 @@ export const gatewayEventNames = [
   "gateway.stopping",
   "session.closed",
   "session.bash.output",
+  "sessions.changed",
+  "session.dialog.requested",
+  "session.dialog.resolved",
+  "session.dialog.note",
   "session.snapshot",
 ] as const satisfies readonly (GatewayEventFrame | SnapshotFrame)["event"][];
 

@@ -1,6 +1,7 @@
 /** What a gateway and its clients say to each other. */
 export {
   type ChallengePayload,
+  type DialogFrame,
   type EventFrame,
   type Frame,
   type GatewayErrorCode,

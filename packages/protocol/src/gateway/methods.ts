@@ -14,6 +14,7 @@ import {
   type Scope,
   type SessionSummaryData,
 } from "../command.ts";
+import type { UiAnswer } from "../ui-request.ts";
 
 /** `pair`: devices. Scopes are granted by the gateway; a client can only ask for fewer. */
 export type GatewayScope = Scope | "pair";
@@ -146,8 +147,12 @@ interface OwnMethods {
     data: { epoch: string; seq: number; stateVersion: number; resumed: boolean };
   };
   "sessions.unsubscribe": { params: WithSession; data: null };
+  /** `sessions.changed` from then on, as long as the connection lasts. */
+  "sessions.watch": { params: None; data: null };
 
   "approvals.list": { params: None; data: { approvals: { sessionId: string; approval: Approval }[] } };
+  /** A dialog of an extension, see `DialogFrame`. The first answer counts; `accepted` is false for every later one. */
+  "dialogs.answer": { params: WithSession & { id: string; answer: UiAnswer }; data: { accepted: boolean } };
   "models.list": { params: { cwd?: string }; data: { models: ModelData[] } };
   "usage.get": { params: { sessionId?: string; since?: string }; data: UsageData };
   "logs.tail": { params: { limit?: number }; data: { lines: string[] } };
@@ -155,8 +160,8 @@ interface OwnMethods {
   "config.get": { params: None; data: { settings: Record<string, unknown>; hash: string } };
   /** Without `value`, the setting is removed. */
   "config.set": { params: { key: string; value?: unknown; baseHash: string }; data: { hash: string } };
-  /** Reads the settings again without dropping clients. */
-  "gateway.reload": { params: None; data: { changed: string[] } };
+  /** Reads the settings again without dropping clients. What is wrong in their file keeps its last valid value. */
+  "gateway.reload": { params: None; data: { changed: string[]; problems: string[] } };
   /** Ends a run when the calls that are running have ended; `session.abort` ends it at once. */
   "agent.interrupt": { params: WithSession; data: null };
 
@@ -200,7 +205,10 @@ const ownScopes = {
   "sessions.close": "write",
   "sessions.subscribe": "read",
   "sessions.unsubscribe": "read",
+  "sessions.watch": "read",
   "approvals.list": "approve",
+  // An extension may ask whether a call is allowed.
+  "dialogs.answer": "approve",
   "models.list": "read",
   "usage.get": "read",
   "logs.tail": "admin",

@@ -3,7 +3,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { GatewayClientError } from "../client/errors.ts";
 import { GatewayClient, type GatewayClientOptions } from "../client/gateway-client.ts";
-import { findGateway } from "./find-gateway.ts";
+import type { ClientSocket } from "../client/connection.ts";
+import { WebSocket } from "../client/web-socket-node.ts";
+import { findGateway, readFingerprint } from "./find-gateway.ts";
+import { createPinnedSocket } from "./pinned-socket.ts";
 
 export interface ConnectToGatewayOptions extends Partial<Omit<GatewayClientOptions, "key" | "deviceId">> {
   /** The directory with the user's settings. Default: `TAU_DIR`, or `~/.tau`. */
@@ -15,12 +18,20 @@ export interface ConnectToGatewayOptions extends Partial<Omit<GatewayClientOptio
  * `GatewayClientError`: `not_found` if no gateway runs, or what the first try failed with.
  */
 export async function connectToGateway({ agentDir, ...options }: ConnectToGatewayOptions = {}): Promise<GatewayClient> {
-  const found = await findGateway(agentDir ?? getAgentDir());
+  const directory = agentDir ?? getAgentDir();
+  const found = await findGateway(directory);
   if (!found) {
     const message = "No gateway runs for this account. Start one with `tau gateway`.";
     throw new GatewayClientError({ code: "not_found", message, retryable: true });
   }
-  const client = new GatewayClient({ url: found.url, ...options, deviceId: found.deviceId, key: found.token });
+  const { url = found.url } = options;
+  const client = new GatewayClient({
+    ...(url === found.url && { createSocket: (address: string) => createOwnSocket(address, directory) }),
+    ...options,
+    url,
+    deviceId: found.deviceId,
+    key: found.token,
+  });
   try {
     await client.connect();
     return client;
@@ -28,6 +39,12 @@ export async function connectToGateway({ agentDir, ...options }: ConnectToGatewa
     client.close();
     throw error;
   }
+}
+
+/** The gateway of this account is known by its certificate, which may be another one when it was started again. */
+function createOwnSocket(url: string, agentDir: string): ClientSocket {
+  const fingerprint = readFingerprint(agentDir);
+  return fingerprint === undefined ? (new WebSocket(url) as ClientSocket) : createPinnedSocket(url, fingerprint);
 }
 
 const getAgentDir = (): string => process.env["TAU_DIR"] || join(homedir(), ".tau");

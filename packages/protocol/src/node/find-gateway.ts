@@ -23,6 +23,12 @@ export async function findGateway(agentDir: string): Promise<FoundGateway | unde
   return typeof own?.token === "string" ? { url, pid, deviceId: ownDeviceId, token: own.token } : undefined;
 }
 
+/** SHA-256 of the certificate that the gateway of this account shows; undefined where it runs without TLS. */
+export function readFingerprint(agentDir: string): string | undefined {
+  const { fingerprint } = parseObject(getGatewayFiles(agentDir).address);
+  return typeof fingerprint === "string" ? fingerprint : undefined;
+}
+
 /** Empty for a file that does not exist, or that is only half there. */
 function parseObject(path: string): Record<string, unknown> {
   try {

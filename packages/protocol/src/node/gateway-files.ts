@@ -6,7 +6,7 @@ export const ownDeviceId = "local";
 /** The files of a gateway. Only its user may look into the directory. */
 export interface GatewayFiles {
   directory: string;
-  /** Where a running gateway listens: `{ url, pid }`. */
+  /** Where a running gateway listens: `{ url, pid, fingerprint? }`. */
   address: string;
   /** The devices that may connect, with their tokens. */
   devices: string;

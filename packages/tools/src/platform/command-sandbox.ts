@@ -1,5 +1,4 @@
 /** The port to a sandbox: what runs commands behind a wall. Tools only use one; the caller decides which. */
-import type { PidNamespace } from "../shell/pid-namespace.ts";
 import type { RunningProcess, SpawnRequest } from "./spawn.ts";
 
 /** A process with everything that it starts, in a pid namespace of its own. Its `exit` means that none of them is left. */
@@ -44,14 +43,11 @@ export interface SandboxReport {
 }
 
 /** How one command gets into the sandbox. */
-export type SandboxEntry = {
+export interface SandboxEntry {
+  start(limits: ConfinedLimits): Promise<ConfinedProcess>;
   /** Must be called once, when all processes of the command are gone, or without `end` when it was not started. */
   finish(end?: CommandEnd): Promise<SandboxReport>;
-} & (
-  | { readonly kind: "start"; start(limits: ConfinedLimits): Promise<ConfinedProcess> }
-  /** To be started like any other command, in this namespace. */
-  | { readonly kind: "wrap"; readonly request: SpawnRequest; readonly namespace: PidNamespace }
-);
+}
 
 export interface CommandSandbox {
   /** Undefined where there is no sandbox: the command runs as without one. Throws a `ToolsError` if it must not. */

@@ -50,15 +50,14 @@ const newestPids = 24;
 const lingerMs = 100;
 
 export async function startContained(options: ContainedOptions): Promise<Contained> {
-  const { sandbox, table, clock, watchdog } = options;
+  const { sandbox, namespace, table, clock, watchdog } = options;
   const limits = resolveLimits(options.limits);
   const [maxFiles, load] = await Promise.all([table.openFiles(), table.load()]);
   const systemLimits = toSystemLimits(limits, { maxFiles, load });
   const marker = watchdog.mark();
-  const confined = sandbox?.kind === "start" ? await sandbox.start(systemLimits) : undefined;
-  const namespace = sandbox?.kind === "wrap" ? sandbox.namespace : options.namespace;
-  const child = confined ?? (await startHeld({ ...options, namespace }, marker, toRlimits(systemLimits)));
-  const tree: Tree = { ...options, namespace, child, confined, marker, root: child.pid, first: undefined };
+  const confined = await sandbox?.start(systemLimits);
+  const child = confined ?? (await startHeld(options, marker, toRlimits(systemLimits)));
+  const tree: Tree = { ...options, child, confined, marker, root: child.pid, first: undefined };
   const isNamespace = confined !== undefined || namespace !== undefined;
   let ending: Promise<void> | undefined;
   let excess: string | undefined;
@@ -101,13 +100,12 @@ export async function startContained(options: ContainedOptions): Promise<Contain
 }
 
 async function startHeld(
-  { spawn, namespace, request, sandbox, watchdog }: ContainedOptions,
+  { spawn, namespace, request, watchdog }: ContainedOptions,
   marker: Marker,
   rlimits: readonly string[],
 ): Promise<RunningProcess> {
   await watchdog.watch();
-  const wanted = sandbox?.kind === "wrap" ? sandbox.request : request;
-  const inside = namespace ? enterNamespace(wanted, namespace) : wanted;
+  const inside = namespace ? enterNamespace(request, namespace) : request;
   // Outside of the namespace: inside, root has laid down the right to stand back as often as it starts commands.
   return await spawn({ ...marked(inside, marker, rlimits), detached: true });
 }

@@ -2,7 +2,10 @@
  * A pid namespace is the only thing that contains every process a command starts: when its first process ends, the kernel
  * ends all the others, whatever sessions they created and whatever they did to their environment.
  */
+import type { ConfinedLimits } from "../platform/command-sandbox.ts";
 import { type ExitStatus, type Spawn, type SpawnRequest, trySpawn } from "../platform/spawn.ts";
+import { toRlimits } from "./limits.ts";
+import { standBack } from "./process-tree.ts";
 
 /** Puts a command into a namespace of its own. The process that is started lives as long as the namespace does. */
 export interface PidNamespace {
@@ -31,11 +34,19 @@ const init = [
 
 const firstProcess = ["sh", "-c", init, "sh"] as const;
 
-/** A namespace that `program` makes: the last of its arguments must be such that a command can follow. */
-export const createPidNamespace = (name: string, program: readonly [string, ...string[]]): PidNamespace => ({
-  name,
-  prefix: [...program, ...firstProcess],
-});
+/**
+ * The first process where another program has made the namespace, for a command to follow. It says that it has started
+ * with a line to this descriptor, and closes it; if nobody reads there any more, it starts nothing.
+ */
+export const createFirstProcess = (descriptor: number, limits: ConfinedLimits): readonly string[] => {
+  const steps = [...toRlimits(limits), ...standBack];
+  return [
+    "sh",
+    "-c",
+    `echo >&${descriptor} || exit; exec ${descriptor}>&-; { ${steps.join("; ")}; } 2>/dev/null; ${init}`,
+    "sh",
+  ];
+};
 const unshare = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] as const;
 /** Ends the namespace with our process, even if that is killed. */
 const tied = ["setpriv", "--pdeathsig", "KILL", "--"] as const;

@@ -60,20 +60,20 @@ export const variable = "TAU_JOB_ID";
 export const lockLimitLine = (value: number | string): string => `Max file locks .* ${value} `;
 
 /**
+ * Where memory runs out, the system takes the command and not us; where processors are short, its session stands back a
+ * little, so that we can still end it.
+ */
+export const standBack = ["echo 500 >/proc/self/oom_score_adj", "echo 5 >/proc/self/autogroup"] as const;
+
+/**
  * The request with its marks put on, and its limits. The hard limit of locks is set too, which only root can raise;
- * shells call it `-w` or `-x`. Where memory runs out, the system takes the command and not us;
- * where processors are short, its session stands back a little, so that we can still end it.
+ * shells call it `-w` or `-x`.
  */
 export function marked(request: SpawnRequest, { value }: Marker, rlimits: readonly string[]): SpawnRequest {
-  const steps = [
-    `{ ulimit -w ${value} || ulimit -x ${value}`,
-    ...rlimits,
-    "echo 500 >/proc/self/oom_score_adj",
-    'echo 5 >/proc/self/autogroup; } 2>/dev/null; exec "$@"',
-  ];
+  const steps = [`ulimit -w ${value} || ulimit -x ${value}`, ...rlimits, ...standBack];
   return {
     ...request,
-    argv: ["sh", "-c", steps.join("; "), "sh", ...request.argv],
+    argv: ["sh", "-c", `{ ${steps.join("; ")}; } 2>/dev/null; exec "$@"`, "sh", ...request.argv],
     env: { ...request.env, [variable]: String(value) },
   };
 }

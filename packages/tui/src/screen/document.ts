@@ -125,10 +125,12 @@ function toOpenLines(leavesFromEnd: readonly Leaf[], height: number): OpenLine[]
   for (let place = leavesFromEnd.length - 1; place >= 0; place--) {
     const leaf = leavesFromEnd[place] as Leaf;
     const start = starts[place] as number;
-    for (const [offset, text] of leaf.lines.slice(start, leaf.lines.count).entries()) {
-      if (start + offset >= leaf.finished && !leaf.isEphemeral) isHeldBack = true;
-      const mustPrint = !isHeldBack && !leaf.isEphemeral && start + offset >= leaf.saved;
+    let index = start;
+    for (const text of leaf.lines.slice(start, leaf.lines.count)) {
+      if (index >= leaf.finished && !leaf.isEphemeral) isHeldBack = true;
+      const mustPrint = !isHeldBack && !leaf.isEphemeral && index >= leaf.saved;
       open.push({ text, leaf, mustPrint });
+      index++;
     }
   }
   return open;

@@ -1,6 +1,6 @@
 /** Makes lines of components ready to be written. */
 import { CURSOR_MARKER } from "../component.ts";
-import { toCells } from "../text/cells.ts";
+import { isSimpleText, toCells } from "../text/cells.ts";
 import { isLink, isStyle, splitEscapes } from "../text/escape.ts";
 import { expandTabs } from "../text/pad.ts";
 import { removeUnwanted } from "../text/plain.ts";
@@ -16,14 +16,13 @@ export interface Line {
   readonly cursor: number | undefined;
 }
 
-const plain = /^[\x20-\x7e]*$/;
 const image = /^\x1b(?:_G|\]1337;)/;
 /** Before an image that begins in a row above. */
 const cursorUp = /^\x1b\[\d{1,3}A$/;
 
 /** A line that is too wide is cut. Of escape sequences only styles, links and images are left. */
 export function toLine(text: string, columns: number): Line {
-  if (plain.test(text)) {
+  if (isSimpleText(text)) {
     const shown = (text.length > columns ? text.slice(0, columns) : text).trimEnd();
     return { text: shown, width: shown.length, cursor: undefined };
   }
@@ -106,7 +105,7 @@ class LineWriter {
   /** As much of the text as there is room for. */
   #fit(text: string): { text: string; width: number } {
     const room = this.#columns - this.#width - this.#blanks;
-    if (!plain.test(text)) return cut(removeUnwanted(text), room);
+    if (!isSimpleText(text)) return cut(removeUnwanted(text), room);
     if (text.length <= room) return { text, width: text.length };
     return { text: text.slice(0, Math.max(0, room)), width: Math.max(0, room) };
   }

@@ -44,7 +44,8 @@ export function paint(options: PaintOptions): { bytes: string; after: Painted } 
   const stale = findStaleImages(before.rows, lines);
   pen.bytes += stale.bytes;
   const images: [row: number, line: Line][] = [];
-  for (const [row, line] of lines.entries()) {
+  for (let row = 0; row < lines.length; row++) {
+    const line = lines[row] as Line;
     // Among rows that are there, images come last: some terminals take them away where a row is erased.
     const isImage = row >= scrolled && row < before.rows.length && hasKittyImage(line);
     if (!isImage) pen.write(row, line);

@@ -12,10 +12,11 @@ export interface Cell {
 /** Drawn as this many blanks, since the column at which a component is drawn is not known to it. */
 export const tabWidth = 3;
 
-const printableAscii = /^[\x20-\x7e]*$/;
-/** Text in which every code unit is a cluster of its own with one column: letters, punctuation, arrows, signs and lines. */
-const simple =
-  /[\x20-\x7e\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2190-\u22ff\u2500-\u25fc\u2713\u2717]+/y;
+/** Code units that are a cluster of their own with one column: letters, punctuation, arrows, signs, lines and Braille. */
+const simpleUnit =
+  "[\\x20-\\x7e\\u00a0-\\u00ac\\u00ae-\\u02ff\\u0370-\\u0482\\u048a-\\u052f\\u2010-\\u2027\\u2190-\\u22ff\\u2500-\\u25fc\\u2713\\u2717\\u2800-\\u28ff]";
+const simple = new RegExp(`${simpleUnit}+`, "y");
+const onlySimple = new RegExp(`^${simpleUnit}*$`);
 const zeroWidth = /^[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]$/u;
 const spacingMark = /^\p{Mc}$/u;
 const emojiPresentation = /^\p{Emoji_Presentation}/u;
@@ -26,12 +27,16 @@ let segmenter: Intl.Segmenter | undefined;
 /** Created when a text needs it: the first segmenter of a process takes 15 ms. */
 const getSegmenter = () => (segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" }));
 
+/** Whether a text has no escape sequence, and is as wide as it is long. Most texts are. */
+export const isSimpleText = (text: string): boolean => onlySimple.test(text);
+
 /** The columns that a terminal needs for the text. Line breaks count as nothing. */
 export function visibleWidth(text: string): number {
-  if (printableAscii.test(text)) return text.length;
+  if (isSimpleText(text)) return text.length;
   const styled = measureStyledAscii(text);
   if (styled !== undefined) return styled;
   const visible = stripTerminalSequences(text);
+  if (isSimpleText(visible)) return visible.length;
   let width = 0;
   for (const cell of toCells(visible)) width += cell.width;
   return width;

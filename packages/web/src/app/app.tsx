@@ -44,7 +44,7 @@ const createClient = ({ deviceId, key }: Device): GatewayClient =>
     deviceId,
     key,
     client: { name: "tau-web", version: "1" },
-    abilities: { approvals: true },
+    abilities: { approvals: true, ui: true },
   });
 
 function Refused({ message, onForget, onRetry }: { message: string; onForget: () => void; onRetry: () => void }) {

@@ -13,12 +13,11 @@ export function ConnectionBar({ client }: { client: GatewayClient }) {
   }, [isWaiting]);
   if (state.kind === "open" || state.kind === "closed") return null;
   const seconds = isWaiting ? Math.max(0, Math.ceil((state.retryAt - now) / 1_000)) : 0;
-  const text = isWaiting
-    ? `Not connected. ${seconds > 0 ? `Trying again in ${seconds} s.` : "Trying again."}`
-    : "Connecting…";
   return (
     <div class="connection-bar" role="status">
-      <span>{text}</span>
+      <span>{isWaiting ? "Not connected." : "Connecting…"}</span>
+      {/* Not read aloud each second. */}
+      {isWaiting && <span aria-hidden="true">{seconds > 0 ? `Trying again in ${seconds} s.` : "Trying again."}</span>}
       {isWaiting && (
         <button class="text-button" onClick={() => client.wake()}>
           Try now

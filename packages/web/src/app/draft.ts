@@ -1,7 +1,31 @@
-/** The text that is being written for a session. Other parts may put a text there. */
+/** What is being written for a session, and what of it is on its way. Other parts may put a text there. */
+import type { AttachedImage } from "../composer/attach-image.ts";
+import { describeProblem } from "./attempt.ts";
+
+/** A message that the gateway has not confirmed. */
+export interface OutgoingMessage {
+  readonly id: number;
+  readonly text: string;
+  readonly images: readonly AttachedImage[];
+  /** Why the gateway did not take it; undefined while it is on its way. */
+  readonly problem: string | undefined;
+  /** Whether it takes long enough to tell the user. */
+  readonly isLate: boolean;
+}
+
+export type SendMessage = (message: Pick<OutgoingMessage, "text" | "images">) => Promise<void>;
+
+/** A message that arrives sooner is not shown twice. */
+const lateMs = 300;
+
 export class Draft {
   readonly #listeners = new Set<() => void>();
   #text = "";
+  #images: readonly AttachedImage[] = [];
+  #outgoing: readonly OutgoingMessage[] = [];
+  #lastId = 0;
+  /** Whether the field gets the focus when it is drawn next. */
+  wantsFocus = false;
 
   get text(): string {
     return this.#text;
@@ -9,11 +33,72 @@ export class Draft {
 
   set text(text: string) {
     this.#text = text;
-    for (const listener of this.#listeners) listener();
+    this.#emit();
+  }
+
+  get images(): readonly AttachedImage[] {
+    return this.#images;
+  }
+
+  set images(images: readonly AttachedImage[]) {
+    this.#images = images;
+    this.#emit();
+  }
+
+  get outgoing(): readonly OutgoingMessage[] {
+    return this.#outgoing;
   }
 
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Sends what is written, and begins anew. */
+  send(send: SendMessage): void {
+    const message = { text: this.#text.trim(), images: this.#images };
+    if (message.text === "" && message.images.length === 0) return;
+    this.#text = "";
+    this.#images = [];
+    this.#deliver({ ...message, id: ++this.#lastId, problem: undefined, isLate: false }, send);
+  }
+
+  /** Sends a message again that was not taken. */
+  sendAgain(message: OutgoingMessage, send: SendMessage): void {
+    this.discard(message);
+    this.#deliver({ ...message, problem: undefined }, send);
+  }
+
+  /** Puts a message that was not taken back to where it was written. */
+  takeBack(message: OutgoingMessage): void {
+    this.#text = [message.text, this.#text].filter((text) => text !== "").join("\n\n");
+    this.#images = [...message.images, ...this.#images];
+    this.discard(message);
+  }
+
+  discard({ id }: OutgoingMessage): void {
+    this.#outgoing = this.#outgoing.filter((other) => other.id !== id);
+    this.#emit();
+  }
+
+  #deliver(message: OutgoingMessage, send: SendMessage): void {
+    this.#outgoing = [...this.#outgoing, message];
+    const timer = setTimeout(() => this.#change(message.id, { isLate: true }), lateMs);
+    send(message)
+      .then(
+        () => this.discard(message),
+        (error: unknown) => this.#change(message.id, { problem: describeProblem(error) }),
+      )
+      .finally(() => clearTimeout(timer));
+    this.#emit();
+  }
+
+  #change(id: number, changes: Partial<OutgoingMessage>): void {
+    this.#outgoing = this.#outgoing.map((message) => (message.id === id ? { ...message, ...changes } : message));
+    this.#emit();
+  }
+
+  #emit(): void {
+    for (const listener of this.#listeners) listener();
   }
 }

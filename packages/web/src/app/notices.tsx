@@ -1,6 +1,7 @@
 /** What the user should know, until they have read it. */
 import { useState } from "preact/hooks";
 import type { LiveView } from "@tau/protocol";
+import { Hidden } from "../text/hidden.tsx";
 import { CloseIcon } from "./icons.tsx";
 
 export function Notices({ notices }: { notices: LiveView["notices"] }) {
@@ -10,7 +11,9 @@ export function Notices({ notices }: { notices: LiveView["notices"] }) {
     <>
       {unread.map((notice, index) => (
         <div class="notice" role="status" key={index}>
-          <span>{notice.message}</span>
+          <span>
+            <Hidden text={notice.message} />
+          </span>
           <button class="icon-button" aria-label="I have read this" onClick={() => setRead(new Set([...read, notice]))}>
             <CloseIcon />
           </button>

@@ -1,8 +1,12 @@
 /** The name of a session, where it works, and with which model. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { RemoteSession } from "@tau/protocol/client";
 import { formatCost, shortenPath } from "../text/format.ts";
+import { Name } from "../text/name.tsx";
+import { toSafeName } from "../text/visible-text.ts";
+import { FocusedInput } from "./focused-input.tsx";
 import { EditIcon, MenuIcon, TreeIcon } from "./icons.tsx";
+import { reportFailure } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
 import { showSession } from "./route.ts";
 import type { SessionInfo } from "./session-info.ts";
@@ -19,6 +23,15 @@ export function SessionHeader({ session, info, onOpen }: SessionHeaderProps) {
   const { log, live } = session.view;
   const title = log.name ?? (state ? shortenPath(state.cwd) : "Session");
   const percent = stats?.contextUsage?.percent;
+  const status = getStatus(session);
+  const shownTitle = session.ui.title ?? title;
+  const mark = live.approvals.length + session.ui.dialogs.length > 0 ? "? " : live.run ? "● " : "";
+  useEffect(() => {
+    document.title = `${mark}${toSafeName(shownTitle)} – tau`;
+    return () => {
+      document.title = "tau";
+    };
+  }, [mark, shownTitle]);
   const model = state?.model ? state.model.name || state.model.id : "No model";
   return (
     <header class="session-header">
@@ -26,19 +39,26 @@ export function SessionHeader({ session, info, onOpen }: SessionHeaderProps) {
         <MenuIcon />
       </button>
       <div class="session-name">
-        <EditableName key={title} title={title} onRename={(name) => void session.call("set_session_name", { name })} />
+        <EditableName title={title} onRename={(name) => reportFailure(session.call("set_session_name", { name }))} />
         <p class="muted small cut" title={state?.cwd}>
-          <span class={live.run ? "dot running" : "dot idle"} aria-hidden="true" />
-          {live.run ? "Working" : session.state.kind === "waiting" ? "Loading…" : "Ready"}
-          {log.name !== undefined && state && ` · ${shortenPath(state.cwd)}`}
+          <span class={`dot ${status.dot}`} aria-hidden="true" />
+          {status.text}
+          {log.name !== undefined && state && (
+            <>
+              {" "}
+              · <Name text={shortenPath(state.cwd)} />
+            </>
+          )}
         </p>
       </div>
       <button
         class="chip"
         onClick={() => onOpen("model")}
-        aria-label={`Model ${model}, thinking ${state?.thinkingLevel ?? ""}`}
+        aria-label={`Model ${toSafeName(model)}, thinking ${state?.thinkingLevel ?? ""}`}
       >
-        <span class="cut">{model}</span>
+        <span class="cut">
+          <Name text={model} />
+        </span>
         {state && state.thinkingLevel !== "off" && <span class="muted level"> {state.thinkingLevel}</span>}
       </button>
       <button class="chip" onClick={() => onOpen("stats")} aria-label="Cost and context">
@@ -52,21 +72,47 @@ export function SessionHeader({ session, info, onOpen }: SessionHeaderProps) {
   );
 }
 
+function getStatus({ state, isLoaded, view }: RemoteSession): { text: string; dot: string } {
+  if (state.kind === "live")
+    return view.live.run ? { text: "Working", dot: "running" } : { text: "Ready", dot: "idle" };
+  if (state.kind === "closed") return { text: "Closed", dot: "" };
+  return { text: isLoaded ? "Not connected" : "Loading…", dot: "" };
+}
+
 function EditableName({ title, onRename }: { title: string; onRename: (name: string) => void }) {
   const [text, setText] = useState<string>();
+  const button = useRef<HTMLButtonElement>(null);
+  const wasEditing = useRef(false);
+  /** A field that is removed loses the focus, which must not save once more, or in spite of Escape. */
+  const isOver = useRef(false);
+  useEffect(() => {
+    if (text === undefined && wasEditing.current) button.current?.focus();
+    wasEditing.current = text !== undefined;
+  }, [text]);
+  const begin = () => {
+    isOver.current = false;
+    setText(title);
+  };
   if (text === undefined) {
     return (
-      <h1 class="session-heading">
-        <span class="cut">{title}</span>
-        <button class="icon-button quiet" onClick={() => setText(title)} aria-label="Rename this session">
+      <div class="session-heading">
+        <h1 class="cut" title={toSafeName(title)}>
+          <Name text={title} />
+        </h1>
+        <button class="icon-button" ref={button} onClick={begin} aria-label="Rename this session">
           <EditIcon />
         </button>
-      </h1>
+      </div>
     );
   }
-  const save = () => {
-    if (text.trim() !== "" && text.trim() !== title) onRename(text.trim());
+  const end = () => {
+    isOver.current = true;
     setText(undefined);
+  };
+  const save = () => {
+    if (isOver.current) return;
+    if (text.trim() !== "" && text.trim() !== title) onRename(text.trim());
+    end();
   };
   return (
     <form
@@ -75,15 +121,14 @@ function EditableName({ title, onRename }: { title: string; onRename: (name: str
         save();
       }}
     >
-      <input
+      <FocusedInput
         class="name-input"
         aria-label="Name of this session"
         value={text}
         maxLength={200}
-        ref={(element) => element?.focus()}
         onInput={(event) => setText(event.currentTarget.value)}
         onBlur={save}
-        onKeyDown={(event) => event.key === "Escape" && setText(undefined)}
+        onKeyDown={(event) => event.key === "Escape" && end()}
       />
     </form>
   );

@@ -4,13 +4,18 @@ import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { Approvals } from "../approvals/approvals.tsx";
 import { Composer } from "../composer/composer.tsx";
 import { Queue } from "../composer/queue.tsx";
+import { ExtensionDialogs } from "../extensions/extension-dialogs.tsx";
+import { ExtensionNotes } from "../extensions/extension-notes.tsx";
+import { Statuses, Widgets } from "../extensions/widgets.tsx";
 import { ModelPanel } from "../panels/model-panel.tsx";
 import { StatsPanel } from "../panels/stats-panel.tsx";
 import { TranscriptView } from "../transcript/transcript-view.tsx";
 import type { Shows } from "../transcript/describe-call.ts";
 import { TreePanel } from "../tree/tree-panel.tsx";
-import { Draft } from "./draft.ts";
+import type { Draft } from "./draft.ts";
+import { getDraft } from "./drafts.ts";
 import { Notices } from "./notices.tsx";
+import { reportFailure } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
 import { SessionContext, type SessionContextValue } from "./session-context.ts";
 import { SessionHeader } from "./session-header.tsx";
@@ -20,16 +25,14 @@ import { useShortcuts } from "./shortcuts.ts";
 export interface SessionViewProps {
   client: GatewayClient;
   sessionId: string;
-  /** What the list of sessions shows may differ. */
-  onChanged: () => void;
 }
 
 type SessionPanel = "tree" | "model" | "stats";
 
-export function SessionView({ client, sessionId, onChanged }: SessionViewProps) {
+export function SessionView({ client, sessionId }: SessionViewProps) {
   const session = useMemo(() => client.session(sessionId), [client, sessionId]);
   const info = useMemo(() => new SessionInfo(session), [session]);
-  const draft = useMemo(() => new Draft(), [session]);
+  const draft = getDraft(client, sessionId);
   const [panel, setPanel] = useState<SessionPanel>();
   useEffect(() => {
     const stop = info.start();
@@ -38,16 +41,12 @@ export function SessionView({ client, sessionId, onChanged }: SessionViewProps) 
       session.close();
     };
   }, [session, info]);
-  useEffect(
-    () => session.onEvent(({ type }) => (type === "agent_start" || type === "agent_end") && onChanged()),
-    [session],
-  );
   useRedraw((listener) => info.onChange(listener), [info]);
   useShortcuts([
     { key: "t", label: "Tree", run: () => setPanel("tree") },
     { key: "m", label: "Model and thinking", run: () => setPanel("model") },
     { key: "c", label: "Cost and context", run: () => setPanel("stats") },
-    { key: ".", mod: true, label: "Stop the run", run: () => void session.call("abort") },
+    { key: ".", mod: true, label: "Stop the run", run: () => reportFailure(session.call("abort")) },
   ]);
   const close = () => setPanel(undefined);
   const context: SessionContextValue = useMemo(() => ({ shows: toShows(info) }), [info.tools]);
@@ -67,7 +66,7 @@ export function SessionView({ client, sessionId, onChanged }: SessionViewProps) 
 
 function Foot({ client, session, draft }: { client: GatewayClient; session: RemoteSession; draft: Draft }) {
   useRedraw((listener) => session.onChange(listener), [session]);
-  const { state } = session;
+  const { state, ui } = session;
   const { live } = session.view;
   if (state.kind === "closed") {
     return (
@@ -84,9 +83,14 @@ function Foot({ client, session, draft }: { client: GatewayClient; session: Remo
   return (
     <footer class="foot">
       <Notices notices={live.notices} />
+      <ExtensionNotes session={session} draft={draft} />
       <Approvals client={client} session={session} approvals={live.approvals} />
+      <ExtensionDialogs session={session} dialogs={ui.dialogs} />
+      <Widgets ui={ui} placement="aboveEditor" />
       <Queue session={session} steering={live.steering} followUps={live.followUps} />
       <Composer client={client} session={session} draft={draft} isRunning={live.run !== undefined} />
+      <Widgets ui={ui} placement="belowEditor" />
+      <Statuses ui={ui} />
     </footer>
   );
 }

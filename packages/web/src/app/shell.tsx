@@ -8,6 +8,8 @@ import { NewSession } from "../sessions/new-session.tsx";
 import { SessionList } from "../sessions/session-list.tsx";
 import { SessionPages } from "../sessions/session-pages.ts";
 import { ConnectionBar } from "./connection-bar.tsx";
+import { hasUnsent } from "./drafts.ts";
+import { Problems } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
 import { getShownSession, onRoute, showSession } from "./route.ts";
 import { SessionView } from "./session-view.tsx";
@@ -20,6 +22,7 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
   const [panel, setPanel] = useState<PanelName>();
   const pages = useMemo(() => new SessionPages(client), [client]);
   useEffect(() => pages.start(), [pages]);
+  useEffect(() => warnBeforeLeaving(client), [client]);
   useRedraw(onRoute, []);
   const sessionId = getShownSession();
   const close = () => setPanel(undefined);
@@ -46,14 +49,22 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
           </button>
         </main>
       ) : (
-        <SessionView key={sessionId} client={client} sessionId={sessionId} onChanged={() => void pages.refresh()} />
+        <SessionView key={sessionId} client={client} sessionId={sessionId} />
       )}
+      <Problems />
       {panel === "new" && <NewSession client={client} pages={pages} onClose={close} />}
       {panel === "help" && <HelpPanel shortcuts={shortcuts} onClose={close} />}
       {panel === "devices" && <DevicesPanel client={client} onClose={close} onForget={onForget} />}
       {panel === "inbox" && <InboxPanel client={client} onClose={close} />}
     </div>
   );
+}
+
+/** A message that waits for a connection is only here. */
+function warnBeforeLeaving(client: GatewayClient): () => void {
+  const onLeave = (event: BeforeUnloadEvent) => hasUnsent(client) && event.preventDefault();
+  window.addEventListener("beforeunload", onLeave);
+  return () => window.removeEventListener("beforeunload", onLeave);
 }
 
 const focus = (selector: string) => () => document.querySelector<HTMLElement>(selector)?.focus();

@@ -26,7 +26,10 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   });
 }
 
+/** Until a dialog that was closed is removed, the browser gives keys to the field in it. */
 const isWriting = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+  !target.closest("dialog:not([open])");
 
 export const formatShortcut = ({ key, mod }: Shortcut): string => `${mod ? "Ctrl " : ""}${key === " " ? "Space" : key}`;

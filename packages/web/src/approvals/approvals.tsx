@@ -3,6 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
+import { useDeaf } from "../app/deaf.ts";
+import { isCoarse } from "../app/pointer.ts";
 import { pluralise } from "../text/format.ts";
 import { Hidden } from "../text/hidden.tsx";
 import { listCommands } from "./list-commands.ts";
@@ -15,13 +17,28 @@ export interface ApprovalsProps {
 
 export function Approvals({ client, session, approvals }: ApprovalsProps) {
   const [first, ...others] = approvals;
+  const wasAnswered = useRef(false);
+  useEffect(() => {
+    // What had the focus is gone.
+    if (!first && wasAnswered.current && !isCoarse()) document.getElementById("message")?.focus();
+    wasAnswered.current = false;
+  }, [first?.id]);
   if (!first) return null;
   const mayAnswer = client.hello?.scopes.includes("approve") ?? false;
-  return <Question key={first.id} session={session} approval={first} others={others.length} mayAnswer={mayAnswer} />;
+  const onAnswered = () => {
+    wasAnswered.current = true;
+  };
+  return (
+    <Question
+      key={first.id}
+      session={session}
+      approval={first}
+      others={others.length}
+      mayAnswer={mayAnswer}
+      onAnswered={onAnswered}
+    />
+  );
 }
-
-/** Clicks and keys that were meant for something else do not count this long after the question came. */
-const deafMs = 400;
 
 const labels = {
   once: "Allow once",
@@ -35,21 +52,22 @@ interface QuestionProps {
   approval: Approval;
   others: number;
   mayAnswer: boolean;
+  onAnswered: () => void;
 }
 
-function Question({ session, approval, others, mayAnswer }: QuestionProps) {
+function Question({ session, approval, others, mayAnswer, onAnswered }: QuestionProps) {
   const attempt = useAttempt();
   const [reason, setReason] = useState("");
-  const [isDeaf, setDeaf] = useState(true);
+  const isDeaf = useDeaf();
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
-    const timer = setTimeout(() => setDeaf(false), deafMs);
     // Who writes goes on writing; else the question gets the keys.
     if (!(document.activeElement instanceof HTMLTextAreaElement)) box.current?.focus();
-    return () => clearTimeout(timer);
   }, []);
-  const answer = (given: ApprovalAnswer) =>
+  const answer = (given: ApprovalAnswer) => {
+    onAnswered();
     void attempt.run(() => session.call("approve", { approvalId: approval.id, ...given }));
+  };
   const deny = () => answer({ decision: "deny", ...(reason.trim() !== "" && { message: reason.trim() }) });
   const rules = new Set(approval.choices.flatMap(({ rule }) => rule ?? []));
   // Told once, if all choices would remember the same.

@@ -1,11 +1,17 @@
 /** Where messages are written. While a run is in progress they are said in between, or wait for its end. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
-import type { Draft } from "../app/draft.ts";
+import type { Draft, SendMessage } from "../app/draft.ts";
 import { CloseIcon, ImageIcon, SendIcon, StopIcon } from "../app/icons.tsx";
+import { isCoarse } from "../app/pointer.ts";
+import { reportFailure } from "../app/problems.tsx";
 import { useRedraw } from "../app/redraw.ts";
-import { type AttachedImage, readImage } from "./attach-image.ts";
+import { Name } from "../text/name.tsx";
+import { toSafeName } from "../text/visible-text.ts";
+import { type AttachedImage, attachImages } from "./attach-image.ts";
+import { listImages, useDroppedFiles } from "./dropped-files.ts";
+import { Outgoing } from "./outgoing.tsx";
 import { sendMessage } from "./send-message.ts";
 
 export interface ComposerProps {
@@ -18,50 +24,50 @@ export interface ComposerProps {
 export function Composer({ client, session, draft, isRunning }: ComposerProps) {
   useRedraw((listener) => draft.onChange(listener), [draft]);
   const attempt = useAttempt();
-  const [images, setImages] = useState<readonly AttachedImage[]>([]);
   const [waits, setWaits] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const mayWrite = client.hello?.scopes.includes("write") ?? true;
+  useEffect(() => {
+    // On a phone that would bring up the keyboard.
+    if (draft.wantsFocus && !isCoarse()) field.current?.focus();
+    draft.wantsFocus = false;
+  }, [draft]);
 
-  const send = async (isFollowUp: boolean) => {
-    const text = draft.text.trim();
-    if (text === "" && images.length === 0) return;
-    const sent = { text, images };
-    draft.text = "";
-    setImages([]);
+  const deliver = (isFollowUp: boolean) => {
     const kind = !isRunning ? "prompt" : isFollowUp ? "follow_up" : "steer";
-    const isSent = await attempt.run(() => sendMessage(session, kind, sent));
-    // What could not be sent is not lost.
-    if (!isSent && draft.text === "") draft.text = text;
-    if (!isSent) setImages(sent.images);
+    return (message: Parameters<SendMessage>[0]) => sendMessage(session, kind, message);
   };
-  const attach = (files: Iterable<File>) =>
-    attempt.run(async () => {
-      const added = await Promise.all([...files].map(readImage));
-      setImages((before) => [...before, ...added]);
+  const send = (isFollowUp: boolean) => {
+    attempt.clear();
+    draft.send(deliver(isFollowUp));
+  };
+  const attach = (files: readonly File[]) =>
+    void attempt.run(async () => {
+      draft.images = await attachImages(draft.images, files);
     });
   const onKey = (event: KeyboardEvent) => {
     const isPlain = !event.shiftKey && !event.isComposing;
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void send(true);
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(true);
     // On a phone, Enter is the only way to begin a line.
-    else if (event.key === "Enter" && isPlain && !matchMedia("(pointer: coarse)").matches) void send(waits);
+    else if (event.key === "Enter" && isPlain && !isCoarse()) send(waits);
     else if (event.key === "Escape") field.current?.blur();
     else return;
     event.preventDefault();
   };
   const onPaste = (event: ClipboardEvent) => {
-    const files = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+    const files = listImages(event.clipboardData);
     if (files.length === 0) return;
     event.preventDefault();
-    void attach(files);
+    attach(files);
   };
+  useDroppedFiles(attach);
   if (!mayWrite) return <p class="muted small">This device may only read.</p>;
   return (
     <form
       class="composer"
       onSubmit={(event) => {
         event.preventDefault();
-        void send(waits);
+        send(waits);
       }}
     >
       {attempt.problem !== "" && (
@@ -69,7 +75,15 @@ export function Composer({ client, session, draft, isRunning }: ComposerProps) {
           {attempt.problem}
         </p>
       )}
-      <AttachedImages images={images} onRemove={(image) => setImages(images.filter((other) => other !== image))} />
+      <Outgoing
+        messages={draft.outgoing}
+        onSendAgain={(message) => draft.sendAgain(message, deliver(waits))}
+        onTakeBack={(message) => draft.takeBack(message)}
+      />
+      <AttachedImages
+        images={draft.images}
+        onRemove={(image) => (draft.images = draft.images.filter((other) => other !== image))}
+      />
       <textarea
         id="message"
         ref={field}
@@ -88,10 +102,10 @@ export function Composer({ client, session, draft, isRunning }: ComposerProps) {
           <input
             class="only-heard"
             type="file"
-            accept="image/png,image/jpeg,image/gif,image/webp"
+            accept="image/*"
             multiple
             onChange={(event) => {
-              void attach(event.currentTarget.files ?? []);
+              attach([...(event.currentTarget.files ?? [])]);
               event.currentTarget.value = "";
             }}
           />
@@ -99,7 +113,7 @@ export function Composer({ client, session, draft, isRunning }: ComposerProps) {
         {isRunning && <WhenChoice waits={waits} onChange={setWaits} />}
         <span class="gap" />
         {isRunning && <StopButtons client={client} session={session} />}
-        <button class="send" aria-label={isRunning ? (waits ? "Queue" : "Steer") : "Send"} disabled={attempt.isBusy}>
+        <button class="send" aria-label={isRunning ? (waits ? "Queue" : "Steer") : "Send"}>
           <SendIcon />
         </button>
       </div>
@@ -108,14 +122,13 @@ export function Composer({ client, session, draft, isRunning }: ComposerProps) {
 }
 
 const WhenChoice = ({ waits, onChange }: { waits: boolean; onChange: (waits: boolean) => void }) => (
-  <div class="choice" role="radiogroup" aria-label="When the message is said">
-    <button type="button" role="radio" aria-checked={!waits} onClick={() => onChange(false)}>
+  <div class="choice" role="group" aria-label="When the message is said">
+    <button type="button" aria-pressed={!waits} onClick={() => onChange(false)}>
       Now
     </button>
     <button
       type="button"
-      role="radio"
-      aria-checked={waits}
+      aria-pressed={waits}
       aria-label="After the run"
       title="After the run"
       onClick={() => onChange(true)}
@@ -131,11 +144,11 @@ const StopButtons = ({ client, session }: { client: GatewayClient; session: Remo
       type="button"
       class="text-button"
       title="Ends the run when the calls that are running have ended"
-      onClick={() => void client.call("agent.interrupt", { sessionId: session.id })}
+      onClick={() => reportFailure(client.call("agent.interrupt", { sessionId: session.id }))}
     >
       Stop after step
     </button>
-    <button type="button" class="stop" aria-label="Stop now" onClick={() => void session.call("abort")}>
+    <button type="button" class="stop" aria-label="Stop now" onClick={() => reportFailure(session.call("abort"))}>
       <StopIcon />
     </button>
   </>
@@ -151,8 +164,16 @@ const AttachedImages = ({
   <>
     {images.map((image, index) => (
       <span class="attached" key={index}>
-        {image.name}
-        <button type="button" class="icon-button" aria-label={`Remove ${image.name}`} onClick={() => onRemove(image)}>
+        <img src={`data:${image.mimeType};base64,${image.data}`} alt="" />
+        <span class="cut">
+          <Name text={image.name} />
+        </span>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={`Remove ${toSafeName(image.name)}`}
+          onClick={() => onRemove(image)}
+        >
           <CloseIcon />
         </button>
       </span>

@@ -3,7 +3,9 @@ import { useState } from "preact/hooks";
 import type { QueuedSummary } from "@tau/protocol";
 import type { RemoteSession } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
+import { FocusedInput } from "../app/focused-input.tsx";
 import { CloseIcon, EditIcon } from "../app/icons.tsx";
+import { Name } from "../text/name.tsx";
 
 export interface QueueProps {
   session: RemoteSession;
@@ -38,13 +40,14 @@ function QueuedItem({ session, message, when }: { session: RemoteSession; messag
     <li class="queued">
       <span class="tag">{when}</span>
       {text === undefined ? (
-        <span class="cut">{words}</span>
+        <span class="cut">
+          <Name text={words} />
+        </span>
       ) : (
         <form class="grow" onSubmit={(event) => void save(event)}>
-          <input
+          <FocusedInput
             aria-label="Waiting message"
             value={text}
-            ref={(element) => element?.focus()}
             onInput={(event) => setText(event.currentTarget.value)}
             onKeyDown={(event) => event.key === "Escape" && setText(undefined)}
           />

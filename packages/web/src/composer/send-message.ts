@@ -1,17 +1,12 @@
 /** Hands a message to the gateway. */
 import type { RemoteSession } from "@tau/protocol/client";
-import type { AttachedImage } from "./attach-image.ts";
-
-export interface OutgoingMessage {
-  text: string;
-  images: readonly AttachedImage[];
-}
+import type { OutgoingMessage } from "../app/draft.ts";
 
 /** `prompt`: begins a run; if one has begun meanwhile, it is said in between. */
 export async function sendMessage(
   session: RemoteSession,
   kind: "prompt" | "steer" | "follow_up",
-  { text, images }: OutgoingMessage,
+  { text, images }: Pick<OutgoingMessage, "text" | "images">,
 ): Promise<void> {
   const blocks = images.map(({ mimeType, data }) => ({ type: "image" as const, mimeType, data }));
   const message = { message: text, ...(blocks.length > 0 && { images: blocks }) };

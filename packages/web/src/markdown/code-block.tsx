@@ -1,5 +1,8 @@
 /** Code, with a button that copies it. */
 import { useState } from "preact/hooks";
+import { reportFailure } from "../app/problems.tsx";
+import { Hidden } from "../text/hidden.tsx";
+import { turning } from "../text/visible-text.ts";
 
 export function CodeBlock({ code, language }: { code: string; language: string }) {
   const [isCopied, setCopied] = useState(false);
@@ -13,12 +16,14 @@ export function CodeBlock({ code, language }: { code: string; language: string }
     <figure class="code">
       <figcaption>
         <span>{name}</span>
-        <button class="text-button" onClick={() => void copy()} aria-label="Copy this code">
+        <button class="text-button" onClick={() => reportFailure(copy())} aria-label="Copy this code">
           {isCopied ? "Copied" : "Copy"}
         </button>
       </figcaption>
       <pre tabIndex={0}>
-        <code>{code}</code>
+        <code>
+          <Hidden text={code} pattern={turning} />
+        </code>
       </pre>
     </figure>
   );

@@ -4,28 +4,20 @@ import type { ComponentChildren, VNode } from "preact";
 import { memo } from "../app/memo.ts";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-block.tsx";
-import { GrowingMarkdown, lexMarkdown, type MarkdownToken } from "./lex-markdown.ts";
+import { GrowingMarkdown, type MarkdownToken } from "./lex-markdown.ts";
 import { toSafeLink } from "./safe-link.ts";
 
-/** A text that does not change. */
+/** A text that may still be arriving. */
 export const Markdown = memo(({ text }: { text: string }) => {
-  const tokens = useMemo(() => lexMarkdown(text), [text]);
-  return <Blocks tokens={tokens} />;
-});
-
-/** A text that is still arriving. */
-export function LiveMarkdown({ text }: { text: string }) {
   const growing = useMemo(() => new GrowingMarkdown(), []);
-  return <Blocks tokens={growing.update(text)} />;
-}
-
-const Blocks = ({ tokens }: { tokens: readonly MarkdownToken[] }) => (
-  <div class="markdown">
-    {tokens.map((token, index) => (
-      <Block key={index} token={token} />
-    ))}
-  </div>
-);
+  return (
+    <div class="markdown">
+      {growing.update(text).map((token, index) => (
+        <Block key={index} token={token} />
+      ))}
+    </div>
+  );
+});
 
 const Block = memo(({ token }: { token: MarkdownToken }) => <>{drawToken(token, false)}</>);
 

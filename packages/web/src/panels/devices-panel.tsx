@@ -5,6 +5,8 @@ import { useAttempt } from "../app/attempt.ts";
 import { Dialog } from "../app/dialog.tsx";
 import { useLoaded } from "../app/loaded.ts";
 import { formatAge } from "../text/format.ts";
+import { Name } from "../text/name.tsx";
+import { toSafeName } from "../text/visible-text.ts";
 
 export interface DevicesPanelProps {
   client: GatewayClient;
@@ -56,7 +58,7 @@ export function DevicesPanel({ client, onClose, onForget }: DevicesPanelProps) {
         {(devices.kind === "loaded" ? devices.value.devices : []).map((device) => (
           <li class="device" key={device.id}>
             <span>
-              {device.name}
+              <Name text={device.name} />
               {device.id === ownId && <span class="tag">this device</span>}
               {device.state === "pending" && <span class="tag">waits for its code</span>}
               <span class="muted small block">
@@ -65,7 +67,12 @@ export function DevicesPanel({ client, onClose, onForget }: DevicesPanelProps) {
               </span>
             </span>
             {device.state === "paired" && (
-              <button class="button danger" disabled={attempt.isBusy} onClick={() => void revoke(device.id)}>
+              <button
+                class="button danger"
+                aria-label={`Revoke ${toSafeName(device.name)}`}
+                disabled={attempt.isBusy}
+                onClick={() => void revoke(device.id)}
+              >
                 Revoke
               </button>
             )}

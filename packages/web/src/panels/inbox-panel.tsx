@@ -4,6 +4,7 @@ import { useAttempt } from "../app/attempt.ts";
 import { Dialog } from "../app/dialog.tsx";
 import { useLoaded } from "../app/loaded.ts";
 import { formatAge } from "../text/format.ts";
+import { Name } from "../text/name.tsx";
 
 export function InboxPanel({ client, onClose }: { client: GatewayClient; onClose: () => void }) {
   const [inbox, reload] = useLoaded(() => client.call("inbox.list", {}), [client]);
@@ -25,7 +26,9 @@ export function InboxPanel({ client, onClose }: { client: GatewayClient; onClose
         {messages.map((message) => (
           <li class="device" key={message.id}>
             <span>
-              <span class="cut">{message.text}</span>
+              <span class="cut block">
+                <Name text={message.text} />
+              </span>
               <span class="muted small block">
                 {message.state === "dead" ? (message.reason ?? "Given up") : "Waiting"} ·{" "}
                 {formatAge(message.acceptedAt, Date.now())}
@@ -43,6 +46,7 @@ export function InboxPanel({ client, onClose }: { client: GatewayClient; onClose
             </span>
           </li>
         ))}
+        {inbox.kind === "loading" && <li class="muted">Loading…</li>}
         {inbox.kind === "loaded" && messages.length === 0 && <li class="muted">There are none.</li>}
       </ul>
     </Dialog>

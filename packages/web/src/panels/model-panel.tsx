@@ -7,6 +7,7 @@ import { Dialog } from "../app/dialog.tsx";
 import { useLoaded } from "../app/loaded.ts";
 import type { SessionInfo } from "../app/session-info.ts";
 import { formatTokens } from "../text/format.ts";
+import { Name } from "../text/name.tsx";
 
 export interface SessionPanelProps {
   session: RemoteSession;
@@ -64,14 +65,18 @@ export function ModelPanel({ session, info, onClose }: SessionPanelProps) {
                 void change(() => session.call("set_model", { provider: each.provider, modelId: each.id }))
               }
             >
-              <span class="cut">{each.name || each.id}</span>
+              <span class="cut">
+                <Name text={each.name || each.id} />
+              </span>
               <span class="muted small">
-                {each.provider} · {formatTokens(each.contextWindow)}
+                <Name text={each.provider} /> · {formatTokens(each.contextWindow)}
               </span>
             </button>
           </li>
         ))}
+        {models.kind === "loading" && <li class="muted">Loading…</li>}
         {matching.length === 0 && models.kind === "loaded" && <li class="muted">No models.</li>}
+        {matching.length > maxShown && <li class="muted">{matching.length - maxShown} more: search for them.</li>}
       </ul>
     </Dialog>
   );
@@ -85,9 +90,9 @@ interface LevelsProps {
 
 const Levels = ({ levels, chosen, onChoose }: LevelsProps) =>
   levels.length < 2 ? null : (
-    <div class="choice spread" role="radiogroup" aria-label="Thinking">
+    <div class="choice spread" role="group" aria-label="Thinking">
       {levels.map((level) => (
-        <button key={level} role="radio" aria-checked={level === chosen} onClick={() => onChoose(level)}>
+        <button key={level} aria-pressed={level === chosen} onClick={() => onChoose(level)}>
           {level}
         </button>
       ))}

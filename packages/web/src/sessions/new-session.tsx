@@ -3,7 +3,9 @@ import { useState } from "preact/hooks";
 import type { GatewayClient } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
 import { Dialog } from "../app/dialog.tsx";
+import { getDraft } from "../app/drafts.ts";
 import { showSession } from "../app/route.ts";
+import { toSafeName } from "../text/visible-text.ts";
 import type { SessionPages } from "./session-pages.ts";
 
 export function NewSession({
@@ -25,6 +27,7 @@ export function NewSession({
     await attempt.run(async () => {
       const params = { cwd: cwd.trim(), ...(name.trim() !== "" && { name: name.trim() }) };
       const { sessionId } = await client.call("sessions.create", params);
+      getDraft(client, sessionId).wantsFocus = true;
       showSession(sessionId);
       void pages.refresh();
       onClose();
@@ -45,7 +48,7 @@ export function NewSession({
             onInput={(event) => setCwd(event.currentTarget.value)}
           />
         </label>
-        {roots.length > 0 && <p class="muted small">One of these, or below: {roots.join(", ")}</p>}
+        {roots.length > 0 && <p class="muted small">One of these, or below: {roots.map(toSafeName).join(", ")}</p>}
         <datalist id="directories">
           {known.map((path) => (
             <option key={path} value={path} />

@@ -7,6 +7,7 @@ import { showSession } from "../app/route.ts";
 import type { PanelName } from "../app/shell.tsx";
 import { toggleTheme } from "../app/theme.ts";
 import { formatAge, pluralise, shortenPath } from "../text/format.ts";
+import { Name } from "../text/name.tsx";
 import type { SessionPages, SessionRow } from "./session-pages.ts";
 
 export interface SessionListProps {
@@ -101,11 +102,15 @@ function SessionItem({ session, isShown, questions }: { session: SessionRow; isS
           {session.status !== "closed" && session.status !== "idle" && (
             <span class={`dot ${session.status}`} title={session.status} />
           )}
-          <span class="cut">{title.slice(0, 200)}</span>
+          <span class="cut">
+            <Name text={title.slice(0, 200)} />
+          </span>
           {questions > 0 && <span class="badge">{pluralise(questions, "question")}</span>}
         </span>
         <span class="session-about">
-          <span class="cut">{shortenPath(session.cwd)}</span>
+          <span class="cut">
+            <Name text={shortenPath(session.cwd)} />
+          </span>
           <span>{formatAge(session.modifiedAt, Date.now())}</span>
         </span>
         <span class="only-heard">{session.status}</span>

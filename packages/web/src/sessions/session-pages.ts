@@ -1,11 +1,17 @@
-/** The list of sessions, page by page. It is asked for again now and then: the gateway does not tell of other sessions. */
+/** The list of sessions, page by page. The gateway tells what changes in it. */
 import type { GatewayClient } from "@tau/protocol/client";
-import type { MethodData } from "@tau/protocol/gateway";
+import type { GatewayEventFrame, MethodData } from "@tau/protocol/gateway";
+import { describeProblem } from "../app/attempt.ts";
 
 export type SessionRow = MethodData<"sessions.list">["sessions"][number];
 
 const pageSize = 40;
-const refreshMs = 10_000;
+/** How often it is asked for at most because of what the gateway tells. */
+const minRefreshMs = 1_000;
+/** Other programs and other machines have sessions too, and ages grow. */
+const refreshMs = 60_000;
+
+type Changes = Extract<GatewayEventFrame, { event: "sessions.changed" }>["payload"]["sessions"];
 
 export class SessionPages {
   readonly #client: GatewayClient;
@@ -16,6 +22,8 @@ export class SessionPages {
   /** Open questions by session. */
   #questions: ReadonlyMap<string, number> = new Map();
   #problem = "";
+  /** The timer of the next refresh that a change has asked for. */
+  #refreshing: number | undefined;
   /** Counts what was asked: a late answer to an earlier question is of no interest. */
   #round = 0;
 
@@ -46,11 +54,19 @@ export class SessionPages {
 
   /** Returns how to stop. */
   start(): () => void {
-    const stop = this.#client.onState(({ kind }) => kind === "open" && void this.refresh());
-    const timer = setInterval(() => document.visibilityState === "visible" && void this.refresh(), refreshMs);
+    const stopStates = this.#client.onState(({ kind }) => kind === "open" && void this.#watch());
+    const stopEvents = this.#client.onGatewayEvent((frame) => {
+      if (frame.event === "sessions.changed") this.#takeChanges(frame.payload.sessions);
+    });
+    const onTime = () => document.visibilityState === "visible" && void this.refresh();
+    const timer = setInterval(onTime, refreshMs);
+    document.addEventListener("visibilitychange", onTime);
     return () => {
-      stop();
+      stopStates();
+      stopEvents();
       clearInterval(timer);
+      clearTimeout(this.#refreshing);
+      document.removeEventListener("visibilitychange", onTime);
     };
   }
 
@@ -64,11 +80,50 @@ export class SessionPages {
     if (this.#client.state.kind !== "open") return;
     await this.#load(undefined, Math.max(pageSize, this.#sessions.length));
     if (!this.#client.hello?.scopes.includes("approve")) return;
-    const { approvals } = await this.#client.call("approvals.list");
-    const counts = new Map<string, number>();
-    for (const { sessionId } of approvals) counts.set(sessionId, (counts.get(sessionId) ?? 0) + 1);
-    this.#questions = counts;
+    try {
+      const { approvals } = await this.#client.call("approvals.list");
+      const counts = new Map<string, number>();
+      for (const { sessionId } of approvals) counts.set(sessionId, (counts.get(sessionId) ?? 0) + 1);
+      this.#questions = counts;
+    } catch (error) {
+      this.#problem = describeProblem(error);
+    }
     this.#emit();
+  }
+
+  async #watch(): Promise<void> {
+    try {
+      await this.#client.call("sessions.watch");
+      await this.refresh();
+    } catch (error) {
+      this.#problem = describeProblem(error);
+      this.#emit();
+    }
+  }
+
+  /** Shows what is known at once. Where that is not enough, because the order may be another one, the list is asked for. */
+  #takeChanges(changes: Changes): void {
+    const before = this.#sessions;
+    const byId = new Map(changes.map((change) => [change.sessionId, change]));
+    const questions = new Map(this.#questions);
+    for (const change of changes) questions.set(change.sessionId, "approvals" in change ? change.approvals : 0);
+    this.#questions = questions;
+    this.#sessions = this.#sessions.map((row) => {
+      const change = byId.get(row.id);
+      if (!change || !("status" in change)) return row;
+      return { ...row, status: change.status, ...(change.name !== undefined && { name: change.name }) };
+    });
+    this.#emit();
+    const isEnough = changes.every((change) => {
+      const row = before.find(({ id }) => id === change.sessionId);
+      // A session that works is the first one, and one that is closed may have been cut.
+      return row && "status" in change && (change.status === row.status || change.status === "idle");
+    });
+    if (isEnough) return;
+    this.#refreshing ??= window.setTimeout(() => {
+      this.#refreshing = undefined;
+      if (document.visibilityState === "visible") void this.refresh();
+    }, minRefreshMs);
   }
 
   async loadMore(): Promise<void> {
@@ -90,7 +145,7 @@ export class SessionPages {
       this.#cursor = page.cursor;
       this.#problem = "";
     } catch (error) {
-      this.#problem = error instanceof Error ? error.message : String(error);
+      this.#problem = describeProblem(error);
     }
     this.#emit();
   }

@@ -6,17 +6,20 @@
  */
 const hidden = /(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
+/** Characters that turn the direction of what follows, so that it looks like another text. */
+export const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 export interface TextPart {
   text: string;
   /** Whether it stands for a character that cannot be seen. */
   isHidden: boolean;
 }
 
-/** A text in parts, with every character that cannot be seen as its number, such as `U+202E`. */
-export function splitHidden(text: string): TextPart[] {
+/** A text in parts, with every character that cannot be seen, or those of `pattern`, as its number, such as `U+202E`. */
+export function splitHidden(text: string, pattern: RegExp = hidden): TextPart[] {
   const parts: TextPart[] = [];
   let last = 0;
-  for (const match of text.matchAll(hidden)) {
+  for (const match of text.matchAll(pattern)) {
     if (match.index > last) parts.push({ text: text.slice(last, match.index), isHidden: false });
     const code = match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
     parts.push({ text: `U+${code}`, isHidden: true });
@@ -36,3 +39,9 @@ export function toPlainOutput(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").replaceAll(escapeSequences, "");
   return (lines.includes("\r") ? lines.replaceAll(/^.*\r(?!\n)/gm, "") : lines).replaceAll(controls, "");
 }
+
+// oxlint-disable-next-line no-control-regex
+const unusualInNames = /(?![\t-\r])[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]+/gu;
+
+/** A name on one line, without characters that would change how what is around it is read. Joined emoji stay as they are. */
+export const toSafeName = (name: string): string => name.replaceAll(unusualInNames, "\ufffd").replaceAll(/\s+/g, " ");

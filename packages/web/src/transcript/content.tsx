@@ -1,6 +1,6 @@
 /** The content of a message: text and images. */
 import { Markdown } from "../markdown/markdown.tsx";
-import type { Content } from "./items.ts";
+import type { Content } from "./messages.ts";
 
 export function ContentView({ content }: { content: Content }) {
   if (typeof content === "string") return <Markdown text={content} />;

@@ -1,6 +1,7 @@
 /** A call in one line, and what its result shows. No tool is known by its name. Pure. */
 import type { ToolData } from "@tau/protocol";
-import { type CallState, toFields } from "./items.ts";
+import type { CallState } from "./items.ts";
+import { toFields } from "./messages.ts";
 
 export type Shows = NonNullable<ToolData["shows"]>;
 

@@ -1,9 +1,14 @@
 /** One item of a transcript. */
 import { memo } from "../app/memo.ts";
-import { LiveMarkdown, Markdown } from "../markdown/markdown.tsx";
+import { Markdown } from "../markdown/markdown.tsx";
+import { toLiveParts, toParts } from "./answer-parts.ts";
+import { Hidden } from "../text/hidden.tsx";
+import { toSafeName } from "../text/visible-text.ts";
 import { ContentView } from "./content.tsx";
-import type { AssistantMessage, Item } from "./items.ts";
+import type { Item } from "./items.ts";
+import type { AssistantMessage } from "./messages.ts";
 import { Output } from "./output.tsx";
+import { Name } from "../text/name.tsx";
 import { Thinking } from "./thinking.tsx";
 import { ToolCallView } from "./tool-call.tsx";
 
@@ -16,15 +21,8 @@ export const ItemView = memo(({ item }: { item: Item }) => {
         </article>
       );
     case "answer":
-      return <Answer message={item.message} />;
     case "live":
-      return (
-        <article class="answer" aria-label="Answer">
-          {item.message.thinking !== "" && <Thinking text={item.message.thinking} isLive={item.message.text === ""} />}
-          <LiveMarkdown text={item.message.text} />
-          {item.message.text === "" && item.message.calls.length === 0 && <Dots />}
-        </article>
-      );
+      return <Answer item={item} />;
     case "call":
       return <ToolCallView call={item.call} />;
     case "command":
@@ -32,7 +30,9 @@ export const ItemView = memo(({ item }: { item: Item }) => {
         <section class="call done" aria-label="Your command">
           <p class="call-title">
             <span class="call-name">$</span>
-            <span class="call-subject">{item.message.command}</span>
+            <span class="call-subject">
+              <Hidden text={item.message.command} />
+            </span>
             {item.message.exitCode !== undefined && item.message.exitCode !== 0 && (
               <span class="call-note">exit {item.message.exitCode}</span>
             )}
@@ -49,13 +49,19 @@ export const ItemView = memo(({ item }: { item: Item }) => {
       );
     case "message":
       return (
-        <article class="answer" aria-label={`Message of ${item.from}`}>
-          <p class="muted small">{item.from}</p>
+        <article class="answer" aria-label={`Message of ${toSafeName(item.from)}`}>
+          <p class="muted small">
+            <Name text={item.from} />
+          </p>
           <ContentView content={item.content} />
         </article>
       );
     case "note":
-      return <p class="note">{item.text}</p>;
+      return (
+        <p class="note">
+          <Name text={item.text} />
+        </p>
+      );
     case "error":
       return (
         <p class="problem" role="alert">
@@ -67,21 +73,28 @@ export const ItemView = memo(({ item }: { item: Item }) => {
   }
 });
 
-function Answer({ message }: { message: AssistantMessage }) {
-  const { content, stopReason, errorMessage } = message;
+/** The same elements while it arrives and afterwards, so that a selection and what was unfolded stay. */
+function Answer({ item }: { item: Item & { kind: "answer" | "live" } }) {
+  const isLive = item.kind === "live";
+  const parts = isLive ? toLiveParts(item.message) : toParts(item.message);
   return (
     <article class="answer" aria-label="Answer">
-      {content.map((block, index) => {
-        if (block.type === "thinking") {
-          return block.thinking.trim() === "" ? null : <Thinking key={index} text={block.thinking} isLive={false} />;
-        }
-        return block.type === "text" ? <Markdown key={index} text={block.text} /> : null;
-      })}
-      {stopReason === "error" && <p class="problem">{errorMessage ?? "The answer failed."}</p>}
-      {stopReason === "aborted" && <p class="note">Stopped.</p>}
-      {stopReason === "length" && <p class="note">The answer reached its length limit.</p>}
+      {parts.map(({ key, type, text }, index) =>
+        type === "thinking" ? (
+          <Thinking key={key} text={text} isLive={isLive && index === parts.length - 1} />
+        ) : (
+          <Markdown key={key} text={text} />
+        ),
+      )}
+      {isLive ? parts.length === 0 && item.message.calls.length === 0 && <Dots /> : <Ending message={item.message} />}
     </article>
   );
+}
+
+function Ending({ message: { stopReason, errorMessage } }: { message: AssistantMessage }) {
+  if (stopReason === "error") return <p class="problem">{errorMessage ?? "The answer failed."}</p>;
+  if (stopReason === "aborted") return <p class="note">Stopped.</p>;
+  return stopReason === "length" ? <p class="note">The answer reached its length limit.</p> : null;
 }
 
 const Dots = () => (

@@ -19,7 +19,7 @@ const result = message({ role: "toolResult", toolCallId: "c1", toolName: "bash",
 
 test("a call is shown with its result, in the place of the call", () => {
   const entries = [message({ role: "user", content: "Hi" }), answer({ type: "text", text: "Well" }, call), result];
-  const items = new ItemBuilder().build(entries, emptyView.live, undefined);
+  const items = new ItemBuilder().build(entries, emptyView.live);
   expect(items.map(({ kind }) => kind)).toEqual(["user", "answer", "call"]);
   expect(items[2]).toMatchObject({ call: { result: { toolCallId: "c1" } } });
 });
@@ -27,7 +27,7 @@ test("a call is shown with its result, in the place of the call", () => {
 test("a call that was denied says so, also when only the log knows", () => {
   const data = { toolCallId: "c1", outcome: "denied", reason: "No." };
   const decision = entry({ type: "custom", customType: customTypes.decision, data });
-  const [item] = new ItemBuilder().build([answer(call), decision, result], emptyView.live, undefined);
+  const [item] = new ItemBuilder().build([answer(call), decision, result], emptyView.live);
   if (item?.kind !== "call") throw new Error("There is no call.");
   expect([item.call.denied, getCallStatus(item.call), getCallSubject(item.call.input!)]).toEqual([
     "No.",
@@ -40,14 +40,37 @@ test("items that did not change stay the same objects", () => {
   const builder = new ItemBuilder();
   const entries = [message({ role: "user", content: "Hi" }), answer(call), result];
   const live = { id: "m", model: "x", text: "a", thinking: "", calls: [] };
-  const before = builder.build(entries, { ...emptyView.live, message: live }, undefined);
+  const before = builder.build(entries, { ...emptyView.live, message: live });
   const more = [...entries, answer({ type: "text", text: "More" })];
-  const after = builder.build(more, { ...emptyView.live, message: { ...live, text: "ab" } }, undefined);
+  const after = builder.build(more, { ...emptyView.live, message: { ...live, text: "ab" } });
   expect(after[0]).toBe(before[0]);
   expect(after[1]).toBe(before[1]);
   expect(after.at(-1)).not.toBe(before.at(-1));
-  const logged = builder.build(more, { ...emptyView.live, message: live }, "m");
-  expect(logged.some(({ kind }) => kind === "live")).toBe(false);
+});
+
+test("an answer that is complete keeps the keys that it had while it arrived, with its calls", () => {
+  const builder = new ItemBuilder();
+  const calls = [call, call].map(({ id, name }) => ({ id, name, arguments: "" }));
+  const live = { ...emptyView.live, message: { id: "m", model: "x", text: "a", thinking: "", calls } };
+  const before = builder.build([], live);
+  const entries = [answer({ type: "text", text: "a" }, call, { ...call })];
+  builder.takeLogged(entries[0]!.id, "m");
+  const after = builder.build(entries, live);
+  expect(after.map(({ kind }) => kind)).toEqual(["answer", "call", "call"]);
+  expect(after.map(({ key }) => key)).toEqual(before.map(({ key }) => key));
+  expect(new Set(after.map(({ key }) => key)).size).toBe(3);
+});
+
+test("what is said of a call is about the last one with its id", () => {
+  const data = { toolCallId: "c1", outcome: "denied", reason: "No." };
+  const decision = entry({ type: "custom", customType: customTypes.decision, data });
+  const failed = message({ role: "toolResult", toolCallId: "c1", toolName: "bash", content: [], isError: true });
+  const [first, second, twice] = [answer(call), answer({ ...call }), answer({ ...call }, { ...call })];
+  const approvals = [{ toolCallId: "c1" }] as unknown as (typeof emptyView.live)["approvals"];
+  const entries = [first, result, second, decision, failed, twice, result];
+  const items = new ItemBuilder().build(entries, { ...emptyView.live, approvals });
+  const states = items.map((item) => (item.kind === "call" ? getCallStatus(item.call) : item.kind));
+  expect(states).toEqual(["done", "denied", "done", "asked"]);
 });
 
 test("what was loaded before stays when the window moves on, unless the branch is another one", () => {

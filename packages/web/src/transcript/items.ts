@@ -1,74 +1,65 @@
 /** What a transcript shows: entries of the log and what is happening now, as items with a height each. Pure. */
-import { customTypes, type LiveMessage, type LiveTool, type LiveView, type SessionEntry } from "@tau/protocol";
-
-type Entry<Type extends SessionEntry["type"]> = Extract<SessionEntry, { type: Type }>;
-export type SessionMessage = Entry<"message">["message"];
-type Role<Name extends SessionMessage["role"]> = Extract<SessionMessage, { role: Name }>;
-export type AssistantMessage = Role<"assistant">;
-export type ToolResultMessage = Role<"toolResult">;
-export type ToolCall = Extract<AssistantMessage["content"][number], { type: "toolCall" }>;
-export type Content = Role<"user">["content"];
+import type { LiveMessage, LiveTool, LiveView, SessionEntry } from "@tau/protocol";
+import type { AssistantMessage, Content, MessageOf, SessionMessage, ToolCall } from "./messages.ts";
+import { findOutcomes, isSameOutcome, noOutcome, type Outcome } from "./outcomes.ts";
 
 export type Item = { readonly key: string } & (
-  | { readonly kind: "user"; readonly entryId: string; readonly content: Content }
+  | { readonly kind: "user"; readonly content: Content }
   | { readonly kind: "answer"; readonly message: AssistantMessage }
   | { readonly kind: "call"; readonly call: CallState }
   | { readonly kind: "live"; readonly message: LiveMessage }
-  | { readonly kind: "command"; readonly message: Role<"bashExecution"> }
+  | { readonly kind: "command"; readonly message: MessageOf<"bashExecution"> }
   | { readonly kind: "summary"; readonly title: string; readonly text: string }
   | { readonly kind: "note"; readonly text: string }
   | { readonly kind: "message"; readonly from: string; readonly content: Content }
   | { readonly kind: "error"; readonly text: string }
 );
 
-export interface CallState {
+export interface CallState extends Outcome {
   readonly id: string;
   readonly name: string;
   /** Undefined while they arrive. */
   readonly input: Readonly<Record<string, unknown>> | undefined;
   readonly running: LiveTool | undefined;
-  readonly result: ToolResultMessage | undefined;
-  /** Why it was not allowed. */
-  readonly denied: string | undefined;
-  /** Whether a person is asked about it. */
-  readonly isAsked: boolean;
 }
-
-/** What is known of a call besides the call itself. */
-interface Outcome {
-  result: ToolResultMessage | undefined;
-  denied: string | undefined;
-  isAsked: boolean;
-}
-
-const noOutcome: Outcome = { result: undefined, denied: undefined, isAsked: false };
 
 /** Items that did not change stay the same objects, so that they are not drawn again. */
 export class ItemBuilder {
   readonly #byEntry = new WeakMap<SessionEntry, readonly Item[]>();
   readonly #byCall = new WeakMap<ToolCall, { outcome: Outcome; running: LiveTool | undefined; item: Item }>();
-
+  /** The ids that answers had while they arrived, by their entries. An item keeps its key when its answer is complete. */
+  readonly #liveIds = new Map<string, string>();
+  /** The live message that is in the log already. */
+  #loggedId: string | undefined;
   /** The last items of the log: most changes are of the answer that is arriving. */
   #log: { inputs: readonly unknown[]; items: readonly Item[] } = { inputs: [], items: [] };
 
-  /** `loggedId`: the live message that is in the log already. */
-  build(entries: readonly SessionEntry[], live: LiveView, loggedId: string | undefined): Item[] {
-    const inputs = [entries, live.tools, live.denials, live.approvals];
+  /** The live message has become this entry. */
+  takeLogged(entryId: string, messageId: string): void {
+    this.#liveIds.set(entryId, messageId);
+    this.#loggedId = messageId;
+  }
+
+  build(entries: readonly SessionEntry[], live: LiveView): Item[] {
+    const inputs = [entries, live.tools, live.approvals];
     if (inputs.some((input, index) => input !== this.#log.inputs[index])) {
       this.#log = { inputs, items: this.#buildLog(entries, live) };
     }
-    return this.#log.items.concat(buildLive(live, loggedId));
+    return this.#log.items.concat(buildLive(live, this.#loggedId));
   }
 
   #buildLog(entries: readonly SessionEntry[], live: LiveView): Item[] {
-    const outcomes = findOutcomes(entries, live);
+    const outcomes = findOutcomes(entries, live.approvals);
     const running = new Map(live.tools.map((tool) => [tool.id, tool]));
     const items: Item[] = [];
     for (const entry of entries) {
       items.push(...this.#getPlainItems(entry));
       if (entry.type !== "message" || entry.message.role !== "assistant") continue;
-      for (const block of entry.message.content) {
-        if (block.type === "toolCall") items.push(this.#getCallItem(entry.id, block, outcomes, running));
+      const calls = entry.message.content.filter((block) => block.type === "toolCall");
+      for (const [index, call] of calls.entries()) {
+        const outcome = outcomes.get(call) ?? noOutcome;
+        const key = toCallKey(this.#getKey(entry), index);
+        items.push(this.#getCallItem(key, call, outcome, outcome.result ? undefined : running.get(call.id)));
       }
     }
     // What a session begins with is in its header.
@@ -76,61 +67,41 @@ export class ItemBuilder {
     return begin < 0 ? [] : items.slice(begin);
   }
 
+  #getKey({ id }: SessionEntry): string {
+    const liveId = this.#liveIds.get(id);
+    return liveId === undefined ? id : toLiveKey(liveId);
+  }
+
   #getPlainItems(entry: SessionEntry): readonly Item[] {
     const known = this.#byEntry.get(entry);
     if (known) return known;
-    const items = toItems(entry);
+    const items = toItems(entry, this.#getKey(entry));
     this.#byEntry.set(entry, items);
     return items;
   }
 
-  #getCallItem(
-    entryId: string,
-    call: ToolCall,
-    outcomes: ReadonlyMap<string, Outcome>,
-    tools: ReadonlyMap<string, LiveTool>,
-  ): Item {
-    const outcome = outcomes.get(call.id) ?? noOutcome;
-    const running = outcome.result ? undefined : tools.get(call.id);
+  #getCallItem(key: string, call: ToolCall, outcome: Outcome, running: LiveTool | undefined): Item {
     const known = this.#byCall.get(call);
     if (known && known.running === running && isSameOutcome(known.outcome, outcome)) return known.item;
     const state: CallState = { id: call.id, name: call.name, input: call.arguments, running, ...outcome };
-    const item: Item = { key: `${entryId}:${call.id}`, kind: "call", call: state };
+    const item: Item = { key, kind: "call", call: state };
     this.#byCall.set(call, { outcome, running, item });
     return item;
   }
 }
 
-const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
-  a.result === b.result && a.denied === b.denied && a.isAsked === b.isAsked;
-
-function findOutcomes(entries: readonly SessionEntry[], live: LiveView): Map<string, Outcome> {
-  const outcomes = new Map<string, Outcome>();
-  const get = (id: string): Outcome => {
-    const outcome = outcomes.get(id) ?? { ...noOutcome };
-    outcomes.set(id, outcome);
-    return outcome;
-  };
-  for (const entry of entries) {
-    if (entry.type === "message" && entry.message.role === "toolResult") {
-      get(entry.message.toolCallId).result = entry.message;
-    } else if (entry.type === "custom" && entry.customType === customTypes.decision) {
-      const { toolCallId, outcome, reason } = toFields(entry.data);
-      if (outcome === "denied" && typeof toolCallId === "string") get(toolCallId).denied = String(reason ?? "");
-    }
-  }
-  for (const { toolCallId, reason } of live.denials) get(toolCallId).denied = reason;
-  for (const { toolCallId } of live.approvals) get(toolCallId).isAsked = true;
-  return outcomes;
-}
+const toLiveKey = (messageId: string): string => `live:${messageId}`;
+/** Not by the call's id, which an answer may have twice. */
+const toCallKey = (key: string, index: number): string => `${key}:${index}`;
 
 function buildLive({ message, error, retry, compaction }: LiveView, loggedId: string | undefined): Item[] {
   const items: Item[] = [];
   if (message && message.id !== loggedId) {
-    items.push({ key: `live:${message.id}`, kind: "live", message });
-    for (const { id, name } of message.calls) {
+    const key = toLiveKey(message.id);
+    items.push({ key, kind: "live", message });
+    for (const [index, { id, name }] of message.calls.entries()) {
       const call = { id, name, input: undefined, running: undefined, ...noOutcome };
-      items.push({ key: `live:${message.id}:${id}`, kind: "call", call });
+      items.push({ key: toCallKey(key, index), kind: "call", call });
     }
   }
   if (compaction) items.push({ key: "live:compaction", kind: "note", text: "Summarising the conversation so far…" });
@@ -143,8 +114,7 @@ function buildLive({ message, error, retry, compaction }: LiveView, loggedId: st
   return items;
 }
 
-function toItems(entry: SessionEntry): readonly Item[] {
-  const key = entry.id;
+function toItems(entry: SessionEntry, key: string): readonly Item[] {
   switch (entry.type) {
     case "message":
       return entry.silent === true ? [] : toMessageItems(key, entry.message);
@@ -170,7 +140,7 @@ function toItems(entry: SessionEntry): readonly Item[] {
 function toMessageItems(key: string, message: SessionMessage): readonly Item[] {
   switch (message.role) {
     case "user":
-      return [{ key, kind: "user", entryId: key, content: message.content }];
+      return [{ key, kind: "user", content: message.content }];
     case "assistant":
       return hasWords(message) ? [{ key, kind: "answer", message }] : [];
     case "bashExecution":
@@ -191,7 +161,3 @@ function toMessageItems(key: string, message: SessionMessage): readonly Item[] {
 
 const hasWords = ({ content, stopReason }: AssistantMessage): boolean =>
   stopReason === "error" || stopReason === "aborted" || content.some(({ type }) => type !== "toolCall");
-
-/** What is in a value from elsewhere. */
-export const toFields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,7 +1,8 @@
 /** Output of a tool: lines, of which only some are shown at first. */
 import { useMemo, useState } from "preact/hooks";
 import { pluralise } from "../text/format.ts";
-import { toPlainOutput } from "../text/visible-text.ts";
+import { Hidden } from "../text/hidden.tsx";
+import { toPlainOutput, turning } from "../text/visible-text.ts";
 import { Diff } from "./diff.tsx";
 import { folds, type Shows } from "./describe-call.ts";
 
@@ -9,7 +10,8 @@ export function Output({ text, shows, isError }: { text: string; shows: Shows; i
   const [isWhole, setWhole] = useState(false);
   const lines = useMemo(() => toPlainOutput(text).trimEnd().split("\n"), [text]);
   if (text.trim() === "") return null;
-  const fold = isError ? { lines: 12, keeps: "start" as const } : folds[shows];
+  // Of a command that failed, the reason is at its end.
+  const fold = isError ? { lines: 12, keeps: folds[shows].keeps } : folds[shows];
   const isFolded = !isWhole && lines.length > fold.lines + 1;
   const kept = !isFolded
     ? lines
@@ -24,8 +26,14 @@ export function Output({ text, shows, isError }: { text: string; shows: Shows; i
   const body = kept.join("\n");
   return (
     <div class={isError ? "output failed" : "output"}>
-      {kept.length > 0 && (shows === "diff" && !isError ? <Diff text={body} /> : <pre tabIndex={0}>{body}</pre>)}
+      {kept.length > 0 && (shows === "diff" && !isError ? <Diff text={body} /> : <Plain text={body} />)}
       {button}
     </div>
   );
 }
+
+const Plain = ({ text }: { text: string }) => (
+  <pre tabIndex={0}>
+    <Hidden text={text} pattern={turning} />
+  </pre>
+);

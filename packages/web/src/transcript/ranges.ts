@@ -1,10 +1,19 @@
 /** Which items of a long list are on the screen. Pure. */
 
-/** Where each item begins, and at the end where the last one ends. */
-export function getOffsets(heights: readonly number[]): Float64Array {
-  const offsets = new Float64Array(heights.length + 1);
-  for (let index = 0; index < heights.length; index++) offsets[index + 1] = offsets[index]! + heights[index]!;
+/** Where each item begins, and at the end where the last one ends. The first `kept` heights are those of `before`. */
+export function getOffsets(before: Float64Array, kept: number, heights: readonly number[]): Float64Array {
+  const offsets = new Float64Array(kept + heights.length + 1);
+  offsets.set(before.subarray(0, kept + 1));
+  for (let index = 0; index < heights.length; index++) {
+    offsets[kept + index + 1] = offsets[kept + index]! + heights[index]!;
+  }
   return offsets;
+}
+
+/** The same items, of which one has another height. */
+export function changeHeight(offsets: Float64Array, index: number, height: number): void {
+  const difference = height - (offsets[index + 1]! - offsets[index]!);
+  for (let next = index + 1; next < offsets.length; next++) offsets[next]! += difference;
 }
 
 /** The item at a position: the last that begins at it or before. */

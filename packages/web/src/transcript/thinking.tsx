@@ -1,7 +1,7 @@
 /** What the model thought, folded. */
 import { useState } from "preact/hooks";
 import { ChevronIcon } from "../app/icons.tsx";
-import { LiveMarkdown } from "../markdown/markdown.tsx";
+import { Markdown } from "../markdown/markdown.tsx";
 
 export function Thinking({ text, isLive }: { text: string; isLive: boolean }) {
   const [isOpen, setOpen] = useState(false);
@@ -10,7 +10,7 @@ export function Thinking({ text, isLive }: { text: string; isLive: boolean }) {
       <button class="text-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <ChevronIcon /> {isLive ? "Thinking…" : "Thinking"}
       </button>
-      {isOpen && <LiveMarkdown text={text} />}
+      {isOpen && <Markdown text={text} />}
     </div>
   );
 }

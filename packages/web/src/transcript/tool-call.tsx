@@ -3,6 +3,8 @@ import { useContext, useState } from "preact/hooks";
 import { memo } from "../app/memo.ts";
 import { ChevronIcon } from "../app/icons.tsx";
 import { Hidden } from "../text/hidden.tsx";
+import { Name } from "../text/name.tsx";
+import { toSafeName } from "../text/visible-text.ts";
 import { SessionContext } from "../app/session-context.ts";
 import { ImageView } from "./content.tsx";
 import { describeOutcome, getCallStatus, getCallSubject, getDiffs, type Shows } from "./describe-call.ts";
@@ -29,7 +31,7 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
   const outcome = describeOutcome(call);
   const note = [status === "done" ? "" : statusNames[status], outcome].filter(Boolean).join(", ");
   return (
-    <section class={`call ${status}`} aria-label={`${call.name}: ${statusNames[status]}`}>
+    <section class={`call ${status}`} aria-label={`${toSafeName(call.name)}: ${statusNames[status]}`}>
       <button
         class="call-title"
         aria-expanded={showsInput}
@@ -37,7 +39,9 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
         onClick={() => setShowsInput(!showsInput)}
       >
         <span class="dot" aria-hidden="true" />
-        <span class="call-name">{call.name}</span>
+        <span class="call-name cut">
+          <Name text={call.name} />
+        </span>
         <span class="call-subject">{call.input ? <Hidden text={getCallSubject(call.input)} /> : "…"}</span>
         {note && <span class="call-note">{note}</span>}
         <ChevronIcon />
@@ -47,7 +51,11 @@ export const ToolCallView = memo(({ call }: { call: CallState }) => {
           <Hidden text={formatInput(call.input)} />
         </pre>
       )}
-      {call.denied !== undefined && <p class="call-denied">{call.denied}</p>}
+      {call.denied !== undefined && (
+        <p class="call-denied">
+          <Hidden text={call.denied} />
+        </p>
+      )}
       <CallBody call={call} shows={shows} />
     </section>
   );

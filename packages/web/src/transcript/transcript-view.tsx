@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { RemoteSession } from "@tau/protocol/client";
 import { ArrowDownIcon } from "../app/icons.tsx";
+import { reportFailure } from "../app/problems.tsx";
 import { useRedraw } from "../app/redraw.ts";
 import { Announcer } from "./announcer.tsx";
 import { ItemView } from "./item-view.tsx";
@@ -20,9 +21,15 @@ export function TranscriptView({ session }: { session: RemoteSession }) {
   const list = useRef<VirtualList<Item> | null>(null);
   const items = transcript.getItems();
   const loadOlder = () => {
-    if (transcript.hasOlder) void transcript.loadOlder().then(() => redraw());
+    if (transcript.hasOlder) reportFailure(transcript.loadOlder().then(() => redraw()));
   };
-  if (!session.isLoaded) return <div class="transcript" />;
+  if (!session.isLoaded) {
+    return (
+      <div class="transcript">
+        <p class="empty">Loading…</p>
+      </div>
+    );
+  }
   return (
     <div class="transcript">
       {items.length === 0 ? (

@@ -4,7 +4,10 @@ import type { RemoteSession } from "@tau/protocol/client";
 import { type Item, ItemBuilder } from "./items.ts";
 import { joinEntries } from "./join-entries.ts";
 
-const pageSize = 200;
+/** Pages grow as long as they come quickly, so that the start of a long session is not far. */
+const firstPageSize = 200;
+const maxPageSize = 1_600;
+const quickMs = 500;
 
 export class Transcript {
   readonly #session: RemoteSession;
@@ -13,14 +16,14 @@ export class Transcript {
   #entries: readonly SessionEntry[] = [];
   #hasOlder = false;
   #loading: Promise<void> | undefined;
-  /** The live message that is in the log already. */
-  #loggedId: string | undefined;
+  #pageSize = firstPageSize;
 
   constructor(session: RemoteSession) {
     this.#session = session;
     this.#stop = session.onEvent((event) => {
       if (event.type !== "entry_appended" || event.entry.type !== "message") return;
-      if (event.entry.message.role === "assistant") this.#loggedId = session.view.live.message?.id;
+      const live = session.view.live.message;
+      if (event.entry.message.role === "assistant" && live) this.#builder.takeLogged(event.entry.id, live.id);
     });
   }
 
@@ -30,7 +33,7 @@ export class Transcript {
     const joined = joinEntries({ entries: this.#entries, hasOlder: this.#hasOlder }, log);
     this.#entries = joined.entries;
     this.#hasOlder = joined.hasOlder;
-    return this.#builder.build(this.#entries, live, this.#loggedId);
+    return this.#builder.build(this.#entries, live);
   }
 
   get hasOlder(): boolean {
@@ -52,7 +55,10 @@ export class Transcript {
   }
 
   async #load(before: string): Promise<void> {
-    const older = await this.#session.getOlder(before, pageSize);
+    const startedAt = performance.now();
+    const older = await this.#session.getOlder(before, this.#pageSize);
+    const isQuick = performance.now() - startedAt < quickMs;
+    this.#pageSize = isQuick ? Math.min(2 * this.#pageSize, maxPageSize) : firstPageSize;
     // The branch may have changed while they were read.
     if (this.#entries[0]?.id !== before) return;
     this.#entries = [...older, ...this.#entries];

@@ -1,6 +1,6 @@
 /** A long list of which only what is on the screen, and a little around it, is drawn. Items may have any height. */
 import { Component, type ComponentChildren, createRef } from "preact";
-import { findIndex, findRange, getOffsets, type Range } from "./ranges.ts";
+import { changeHeight, findIndex, findRange, getOffsets, type Range } from "./ranges.ts";
 
 export interface VirtualListProps<T extends { key: string }> {
   items: readonly T[];
@@ -22,6 +22,10 @@ export interface VirtualListProps<T extends { key: string }> {
 /** How far beyond the screen items are drawn, and when the next ones are. */
 const margin = 1_000;
 const minMargin = 800;
+/** While a reader moves by more than this part of the screen per frame, only what is on it is drawn. */
+const fastScreens = 0.5;
+/** After this time without moving, what is around it is drawn too. */
+const settleMs = 100;
 /** More are dropped again, such as those that were drawn before their heights were known. */
 const maxRows = 120;
 const nearStart = 2_000;
@@ -39,6 +43,7 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   readonly #after = createRef<HTMLDivElement>();
   /** Measured heights by key. */
   readonly #heights = new Map<string, number>();
+  #heightSum = 0;
   /** The keys of what is drawn. */
   readonly #elements = new Map<Element, string>();
   readonly #rows: RowList = {
@@ -51,10 +56,15 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
       this.#observer.unobserve(element);
     },
   };
+  /** The items that `#offsets` are of. */
+  #items: readonly T[] = [];
   #offsets: Float64Array = new Float64Array(1);
   #isAtEnd = true;
+  #isFast = false;
+  /** Where it was when it was last looked at: anything else means that the reader has moved. */
   #lastTop = 0;
   #frame = 0;
+  #settling = 0;
   /** The item that stays where it is on the screen when what is above it changes its height. */
   #anchor: { key: string; top: number } | undefined;
   readonly #observer = new ResizeObserver((changes) => this.#measure(changes));
@@ -63,22 +73,23 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   scrollToEnd(): void {
     if (this.props.followsEnd) this.#setAtEnd(true);
     const scroller = this.#scroller.current;
-    if (scroller) scroller.scrollTop = scroller.scrollHeight;
+    if (scroller) this.#moveTo(scroller, scroller.scrollHeight);
   }
 
   override componentDidMount(): void {
     this.props.onMount?.(this);
     this.#observer.observe(this.#scroller.current!);
-    this.#update();
+    this.#layOut();
   }
 
   override componentWillUnmount(): void {
     this.#observer.disconnect();
     cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#settling);
   }
 
   override componentDidUpdate(before: VirtualListProps<T>): void {
-    if (before.items !== this.props.items) this.#update();
+    if (before.items !== this.props.items) this.#layOut();
     else this.#place();
   }
 
@@ -95,7 +106,13 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
       >
         <div ref={this.#before} aria-hidden="true" />
         {items.slice(range.start, range.end).map((item) => (
-          <Row key={item.key} item={item} draw={draw as (item: never) => ComponentChildren} list={this.#rows} />
+          <Row
+            key={item.key}
+            item={item}
+            draw={draw as (item: never) => ComponentChildren}
+            list={this.#rows}
+            role={role === "log" ? undefined : "listitem"}
+          />
         ))}
         <div ref={this.#after} aria-hidden="true" />
       </div>
@@ -112,42 +129,76 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   #takeScroll(): void {
     const scroller = this.#scroller.current;
     if (!scroller) return;
-    const { scrollTop, scrollHeight, clientHeight } = scroller;
-    // It grows while it is drawn, so being short of the end counts only for a reader who went back.
-    const isBack = scrollTop < this.#lastTop - 1;
-    if (scrollHeight - scrollTop - clientHeight <= endSlack) this.#setAtEnd(true);
-    else if (isBack) this.#setAtEnd(false);
+    this.#isFast = Math.abs(scroller.scrollTop - this.#lastTop) > fastScreens * scroller.clientHeight;
+    this.#takePosition(scroller);
+    this.#setRange(scroller);
+    clearTimeout(this.#settling);
+    if (this.#isFast) this.#settling = window.setTimeout(this.#settle, settleMs);
+    if (scroller.scrollTop < nearStart) this.props.onNearStart?.();
+  }
+
+  readonly #settle = (): void => {
+    this.#isFast = false;
+    if (this.#scroller.current) this.#setRange(this.#scroller.current);
+  };
+
+  /** Where the reader has moved to. */
+  #takePosition({ scrollTop, scrollHeight, clientHeight }: HTMLDivElement): void {
+    const restHeight = scrollHeight - scrollTop - clientHeight;
+    const moved = scrollTop - this.#lastTop;
+    // It grows while it is drawn, so being short of the end counts only for a reader who went back, however little.
+    if (restHeight <= 1 || (moved > 0 && restHeight <= endSlack)) this.#setAtEnd(true);
+    else if (moved < 0) this.#setAtEnd(false);
     this.#lastTop = scrollTop;
     this.#anchor = this.#findAnchor(scrollTop);
-    this.#setRange(scrollTop, clientHeight);
-    if (scrollTop < nearStart) this.props.onNearStart?.();
+  }
+
+  #moveTo(scroller: HTMLDivElement, top: number): void {
+    scroller.scrollTop = top;
+    this.#lastTop = scroller.scrollTop;
   }
 
   #findAnchor(top: number): { key: string; top: number } | undefined {
     const index = findIndex(this.#offsets, top);
-    const item = this.props.items[index];
+    const item = this.#items[index];
     return item && { key: item.key, top: this.#offsets[index]! - top };
   }
 
-  /** The items or their heights have changed. */
-  #update(): void {
-    const { items, estimatedHeight, followsEnd } = this.props;
-    this.#offsets = getOffsets(items.map(({ key }) => this.#heights.get(key) ?? estimatedHeight));
+  /** The items are others. */
+  #layOut(): void {
+    this.#change(() => {
+      const { items, estimatedHeight } = this.props;
+      const before = this.#items;
+      let kept = 0;
+      while (kept < items.length && items[kept] === before[kept]) kept++;
+      const count = this.#heights.size;
+      const estimate = count === 0 ? estimatedHeight : this.#heightSum / count;
+      const heights = items.slice(kept).map(({ key }) => this.#heights.get(key) ?? estimate);
+      this.#offsets = getOffsets(this.#offsets, kept, heights);
+      this.#items = items;
+    });
+  }
+
+  /** Does something that moves items, and keeps what the reader sees where it is. */
+  #change(move: () => void): void {
     const scroller = this.#scroller.current;
+    // A reader who has moved in this frame must not be taken back.
+    if (scroller && scroller.scrollTop !== this.#lastTop) this.#takePosition(scroller);
+    move();
     if (!scroller) return;
     this.#place();
-    if (followsEnd && this.#isAtEnd) scroller.scrollTop = scroller.scrollHeight;
+    if (this.props.followsEnd && this.#isAtEnd) this.#moveTo(scroller, scroller.scrollHeight);
     else this.#restoreAnchor(scroller);
-    this.#setRange(scroller.scrollTop, scroller.clientHeight);
+    this.#setRange(scroller);
     if (scroller.scrollTop < nearStart) this.props.onNearStart?.();
   }
 
   #restoreAnchor(scroller: HTMLDivElement): void {
     const anchor = this.#anchor;
-    const index = anchor ? this.props.items.findIndex(({ key }) => key === anchor.key) : -1;
+    const index = anchor ? this.#items.findIndex(({ key }) => key === anchor.key) : -1;
     if (!anchor || index < 0) return;
     const top = this.#offsets[index]! - anchor.top;
-    if (Math.abs(top - scroller.scrollTop) > 1) scroller.scrollTop = top;
+    if (Math.abs(top - scroller.scrollTop) > 1) this.#moveTo(scroller, top);
   }
 
   /** Gives what is not drawn its room. */
@@ -159,12 +210,12 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
     setHeight(this.#after.current, this.#offsets[count]! - this.#offsets[last]!);
   }
 
-  #setRange(top: number, height: number): void {
-    const needed = findRange(this.#offsets, { top, height, margin: minMargin });
+  #setRange({ scrollTop: top, clientHeight: height }: HTMLDivElement): void {
+    const needed = findRange(this.#offsets, { top, height, margin: this.#isFast ? 0 : minMargin });
     const { start, end } = this.state.range;
     const hasAll = start <= needed.start && end >= needed.end && end < this.#offsets.length;
     if (hasAll && end - start < maxRows) this.#place();
-    else this.setState({ range: findRange(this.#offsets, { top, height, margin }) });
+    else this.setState({ range: this.#isFast ? needed : findRange(this.#offsets, { top, height, margin }) });
   }
 
   #setAtEnd(isAtEnd: boolean): void {
@@ -174,16 +225,28 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   }
 
   #measure(changes: readonly ResizeObserverEntry[]): void {
+    const heights = new Map<string, number>();
     let hasChanged = false;
     for (const { target, borderBoxSize } of changes) {
       const key = this.#elements.get(target);
       if (target === this.#scroller.current) hasChanged = true;
       const height = borderBoxSize[0]?.blockSize ?? 0;
-      if (key === undefined || !target.isConnected || this.#heights.get(key) === height) continue;
-      this.#heights.set(key, height);
-      hasChanged = true;
+      if (key !== undefined && target.isConnected && this.#heights.get(key) !== height) heights.set(key, height);
     }
-    if (hasChanged) this.#update();
+    if (hasChanged || heights.size > 0) this.#change(() => this.#takeHeights(heights));
+  }
+
+  /** Only of what is drawn. */
+  #takeHeights(heights: ReadonlyMap<string, number>): void {
+    for (const [key, height] of heights) {
+      this.#heightSum += height - (this.#heights.get(key) ?? 0);
+      this.#heights.set(key, height);
+    }
+    const { start, end } = this.state.range;
+    for (let index = start; index < Math.min(end, this.#items.length); index++) {
+      const height = heights.get(this.#items[index]!.key);
+      if (height !== undefined) changeHeight(this.#offsets, index, height);
+    }
   }
 }
 
@@ -196,6 +259,7 @@ interface RowProps {
   item: { key: string };
   draw: (item: never) => ComponentChildren;
   list: RowList;
+  role: "listitem" | undefined;
 }
 
 /** It is drawn again only for another item, and measured as long as it is there. */
@@ -214,9 +278,9 @@ class Row extends Component<RowProps> {
     if (this.#element.current) this.props.list.remove(this.#element.current);
   }
 
-  override render({ item, draw }: RowProps): ComponentChildren {
+  override render({ item, draw, role }: RowProps): ComponentChildren {
     return (
-      <div class="row" ref={this.#element}>
+      <div class="row" ref={this.#element} role={role}>
         {draw(item as never)}
       </div>
     );

@@ -6,6 +6,7 @@ import { Dialog } from "../app/dialog.tsx";
 import type { Draft } from "../app/draft.ts";
 import { useLoaded } from "../app/loaded.ts";
 import { showSession } from "../app/route.ts";
+import { Name } from "../text/name.tsx";
 import { VirtualList } from "../transcript/virtual-list.tsx";
 import { listTreeRows, toTarget, type TreeRow } from "./tree-rows.ts";
 
@@ -37,6 +38,7 @@ export function TreePanel({ session, draft, onClose }: { session: RemoteSession;
   );
   return (
     <Dialog title="Tree" shape="side" onClose={onClose}>
+      {loaded.kind === "loading" && <p class="muted">Loading…</p>}
       {loaded.kind === "failed" && <p class="problem">{loaded.message}</p>}
       {loaded.kind === "loaded" && rows.length === 0 && <p class="muted">Nothing has been said yet.</p>}
       <div class="tree">
@@ -73,8 +75,14 @@ function TreeItem({ row, isChosen, onChoose }: { row: TreeRow; isChosen: boolean
   return (
     <button class={classes.join(" ")} aria-pressed={isChosen} onClick={onChoose}>
       <span class="tree-author">{row.author}</span>
-      <span class="cut">{row.text.split("\n")[0]}</span>
-      {row.label !== undefined && <span class="tag">{row.label}</span>}
+      <span class="cut">
+        <Name text={row.text} />
+      </span>
+      {row.label !== undefined && (
+        <span class="tag">
+          <Name text={row.label} />
+        </span>
+      )}
       {row.isLeaf && <span class="tag">here</span>}
     </button>
   );

@@ -36,7 +36,20 @@ test("a comment over several lines stays one, however the lines arrive", async (
 });
 
 test("an unknown language is plain, and names of objects are no languages", async () => {
-  for (const language of ["", "klingon", "constructor", "extend", "__proto__"]) {
-    expect((await highlight("if (x) return;", language)).map(stripTerminalSequences)).toEqual(["if (x) return;"]);
-  }
+  const unknown = ["", "klingon", "constructor", "extend", "__proto__"];
+  const loaded: string[] = [];
+  const highlighter: Highlighter = new Highlighter(theme, () => loaded.push("one"));
+  const draw = (language: string) => highlighter.highlightLine("if (x) return;", language, undefined).line;
+  for (const language of [...unknown, "js"]) draw(language);
+  await expect.poll(() => loaded).toEqual(["one"]);
+  expect(draw("js")).toContain(color("syntaxKeyword"));
+  for (const language of unknown) expect(draw(language)).toBe(theme.fg("mdCodeBlock", "if (x) return;"));
+});
+
+test.each(
+  `tsx cpp php markup css javascript typescript jsx json bash python rust go c csharp java kotlin swift ruby lua sql yaml toml ini
+   diff docker makefile markdown`.split(/\s+/),
+)("%s is loaded with all that it needs", async (language) => {
+  const code = 'if (x) { return "a"; } // 1';
+  expect((await highlight(code, language)).map(stripTerminalSequences)).toEqual([code]);
 });

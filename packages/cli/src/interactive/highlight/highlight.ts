@@ -1,9 +1,13 @@
 /** Colours code line by line, so that a block that is being written costs what was added. */
 import type { Theme, ThemeColor } from "@tau/tui";
-import type { Grammar, Token } from "prismjs";
-import type * as PrismModule from "./prism.ts";
+import type { Token } from "prismjs";
 
-type Prism = Pick<typeof PrismModule, "languages" | "tokenize">;
+/** A language that is loaded. */
+interface Language {
+  tokenize: (text: string) => (string | Token)[];
+  /** What was made of single lines: about every third line of code was there before. */
+  known: Map<string, (string | Token)[]>;
+}
 
 const colors: Readonly<Record<string, ThemeColor>> = {
   comment: "syntaxComment",
@@ -53,7 +57,9 @@ const names: Readonly<Record<string, string>> = {
   "c++": "cpp",
   "c#": "csharp",
   cs: "csharp",
+  dotnet: "csharp",
   kt: "kotlin",
+  kts: "kotlin",
   md: "markdown",
   dockerfile: "docker",
   make: "makefile",
@@ -70,14 +76,14 @@ const nothingOpen: LineState = { open: [] };
 /** What goes on for longer is taken as plain from then on. */
 const maxOpenLines = 40;
 
-/** How many lines are remembered for each language: about every third line of code was there before. */
+/** How many lines are remembered for each language. */
 const maxKnownLines = 1_000;
 
 export class Highlighter {
   readonly #theme: Theme;
   readonly #onLoad: () => void;
-  #prism: Prism | "loading" | undefined;
-  readonly #known = new Map<Grammar, Map<string, (string | Token)[]>>();
+  /** By name. Undefined while it is loaded, and if there is none. */
+  readonly #languages = new Map<string, Language | undefined>();
 
   /** `onLoad` is called when code that was drawn plain can be drawn in colours. */
   constructor(theme: Theme, onLoad: () => void) {
@@ -86,17 +92,12 @@ export class Highlighter {
   }
 
   /** As Markdown asks for it: one line, with what the line before left. */
-  highlightLine = (line: string, language: string | undefined, state: unknown): { line: string; state: unknown } => {
-    const prism = this.#load();
-    const name = (language ?? "").toLowerCase();
-    const grammar = prism?.languages[names[name] ?? name];
-    if (!prism || !grammar || typeof grammar === "function")
-      return { line: this.#theme.fg("mdCodeBlock", line), state };
+  highlightLine = (line: string, name: string | undefined, state: unknown): { line: string; state: unknown } => {
+    const language = this.#findLanguage((name ?? "").toLowerCase());
+    if (!language) return { line: this.#theme.fg("mdCodeBlock", line), state };
     const { open } = (state as LineState | undefined) ?? nothingOpen;
     const isAlone = open.length === 0;
-    const tokens = isAlone
-      ? this.#tokenizeLine(prism, line, grammar)
-      : prism.tokenize([...open, line].join("\n"), grammar);
+    const tokens = isAlone ? tokenizeLine(language, line) : language.tokenize([...open, line].join("\n"));
     const drawn = this.#draw(tokens);
     const isOpen = endsInside(tokens.at(-1)) && open.length < maxOpenLines;
     return {
@@ -105,24 +106,20 @@ export class Highlighter {
     };
   };
 
-  #tokenizeLine(prism: Prism, line: string, grammar: Grammar): (string | Token)[] {
-    let known = this.#known.get(grammar);
-    if (!known || known.size >= maxKnownLines) this.#known.set(grammar, (known = new Map()));
-    let tokens = known.get(line);
-    if (!tokens) known.set(line, (tokens = prism.tokenize(line, grammar)));
-    return tokens;
-  }
-
-  #load(): Prism | undefined {
-    if (this.#prism === undefined) {
-      this.#prism = "loading";
-      void this.#import();
+  #findLanguage(nameOrAlias: string): Language | undefined {
+    const name = (Object.hasOwn(names, nameOrAlias) && names[nameOrAlias]) || nameOrAlias;
+    if (name !== "" && !this.#languages.has(name)) {
+      this.#languages.set(name, undefined);
+      void this.#load(name);
     }
-    return this.#prism === "loading" ? undefined : this.#prism;
+    return this.#languages.get(name);
   }
 
-  async #import(): Promise<void> {
-    this.#prism = await import("./prism.ts");
+  async #load(name: string): Promise<void> {
+    const { loadGrammar, tokenize } = await import("./prism.ts");
+    const grammar = await loadGrammar(name);
+    if (!grammar) return;
+    this.#languages.set(name, { tokenize: (text) => tokenize(text, grammar), known: new Map() });
     this.#onLoad();
   }
 
@@ -140,6 +137,15 @@ export class Highlighter {
     const lines = text.split("\n");
     return lines.map((line) => (line === "" ? "" : this.#theme.fg(color, line))).join("\n");
   }
+}
+
+function tokenizeLine({ tokenize, known }: Language, line: string): (string | Token)[] {
+  let tokens = known.get(line);
+  if (tokens) return tokens;
+  tokens = tokenize(line);
+  if (known.size >= maxKnownLines) known.clear();
+  known.set(line, tokens);
+  return tokens;
 }
 
 interface Piece {

@@ -17,6 +17,8 @@ const notForwarded: ReadonlySet<ExtensionEventName> = new Set(["project_trust"])
 
 export interface ForwardParts {
   supervisor: Pick<Supervisor, "call" | "stream">;
+  /** The name of the extension. */
+  extension: string;
   isKnownProvider: (name: string) => boolean;
   report: (message: string) => void;
   onInputChanged: (toolCallId: string) => void;
@@ -144,12 +146,13 @@ const isReference = (value: string): boolean => /^!|\$|^[A-Z][A-Z0-9_]*$/.test(v
 function findProviderProblem(
   name: string,
   { apiKey, headers = {} }: Manifest["providers"][number]["provider"],
-  { isKnownProvider }: ForwardParts,
+  { isKnownProvider, extension }: ForwardParts,
 ): string | undefined {
+  const advice = `To trust it: tau extensions trust ${extension}`;
   if (isKnownProvider(name))
-    return `It changes the provider ${name}, which needs trust: the keys of the provider would go to another address.`;
+    return `It changes the provider ${name}, which needs trust: the keys of the provider would go to another address. ${advice}`;
   const values = [apiKey, ...Object.values(headers)];
   if (values.some((value) => typeof value === "string" && isReference(value)))
-    return `Its provider ${name} takes its key from a variable or a command, which needs trust.`;
+    return `Its provider ${name} takes its key from a variable or a command, which needs trust. ${advice}`;
   return undefined;
 }

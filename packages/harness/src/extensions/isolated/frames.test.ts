@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import fc from "fast-check";
-import { encodeFrame, FrameError, FrameReader, maxFrameBytes, parseMessage } from "./frames.ts";
+import { encodeFrame, encodeText, FrameError, FrameReader, maxFrameBytes, maxValues, parseMessage } from "./frames.ts";
 
 test("frames that arrive in any pieces give the same messages", () => {
   fc.assert(
@@ -36,4 +36,22 @@ test("a length that is too large is refused before anything is kept", () => {
   header.writeUInt32BE(maxFrameBytes + 1);
   expect(() => new FrameReader().push(header)).toThrow(FrameError);
   expect(() => encodeFrame("x".repeat(maxFrameBytes))).toThrow(FrameError);
+});
+
+test("a message with too many values is refused before it is read", () => {
+  const read = (json: string) => new FrameReader({ isBounded: true }).push(encodeText(json));
+  const repeated = (text: string, count: number) => `[${Array.from({ length: count }, () => text).join(",")}]`;
+  for (const text of ["[]", "1", '"\\""', '"\\\\"'])
+    expect(() => read(repeated(text, maxValues + 1)), text).toThrow("too many values");
+  // What is in a text is no value.
+  const [message] = read(JSON.stringify({ text: '[{",\\'.repeat(maxValues) }));
+  expect(message).toEqual({ text: '[{",\\'.repeat(maxValues) });
+});
+
+test("values are counted for as long as messages come, and levels are limited", () => {
+  const reader = new FrameReader({ isBounded: true });
+  reader.push(encodeFrame({ a: [1, 2], b: "x" }));
+  reader.push(encodeFrame(1));
+  expect(reader.values).toBe(6);
+  expect(() => reader.push(encodeText("[".repeat(65) + "]".repeat(65)))).toThrow("too many levels");
 });

@@ -28,22 +28,34 @@ export function encodeText(json: string): Buffer {
 /** Deeper values make code fail that walks through them. */
 const maxDepth = 64;
 
+/** A message of 30 MB can have ten million values, which take 800 MB of memory and seconds to read. */
+export const maxValues = 500_000;
+
+/** A message of this size cannot have too many values: each takes two bytes at least. */
+const maxUncountedBytes = 2 * maxValues;
+
 /** Puts frames together that arrive in pieces. */
 export class FrameReader {
   readonly #isBounded: boolean;
   #pieces: Buffer[] = [];
   #length = 0;
+  #values = 0;
 
-  /** `isBounded`: values may have at most 64 levels. Default false. */
+  /** `isBounded`: a message may have at most 64 levels and `maxValues` values. Default false. */
   constructor({ isBounded = false } = {}) {
     this.#isBounded = isBounded;
+  }
+
+  /** How many values all messages so far had. Only where it is bounded. */
+  get values(): number {
+    return this.#values;
   }
 
   /** The messages that are whole now. Throws `FrameError`, after which the connection must be closed. */
   push(piece: Buffer): unknown[] {
     // Most frames arrive whole and alone.
     if (this.#length === 0 && piece.length >= headerBytes && piece.length === headerBytes + readLength(piece)) {
-      return [this.#parse(piece.toString("utf8", headerBytes))];
+      return [this.#parse(piece.subarray(headerBytes))];
     }
     this.#pieces.push(piece);
     this.#length += piece.length;
@@ -53,16 +65,19 @@ export class FrameReader {
       const end = headerBytes + readLength(this.#join(headerBytes));
       if (this.#length < end) return messages;
       const bytes = this.#join(end);
-      messages.push(this.#parse(bytes.toString("utf8", headerBytes, end)));
+      messages.push(this.#parse(bytes.subarray(headerBytes, end)));
       this.#pieces = bytes.length > end ? [bytes.subarray(end)] : [];
       this.#length -= end;
     }
   }
 
-  #parse(json: string): unknown {
-    const message = parseMessage(json);
-    if (this.#isBounded && isTooDeep(message, maxDepth))
-      throw new FrameError("It sent a message with too many levels.");
+  #parse(json: Buffer): unknown {
+    if (!this.#isBounded) return parseMessage(json.toString("utf8"));
+    // Before it is read: reading it is what takes the time and the memory.
+    if (json.length > maxUncountedBytes && countSeparators(json) > maxValues)
+      throw new FrameError("It sent a message with too many values.");
+    const message = parseMessage(json.toString("utf8"));
+    this.#values += countValues(message, maxDepth);
     return message;
   }
 
@@ -73,12 +88,38 @@ export class FrameReader {
   }
 }
 
-function isTooDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  for (const field of Array.isArray(value) ? value : Object.values(value))
-    if (isTooDeep(field, levels - 1)) return true;
-  return false;
+/** Throws `FrameError` if it has more levels. */
+function countValues(value: unknown, levels: number): number {
+  if (typeof value !== "object" || value === null) return 1;
+  if (levels === 0) throw new FrameError("It sent a message with too many levels.");
+  let count = 1;
+  for (const field of Array.isArray(value) ? value : Object.values(value)) count += countValues(field, levels - 1);
+  return count;
+}
+
+const [quote, backslash, comma, bracket, brace] = Buffer.from(`"\\,[{`);
+
+/** Commas and opening brackets outside of texts: as many as there are values, and an empty list or object counts twice. */
+function countSeparators(json: Buffer): number {
+  let count = 0;
+  for (let index = 0; index < json.length; index++) {
+    const byte = json[index];
+    if (byte === quote) index = findTextEnd(json, index + 1);
+    else if (byte === comma || byte === bracket || byte === brace) count++;
+  }
+  return count;
+}
+
+/** The index of the quote that ends a text; the length of the whole if none does. */
+function findTextEnd(json: Buffer, start: number): number {
+  for (let from = start; ;) {
+    const end = json.indexOf(quote!, from);
+    if (end === -1) return json.length;
+    let backslashes = 0;
+    while (json[end - 1 - backslashes] === backslash) backslashes++;
+    if (backslashes % 2 === 0) return end;
+    from = end + 1;
+  }
 }
 
 function readLength(bytes: Buffer): number {

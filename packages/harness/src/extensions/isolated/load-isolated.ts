@@ -1,10 +1,11 @@
 /** Loads an extension that the user has not vouched for: its code runs in a process of its own, behind the sandbox. */
-import { getErrorMessage } from "@tau/ai/internal";
 import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
+import { createOwnSessionGetter } from "../session/own-session.ts";
+import { createWaits, type Waits } from "../waits.ts";
 import { fillRegistrations } from "./forwarders.ts";
 import { type ManifestCacheOptions, readManifest, writeManifest } from "./manifest-cache.ts";
 import type { Manifest } from "./manifest.ts";
-import type { IsolatedPorts } from "./ports.ts";
+import type { HostcallJudge, IsolatedPorts } from "./ports.ts";
 import { getOwnCode } from "./room-facts.ts";
 import { Supervisor } from "./supervisor.ts";
 
@@ -26,13 +27,14 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
   const fill = (manifest: Manifest) => {
     const onInputChanged = (toolCallId: string) => ports.onInputChanged(toolCallId, source.name);
     const { isKnownProvider } = ports;
-    fillRegistrations(registrations, manifest, { supervisor, isKnownProvider, report, onInputChanged, ownCode });
+    const parts = { supervisor, extension: source.name, isKnownProvider, report, onInputChanged, ownCode };
+    fillRegistrations(registrations, manifest, parts);
     for (const sentence of manifest.needsTrust) report(sentence);
   };
   const { agentDir, home } = ports;
   const ownCode = getOwnCode(source, [home, agentDir]);
   const cache = { agentDir, digest: source.digest, path: source.path };
-  const remembered = await readManifest(cache);
+  const remembered = readManifest(cache);
   let told = remembered && JSON.stringify(remembered);
   const onManifest = (manifest: Manifest) => {
     const text = JSON.stringify(manifest);
@@ -46,12 +48,16 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
     for (const map of [handlers, tools, commands, shortcuts]) map.clear();
     ports.getSession()?.refreshTools();
   };
-  const supervisor = new Supervisor(
-    { source, ports: { ...ports, report: ({ message }) => report(message) }, onManifest, onKilled },
-    remembered,
-  );
+  const waits = createWaits(ports.clock);
+  const ownPorts: IsolatedPorts = {
+    ...ports,
+    getSession: createOwnSessionGetter(ports.getSession, waits),
+    createJudge: (extension) => countQuestions(ports.createJudge(extension), waits),
+    report: ({ message }) => report(message),
+  };
+  const supervisor = new Supervisor({ source, ports: ownPorts, onManifest, onKilled }, remembered);
   if (remembered) fill(remembered);
-  else await learn(supervisor, cache, report);
+  else await learn(supervisor, cache);
   return {
     ...registrations,
     source,
@@ -59,27 +65,22 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
       return supervisor.isKilled ? "killed" : "acknowledged";
     },
     host: "isolated",
+    waits,
     begin: () => supervisor.begin(),
     close: () => supervisor.close(),
   };
 }
 
-async function learn(
-  supervisor: Supervisor,
-  cache: ManifestCacheOptions,
-  report: (message: string) => void,
-): Promise<void> {
+/** A person may be asked, and the extension waits for the answer. */
+const countQuestions = (judge: HostcallJudge, waits: Waits): HostcallJudge => ({
+  ...judge,
+  judge: (call, signal) => waits.during(() => judge.judge(call, signal)),
+});
+
+async function learn(supervisor: Supervisor, cache: ManifestCacheOptions): Promise<void> {
   try {
     await writeManifest(await supervisor.learn(), cache);
   } catch (error) {
-    // What cannot be remembered is learned again the next time.
-    if (
-      await supervisor.learn().then(
-        () => true,
-        () => false,
-      )
-    )
-      return report(`What it registers could not be remembered: ${getErrorMessage(error)}`);
     await supervisor.close();
     throw error;
   }

@@ -4,16 +4,13 @@
  */
 import { hash } from "node:crypto";
 import { join } from "node:path";
-import { systemIds } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
-import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
-import { readWhole, writeWhole } from "../../durable-file.ts";
+import { type CachedFile, readCachedFile, writeCachedFile } from "../cached-file.ts";
 import type { Manifest } from "./manifest.ts";
 import { parseManifest } from "./parse-manifest.ts";
 
 /** Changes whenever a manifest of before means something else. */
 const version = 1;
-const maxBytes = 8 * 1024 * 1024;
 
 export interface ManifestCacheOptions {
   agentDir: string;
@@ -21,22 +18,19 @@ export interface ManifestCacheOptions {
   digest: string;
   /** The file that is loaded: the extensions of one package have one content. */
   path: string;
-  fileSystem?: FileSystem;
 }
 
-const getPath = ({ agentDir, digest, path }: ManifestCacheOptions): string =>
-  join(agentDir, "cache", "extensions", `registered-${hash("sha256", `${digest}\n${path}`, "hex")}.json`);
+function locate({ agentDir, digest, path }: ManifestCacheOptions): CachedFile {
+  const key = hash("sha256", `${digest}\n${path}`, "hex");
+  return { key, path: join(agentDir, "cache", "extensions", `registered-${key}.json`) };
+}
 
 /** Undefined where nothing usable is remembered. */
-export async function readManifest(options: ManifestCacheOptions): Promise<Manifest | undefined> {
-  const bytes = await readWhole(options.fileSystem ?? nodeFileSystem, getPath(options), maxBytes);
-  const stored = bytes && tryParseJson(bytes.toString("utf8"));
+export function readManifest(options: ManifestCacheOptions): Manifest | undefined {
+  const stored = tryParseJson(readCachedFile(locate(options))?.toString("utf8") ?? "");
   return isRecord(stored) && stored["version"] === version ? parseManifest(stored["manifest"]) : undefined;
 }
 
-export async function writeManifest(manifest: Manifest, options: ManifestCacheOptions): Promise<void> {
-  const { fileSystem = nodeFileSystem } = options;
-  const bytes = Buffer.from(`${JSON.stringify({ version, manifest })}\n`);
-  // What is lost with the power is learned again.
-  await writeWhole(fileSystem, { path: getPath(options), bytes, ids: systemIds, syncs: false });
-}
+/** What cannot be remembered is learned again the next time. */
+export const writeManifest = (manifest: Manifest, options: ManifestCacheOptions): Promise<void> =>
+  writeCachedFile(locate(options), Buffer.from(`${JSON.stringify({ version, manifest })}\n`));

@@ -12,6 +12,7 @@ import { ProcessLink } from "./process-link.ts";
 import { findRoomFacts } from "./room-facts.ts";
 import { temporaryDirectory } from "./room.ts";
 import { findWall, startProcess, type StartedProcess } from "./start-process.ts";
+import { Throttle } from "./throttle.ts";
 
 export interface OpenProcess {
   readonly link: ProcessLink;
@@ -55,7 +56,8 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
     program: program.path,
     maxMemoryMb: policy.maxMemoryMb,
   });
-  const output = keepOutput(started);
+  const outputThrottle = new Throttle(ports.clock, maxOutput);
+  const output = keepOutput(started, outputThrottle);
 
   let registered = 0;
   let settleLoaded: (manifest: Manifest) => void;
@@ -124,6 +126,7 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
   const stopCounting = countWritten(started, link, options);
   const ended = started.exit.then((exit) => {
     stopCounting();
+    outputThrottle.close();
     connection.close();
     const reason = brokenBecause ?? [exit, ...output()].join(" ");
     link.end(reason);
@@ -146,13 +149,18 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
 }
 
 const maxSentenceLength = 2_000;
-const toSentence = (value: unknown): string => String(value).slice(0, maxSentenceLength);
+const toSentence = (value: unknown): string =>
+  typeof value === "string" ? value.slice(0, maxSentenceLength) : "It failed.";
+
+/** Bytes that are read of what it prints; one that prints more waits. */
+const maxOutput = { perSecond: 8 * 1024 * 1024, burst: 16 * 1024 * 1024 };
 
 /** The last line that it printed: what Node says when it crashes, or what the extension said. */
-function keepOutput({ output }: StartedProcess): () => string[] {
+function keepOutput({ output }: StartedProcess, throttle: Throttle): () => string[] {
   let last = "";
   for (const stream of output) {
     stream.on("data", (piece: Buffer) => {
+      throttle.count(stream, piece.length);
       last = (last + piece.toString("utf8")).slice(-maxSentenceLength);
     });
     stream.on("error", () => undefined);

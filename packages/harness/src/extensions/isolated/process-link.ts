@@ -52,31 +52,40 @@ interface OpenCall {
 /** Messages that nobody asked for: more are read later, so that the extension waits and not we. */
 const unasked = { perSecond: 1_000, burst: 2_000 };
 const reads = { perSecond: 5_000, burst: 10_000 };
+/** What it costs to read messages, in bytes of text. */
+const volume = { perSecond: 32 * 1024 * 1024, burst: 64 * 1024 * 1024 };
+/** A value costs as much as so many bytes of text. */
+const bytesPerValue = 100;
 /** What may wait to be read by the extension. */
 const maxUnreadBytes = 64 * 1024 * 1024;
 const maxOpenHostcalls = 1_000;
 const pingEveryMs = 5_000;
-export const maxSilenceMs = 10_000;
+/** Of pings and not of time: while this process is busy itself, nothing is heard of the others. */
+const maxUnansweredPings = 2;
 
 export class ProcessLink implements StreamListener {
   readonly #parts: LinkParts;
   readonly #calls = new Map<number, OpenCall>();
   readonly #hostcalls = new Map<number, AbortController>();
-  readonly #throttles: { unasked: Throttle; reads: Throttle };
+  readonly #throttles: { unasked: Throttle; reads: Throttle; volume: Throttle };
   #lastId = 0;
   #receivedBytes = 0;
-  #openReads = 0;
-  /** When the process was last known to work, and the timer that asks it. */
-  #alive: { atMs: number; cancel: () => void };
+  #isReading = false;
+  /** Since the process was last heard of. */
+  #unansweredPings = 0;
+  #cancelPing = (): void => {};
   #isOver = false;
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
     const { channel, sync, clock } = parts;
-    this.#throttles = { unasked: new Throttle(clock, unasked), reads: new Throttle(clock, reads) };
+    this.#throttles = {
+      unasked: new Throttle(clock, unasked),
+      reads: new Throttle(clock, reads),
+      volume: new Throttle(clock, volume),
+    };
     this.#listen(channel, (message) => this.#receive(message));
     this.#listen(sync, (message) => void this.#answerRead(message));
-    this.#alive = { atMs: clock.monotonic(), cancel: () => {} };
     this.#pingLater();
   }
 
@@ -114,7 +123,7 @@ export class ProcessLink implements StreamListener {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#parts.stream.remove(this);
-    this.#alive.cancel();
+    this.#cancelPing();
     for (const throttle of Object.values(this.#throttles)) throttle.close();
     for (const controller of this.#hostcalls.values()) controller.abort();
     for (const { kind, resolve, reject } of this.#calls.values()) {
@@ -137,9 +146,12 @@ export class ProcessLink implements StreamListener {
     const reader = new FrameReader({ isBounded: true });
     stream.on("data", (piece: Buffer) => {
       this.#receivedBytes += piece.length;
-      this.#alive.atMs = this.#parts.clock.monotonic();
+      this.#unansweredPings = 0;
+      const before = reader.values;
       try {
         for (const message of reader.push(piece)) if (!this.#isOver) receive(message);
+        const values = reader.values - before;
+        this.#throttles.volume.count(stream, piece.length + values * bytesPerValue);
       } catch (error) {
         this.#break(getErrorMessage(error));
       }
@@ -162,12 +174,11 @@ export class ProcessLink implements StreamListener {
       this.#calls.delete(id as number);
       return settle(call, message);
     }
-    if (type === "pong") return;
     this.#throttles.unasked.count(this.#parts.channel);
     if (type === "update") return void (call && isUpdate(message["update"]) && call.onUpdate?.(message["update"]));
     if (type === "cancel") return this.#hostcalls.get(id as number)?.abort();
     if (type === "hostcall") return void this.#answerHostcall(message);
-    if (type !== "answer") this.#parts.onMessage(message);
+    if (type !== "answer" && type !== "pong") this.#parts.onMessage(message);
   }
 
   async #answerHostcall({ id, method, args }: Record<string, unknown>): Promise<void> {
@@ -188,28 +199,29 @@ export class ProcessLink implements StreamListener {
     this.write(encodeReply({ type: "reply", id, ...reply }, (error) => ({ type: "reply", id, error })));
   }
 
+  /** The process waits for each answer. What comes without waiting was not sent by our code in it. */
   async #answerRead(request: unknown): Promise<void> {
+    if (this.#isReading) return this.#break("It did not wait for an answer.");
+    this.#isReading = true;
     const { method, args } = isRecord(request) ? request : {};
-    this.#openReads++;
     const signal = new AbortController().signal;
     const reply: SyncReply =
       typeof method === "string" && Array.isArray(args)
         ? await this.#parts.hostcalls.handle(method, args, { signal, onProgress: () => {} })
         : { error: notValid };
-    this.#openReads--;
-    this.#alive.atMs = this.#parts.clock.monotonic();
     this.#throttles.reads.delay(() => {
+      this.#isReading = false;
+      this.#unansweredPings = 0;
       if (!this.#isOver) this.#parts.sync.write(encodeReply(reply, (error) => ({ error })));
     });
   }
 
   /** A process that is in an endless loop says nothing at all. One that waits for an answer of ours cannot. */
   #pingLater(): void {
-    const { clock } = this.#parts;
-    this.#alive.cancel = clock.setTimer(pingEveryMs, () => {
-      const silentMs = clock.monotonic() - this.#alive.atMs;
-      if (this.#openReads === 0 && silentMs > maxSilenceMs)
-        return this.#break(`It did not answer for ${maxSilenceMs / 1_000} seconds.`);
+    this.#cancelPing = this.#parts.clock.setTimer(pingEveryMs, () => {
+      if (!this.#isReading && this.#unansweredPings >= maxUnansweredPings)
+        return this.#break(`It did not answer for ${(maxUnansweredPings * pingEveryMs) / 1_000} seconds.`);
+      this.#unansweredPings++;
       this.send({ type: "ping" });
       this.#pingLater();
     });

@@ -25,9 +25,9 @@ export class Throttle {
     this.#atMs = clock.monotonic();
   }
 
-  /** One more came from `stream`, which is not read for a while if it was too much. */
-  count(stream: Readable): void {
-    const waitMs = this.#take();
+  /** So much more came from `stream`, which is not read for a while if it was too much. */
+  count(stream: Readable, amount = 1): void {
+    const waitMs = this.#take(amount);
     if (waitMs === 0 || stream.isPaused()) return;
     stream.pause();
     this.#later(waitMs, () => stream.resume());
@@ -35,7 +35,7 @@ export class Throttle {
 
   /** Does it now, or later if it was too much. */
   delay(work: () => void): void {
-    const waitMs = this.#take();
+    const waitMs = this.#take(1);
     if (waitMs === 0) work();
     else this.#later(waitMs, work);
   }
@@ -45,10 +45,10 @@ export class Throttle {
     this.#cancels.clear();
   }
 
-  #take(): number {
+  #take(amount: number): number {
     const { perSecond, burst } = this.#limits;
     const now = this.#clock.monotonic();
-    this.#left = Math.min(burst, this.#left + ((now - this.#atMs) / 1_000) * perSecond) - 1;
+    this.#left = Math.min(burst, this.#left + ((now - this.#atMs) / 1_000) * perSecond) - amount;
     this.#atMs = now;
     return this.#left >= 0 ? 0 : Math.min(maxWaitMs, Math.ceil((-this.#left / perSecond) * 1_000));
   }

@@ -3,11 +3,10 @@
  * version is ignored, and one that cannot be written is compiled again the next time.
  */
 import { hash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemIds } from "@tau/ai";
-import { nodeFileSystem, systemCode } from "@tau/tools/platform";
-import { orUndefined, writeWhole } from "../../durable-file.ts";
+import { nodeFileSystem } from "@tau/tools/platform";
+import { orUndefined } from "../../durable-file.ts";
+import { type CachedFile, readCachedFile, writeCachedFile } from "../cached-file.ts";
 import { type CompiledModule, compileModule, compilerVersion } from "./compile.ts";
 import { createModuleFunction, type ModuleFunction } from "./module-function.ts";
 
@@ -24,18 +23,18 @@ export async function compileCached(
   source: string,
   { cacheDirectory }: CompileCacheOptions,
 ): Promise<RunnableModule> {
-  const file = cacheDirectory === undefined ? undefined : join(cacheDirectory, `${getKey(path, source)}.bin`);
-  const cached = file === undefined ? undefined : readCached(file);
+  const key = getKey(path, source);
+  const file = cacheDirectory === undefined ? undefined : { path: join(cacheDirectory, `${key}.bin`), key };
+  const cached = file && readCached(file);
   if (cached) {
     const { code, requires, imports, isAsync, cachedData } = cached;
     return { requires, imports, ...createModuleFunction(path, code, { isAsync, cachedData }) };
   }
   const { code, requires, imports } = await compileModule(path, source);
   const { run, isAsync, cachedData } = createModuleFunction(path, code);
-  if (file !== undefined && cachedData) {
-    const bytes = serialise({ code, requires, imports, isAsync, cachedData });
-    await orUndefined(writeWhole(nodeFileSystem, { path: file, bytes, ids: systemIds, syncs: false }));
-    await removeOldest(dirname(file));
+  if (file && cachedData) {
+    await writeCachedFile(file, serialise({ code, requires, imports, isAsync, cachedData }));
+    await removeOldest(dirname(file.path));
   }
   return { requires, imports, run, isAsync };
 }
@@ -59,46 +58,29 @@ async function removeOldest(directory: string): Promise<void> {
 
 /** V8's form is of one version of Node and one architecture, and errors name the path that it was made for. */
 const getKey = (path: string, source: string): string =>
-  digest([compilerVersion, process.version, process.arch, path, source].join("\n"));
-
-const digest = (content: string | Buffer): string => hash("sha256", content, "hex");
+  hash("sha256", [compilerVersion, process.version, process.arch, path, source].join("\n"), "hex");
 
 interface CachedModule extends CompiledModule {
   readonly isAsync: boolean;
   readonly cachedData: Buffer;
 }
 
-/** The digest of all that follows, one line of facts, the code, and V8's form of it. */
+/** One line of facts, the code, and V8's form of it. */
 function serialise({ code, cachedData, ...facts }: CachedModule): Buffer {
   const text = Buffer.from(code);
   const head = Buffer.from(`${JSON.stringify({ ...facts, codeBytes: text.length })}\n`);
-  const rest = Buffer.concat([head, text, cachedData]);
-  return Buffer.concat([Buffer.from(`${digest(rest)}\n`), rest]);
+  return Buffer.concat([head, text, cachedData]);
 }
 
-const digestLength = 64;
-
-function readCached(file: string): CachedModule | undefined {
-  const bytes = readIfThere(file);
-  if (!bytes) return undefined;
-  const rest = bytes.subarray(digestLength + 1);
-  // V8 trusts its form: what is damaged must not reach it.
-  if (bytes.toString("latin1", 0, digestLength) !== digest(rest)) return undefined;
-  const start = rest.indexOf("\n") + 1;
-  const { codeBytes, ...facts } = JSON.parse(rest.toString("utf8", 0, start)) as Omit<
+/** V8 trusts its form, so only what this user has written reaches it. */
+function readCached(file: CachedFile): CachedModule | undefined {
+  const content = readCachedFile(file);
+  if (!content) return undefined;
+  const start = content.indexOf("\n") + 1;
+  const { codeBytes, ...facts } = JSON.parse(content.toString("utf8", 0, start)) as Omit<
     CachedModule,
     "code" | "cachedData"
   > & { codeBytes: number };
   const end = start + codeBytes;
-  return { ...facts, code: rest.toString("utf8", start, end), cachedData: rest.subarray(end) };
-}
-
-/** Synchronous, because these are small local files and each await costs more than the read. */
-function readIfThere(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return undefined;
-  }
+  return { ...facts, code: content.toString("utf8", start, end), cachedData: content.subarray(end) };
 }

@@ -1,5 +1,7 @@
+import { systemClock } from "@tau/ai";
 import { describe, expect, test } from "vitest";
 import { createRegistrations, type Extension } from "../extension.ts";
+import { createWaits } from "../waits.ts";
 import { isReservedAction, normaliseKey, resolveConflicts } from "./conflicts.ts";
 
 interface Names {
@@ -18,7 +20,14 @@ function create(name: string, names: Names): Extension {
   }
   const info = { path, source: "local", scope: "user", origin: "top-level" } as const;
   const source = { id: path, name, path, origin: "user", digest: "", info } as const;
-  return { ...registrations, source, state: "trusted", host: "process", close: async () => {} };
+  return {
+    ...registrations,
+    source,
+    state: "trusted",
+    host: "process",
+    waits: createWaits(systemClock),
+    close: async () => {},
+  };
 }
 
 const owners = (map: ReadonlyMap<string, { definition: { description?: string } }>) =>

@@ -348,6 +348,18 @@ describe("the cache", () => {
     }
   });
 
+  test("compiled code that was put in the place of another file's is not run", async () => {
+    write({ "a.ts": "export default (): string => 'a';" });
+    await run("a.ts");
+    const [first] = files();
+    write({ "b.ts": "export default (): string => 'b';" });
+    await run("b.ts");
+    const second = files().find((file) => file !== first)!;
+    writeFileSync(second, readFileSync(first!));
+    expect(await run("b.ts")).toBe("b");
+    expect(readFileSync(second).equals(readFileSync(first!))).toBe(false);
+  });
+
   test("the same content at two paths keeps its own path", async () => {
     const text = "export default () => {\n  throw new Error(import.meta.filename);\n};";
     write({ "a.ts": text, "b/b.ts": text });

@@ -1,14 +1,9 @@
 /** The schema library, under its names of both generations: extensions get the copy that the program has. */
 import type { LoadSharedModule } from "./loaded-module.ts";
 
-type Load = () => Promise<Record<string, unknown>>;
+const names = ["typebox", "typebox/compile", "typebox/value"] as const;
 
-const modules: ReadonlyMap<string, Load> = new Map(
-  ["typebox", "@sinclair/typebox"].flatMap((name): [string, Load][] => [
-    [name, () => import("typebox")],
-    [`${name}/compile`, () => import("typebox/compile")],
-    [`${name}/value`, () => import("typebox/value")],
-  ]),
-);
-
-export const loadTypeboxModule: LoadSharedModule = (name) => modules.get(name)?.();
+export const loadTypeboxModule: LoadSharedModule = (wanted) => {
+  const name = names.find((known) => wanted === known || wanted === `@sinclair/${known}`);
+  return name && import("./typebox.ts").then(({ modules }) => modules[name]);
+};

@@ -6,6 +6,8 @@ import type { EventBus, ExtensionFactory } from "../api.ts";
 import { type ApiParts, createApi } from "../create-api.ts";
 import { createLifetime, type Lifetime } from "../create-context.ts";
 import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
+import { createOwnSessionGetter } from "../session/own-session.ts";
+import { createWaits } from "../waits.ts";
 import { findPosition } from "./load-error.ts";
 import type { ModuleGlobals } from "./module-globals.ts";
 
@@ -28,6 +30,7 @@ export async function startExtension(
   { clock, globals, ...parts }: StartParts,
 ): Promise<StartOutcome> {
   const registrations = createRegistrations();
+  const waits = createWaits(clock);
   const own = createLifetime();
   const bus = createOwnBus(parts.events);
   const close = (why: string): void => {
@@ -42,7 +45,8 @@ export async function startExtension(
     },
     end: (why) => own.end(why),
   };
-  const api = createApi({ ...parts, registrations, lifetime, events: bus });
+  const getSession = createOwnSessionGetter(parts.getSession, waits);
+  const api = createApi({ ...parts, getSession, registrations, lifetime, events: bus });
   try {
     const work: unknown = factory(api);
     const outcome = isPromise(work) ? await untilTimeout(work, maxFactoryMs, clock) : ({ kind: "done" } as const);
@@ -50,7 +54,7 @@ export async function startExtension(
       const end = async (): Promise<void> => close("the extension was closed.");
       return {
         kind: "started",
-        extension: { ...registrations, source, state: "trusted", host: "process", close: end },
+        extension: { ...registrations, source, state: "trusted", host: "process", waits, close: end },
       };
     }
     close("the extension took too long to load.");

@@ -1,11 +1,16 @@
 /** Tools of extensions as tools of a session. */
-import { oncePer } from "@tau/ai/internal";
+import { oncePerPair } from "@tau/ai/internal";
 import type { GivenTool, PipelineTool } from "../../pipeline/layer.ts";
 import type { ToolDefinition } from "../api.ts";
 import type { ExtensionToolContext } from "../context.ts";
+import type { Extension } from "../extension.ts";
+import type { Owned } from "../load/conflicts.ts";
 
-/** The context of one call. */
-export type CreateToolContext = (call: { id: string; signal: AbortSignal | undefined }) => ExtensionToolContext;
+/** The context of one call of a tool of this extension. */
+export type CreateToolContext = (
+  extension: Extension,
+  call: { id: string; signal: AbortSignal | undefined },
+) => ExtensionToolContext;
 
 /** Whether a model can be shown the tool. */
 export const isShown = ({ exposure = "direct" }: ToolDefinition): boolean =>
@@ -15,15 +20,16 @@ export const isShown = ({ exposure = "direct" }: ToolDefinition): boolean =>
 export const isActiveByDefault = (tool: ToolDefinition): boolean => isShown(tool) && tool.defaultActive !== false;
 
 /** The same definition always gives the same tool, so that the pipeline knows it again. */
-export function createToolAdapter(createContext: CreateToolContext): (tool: ToolDefinition) => GivenTool {
-  return oncePer((tool: ToolDefinition): PipelineTool => {
+export function createToolAdapter(createContext: CreateToolContext): (tool: Owned<ToolDefinition>) => GivenTool {
+  const adapt = oncePerPair((tool: ToolDefinition, extension: Extension): PipelineTool => {
     const { annotations, readOnly = annotations?.readOnlyHint ?? false } = tool;
     return {
       ...tool,
       label: tool.label ?? tool.name,
       readOnly,
       execute: (toolCallId, params, signal, onUpdate) =>
-        tool.execute(toolCallId, params, signal, onUpdate, createContext({ id: toolCallId, signal })),
+        tool.execute(toolCallId, params, signal, onUpdate, createContext(extension, { id: toolCallId, signal })),
     };
   });
+  return ({ definition, extension }) => adapt(definition, extension);
 }

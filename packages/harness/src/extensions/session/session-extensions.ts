@@ -34,7 +34,6 @@ export interface LoadedExtensions {
   readonly idle: readonly IdleExtension[];
   readonly problems: readonly ExtensionProblem[];
   readonly lifetime: Lifetime;
-  readonly waits: Waits;
   readonly providers: ProviderPort;
   readonly changed: ChangedInputs;
   readonly events: EventBus & { clear(): void };
@@ -59,9 +58,14 @@ export class SessionExtensions implements RunExtensions {
   readonly #ui: SessionUi;
   readonly queue: MessageQueue;
   /** Prompts of extensions that are on their way to the queue. */
-  readonly sending = createWaits();
+  readonly sending: Waits;
   #bound:
-    | { port: ExtensionSessionPort; runner: ExtensionRunner; adapt: (tool: never) => GivenTool; onClose: () => void }
+    | {
+        port: ExtensionSessionPort;
+        runner: ExtensionRunner;
+        adapt: ReturnType<typeof createToolAdapter>;
+        onClose: () => void;
+      }
     | undefined;
   #surface: ExtensionSurface | undefined;
   #started: Promise<void> | undefined;
@@ -70,10 +74,8 @@ export class SessionExtensions implements RunExtensions {
   constructor(parts: SessionExtensionsParts) {
     this.#parts = parts;
     this.queue = new MessageQueue(parts.clock);
-    this.#ui = createSessionUi({
-      waits: parts.loaded.waits,
-      emit: (event) => void (this.has(event.type) && this.emit(event)),
-    });
+    this.sending = createWaits(parts.clock);
+    this.#ui = createSessionUi({ emit: (event) => void (this.has(event.type) && this.emit(event)) });
   }
 
   get list(): readonly Extension[] {
@@ -101,10 +103,6 @@ export class SessionExtensions implements RunExtensions {
 
   get ui(): SessionUi["ui"] {
     return this.#ui.ui;
-  }
-
-  get waits(): Waits {
-    return this.#parts.loaded.waits;
   }
 
   get providers(): ProviderPort {
@@ -140,9 +138,11 @@ export class SessionExtensions implements RunExtensions {
   /** `onClose` ends what was made for the port. */
   bind(port: ExtensionSessionPort, onClose: () => void): void {
     const { loaded, clock, report } = this.#parts;
-    const { extensions, lifetime, waits } = loaded;
-    const runner = new ExtensionRunner({ extensions, session: port, clock, report, lifetime, waits });
-    const adapt = createToolAdapter((call) => createToolContext(port, lifetime, call));
+    const { extensions, lifetime } = loaded;
+    const runner = new ExtensionRunner({ extensions, session: port, clock, report, lifetime });
+    const adapt = createToolAdapter((extension, call) =>
+      createToolContext(runner.getSession(extension), lifetime, call),
+    );
     this.#bound = { port, runner, adapt, onClose };
     loaded.bind(port);
     for (const problem of loaded.problems) report(problem);
@@ -218,7 +218,7 @@ export class SessionExtensions implements RunExtensions {
       .filter(
         ({ definition }) => isActiveByDefault(definition) || (isShown(definition) && names.includes(definition.name)),
       )
-      .map(({ definition }) => bound.adapt(definition as never));
+      .map(bound.adapt);
   }
 
   /** What counts of all that is registered now. */
@@ -255,7 +255,8 @@ export class SessionExtensions implements RunExtensions {
     const [, name = "", args = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
     const command = name === "" ? undefined : this.registrations.commands.get(name);
     if (!this.#bound || !command) return false;
-    const context = createCommandContext(this.#bound.port, this.#parts.loaded.lifetime);
+    const session = this.#bound.runner.getSession(command.extension);
+    const context = createCommandContext(session, this.#parts.loaded.lifetime);
     await this.#run(command.extension, `Its command /${name}`, () => command.definition.handler(args, context));
     return true;
   }
@@ -264,7 +265,8 @@ export class SessionExtensions implements RunExtensions {
   async runShortcut(key: string): Promise<boolean> {
     const shortcut = this.registrations.shortcuts.get(normaliseKey(key));
     if (!this.#bound || !shortcut) return false;
-    const context = createContext(this.#bound.port, this.#parts.loaded.lifetime);
+    const session = this.#bound.runner.getSession(shortcut.extension);
+    const context = createContext(session, this.#parts.loaded.lifetime);
     await this.#run(shortcut.extension, `Its shortcut ${key}`, () => shortcut.definition.handler(context));
     return true;
   }

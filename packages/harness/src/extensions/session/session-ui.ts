@@ -1,12 +1,10 @@
 /** The interface that extensions of a session see: that of the surface, with what the session has to know of dialogs. */
 import type { ExtensionEvent } from "../events.ts";
 import { type ExtensionUi, noUi } from "../ui.ts";
-import type { Waits } from "../waits.ts";
 
 type PromptKind = ExtensionEvent<"ui_prompt_start">["kind"];
 
 export interface SessionUiParts {
-  waits: Waits;
   /** Told when a dialog opens and closes. */
   emit: (event: ExtensionEvent<"ui_prompt_start" | "ui_prompt_end">) => void;
 }
@@ -18,18 +16,16 @@ export interface SessionUi {
   attach(ui: ExtensionUi): () => void;
 }
 
-export function createSessionUi({ waits, emit }: SessionUiParts): SessionUi {
+export function createSessionUi({ emit }: SessionUiParts): SessionUi {
   let current: ExtensionUi = noUi;
-  const ask = <T>(kind: PromptKind, title: string | undefined, dialog: () => Promise<T>): Promise<T> => {
+  const ask = async <T>(kind: PromptKind, title: string | undefined, dialog: () => Promise<T>): Promise<T> => {
     const facts = { reason: "ui_prompt", kind, ...(title !== undefined && { title }) } as const;
-    return waits.during(async () => {
-      emit({ type: "ui_prompt_start", ...facts });
-      try {
-        return await dialog();
-      } finally {
-        emit({ type: "ui_prompt_end", ...facts });
-      }
-    });
+    emit({ type: "ui_prompt_start", ...facts });
+    try {
+      return await dialog();
+    } finally {
+      emit({ type: "ui_prompt_end", ...facts });
+    }
   };
   const dialogs: Pick<ExtensionUi, "select" | "confirm" | "input" | "editor" | "custom"> = {
     select: (title, ...rest) => ask("select", title, () => current.select(title, ...rest)),

@@ -48,6 +48,11 @@ export class AskedPorts {
     return this.#doors.size > 0;
   }
 
+  /** Whether we listen at this port of the machine, or are about to. */
+  has(port: number): boolean {
+    return this.#doors.has(port);
+  }
+
   /** Looks which servers there are. What was allowed for a server ends with it. */
   refresh(): void {
     if (this.#abort.signal.aborted) return;

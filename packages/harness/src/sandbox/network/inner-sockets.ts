@@ -5,12 +5,19 @@ import { getSystemErrorName } from "node:util";
 import { listListeningPorts } from "./listening-ports.ts";
 
 export interface InnerSockets {
-  /** Listens at a free port of loopback inside. */
-  listen(): Promise<Server>;
+  /** Listens at a port of loopback inside; at a free one if that is 0. */
+  listen(port: number): Promise<Server>;
   /** Connects to a server on loopback inside. */
   connect(port: number): Promise<Socket>;
   /** Ports at which servers listen inside. */
   listPorts(): readonly number[];
+}
+
+/** Asks a process inside for a socket that listens at a port, or is connected to it. */
+export interface SocketRequest {
+  readonly id: number;
+  readonly port: number;
+  readonly listens: boolean;
 }
 
 interface Pending {
@@ -22,12 +29,12 @@ interface Pending {
 export class HandedSockets implements InnerSockets {
   readonly #pid: number;
   readonly #child: ChildProcess;
-  readonly #request: (id: number, port: number) => void;
+  readonly #request: (request: SocketRequest) => void;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
 
-  /** `pid`: of a process in the network. `request` asks the process for a socket: connected to `port`, or listening if that is 0. */
-  constructor(child: ChildProcess, pid: number, request: (id: number, port: number) => void) {
+  /** `pid`: of a process in the network. `request` asks the process for a socket. */
+  constructor(child: ChildProcess, pid: number, request: (request: SocketRequest) => void) {
     this.#child = child;
     this.#pid = pid;
     this.#request = request;
@@ -41,25 +48,25 @@ export class HandedSockets implements InnerSockets {
     return listListeningPorts(this.#pid);
   }
 
-  async listen(): Promise<Server> {
-    const handle = await this.#open(0);
+  async listen(port: number): Promise<Server> {
+    const handle = await this.#open(port, true);
     if (handle instanceof Server) return handle;
     throw new Error("The sandbox did not hand over a server.");
   }
 
   async connect(port: number): Promise<Socket> {
-    const handle = await this.#open(port);
+    const handle = await this.#open(port, false);
     if (handle instanceof Socket) return handle;
     throw new Error("The sandbox did not hand over a connection.");
   }
 
-  #open(port: number): Promise<SendHandle> {
+  #open(port: number, listens: boolean): Promise<SendHandle> {
     if (!this.#child.connected) return Promise.reject(new Error(gone));
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       this.#pending.set(id, { resolve, reject });
       this.#child.channel?.ref();
-      this.#request(id, port);
+      this.#request({ id, port, listens });
     });
   }
 

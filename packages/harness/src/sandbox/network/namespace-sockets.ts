@@ -8,9 +8,9 @@ import { listListeningPorts } from "./listening-ports.ts";
 const program = `
   const net = require("node:net");
   const fail = (id, error) => process.send({ id, error: -error.errno });
-  const listen = (id) => {
+  const listen = (id, port) => {
     const server = net.createServer().once("error", (error) => fail(id, error));
-    server.listen(0, "127.0.0.1", () => process.send({ id }, server, () => server.close()));
+    server.listen(port, "127.0.0.1", () => process.send({ id }, server, () => server.close()));
   };
   const connect = (id, port, [host, ...others]) => {
     const socket = net.connect({ host, port }).pause();
@@ -18,7 +18,8 @@ const program = `
     socket.once("error", (error) => (others.length > 0 ? connect(id, port, others) : fail(id, error)));
   };
   process.once("disconnect", () => process.exit());
-  process.on("message", ({ id, port }) => (port === 0 ? listen(id) : connect(id, port, ["127.0.0.1", "::1"])));
+  process.on("message", ({ id, port, listens }) =>
+    listens ? listen(id, port) : connect(id, port, ["127.0.0.1", "::1"]));
 `;
 
 interface SocketProcess {
@@ -41,10 +42,10 @@ export class NamespaceSockets implements InnerSockets {
     return listListeningPorts(this.#pid);
   }
 
-  async listen(): Promise<Server> {
+  async listen(port: number): Promise<Server> {
     const { child, sockets } = this.#start();
     try {
-      return await sockets.listen();
+      return await sockets.listen(port);
     } finally {
       if (child.connected) child.disconnect();
     }
@@ -65,6 +66,6 @@ export class NamespaceSockets implements InnerSockets {
     // It ends with the channel, and so with us.
     const child = nodeSpawn(command, args, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] });
     child.unref();
-    return { child, sockets: new HandedSockets(child, this.#pid, (id, port) => child.send({ id, port })) };
+    return { child, sockets: new HandedSockets(child, this.#pid, (request) => child.send(request)) };
   }
 }

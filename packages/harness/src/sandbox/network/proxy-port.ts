@@ -21,7 +21,7 @@ const maxRefusals = 1_000;
 
 /** `getAllowed` is called for each request. */
 export async function openProxyPort(sockets: InnerSockets, getAllowed: () => readonly string[]): Promise<ProxyPort> {
-  const server: Server = await sockets.listen();
+  const server: Server = await sockets.listen(0);
   const watchers = new Set<Refusal[]>();
   const onRefused = (refusal: Refusal) => {
     for (const refusals of watchers) if (refusals.length < maxRefusals) refusals.push(refusal);

@@ -4,6 +4,8 @@ import { AskedPorts, type PortPolicy } from "./asked-ports.ts";
 import type { Refusal } from "../proxy/admit.ts";
 import type { SandboxSettings } from "../settings.ts";
 import type { InnerSockets } from "./inner-sockets.ts";
+import { listListeningPorts } from "./listening-ports.ts";
+import { findLocalPorts, LocalPorts } from "./local-ports.ts";
 import { openPortForwards, type PortForwards } from "./port-forwards.ts";
 import { openProxyPort, type ProxyPort } from "./proxy-port.ts";
 
@@ -14,11 +16,18 @@ export interface UsedNetwork {
   readonly problems: readonly string[];
   /** After the command: what the proxy refused while it ran. */
   finish(): readonly Refusal[];
+  /** Ports of loopback at which a server of this machine listens, and none inside. */
+  listOuterPorts(): readonly number[];
 }
 
 interface Opened {
   readonly sockets: InnerSockets;
-  readonly parts: Promise<{ proxy: ProxyPort; forwards: PortForwards; asked: AskedPorts | undefined }>;
+  readonly parts: Promise<{
+    proxy: ProxyPort;
+    forwards: PortForwards;
+    asked: AskedPorts | undefined;
+    local: LocalPorts;
+  }>;
   hasToldProblems: boolean;
 }
 
@@ -30,6 +39,7 @@ export class SessionNetwork {
   readonly #clock: Clock;
   /** Ports inside at which the proxy listens. */
   readonly #proxies = new Set<number>();
+  readonly #locals = new Set<LocalPorts>();
   #portPolicy: PortPolicy | undefined;
   #running = 0;
   #cancelLook: (() => void) | undefined;
@@ -61,13 +71,17 @@ export class SessionNetwork {
     { hosts, isApart }: { hosts: readonly string[]; isApart: boolean },
   ): Promise<UsedNetwork> {
     if (hosts.length === 0 && !isApart) return await this.#useShared(sockets);
+    // In the network of all commands, those of the session are open already.
+    const local = this.#createLocalPorts(sockets);
+    const problems = await local.open(findLocalPorts(isApart ? [...this.#allowed, ...hosts] : hosts));
     const proxy = await this.#openProxy(sockets, () => [...this.#allowed, ...hosts]);
     const getRefusals = proxy.watch();
     const finish = () => {
       this.#closeProxy(proxy);
+      this.#closeLocalPorts(local);
       return getRefusals();
     };
-    return { env: proxy.env, problems: [], finish };
+    return { env: proxy.env, problems, finish, listOuterPorts: () => this.#listOuterPorts(sockets) };
   }
 
   async close(): Promise<void> {
@@ -80,12 +94,15 @@ export class SessionNetwork {
   async #useShared(sockets: InnerSockets): Promise<UsedNetwork> {
     const opened = (this.#opened =
       this.#opened?.sockets === sockets ? this.#opened : this.#open(sockets, this.#opened));
-    const { proxy, forwards, asked } = await opened.parts.catch((error: unknown) => {
+    const { proxy, forwards, asked, local } = await opened.parts.catch((error: unknown) => {
       // The next command tries again.
       if (this.#opened === opened) this.#opened = undefined;
       throw error;
     });
-    const problems = opened.hasToldProblems ? [] : forwards.problems;
+    const problems = [
+      ...(opened.hasToldProblems ? [] : forwards.problems),
+      ...(await local.open(findLocalPorts(this.#allowed))),
+    ];
     opened.hasToldProblems = true;
     const getRefusals = proxy.watch();
     this.#running++;
@@ -98,7 +115,25 @@ export class SessionNetwork {
       if (asked && (this.#running > 0 || asked.hasServers)) asked.refresh();
       return getRefusals();
     };
-    return { env: proxy.env, problems, finish };
+    const listOuterPorts = () => this.#listOuterPorts(sockets).filter((port) => !asked?.has(port));
+    return { env: proxy.env, problems, finish, listOuterPorts };
+  }
+
+  #createLocalPorts(sockets: InnerSockets): LocalPorts {
+    const local = new LocalPorts(sockets, (port) => this.#ports.includes(port));
+    this.#locals.add(local);
+    return local;
+  }
+
+  #closeLocalPorts(local: LocalPorts): void {
+    local.close();
+    this.#locals.delete(local);
+  }
+
+  /** Ports that lead inside are not servers of this machine. */
+  #listOuterPorts(sockets: InnerSockets): readonly number[] {
+    const inside = new Set([...sockets.listPorts(), ...this.#ports]);
+    return listListeningPorts(process.pid, { onLoopback: true }).filter((port) => !inside.has(port));
   }
 
   /** While anything runs: a job may start its server at any time. */
@@ -127,9 +162,11 @@ export class SessionNetwork {
     const open = async () => {
       await this.#closeParts(previous);
       const proxy = await this.#openProxy(sockets, () => this.#allowed);
-      const isOwn = (port: number) => this.#proxies.has(port) || this.#ports.includes(port);
+      const isOwn = (port: number) =>
+        this.#proxies.has(port) || this.#ports.includes(port) || [...this.#locals].some((local) => local.has(port));
       const asked = this.#portPolicy && new AskedPorts(sockets, this.#portPolicy, isOwn);
-      return { proxy, asked, forwards: await openPortForwards(this.#ports, sockets) };
+      const local = this.#createLocalPorts(sockets);
+      return { proxy, asked, local, forwards: await openPortForwards(this.#ports, sockets) };
     };
     return { sockets, parts: open(), hasToldProblems: false };
   }
@@ -139,6 +176,7 @@ export class SessionNetwork {
     const parts = await opened?.parts.catch(() => undefined);
     if (!parts) return;
     parts.asked?.close();
+    this.#closeLocalPorts(parts.local);
     parts.forwards.close();
     this.#closeProxy(parts.proxy);
   }

@@ -155,7 +155,9 @@ export class MarkdownDrawing {
 
   #codeBlock(token: Tokens.Code, width: number): string[] {
     const { lang } = token;
-    const lines = isFence(token) ? toCodeLines(token) : token.text.split("\n");
+    // The lexer counts the end of the last line of indented code as a line, if something follows.
+    const text = token.codeBlockStyle === "indented" ? token.text.replace(/\n+$/, "") : token.text;
+    const lines = isFence(token) ? toCodeLines(token) : text.split("\n");
     return [
       ...this.#fenceBorder(lang ?? "", width),
       ...this.#highlight(lines, lang, width),
@@ -240,25 +242,19 @@ export class MarkdownDrawing {
 
   #table(table: Tokens.Table, look: Look, width: number): string[] {
     const rows = [this.#row(table.header, look, true), ...table.rows.map((row) => this.#row(row, look, false))];
-    const needs = table.header.map(() => ({ natural: 0, word: 0 }));
-    for (const row of rows) {
-      for (const [column, need] of needs.entries()) {
-        need.natural = Math.max(need.natural, row.needs[column]?.natural ?? 0);
-        need.word = Math.max(need.word, row.needs[column]?.word ?? 0);
-      }
-    }
+    const needs = table.header.map((_, column) => getColumnNeed(rows, column));
     const widths = allocateColumns(needs, width - 3 * needs.length - 1);
     if (!widths) return this.#narrowTable(rows, width);
     const lines = [drawBorder(widths, ["┌", "┬", "┐"])];
     const between = drawBorder(widths, ["├", "┼", "┤"]);
     const columns = widths.map((columnWidth, index) => ({ width: columnWidth, align: table.align[index] ?? null }));
     const key = widths.join();
-    for (const [index, row] of rows.entries()) {
+    for (const row of rows) {
       if (row.drawn?.key !== key) {
         this.drawnParts++;
         row.drawn = { key, lines: drawRow(row.cells, columns) };
       }
-      if (index > 0) lines.push(between);
+      if (row !== rows[0]) lines.push(between);
       for (const line of row.drawn.lines) lines.push(line);
     }
     if (rows.length === 1) lines.push(between);
@@ -284,6 +280,16 @@ export class MarkdownDrawing {
       ...cells.flatMap((cell, column) => wrapTextWithAnsi(`${titles[column] ?? ""}: ${cell}`, width)),
     ]);
   }
+}
+
+/** Of the widest cell of a column. */
+function getColumnNeed(rows: readonly Row[], column: number): ColumnNeed {
+  const need = { natural: 0, word: 0 };
+  for (const { needs } of rows) {
+    need.natural = Math.max(need.natural, needs[column]?.natural ?? 0);
+    need.word = Math.max(need.word, needs[column]?.word ?? 0);
+  }
+  return need;
 }
 
 export const isFence = (token: Token | undefined): token is FenceToken => token?.type === "code" && "lines" in token;

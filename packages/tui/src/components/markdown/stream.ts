@@ -25,7 +25,7 @@ interface Lexed {
   links: Links;
 }
 
-/** Blocks that belong together. A list has a unit for each item, a table one for each row. */
+/** Blocks that belong together. A list has a unit for each item, a table one for the rows that were complete at an update. */
 type Section =
   | { kind: "blocks"; units: Unit[] }
   | { kind: "list"; units: Unit[] }
@@ -44,6 +44,8 @@ export interface Update {
 const listStart = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
 const fenceStart = /^( {0,3})(`{3,}|~{3,})(.*)$/;
 const thematicBreak = /^ {0,3}([-_*])(?:[ \t]*\1){2,}[ \t]*$/;
+/** No block but a table has lines that begin like this. */
+const rowStart = /^ {0,3}\|/;
 const delimiterRow = /^ {0,3}[|:-][ |:-]*$/;
 /** A line that may begin a block although there is no blank line before it. */
 const blockStart = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|`{3}|~{3}|<|>|[-+*][ \t]|1[.)][ \t]|[-_*](?:[ \t]*[-_*]){2,}[ \t]*$)/;
@@ -95,6 +97,7 @@ export class MarkdownStream {
   }
 
   update(): Update {
+    if (this.#section.kind === "table") this.#freeze();
     const open = this.#lexOpen();
     if (this.#isReset) this.#reported = 0;
     const complete = this.#sections.slice(this.#reported).flatMap(toTokens);
@@ -120,6 +123,11 @@ export class MarkdownStream {
   }
 
   #addRow(table: Section & { kind: "table" }, line: string): void {
+    if (rowStart.test(line)) {
+      this.#source += `${line}\n`;
+      return;
+    }
+    this.#freeze();
     const row = `${table.head}${line}\n`;
     const lexed = line.trim() === "" ? undefined : this.#lex(row);
     if (lexed?.tokens.length === 1 && (lexed.tokens[0] as Tokens.Table).rows?.length === 1) this.#addUnit(row, lexed);
@@ -224,13 +232,14 @@ export class MarkdownStream {
   #beginTable(source: string, start: number): void {
     this.#source = source.slice(0, start);
     this.#close();
-    const head = source.slice(start);
-    this.#section = { kind: "table", head, units: [] };
-    this.#addUnit(head, this.#lex(head));
+    this.#section = { kind: "table", head: source.slice(start), units: [] };
   }
 
   #freeze(): void {
-    if (this.#source !== "") this.#addUnit(this.#source, this.#lex(this.#source));
+    const section = this.#section;
+    const hasHead = section.kind === "table" && (this.#source !== "" || section.units.length === 0);
+    const source = hasHead ? section.head + this.#source : this.#source;
+    if (source !== "") this.#addUnit(source, this.#lex(source));
     this.#source = "";
   }
 

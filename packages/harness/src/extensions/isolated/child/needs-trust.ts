@@ -13,7 +13,7 @@ export interface NeedsTrust {
 export function createNeedsTrust(name: string, tell: (sentence: string) => void): NeedsTrust {
   const sentences = new Set<string>();
   const add = (what: string): string => {
-    const sentence = `This needs trust: ${what}. Without it, ${name} runs in a process of its own, where that is not possible.`;
+    const sentence = `This needs trust: ${what}. Without it, ${name} runs in a process of its own, where that is not possible. To trust it: tau extensions trust ${name}`;
     if (!sentences.has(sentence)) {
       sentences.add(sentence);
       tell(sentence);

@@ -53,6 +53,8 @@ export interface Hostcall {
   isRead?: boolean;
   /** Needs no session. */
   isEarly?: boolean;
+  /** Shows something. Without an interface nothing is shown, and there is nothing to judge. */
+  shows?: boolean;
   run?: (args: Args, run: HostcallRun) => unknown;
 }
 

@@ -1,7 +1,9 @@
 /** Answers the hostcalls of one extension: declared, within its quota, judged, done, and the failures written down. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { AccessRequest } from "@tau/tools";
+import { evaluateFor, type PolicyReason } from "../../../policy/extension-policy.ts";
 import type { Capability } from "../../../policy/policy.ts";
+import type { ExtensionSessionPort } from "../../session-port.ts";
 import type { KillReason, KillRules } from "../kill-rules.ts";
 import type { HostcallFailure, SyncReply } from "../messages.ts";
 import type { HostcallJudge, IsolatedPorts } from "../ports.ts";
@@ -34,6 +36,17 @@ export interface ServerParts {
   getDeclared: () => readonly Capability[] | undefined;
   kill: (reason: KillReason) => void;
 }
+
+/** Where each step of the policy is set. */
+const settings: Readonly<Record<PolicyReason, string>> = {
+  extension_deny: "policy.perExtension",
+  deny_caps: "policy.denyCaps",
+  extension_allow: "policy.perExtension",
+  default_caps: "policy.defaultCaps",
+  mode: "policy.defaultCaps",
+};
+
+const hasInterface = ({ mode }: ExtensionSessionPort): boolean => mode === "tui" || mode === "rpc";
 
 /** What needs no declaration: it is the extension itself that is asked. */
 const undeclared: ReadonlySet<Capability> = new Set(["events", "tool", "log"]);
@@ -83,7 +96,8 @@ export class HostcallServer {
   async #answer(call: Hostcall, asked: Asked): Promise<unknown> {
     const { ports, quota } = this.#parts;
     const { id, method, args, context } = asked;
-    const access = call.access(args, this.#parts.extension);
+    const session = ports.getSession();
+    const access = call.shows && session && !hasInterface(session) ? [] : call.access(args, this.#parts.extension);
     if (!call.isRead) await this.#spend(quota.countCall(), method, access);
     if (method === "env" && ports.env[String(args[0])] === undefined) return undefined;
     if (call.refuses) throw await this.#deny(asked, access, "isolated", call.refuses(args));
@@ -92,10 +106,9 @@ export class HostcallServer {
       const reason = `The extension does not declare that it needs ${undeclaredAccess.capability}.`;
       throw await this.#deny(asked, [undeclaredAccess], "not-declared", reason);
     }
-    const session = ports.getSession();
     if (!session && !call.isEarly) throw new HostcallFault("internal", "The session has not begun yet.");
     const reason = access.length > 0 ? await this.#judgeCall(asked, access) : undefined;
-    if (reason !== undefined) throw new HostcallFault("denied", reason);
+    if (reason !== undefined) throw new HostcallFault("denied", this.#addAdvice(reason, access));
     const breaches: (Breach | undefined)[] = [];
     const run: HostcallRun = {
       ports,
@@ -142,6 +155,15 @@ export class HostcallServer {
       if (kills) kill(kills);
     }
     return reason;
+  }
+
+  /** What the user can do about a capability that the policy does not give. */
+  #addAdvice(reason: string, access: readonly AccessRequest[]): string {
+    const { extension, ports } = this.#parts;
+    const checks = access.map(({ capability }) => evaluateFor(capability, extension, ports.getPolicy()));
+    const denied = checks.find(({ decision }) => decision === "deny");
+    if (!denied) return reason;
+    return `${reason} To allow it, change the setting ${settings[denied.reason]}, or trust the extension: tau extensions trust ${extension}`;
   }
 
   /** Throws for a breach, after counting it. */

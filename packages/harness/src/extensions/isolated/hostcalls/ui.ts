@@ -72,6 +72,7 @@ const toHostcalls = (table: Readonly<Record<string, Show>>, isRead: boolean): [s
     `ui.${name}`,
     {
       access: (_args, extension) => wholeCapability("ui", extension),
+      shows: true,
       isRead,
       run: (args, run) => show(run.session.ui, args, run),
     },

@@ -172,7 +172,7 @@ function judgeLoaded(file: Text, language: string, scope: Scope): void {
   }
 }
 
-/** `deno run URL` fetches and runs code. */
+/** `deno run URL` fetches and runs code; a package of npm is judged as with npx. */
 function runDeno([verb, ...rest]: readonly Text[], language: string, scope: Scope): undefined {
   const file = /^(?:run|x|install|serve|test)$/.test(verb?.text ?? "")
     ? rest.find(({ text }) => !text.startsWith("-"))
@@ -184,7 +184,11 @@ function runDeno([verb, ...rest]: readonly Text[], language: string, scope: Scop
     language === "bun"
   )
     scope.interpreter.runCommand([known("npm"), verb, ...rest], deepen(scope));
-  else if (file && /^(?:https?|npm|jsr):/.test(file.text))
+  else if (file?.text.startsWith("npm:")) {
+    const args = rest.slice(rest.indexOf(file) + 1);
+    const name = { ...file, text: file.text.replace(/^npm:\/*/, "") };
+    scope.interpreter.runCommand([known("npx"), name, ...args], deepen(scope));
+  } else if (file && /^(?:https?|jsr):/.test(file.text))
     report(scope, "high", "pipe_to_shell", `It runs code from ${file.text}.`);
   else if (file) judgeLoaded(file, language, scope);
 }

@@ -58,9 +58,12 @@ type Subcommand = (args: readonly Text[], scope: Scope) => Options<Text> | undef
 const clean: Subcommand = (args, scope) => {
   const options = parseOptions(args, { short: "dfinqxXe:", long: "dry-run force interactive quiet exclude=" });
   if (options.has("n", "dry-run", "i", "interactive") || !options.has("f", "force")) return undefined;
-  const places = options.operands.length > 0 ? options.operands : [known("./inside")];
+  // What is tracked stays, so a directory is never deleted as a whole.
+  const isHere = ({ text }: Text) => /^\.(?:\/+\.?)*$/.test(text);
+  const places = options.operands.length > 0 ? options.operands : [known(".")];
   for (const place of places) {
-    for (const path of scope.state.resolve(place.text, scope.analysis.context.home))
+    const text = isHere(place) ? "./inside" : place.text;
+    for (const path of scope.state.resolve(text, scope.analysis.context.home))
       judgeDelete(known(path), scope, { isRecursive: true });
   }
   return undefined;

@@ -1,0 +1,132 @@
+/** Sessions of a cluster have no files. What works on other gateways' files works on them too, at any node. */
+import { scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
+import { describe, expect, test } from "vitest";
+import { type GatewayNode, getFrames, useCluster } from "./kit.ts";
+import { hasNats } from "./nats-servers.ts";
+
+interface Listed {
+  id: string;
+  name?: string;
+  status?: string;
+}
+
+describe.skipIf(!hasNats)("sessions of a cluster", () => {
+  const cluster = useCluster();
+  const { openGateway, createSession } = cluster;
+
+  test("are listed by use, renamed, deleted, restored and counted at any node", async () => {
+    const answers = Array.from({ length: 4 }, () => [text("Said.")]);
+    const a = await openGateway("a", scriptedModel(answers));
+    const b = await openGateway("b", []);
+    const [first, second] = [await createSession(a), await createSession(a)];
+    for (const sessionId of [first, second, first]) {
+      await b.client.must("session.execute", { sessionId, prompt: "Say it." });
+    }
+    const list = async ({ client }: GatewayNode) =>
+      (await client.must<{ sessions: Listed[] }>("sessions.list")).sessions.filter(({ id }) =>
+        [first, second].includes(id),
+      );
+    for (const node of [a, b]) {
+      await expect.poll(async () => (await list(node)).map(({ id }) => id)).toEqual([first, second]);
+      const listed = await node.client.must<{ sessions: Listed[] }>("session.list_sessions", { sessionId: first });
+      expect(listed.sessions.map(({ id }) => id)).toEqual([first, second]);
+      expect(await node.client.must("session.list_sessions", { sessionId: first, query: "nowhere" })).toEqual({
+        sessions: [],
+      });
+      await expect
+        .poll(async () => await node.client.must("usage.get", { since: "2000-01-01T00:00:00Z" }))
+        .toMatchObject({ sessions: [{ sessionId: first }, { sessionId: second }] });
+    }
+    const [here, there] = await Promise.all(
+      [a, b].map(({ client }) => client.must<{ tokens: number }>("usage.get", { sessionId: first })),
+    );
+    expect([there, here!.tokens > 0]).toEqual([here, true]);
+
+    // The session runs at the other node, and the one that is named too.
+    await b.client.must("session.rename_session", { sessionId: first, session: second, name: "Second" });
+    await expect.poll(async () => (await list(b)).find(({ id }) => id === second)?.name).toBe("Second");
+    expect(await b.client.must("session.switch_session", { sessionId: first, sessionPath: second })).toEqual({
+      sessionId: second,
+      cancelled: false,
+    });
+    expect(await b.client.call("session.delete_session", { sessionId: second, session: second })).toMatchObject({
+      error: { code: "busy" },
+    });
+    await a.client.must("sessions.subscribe", { sessionId: second });
+    expect(await b.client.must("session.delete_session", { sessionId: first, session: second.slice(0, 13) })).toEqual({
+      id: second,
+    });
+    await expect.poll(() => getFrames(a.client, second).at(-1)).toMatchObject({ event: "session.closed" });
+    for (const { client } of [a, b]) {
+      expect(await client.call("sessions.open", { sessionId: second })).toMatchObject({ error: { code: "not_found" } });
+      expect(await client.call("usage.get", { sessionId: second })).toMatchObject({ error: { code: "not_found" } });
+    }
+    expect((await list(a)).map(({ id }) => id)).toEqual([first]);
+    await b.client.must("session.restore_session", { sessionId: first, session: second });
+    expect(await b.client.call("session.restore_session", { sessionId: first, session: second })).toMatchObject({
+      error: { code: "session_not_found" },
+    });
+    // To rename it was the last use of it.
+    expect((await list(a)).map(({ name }) => name)).toEqual(["Second", undefined]);
+    expect(await b.client.must("sessions.open", { sessionId: second })).toMatchObject({ name: "Second" });
+  });
+
+  test("that run are not deleted, and those that do not exist are not found", async () => {
+    const a = await openGateway("c", scriptedModel([[text("Said.")], () => new Promise(() => {})]));
+    const b = await openGateway("d", []);
+    const [idle, busy] = [await createSession(a), await createSession(a)];
+    await a.client.must("session.execute", { sessionId: busy, prompt: "Say it." });
+    await a.client.must("session.prompt", { sessionId: busy, message: "Work." });
+    await expect.poll(() => a.model.asked.length).toBe(2);
+    expect(await b.client.call("session.delete_session", { sessionId: idle, session: busy })).toMatchObject({
+      error: { code: "busy" },
+    });
+    for (const method of ["delete_session", "restore_session", "rename_session"]) {
+      const name = method === "rename_session" ? { name: "x" } : {};
+      const params = { sessionId: idle, session: "00000000-0000-4000-8000-000000000000", ...name };
+      const { error } = (await b.client.call(`session.${method}`, params)) as { error?: { code: string } };
+      expect(error?.code).toMatch(/not_found/);
+    }
+    expect(await b.client.call("session.rename_session", { sessionId: idle, session: busy })).toMatchObject({
+      error: { code: "invalid_parameters" },
+    });
+    await a.client.must("session.abort", { sessionId: busy });
+  });
+
+  test("a request that comes again at another node has its effect once, also while the first is under way", async () => {
+    const [a, b] = await Promise.all([openGateway("e", ["Once."]), openGateway("f", ["Twice."])]);
+    const create = { cwd: cluster.workspace, idempotencyKey: "create" };
+    const [here, there] = await Promise.all([a, b].map(({ client }) => client.must("sessions.create", create)));
+    expect(there).toEqual(here);
+    expect(await b.client.must("sessions.create", create)).toEqual(here);
+    const { sessionId } = here as { sessionId: string };
+    const prompt = { sessionId, prompt: "Say it.", idempotencyKey: "say" };
+    const answers = await Promise.all([a, b, a].map(({ client }) => client.must("session.execute", prompt)));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(a.model.asked.length + b.model.asked.length).toBe(1);
+    expect(await b.client.call("session.execute", { ...prompt, prompt: "Say more." })).toMatchObject({
+      error: { code: "conflict" },
+    });
+    // A failure that may be tried again frees its key; others are answered again.
+    const wrong = { sessionId: "nobody", idempotencyKey: "wrong" };
+    for (const { client } of [a, b]) {
+      expect(await client.call("sessions.close", wrong)).toMatchObject({ error: { code: "not_found" } });
+    }
+  });
+
+  test("what a lost node has begun has an unknown outcome", async () => {
+    const never: ScriptedTurn = () => new Promise(() => {});
+    const [a, b] = await Promise.all([
+      openGateway("g", scriptedModel([never])),
+      openGateway("h", scriptedModel([[text("Again.")]])),
+    ]);
+    const sessionId = await createSession(a);
+    const prompt = { sessionId, prompt: "Work.", idempotencyKey: "work" };
+    void a.client.call("session.execute", prompt).catch(() => undefined);
+    await expect.poll(() => a.model.asked.length).toBe(1);
+    const repeated = b.client.call("session.execute", prompt);
+    a.cable.cut();
+    expect(await repeated).toMatchObject({ error: { code: "unknown_outcome" } });
+    expect(b.model.asked.length).toBe(0);
+  });
+});
