@@ -133,6 +133,8 @@ export function parseResult(name: ExtensionEventName, value: unknown): unknown {
   return value;
 }
 
+const texts = (value: unknown): boolean => isRecord(value) && Object.values(value).every(text);
+
 /** What the system prompt can be made of. */
 export const isPromptOptions = shape(
   {
@@ -141,12 +143,13 @@ export const isPromptOptions = shape(
     appendSystemPrompt: text,
     forceSystemPrompt: text,
     selectedTools: list(text),
-    toolSnippets: (value) => isRecord(value) && Object.values(value).every(text),
+    toolSnippets: texts,
     promptGuidelines: list(text),
+    sections: texts,
     contextFiles: list(shape({ path: text, content: text }, ["path", "content"])),
     skills: list(shape({ name: text, description: text, filePath: text }, ["name", "description", "filePath"])),
   },
-  ["cwd", "selectedTools", "toolSnippets", "promptGuidelines", "contextFiles", "skills"],
+  ["cwd", "selectedTools", "toolSnippets", "promptGuidelines", "sections", "contextFiles", "skills"],
 );
 
 /** What may be in the fields that handlers change in place. */

@@ -11,6 +11,8 @@ export interface SystemPromptOptions {
   selectedTools: string[];
   toolSnippets: Record<string, string>;
   promptGuidelines: string[];
+  /** More sections, by their names: each stands between tags of its name, after `appendSystemPrompt`. */
+  sections: Record<string, string>;
   contextFiles: TextFile[];
   skills: Skill[];
   /** Set by a handler that replaces the whole prompt. */

@@ -2,6 +2,7 @@
  * What extensions can show and ask. A terminal, an RPC client or nothing is behind it. Components are those of `@tau/tui`,
  * which this package does not know: here they are only passed on.
  */
+import { plainTheme } from "./plain-theme.ts";
 
 /** See `Component` of `@tau/tui`. */
 export interface UiComponent {
@@ -95,7 +96,7 @@ export const noUi: ExtensionUi = {
   addAutocompleteProvider: () => {},
   setEditorComponent: () => {},
   getEditorComponent: () => undefined,
-  theme: undefined,
+  theme: plainTheme,
   getAllThemes: () => [],
   getTheme: () => undefined,
   setTheme: () => ({ success: false, error: "There is no terminal whose theme could be set." }),

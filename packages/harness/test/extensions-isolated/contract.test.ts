@@ -133,6 +133,7 @@ const cases: readonly Case[] = [
           selectedTools: [],
           toolSnippets: {},
           promptGuidelines: [],
+          sections: {},
           contextFiles: [],
           skills: [],
         },

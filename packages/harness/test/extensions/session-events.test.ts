@@ -165,6 +165,35 @@ test("the context, the prompt and messages can be changed for a run, and the log
   expect(entries.filter(({ type }) => type === "custom_message")).toHaveLength(1);
 });
 
+test("sections that handlers add stand in the prompt between tags", async () => {
+  const { prompt, model } = await open([[text("One.")]], (tau) => {
+    tau.on("before_agent_start", ({ systemPromptOptions }) => {
+      systemPromptOptions.appendSystemPrompt = "Be kind.";
+      systemPromptOptions.sections["guidance"] = "Look twice.";
+    });
+    tau.on("before_agent_start", ({ systemPromptOptions: { sections } }) => {
+      sections["guidance"] += " Leap once.";
+    });
+  });
+  await prompt("go");
+  expect(model.asked[0]?.context.systemPrompt).toMatch(
+    /Be kind\.\s+<guidance>\nLook twice\. Leap once\.\n<\/guidance>/,
+  );
+});
+
+test("without a terminal there is a theme that styles nothing", async () => {
+  let line = "";
+  const { session, prompt } = await open([[text("One.")]], (tau) => {
+    tau.on("agent_start", (_event, { ui: { theme } }) => {
+      line = theme.bold(theme.fg("accent", "a")) + theme.style("b", { fg: "dim" }) + theme.getFgAnsi("accent");
+      line += theme.getThinkingBorderColor("high")("c");
+    });
+  });
+  await prompt("go");
+  expect(session.notices).toEqual([]);
+  expect(line).toBe("abc");
+});
+
 test("commands of extensions and handled input never reach the model", async () => {
   const calls: string[] = [];
   const { session } = await open([], (tau) => {

@@ -21,6 +21,8 @@ export interface AutocompleteSuggestions {
   isIncomplete?: boolean;
 }
 
+type Answer = AutocompleteSuggestions | null;
+
 export interface AutocompleteProvider {
   /** Characters that ask for suggestions when they are typed at the start of a word. `@` and `#` always do. */
   triggerCharacters?: string[];
@@ -32,7 +34,9 @@ export interface AutocompleteProvider {
     cursorLine: number,
     cursorCol: number,
     options: { signal: AbortSignal; force?: boolean },
-  ): Promise<AutocompleteSuggestions | null>;
+  ): Answer | Promise<Answer>;
+  /** Is asked for paths instead, where a provider has it. Those written for earlier versions of pi do. */
+  getForceFileSuggestions?(lines: string[], cursorLine: number, cursorCol: number): Answer;
   /** The text with the item in the place of the prefix. */
   applyCompletion(
     lines: string[],

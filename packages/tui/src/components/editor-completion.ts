@@ -81,7 +81,7 @@ export class Completion {
 
   /** The cursor moved, or the text changed: what is shown may not fit any more. */
   update(): void {
-    if (this.#shown) this.#start(this.#shown.force, false);
+    if (this.#shown) this.#start({ force: this.#shown.force });
     else this.#request?.abort();
   }
 
@@ -90,46 +90,56 @@ export class Completion {
     if (this.#shown || !this.#provider) return this.update();
     const before = getTextBefore(this.#port.getDocument());
     const isWanted = typed === undefined || /^\S+$/.test(typed);
-    if (isWanted && (isCommand(this.#port.getDocument()) || this.#triggerWord.test(before))) this.#start(false, false);
+    if (isWanted && (isCommand(this.#port.getDocument()) || this.#triggerWord.test(before))) this.#start();
     else this.update();
   }
 
   /** Tab: commands where they are written, otherwise paths. If there is only one path, it is taken. */
   ask(): void {
     const document = this.#port.getDocument();
-    if (isCommand(document) && !getTextBefore(document).trimStart().includes(" ")) return this.#start(false, false);
+    if (isCommand(document) && !getTextBefore(document).trimStart().includes(" "))
+      return this.#start({ isAsked: true });
     const { lines, cursor } = document;
     const isAllowed = this.#provider?.shouldTriggerFileCompletion?.([...lines], cursor.line, cursor.col) ?? true;
-    if (isAllowed) this.#start(true, true);
+    if (isAllowed) this.#start({ force: true, takeSingle: true, isAsked: true });
   }
 
-  #start(force: boolean, takeSingle: boolean): void {
+  /** Of several characters that come together only the last asks. `isAsked`: the user wants suggestions now. */
+  #start({ force = false, takeSingle = false, isAsked = false } = {}): void {
     this.#request?.abort();
     const provider = this.#provider;
     if (!provider) return;
     const abort = new AbortController();
     this.#request = abort;
     const document = this.#port.getDocument();
-    const run = () => void this.#run(provider, document, { abort, force, takeSingle });
+    const run = () => this.#run(provider, document, { abort, force, takeSingle });
     const isSearch = !force && this.#triggerWord.test(getTextBefore(document));
     const delayMs = isSearch ? (provider.searchDelayMs ?? defaultSearchDelayMs) : 0;
-    if (delayMs <= 0) queueMicrotask(run);
+    if (isAsked) run();
+    else if (delayMs <= 0) queueMicrotask(run);
     else runLater(run, delayMs, abort.signal);
   }
 
-  async #run(provider: AutocompleteProvider, document: TextDocument, request: Request): Promise<void> {
+  /** What a provider answers at once is shown at once: keys that follow already act on it. */
+  #run(provider: AutocompleteProvider, document: TextDocument, request: Request): void {
     const { signal } = request.abort;
     if (signal.aborted) return;
-    const { lines, cursor } = document;
+    const receive = (suggestions: AutocompleteSuggestions | null) => {
+      const now = this.#port.getDocument();
+      if (signal.aborted || now.lines !== document.lines || !isSame(now.cursor, document.cursor)) return;
+      this.#show(suggestions, request);
+      if (!suggestions?.isIncomplete) this.#request = undefined;
+      else runLater(() => this.#run(provider, document, request), askAgainMs, signal);
+    };
     // A provider that fails has nothing to suggest: typing goes on.
-    const suggestions = await provider
-      .getSuggestions([...lines], cursor.line, cursor.col, { signal, force: request.force })
-      .catch(() => null);
-    const now = this.#port.getDocument();
-    if (signal.aborted || now.lines !== lines || !isSame(now.cursor, cursor)) return;
-    this.#show(suggestions, request);
-    if (!suggestions?.isIncomplete) this.#request = undefined;
-    else runLater(() => void this.#run(provider, document, request), askAgainMs, signal);
+    const fail = () => receive(null);
+    try {
+      const answer = askProvider(provider, document, request);
+      if (answer !== null && "then" in answer) void answer.then(receive, fail);
+      else receive(answer);
+    } catch {
+      fail();
+    }
   }
 
   #show(suggestions: AutocompleteSuggestions | null, { force, takeSingle }: Request): void {
@@ -192,6 +202,13 @@ export class Completion {
 }
 
 const noLines: string[] = [];
+
+function askProvider(provider: AutocompleteProvider, { lines, cursor }: TextDocument, { abort, force }: Request) {
+  if (force && provider.getForceFileSuggestions) {
+    return provider.getForceFileSuggestions([...lines], cursor.line, cursor.col);
+  }
+  return provider.getSuggestions([...lines], cursor.line, cursor.col, { signal: abort.signal, force });
+}
 
 function getTextBefore(document: TextDocument): string {
   const { text, col } = getCursorLine(document);

@@ -348,6 +348,33 @@ describe("completion", () => {
     expect(asked()).toEqual(["@ab"]);
   });
 
+  test("that a provider answers at once is there when Tab asks", () => {
+    const { editor, press } = withProvider(
+      {},
+      {
+        getSuggestions: ([line = ""]) =>
+          line === "/m" ? { items: [{ value: "/model", label: "" }], prefix: line } : null,
+        getForceFileSuggestions: ([line = ""]) => ({ items: [{ value: `${line}/`, label: "" }], prefix: line }),
+      },
+    );
+    press("/", "m", "tab", "tab");
+    expect(editor.getText()).toBe("/model");
+    editor.setText("");
+    press("s", "r", "c", "tab");
+    expect(editor.getText()).toBe("src/");
+    press("undo");
+    expect(editor.getText()).toBe("src");
+  });
+
+  test("that a provider fails to answer at once leaves the text as typed", () => {
+    const getSuggestions = () => {
+      throw new Error("broken");
+    };
+    const { editor, press } = withProvider({}, { getSuggestions });
+    press("/", "m", "tab");
+    expect([editor.getText(), editor.isShowingAutocomplete()]).toEqual(["/m", false]);
+  });
+
   describe("that is incomplete", () => {
     function withAnswers(answers: string[][]) {
       let asked = 0;

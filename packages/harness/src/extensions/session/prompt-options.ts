@@ -17,6 +17,7 @@ export function toPromptOptions(input: SystemPromptInput): SystemPromptOptions {
     selectedTools: tools.map(({ name }) => name),
     toolSnippets: Object.fromEntries(snippets) as Record<string, string>,
     promptGuidelines: listGuidelines(tools),
+    sections: {},
     // Copies, since these are the files and skills of the session.
     contextFiles: contextFiles.map((file) => ({ ...file })),
     skills: skills.map((skill) => ({ ...skill })),
@@ -36,7 +37,7 @@ export function readPromptOptions(options: SystemPromptOptions): SystemPromptOpt
 /** What the prompt says with these options. What they do not have comes from `input`. */
 export function renderPrompt(options: SystemPromptOptions, input: SystemPromptInput): string {
   if (options.forceSystemPrompt !== undefined) return options.forceSystemPrompt;
-  const { customPrompt, appendSystemPrompt, selectedTools, toolSnippets, promptGuidelines } = options;
+  const { customPrompt, appendSystemPrompt, selectedTools, toolSnippets, promptGuidelines, sections } = options;
   const { custom: _custom, ...rest } = input;
   return buildSystemPrompt({
     ...rest,
@@ -50,7 +51,10 @@ export function renderPrompt(options: SystemPromptOptions, input: SystemPromptIn
     guidelines: promptGuidelines,
     contextFiles: options.contextFiles,
     skills: options.skills,
-    append: appendSystemPrompt === undefined ? [] : [appendSystemPrompt],
+    append: [
+      ...(appendSystemPrompt === undefined ? [] : [appendSystemPrompt]),
+      ...Object.entries(sections).map(([name, section]) => `<${name}>\n${section}\n</${name}>`),
+    ],
     ...(customPrompt !== undefined && { custom: customPrompt }),
   }).text;
 }

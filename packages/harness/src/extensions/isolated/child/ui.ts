@@ -1,4 +1,5 @@
 /** `ctx.ui` of an extension in a process of its own. Text crosses; components and functions do not. */
+import { plainTheme } from "../../plain-theme.ts";
 import type { DialogOptions, ExtensionUi } from "../../ui.ts";
 import type { HostLink } from "./link.ts";
 import type { NeedsTrust } from "./needs-trust.ts";
@@ -56,19 +57,3 @@ export function createChildUi(link: HostLink, needsTrust: NeedsTrust): Extension
     setToolsExpanded: (expanded) => tell("setToolsExpanded", expanded),
   };
 }
-
-const asIs = (text: string): string => text;
-const second = (_color: string, text: string): string => text;
-
-/** Styles nothing: the terminal's colours are not known here, and text without them can be shown everywhere. */
-const plainTheme = {
-  name: "plain",
-  fg: second,
-  bg: second,
-  bold: asIs,
-  dim: asIs,
-  italic: asIs,
-  underline: asIs,
-  inverse: asIs,
-  strikethrough: asIs,
-};
