@@ -1,7 +1,7 @@
 /** Commands in a sandbox each, where the program that starts the commands of a session is not installed. */
 import type { ConfinedLimits, ConfinedProcess, SpawnRequest } from "@tau/tools";
 import { descriptors, startBwrap } from "./bwrap-process.ts";
-import { isMountMissing, maxRenewals } from "./missing-mounts.ts";
+import { isMountMissing, maxRenewals, withoutVanished } from "./missing-mounts.ts";
 import { toBwrapArguments } from "./mounts.ts";
 import { NetworkHolder } from "./network/network-holder.ts";
 import type { BwrapParts, CreateRequest, EntryWay, MountPlan, SandboxedCommands } from "./sandboxed-commands.ts";
@@ -30,7 +30,7 @@ export class BwrapCommands implements SandboxedCommands {
     for (let renewals = 0; ; renewals++) {
       const args = toBwrapArguments({
         ...this.#parts,
-        mounts: plan.mounts,
+        mounts: withoutVanished(plan.mounts),
         forHelper: false,
         keepsNetwork: enterNetwork.length > 0,
         filterDescriptor: descriptors.filter,

@@ -5,7 +5,7 @@ import type { ConfinedLimits } from "@tau/tools";
 import { type Helper, notStarted, openHelper } from "./helper.ts";
 import { lookAtPath } from "./look.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
-import { isMountMissing, maxRenewals } from "./missing-mounts.ts";
+import { isMountMissing, maxRenewals, withoutVanished } from "./missing-mounts.ts";
 import { getCapabilityMask, type Mount, toBwrapArguments } from "./mounts.ts";
 import type { BwrapParts, CreateRequest, EntryWay, MountPlan, SandboxedCommands } from "./sandboxed-commands.ts";
 import { createSystemCallFilter } from "./system-calls.ts";
@@ -75,7 +75,7 @@ export class HelperCommands implements SandboxedCommands {
   async #startUntilStill(plan: MountPlan): Promise<Opened> {
     for (let renewals = 0; ; renewals++) {
       try {
-        return await this.#start(plan.mounts);
+        return await this.#start(withoutVanished(plan.mounts));
       } catch (error) {
         if (renewals === maxRenewals || !isMountMissing(getErrorMessage(error))) throw error;
         plan.renew();

@@ -1,9 +1,17 @@
-/** What to do when a path vanishes while bubblewrap makes its mounts, such as a socket whose program ends. Pure. */
+/** What to do when a path vanishes while bubblewrap makes its mounts, such as a socket whose program ends. */
+import { lookAtPath } from "./look.ts";
+import type { Mount } from "./mounts.ts";
 
 /** How often a plan is made again for one start. */
 export const maxRenewals = 2;
 
-/** Whether these are bubblewrap's words about a path that it was to mount, or to mount something on. */
+/** Without what is hidden and gone: it cannot be covered, and need not be. A plan may be seconds old. */
+export const withoutVanished = (mounts: readonly Mount[]): Mount[] =>
+  mounts.filter(
+    ({ kind, path }) => (kind !== "hidden-file" && kind !== "hidden-directory") || lookAtPath(path) !== undefined,
+  );
+
+/** Whether these are bubblewrap's words about a path that it was to mount, or to mount something on. Pure. */
 export const isMountMissing = (complaint: string): boolean =>
   /^bwrap: Can't (?:find source path|get type of source|create file at|mkdir|mount tmpfs|bind mount|remount readonly)/.test(
     complaint.trim(),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { getCapabilityMask, planMounts, type ProjectFacts, toBwrapArguments } from "./mounts.ts";
+import { getCapabilityMask, type Mount, planMounts, type ProjectFacts, toBwrapArguments } from "./mounts.ts";
 import { defaultSandboxSettings } from "./settings.ts";
 
 const facts: ProjectFacts = {
@@ -105,6 +105,34 @@ describe("the arguments of bubblewrap", () => {
     expect(getAdded({ isRoot: false, forHelper: true })).toEqual(["CAP_SYS_ADMIN", "CAP_SETPCAP"]);
     expect(getCapabilityMask(false)).toBe("0");
     expect(Number.parseInt(getCapabilityMask(true), 16) & (1 << 21)).toBe(0);
+  });
+
+  test("are these, in this order, for commands of root and of an ordinary user", () => {
+    const start = (more: object) => {
+      const text = toBwrapArguments({ ...options, mounts: [], machineWide: [], ...more }).join(" ");
+      return text.replaceAll(/ --cap-add CAP_\w+/g, "");
+    };
+    const namespaces = "--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try";
+    const rest = "--seccomp 4 --ro-bind / / --dev /dev --proc /proc";
+    const own = `${namespaces} --die-with-parent --as-pid-1 --cap-drop ALL`;
+    expect(start({})).toBe(`${own} --new-session --unshare-net ${rest}`);
+    expect(start({ isRoot: false })).toBe(`${own} --new-session --unshare-net --unshare-user ${rest}`);
+    expect(start({ forHelper: true })).toBe(`${own} --unshare-net ${rest}`);
+  });
+
+  test("show each kind of mount as it is", () => {
+    const getArguments = (mount: Mount) => {
+      const before = toBwrapArguments({ ...options, mounts: [] }).length;
+      return toBwrapArguments({ ...options, mounts: [mount] })
+        .slice(before)
+        .join(" ");
+    };
+    expect(getArguments({ kind: "writable", path: "/w" })).toBe("--bind /w /w");
+    expect(getArguments({ kind: "writable", path: "/tmp", from: "/x" })).toBe("--bind /x /tmp");
+    expect(getArguments({ kind: "read-only", path: "/w/a" })).toBe("--ro-bind /w/a /w/a");
+    expect(getArguments({ kind: "hidden-file", path: "/s" })).toBe("--ro-bind /dev/null /s");
+    expect(getArguments({ kind: "hidden-directory", path: "/s" })).toBe("--perms 0555 --tmpfs /s --remount-ro /s");
+    expect(getArguments({ kind: "empty", path: "/run" })).toBe("--tmpfs /run");
   });
 
   test("make a network of its own unless all of it is allowed or it is shared", () => {

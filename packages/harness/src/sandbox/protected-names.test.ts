@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { isProtectedPath } from "./protected-names.ts";
+import { isProtectedPath, protectedHomeNames, protectedNames } from "./protected-names.ts";
 
 const roots = { roots: ["/src/app", "/tmp"], home: "/home/me" };
+
+const toNames = (text: string): string[] => text.trim().split(/\s+/);
 
 describe("a protected path", () => {
   test.each([
@@ -38,6 +40,37 @@ describe("a protected path", () => {
     "/elsewhere/.envrc",
   ])("is not %s", (path) => {
     expect(isProtectedPath(path, roots)).toBe(false);
+  });
+
+  const anywhere = toNames(`
+    .tau .pi .omp .claude .codex .cursor .gemini .qwen .opencode opencode.json opencode.jsonc .kiro .windsurf .continue
+    .aider.conf.yml .mcp.json .vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .idea .fleet
+    .zed .devcontainer .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el .dir-locals-2.el .envrc
+    .mise.toml mise.toml .autoenv .autoenv.zsh .git .git/hooks .git/config .git/config.worktree .git/commondir
+    .git/modules .git/worktrees`);
+  const atRoot = toNames(`
+    .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
+    .kshrc .mkshrc .cshrc .tcshrc .login .inputrc .xprofile .xsession .xsessionrc .xinitrc .pam_environment .gitconfig
+    .ssh .gnupg .vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc`);
+  const atHome = toNames(`
+    .config/fish .config/autostart .config/systemd .config/environment.d .config/git .config/nvim .config/emacs .vim
+    .emacs.d .npmrc .pypirc .local/bin .local/share/applications bin`);
+
+  test("is each of these names, in the directories in which programs read it", () => {
+    const find = (names: readonly string[], directory: string, home = "/home/me") =>
+      names.filter((name) => isProtectedPath(`${directory}/${name}`, { roots: ["/src/app"], home }));
+    expect(find(anywhere, "/src/app")).toEqual(anywhere);
+    expect(find(anywhere, "/src/app/a/b")).toEqual(anywhere);
+    expect(find(atRoot, "/src/app")).toEqual(atRoot);
+    expect(find(atRoot, "/src/app/a")).toEqual([]);
+    expect(find(atHome, "/src/app")).toEqual([]);
+    expect(find([...atHome, ...atRoot], "/src/app/me", "/src/app/me")).toEqual([...atHome, ...atRoot]);
+  });
+
+  test("is protected from commands, too", () => {
+    const inGit = (name: string) => name === ".git" || name.startsWith(".git/");
+    expect(protectedNames).toEqual([...anywhere.filter((name) => !inGit(name)), ...atRoot]);
+    expect(protectedHomeNames).toEqual(atHome);
   });
 
   test("may be one of a home directory that is a root", () => {

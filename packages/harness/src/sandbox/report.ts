@@ -28,9 +28,9 @@ export function createReport(notices: readonly string[], { end, mode, ...command
     : { notices: told };
 }
 
-/** Programs print at least one of these when they do not reach a host. */
+/** Programs print at least one of these when they do not reach a host. pip only says that it found nothing. */
 const networkWords =
-  /\b(?:40[37]|proxy|tunnel|network|connect(?:ion|ing)?|fetch(?:ing)?|resolve|download(?:ing)?|timed? ?out)\b/i;
+  /\b(?:no matching distribution|40[37]|proxy|tunnel|network|connect(?:ion|ing)?|fetch(?:ing)?|resolve|download(?:ing)?|timed? ?out)\b/i;
 
 /** Whether a command failed because of a host: many ask for one besides, and fail for another reason. */
 const isAboutNetwork = (output: string, hosts: readonly string[]): boolean =>

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRegistries, getRustVariables } from "./registries.ts";
 import {
   type Base,
   createBase,
@@ -47,12 +48,15 @@ beforeAll(async () => {
         .writeHead(200, { "content-type": "application/json" })
         .end(JSON.stringify({ name: "tau-sample", "dist-tags": { latest: "7.8.9" }, versions: { "7.8.9": version } }));
     }
-    const file = join(files, path);
+    const file = join(files, path.replace(/\/$/, "/index.html"));
     const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() === true;
-    return isFile ? response.end(readFileSync(file)) : response.writeHead(404).end();
+    if (!isFile) return response.writeHead(404).end();
+    if (file.endsWith(".html")) response.setHeader("content-type", "text/html");
+    return response.end(readFileSync(file));
   });
   await once(server.listen(0, address), "listening");
   host = `${address}:${(server.address() as AddressInfo).port}`;
+  createRegistries(files, host);
 });
 afterAll(() => {
   server.close();
@@ -107,6 +111,30 @@ for (const user of users) {
         expect(git).toMatchObject({ isError: false, text: expect.stringContaining("over the proxy") });
         expect(npm).toMatchObject({ isError: false, text: expect.stringContaining("7.8.9") });
         expect(other!.refused).toMatchObject({ hosts: [`${address}:1`], paths: [], mayLeave: false });
+      });
+
+      test("pip and cargo reach a registry that is allowed, and a person is asked about one that is not", async ({
+        skip,
+      }) => {
+        const env = getRustVariables();
+        const { code } = await outside(user, "python3 -m pip --version && cargo --version", env);
+        // Slow programs, whose way to the proxy is the same for all.
+        skip(isMissing() || code !== 0 || way === "command");
+        const index = `--index-url http://${host}/simple/ --trusted-host ${address}`;
+        const commands = [
+          `python3 -m pip install -q --isolated --disable-pip-version-check --no-compile ${index} --target lib tau-sample && cat lib/tau_sample.py`,
+          `mkdir -p .cargo src && echo 'fn main(){}' >src/main.rs
+           printf '[package]\\nname="a"\\nversion="0.1.0"\\n[dependencies]\\ntau-sample="7"\\n' >Cargo.toml
+           printf '[source.crates-io]\\nreplace-with="here"\\n[source.here]\\nregistry="sparse+http://${host}/index/"\\n' >.cargo/config.toml
+           cargo fetch && cat $CARGO_HOME/registry/src/*/tau-sample-7.8.9/src/lib.rs`,
+        ];
+        const allowed = await run(commands, { env, settings: { network: { allow: [host] } } });
+        expect(allowed.map(({ text }) => text)).toEqual([
+          expect.stringContaining("from a wheel"),
+          expect.stringContaining("from a crate"),
+        ]);
+        const refused = await run(commands, { env });
+        expect(refused.map((result) => result.refused?.hosts)).toEqual([[host], [host]]);
       });
 
       test("what a failed command was refused is told, with the setting that allows it", async ({ skip }) => {

@@ -41,7 +41,7 @@ const firstProcess = ["sh", "-c", init, "sh"] as const;
 export const createFirstProcess = (descriptor: number, limits: ConfinedLimits): readonly string[] => {
   const steps = [...toRlimits(limits), ...standBack];
   return [
-    "sh",
+    "/bin/sh",
     "-c",
     `echo >&${descriptor} || exit; exec ${descriptor}>&-; { ${steps.join("; ")}; } 2>/dev/null; ${init}`,
     "sh",

@@ -1,0 +1,60 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { findGitDirectories } from "./git-directories.ts";
+
+/** A directory with a repository `main`, its worktree `tree`, and a workspace `ws`. */
+function createPlaces() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-git-directories-")));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const path = (name: string) => join(root, name);
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=b@c", ...args], {
+      stdio: "ignore",
+      env: { PATH: process.env["PATH"], HOME: root, GIT_CONFIG_NOSYSTEM: "1" },
+    });
+  mkdirSync(path("ws"));
+  git("init", "-q", path("main"));
+  git("-C", path("main"), "commit", "-q", "--allow-empty", "-m", "one");
+  git("-C", path("main"), "worktree", "add", "-q", path("tree"));
+  return { path, write: (name: string, text: string) => writeFileSync(path(name), text), find: () => find(path) };
+}
+
+const find = (path: (name: string) => string) => findGitDirectories(path("ws"), path("home"));
+
+test("a worktree has its own git directory and the one that it shares", () => {
+  const { path } = createPlaces();
+  const { directories, links } = findGitDirectories(path("tree"), path("home"));
+  expect(directories).toEqual([path("main/.git"), path("main/.git/worktrees/tree")]);
+  expect(links).toEqual([path("tree/.git")]);
+});
+
+test("a project cannot open the repository of another one by naming it", () => {
+  const { path, write, find: findAll } = createPlaces();
+  for (const target of ["main/.git", "main/.git/worktrees/tree", "main", "missing"]) {
+    write("ws/.git", `gitdir: ${path(target)}\n`);
+    expect([target, findAll().directories]).toEqual([target, []]);
+    expect(findAll().links).toEqual([path("ws/.git")]);
+  }
+});
+
+test("a git directory that is the project's own cannot open another one as the one that it shares", () => {
+  const { path, write, find: findAll } = createPlaces();
+  mkdirSync(path("own"));
+  write("ws/.git", `gitdir: ${path("own")}\n`);
+  write("own/gitdir", `${path("ws/.git")}\n`);
+  expect(findAll().directories).toEqual([path("own")]);
+  write("own/commondir", `${path("main/.git")}\n`);
+  expect(findAll().directories).toEqual([path("own")]);
+});
+
+test("a git directory elsewhere counts only if its configuration names the project", () => {
+  const { path, write, find: findAll } = createPlaces();
+  write("ws/.git", `gitdir: ${path("main/.git")}\n`);
+  write("main/.git/config", `[core]\n\tworktree = ${path("tree")}\n`);
+  expect(findAll().directories).toEqual([]);
+  write("main/.git/config", `[core]\n\tworktree = ${path("ws")}\n`);
+  expect(findAll().directories).toEqual([path("main/.git")]);
+});

@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { createSystemCallFilter, hasSystemCallFilter } from "./system-calls.ts";
+
+const allow = 0x7fff0000;
+const denied = (error: number) => 0x00050000 + error;
+const [notPermitted, notImplemented, unsupportedFamily] = [1, 38, 97].map(denied) as [number, number, number];
+
+/** Numbers of calls, from the tables of the kernel: those of x64, and of arm64. */
+const numbers = {
+  read: [0, 63],
+  openat: [257, 56],
+  execve: [59, 221],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  open_by_handle_at: [304, 265],
+  name_to_handle_at: [303, 264],
+  setns: [308, 268],
+  quotactl: [179, 60],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  reboot: [169, 142],
+  acct: [163, 89],
+  io_uring_setup: [425, 425],
+  clone: [56, 220],
+  clone3: [435, 435],
+  unshare: [272, 97],
+  socket: [41, 198],
+  ioctl: [16, 29],
+} as const;
+type Name = keyof typeof numbers;
+
+const audits = { x64: 0xc000003e, arm64: 0xc00000b7 };
+
+/** Runs a filter as the kernel does, over the data of one call. */
+function decide(filter: Buffer, call: number, audit: number, args: readonly number[]): number {
+  const words = [call, audit, 0, 0, ...args.flatMap((value) => [value, 0])];
+  let loaded = 0;
+  for (let at = 0; at < filter.length / 8; at++) {
+    const [code, value] = [filter.readUInt16LE(at * 8), filter.readUInt32LE(at * 8 + 4)];
+    const jump = (isTrue: boolean) => (at += filter.readUInt8(at * 8 + (isTrue ? 2 : 3)));
+    if (code === 0x20) loaded = words[value / 4]!;
+    else if (code === 0x15) jump(loaded === value);
+    else if (code === 0x35) jump(loaded >= value);
+    else if (code === 0x45) jump((loaded & value) !== 0);
+    else if (code === 0x06) return value;
+    else throw new Error(`unknown instruction ${code}`);
+  }
+  throw new Error("the filter does not end");
+}
+
+const refused =
+  "add_key request_key keyctl bpf perf_event_open userfaultfd kexec_load kexec_file_load init_module finit_module delete_module open_by_handle_at name_to_handle_at setns quotactl swapon swapoff reboot acct io_uring_setup".split(
+    " ",
+  ) as Name[];
+
+for (const [index, arch] of (["x64", "arm64"] as const).entries()) {
+  const filter = createSystemCallFilter(arch);
+  const run = (name: Name, ...args: number[]) => decide(filter, numbers[name][index]!, audits[arch], args);
+
+  test(`${arch}: what no mount and no namespace covers is refused, and ordinary calls are not`, () => {
+    for (const name of refused) expect([name, run(name, 0, 0, 0)]).toEqual([name, notPermitted]);
+    for (const name of ["read", "openat", "execve"] as const) expect(run(name, 1, 2, 3)).toBe(allow);
+  });
+
+  test(`${arch}: new user namespaces are refused in every way to make one, and other namespaces are not`, () => {
+    for (const name of ["clone", "unshare"] as const) {
+      expect(run(name, 0x10000000)).toBe(notPermitted);
+      expect(run(name, 0x10000000 | 0x20000000 | 17)).toBe(notPermitted);
+      expect(run(name, 0x00020000 | 17)).toBe(allow);
+    }
+    expect(run("clone3", 0)).toBe(notImplemented);
+  });
+
+  test(`${arch}: sockets to the hypervisor and typing into terminals are refused`, () => {
+    expect(run("socket", 40, 1)).toBe(unsupportedFamily);
+    for (const family of [1, 2, 10, 16]) expect(run("socket", family, 1)).toBe(allow);
+    for (const request of [0x5412, 0x541c]) expect(run("ioctl", 0, request)).toBe(notPermitted);
+    expect(run("ioctl", 0x5412, 0x5413)).toBe(allow);
+  });
+
+  test(`${arch}: calls of another architecture are refused as a whole`, () => {
+    expect(decide(filter, numbers.read[index]!, 0x40000003, [])).toBe(notImplemented);
+    expect(decide(filter, numbers.read[index]!, audits[arch === "x64" ? "arm64" : "x64"], [])).toBe(notImplemented);
+  });
+}
+
+test("x64: the calls of the x32 interface are refused", () => {
+  const filter = createSystemCallFilter("x64");
+  expect(decide(filter, 0x40000000 + numbers.read[0], audits.x64, [])).toBe(notImplemented);
+  expect(decide(filter, 0x40000000 + 512, audits.x64, [])).toBe(notImplemented);
+});
+
+test("there is no filter for other processors", () => {
+  expect(["x64", "arm64", "ia32", "toString"].map(hasSystemCallFilter)).toEqual([true, true, false, false]);
+});
