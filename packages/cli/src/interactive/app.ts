@@ -100,6 +100,7 @@ export class App {
   readonly #attention: Attention;
   readonly #status: StatusArea;
   #settings: TerminalSettings;
+  #lastNotice = "";
   #end: (end: AppEnd) => void = () => {};
   #client: SessionClient;
   #unsubscribe: () => void = () => {};
@@ -376,7 +377,10 @@ export class App {
   #take(event: SessionEvent): void {
     this.#tracker.take(event);
     // The view keeps only the latest notices, and a frame may come after several.
-    if (event.type === "notice") this.#say(event.message, "warning");
+    if (event.type === "notice") {
+      this.#say(event.message, "warning");
+      this.#lastNotice = event.message;
+    }
     // Not only before frames: a run may be shorter than one.
     if (event.type === "agent_start" || event.type === "agent_end") this.#attention.update(this.#tracker.view.live);
     // The sandbox is tried with the first command.
@@ -444,10 +448,13 @@ export class App {
 
   /** A command that fails says so, and the interface goes on. */
   async #guard(work: () => Promise<unknown>): Promise<void> {
+    this.#lastNotice = "";
     try {
       await work();
     } catch (error) {
-      this.#say(getErrorMessage(error), "error");
+      const message = getErrorMessage(error);
+      // A compaction that fails tells everyone who follows the session, and whoever asked for it.
+      if (message !== this.#lastNotice) this.#say(message, "error");
     }
   }
 }

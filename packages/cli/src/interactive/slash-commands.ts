@@ -14,6 +14,7 @@ import { changeSettings } from "./commands/settings.ts";
 import { chooseTheme } from "./commands/theme.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
+import { formatRows } from "./format-rows.ts";
 import type { Interface } from "./interface.ts";
 
 export interface SlashCommand {
@@ -123,13 +124,15 @@ async function showSession(ui: Interface): Promise<void> {
     [
       `Session ${stats.sessionId}`,
       ...(stats.sessionFile === undefined ? ["It is not saved."] : [`File ${stats.sessionFile}`]),
-      `Messages: ${stats.userMessages} from you, ${stats.assistantMessages} answers, ${stats.toolCalls} tool calls`,
+      `Messages: ${stats.userMessages} from you, ${count(stats.assistantMessages, "answer")}, ${count(stats.toolCalls, "tool call")}`,
       `Tokens: ${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from the cache, ${tokens.cacheWrite} into it`,
       `Cost: $${cost.toFixed(4)}`,
       ...(contextUsage ? [`Context: ${contextUsage.tokens} of ${contextUsage.contextWindow} tokens`] : []),
     ].join("\n"),
   );
 }
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 async function compact({ client }: Interface, argument: string): Promise<void> {
   await client.execute({ type: "compact", ...(argument !== "" && { customInstructions: argument }) });
@@ -151,7 +154,13 @@ async function reload(ui: Interface): Promise<void> {
 function showHelp(ui: Interface): void {
   const rows = slashCommands.map(({ name, argument, description }) => {
     const usage = argument === undefined ? `/${name}` : `/${name} [${argument}]`;
-    return `${usage.padEnd(26)}${description}`;
+    return [usage, description] as const;
   });
-  ui.say([...rows, "", "!command runs a command, !!command without telling the model. @path names a file."].join("\n"));
+  ui.say(
+    [
+      ...formatRows(rows, ui.columns),
+      "",
+      "!command runs a command, !!command without telling the model. @path names a file.",
+    ].join("\n"),
+  );
 }

@@ -25,6 +25,7 @@ import { ToolCallBlock } from "./blocks/tool-call.ts";
 import { getShownText, UserMessageBlock } from "./blocks/user-message.ts";
 import { RenderedItem } from "./extensions/rendered-item.ts";
 import type { Look } from "./look.ts";
+import { formatTokens } from "./status-line.ts";
 
 /** How many entries of a session are drawn when it is opened. */
 const maxFirstEntries = 60;
@@ -237,7 +238,7 @@ export class Transcript extends Container {
         if (!entry.silent) this.#addMessage(entry.message, liveId);
         return;
       case "compaction":
-        return this.#addNote(`Compacted: a summary takes the place of ${formatTokens(entry.tokensBefore)}.`);
+        return this.#addNote(`Compacted: a summary takes the place of ${formatTokens(entry.tokensBefore)} tokens.`);
       case "branch_summary":
         return this.#addNote(`A summary of the branch that was left:\n${entry.summary}`);
       case "custom_message":
@@ -386,5 +387,3 @@ export class Transcript extends Container {
     this.addChild(component);
   }
 }
-
-const formatTokens = (tokens: number): string => `${Math.round(tokens / 1_000)}k tokens`;

@@ -71,13 +71,16 @@ test("where the sandbox is turned off, the status line does not complain", async
 
 test("every state of the sandbox says what it means for commands", () => {
   const describe = (sandbox: SandboxData) =>
-    describePolicy({
-      profile: "safe",
-      mode: "strict",
-      exec: { denyThreshold: "high", denyPatterns: [], allowPatterns: [] },
-      rules: [],
-      sandbox,
-    });
+    describePolicy(
+      {
+        profile: "safe",
+        mode: "strict",
+        exec: { denyThreshold: "high", denyPatterns: [], allowPatterns: [] },
+        rules: [],
+        sandbox,
+      },
+      200,
+    );
   expect(describe({ mode: "auto", state: "works" })).toContain("Sandbox     auto: commands run in it\n");
   expect(describe({ mode: "required", state: "unavailable", reason: "No bwrap.", fix: "Install it." })).toContain(
     "required, but commands are refused, because it does not work here. No bwrap. Install it.",

@@ -57,3 +57,20 @@ test("what was said before the first message does not make the model that a sess
   // The header names it.
   expect((await app.everything()).split("Model: acme/small")).toHaveLength(2);
 });
+
+test("a compaction that fails says so once", async () => {
+  const noSummary = toolReply("bash", { command: "true" });
+  const long = `${"word ".repeat(600)} First answer.`;
+  const replies = [textReply(long), textReply("Second answer."), noSummary, textReply("Third answer.")];
+  const app = await openApp(replies);
+  send(app, "first question");
+  await app.sees("First answer.");
+  send(app, "second question");
+  await app.sees("Second answer.");
+  await expect.poll(app.screen).not.toContain("to stop");
+  send(app, "/compact");
+  await app.sees("could not be compacted");
+  send(app, "third question");
+  await app.sees("Third answer.");
+  expect(count(await app.everything(), "could not be compacted")).toBe(1);
+});

@@ -1,3 +1,4 @@
+import { formatRows } from "../format-rows.ts";
 import type { Interface } from "../interface.ts";
 import { type AppKeybinding, keybindingDefinitions } from "../keybindings.ts";
 
@@ -21,12 +22,16 @@ export function showKeys(ui: Interface): void {
   const bound = rows.filter(({ key }) => key !== "");
   const unbound = rows.filter(({ key }) => key === "");
   const width = Math.max(...bound.map(({ key }) => key.length));
-  const idWidth = Math.max(...unbound.map(({ id }) => id.length));
+  const format = (rows: [name: string, text: string][]) =>
+    formatRows(
+      rows.map(([name, text]) => [`  ${name}`, text]),
+      ui.columns,
+    );
   const groups = places.toReversed().map(([title, ids]) => {
     const own = bound.filter(({ id }) => places.find(([, each]) => each.test(id))?.[1] === ids);
-    return own.length === 0 ? [] : ["", title, ...own.map((row) => `  ${row.key.padEnd(width)}  ${row.description}`)];
+    return own.length === 0 ? [] : ["", title, ...format(own.map((row) => [row.key.padEnd(width), row.description]))];
   });
-  const rest = unbound.map(({ id, description }) => `  ${id.padEnd(idWidth)}  ${description}`);
+  const rest = format(unbound.map(({ id, description }) => [id, description]));
   const withoutKey = rest.length === 0 ? [] : ["", "Without a key, until keybindings.json has one for them", ...rest];
   ui.say([...groups.flat(), ...withoutKey].slice(1).join("\n"));
 }

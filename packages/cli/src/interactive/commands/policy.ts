@@ -1,17 +1,18 @@
 import type { PolicyData, SandboxData } from "@tau/protocol";
 import { toPlainLine } from "@tau/tui";
+import { formatRows } from "../format-rows.ts";
 import type { Interface } from "../interface.ts";
 
 /** `/policy` */
 export async function showPolicy(ui: Interface): Promise<void> {
-  ui.say(describePolicy(await ui.client.execute({ type: "get_policy" })));
+  ui.say(describePolicy(await ui.client.execute({ type: "get_policy" }), ui.columns));
 }
 
 const unnamed = { strict: "denied", prompt: "asked about", permissive: "allowed" } as const;
 const scopes = { project: "in this project", always: "everywhere" } as const;
 
 /** Pure. */
-export function describePolicy({ profile, mode, exec, sandbox, rules }: PolicyData): string {
+export function describePolicy({ profile, mode, exec, sandbox, rules }: PolicyData, columns: number): string {
   const rows: [string, string][] = [
     ["Profile", profile],
     ["Commands", describeTiers(exec.denyThreshold)],
@@ -25,8 +26,8 @@ export function describePolicy({ profile, mode, exec, sandbox, rules }: PolicyDa
     ]),
     ...(rules.length === 0 ? [["Remembered", "nothing is allowed for longer than a session"] as [string, string]] : []),
   ];
-  const lines = rows.map(([name, text]) => `${name.padEnd(12)}${toPlainLine(text)}`);
-  return [...lines, "", hint].join("\n");
+  const lines = rows.map(([name, text]): [string, string] => [name, toPlainLine(text)]);
+  return [...formatRows(lines, columns), "", hint].join("\n");
 }
 
 const hint =

@@ -1,5 +1,8 @@
 /** A dialog with a search above a list of which a part is visible. */
-import { type Component, type Focusable, Input, type Theme, truncateToWidth } from "@tau/tui";
+import { type Component, type Focusable, Input, type Theme, truncateToWidth, wrapTextWithAnsi } from "@tau/tui";
+
+/** With fewer rows for the list, the footer has one. */
+const minRowsForFooter = 8;
 
 export interface SearchDialogOptions {
   theme: Theme;
@@ -46,7 +49,13 @@ export abstract class SearchDialog implements Component, Focusable {
       truncateToWidth(theme.fg("accent", theme.bold(` ${title}`)), width, ""),
       ...this.search.render(width),
       ...rows,
-      truncateToWidth(footer, width, "…"),
+      ...this.#drawFooter(footer, width),
     ];
+  }
+
+  /** It names keys, so that it is shown whole where there is room. */
+  #drawFooter(footer: string, width: number): string[] {
+    if (this.#options.getMaxRows() < minRowsForFooter) return [truncateToWidth(footer, width, "…")];
+    return wrapTextWithAnsi(footer, width - 1).map((line, index) => (index === 0 ? line : ` ${line}`));
   }
 }
