@@ -63,7 +63,7 @@ export function scrollingCases(shared: Shared): void {
     };
     expect((await scroll(120, 150)).frameMs).toBeLessThan(1_000 / 60);
     // In a flick, only what is on the screen is drawn.
-    expect((await scroll(3_000, 40)).maxAdded).toBeLessThan(20);
+    expect((await scroll(3_000, 40)).maxAdded).toBeLessThan(12);
     await page.getByRole("button", { name: "Go to the end" }).click();
     await waitForText(page, `Entry ${count - 1}.`);
   });
