@@ -11,6 +11,7 @@ import type { ExtensionSource } from "./extension.ts";
 import { loadInProcess } from "./load/load-in-process.ts";
 import { capabilityNames, type ExtensionObject, getCapabilities, toFactory } from "./object-form.ts";
 import { ExtensionRunner } from "./runner.ts";
+import { noUi } from "./ui.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 
 /** A tool with every part of its lifecycle, and hooks; what happens is noted in the global `steps`. */
@@ -130,7 +131,7 @@ describe("the object form", () => {
 
   test("its hooks are called for runs and for every call, also one that failed", async () => {
     const { extensions } = await load([write("checksum", checksumExtension)]);
-    const session = { getSignal: () => undefined } as unknown as ExtensionSessionPort;
+    const session = { ui: noUi, getSignal: () => undefined } as unknown as ExtensionSessionPort;
     const runner = new ExtensionRunner({ extensions, session, clock: createFakeClock(), report: () => {} });
     await runner.emit({ type: "agent_start" });
     const end = { type: "tool_execution_end" as const, toolName: "read", result: { content: [] } };
