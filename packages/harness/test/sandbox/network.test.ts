@@ -122,7 +122,8 @@ for (const user of users) {
         skip(isMissing() || code !== 0 || way === "command");
         const index = `--index-url http://${host}/simple/ --trusted-host ${address}`;
         const commands = [
-          `python3 -m pip install -q --isolated --disable-pip-version-check --no-compile ${index} --target lib tau-sample && cat lib/tau_sample.py`,
+          // A wrapper such as pyenv may fail after the installation, when it wants to change its own directory.
+          `python3 -m pip install -q --isolated --disable-pip-version-check --no-compile ${index} --target lib tau-sample; cat lib/tau_sample.py`,
           `mkdir -p .cargo src && echo 'fn main(){}' >src/main.rs
            printf '[package]\\nname="a"\\nversion="0.1.0"\\n[dependencies]\\ntau-sample="7"\\n' >Cargo.toml
            printf '[source.crates-io]\\nreplace-with="here"\\n[source.here]\\nregistry="sparse+http://${host}/index/"\\n' >.cargo/config.toml
