@@ -195,7 +195,7 @@ for (const user of users) {
         await expect.poll(() => askPort(newer)).toBe("from inside");
         expect(await askPort(other)).toBeUndefined();
         // Where there is no helper, a process of ours connects inside.
-        const findConnecting = async () => (await outside(user, "pgrep -f 'node:net.*listen = [(]id[)]'")).text;
+        const findConnecting = async () => (await outside(user, "pgrep -f 'node:net.*listen = [(]id, port[)]'")).text;
         if (way === "command") expect(await findConnecting()).not.toBe("");
         child.kill("SIGKILL");
         await once(child, "exit");
