@@ -94,16 +94,16 @@ describe("what is shown", () => {
           );
           fc.pre(!detectImageType(bytes) && !/^\xff\xfe|^\xfe\xff/.test(bytes.toString("latin1", 0, 2)));
           const cwd = withFile(bytes);
-          const lineCount = bytes.toString("latin1").split("\n").length;
+          const lineCount = bytes.toString("latin1").replace(/\n$/, "").split("\n").length;
           let parts = 0;
           for (let offset: number | undefined = 1; offset !== undefined;) {
             const { text, details } = await read(cwd, { path: "file.txt", offset, limit });
-            const notice = /(?:^|\n\n)\[(?:Showing|Line) [^\n]*?(?:offset=(\d+)\.)?\]$/.exec(text);
+            const notice = /(?:^|\n\n)\[(?:Showing|Line) [^\n]*?(?:offset=(\d+)(, if [^\n]*)?\.)?\]$/.exec(text);
             const body = notice ? text.slice(0, notice.index) : text;
             expect(Buffer.byteLength(body)).toBeLessThanOrEqual(50 * 1024);
             expect(details.shownLines).toBeLessThanOrEqual(Math.min(limit, 2_000));
             expect((notice?.[0] ?? "").length).toBeLessThan(250);
-            if (++parts === 4 || offset === lineCount) return;
+            if (++parts === 4 || (notice?.[2] !== undefined && offset === lineCount)) return;
             offset = notice?.[1] === undefined ? undefined : Number(notice[1]);
           }
         },
@@ -139,6 +139,15 @@ describe("what is shown", () => {
     expect((await read(cwd, { path: "file.txt" })).text).toBe("short\n\n[Showing lines 1-1. Go on with offset=2.]");
     expect((await read(cwd, { path: "file.txt", offset: 2 })).text).toMatch(/^\[Line 2 is too long .*offset=3\.\]$/);
     expect((await read(cwd, { path: "file.txt", offset: 3 })).text).toBe("after");
+  });
+
+  test("after a line that is too long no line is named that is not there", async () => {
+    const explain = async (text: string) => (await read(withFile(text), { path: "file.txt" })).text;
+    const line = "x".repeat(60_000);
+    expect(await explain(`${line}\n`)).toMatch(/^\[Line 1 is too long .*c 10000\.\]$/);
+    expect(await explain(`${line}\n\n`)).toMatch(/^\[Line 1 is too long .*offset=2\.\]$/);
+    // Its end is not looked for: the line may be as long as the disk.
+    expect(await explain(line.repeat(2))).toMatch(/^\[Line 1 is too long .*offset=2, if the file has more lines\.\]$/);
   });
 
   test("an offset beyond the end is an error that says where the end is", async () => {

@@ -8,8 +8,8 @@ export interface LineWindow {
   /** The lines without their line breaks, from `firstLine` on. */
   lines: string[];
   firstLine: number;
-  /** Whether the file goes on after them, and after a line that is too long. */
-  hasMore: boolean;
+  /** Whether the file goes on after them, or after a line that is too long. Undefined where that did not end yet. */
+  hasMore: boolean | undefined;
   /** How many lines there are in all, where that is known: when the end was reached. */
   totalLines: number | undefined;
   /** The next line was too long to be shown at all: its number and its size in bytes, or how many bytes were read. */
@@ -55,11 +55,15 @@ export async function readLines(
     currentBytes = 0;
     return true;
   };
-  const full = (totalLines?: number): LineWindow => {
-    const tooLong = lines.length === 0 ? { line, bytes: currentBytes } : undefined;
-    return { lines, firstLine: offset, hasMore: !tooLong || totalLines === undefined, totalLines, tooLong };
+  /** The window without the current line. `next` is where the line after it begins, if that was read. */
+  const full = async (next?: number): Promise<LineWindow> => {
+    const shown = { lines, firstLine: offset, totalLines: undefined };
+    if (lines.length > 0) return { ...shown, hasMore: true, tooLong: undefined };
+    const hasMore = next === undefined ? undefined : await hasByte(file, next);
+    return { ...shown, hasMore, tooLong: { line, bytes: currentBytes } };
   };
-  for (let position = 0; ;) {
+  let position = 0;
+  for (;;) {
     refuseAborted(signal);
     const count = await file.read(buffer, position);
     if (count === 0) break;
@@ -68,24 +72,25 @@ export async function readLines(
     for (let from = 0; from < count;) {
       const end = chunk.indexOf(lineFeed, from);
       const until = end < 0 ? count : end;
+      const next = end < 0 ? undefined : position - count + end + 1;
       isBegun = end < 0;
       if (line >= offset) {
         currentBytes += until - from;
         // Only a CR at the end of a line is not shown: with two bytes too many it cannot fit.
-        if (shownBytes + currentBytes > maxBytes + 1) return full();
+        if (shownBytes + currentBytes > maxBytes + 1) return await full(next);
         const part = chunk.subarray(from, until);
         // Copied where the line goes on, because the next chunk is read into the same buffer.
         current.push(end < 0 ? Buffer.from(part) : part);
       }
       if (end < 0) break;
-      if (line >= offset && !take()) return full();
+      if (line >= offset && !take()) return await full(next);
       line++;
       from = end + 1;
       if (lines.length === maxLines) return await getWindow(file, lines, offset, position - count + from, line);
     }
   }
   const totalLines = isBegun ? line : line - 1;
-  if (isBegun && line >= offset && !take()) return full(totalLines);
+  if (isBegun && line >= offset && !take()) return { ...(await full(position)), totalLines };
   return { lines, firstLine: offset, hasMore: false, totalLines, tooLong: undefined };
 }
 
@@ -102,9 +107,12 @@ async function getWindow(
   position: number,
   nextLine: number,
 ): Promise<LineWindow> {
-  const hasMore = (await file.read(Buffer.allocUnsafe(1), position)) > 0;
+  const hasMore = await hasByte(file, position);
   return { lines, firstLine, hasMore, totalLines: hasMore ? undefined : nextLine - 1, tooLong: undefined };
 }
+
+const hasByte = async (file: ReadableFile, position: number): Promise<boolean> =>
+  (await file.read(Buffer.allocUnsafe(1), position)) > 0;
 
 /** Throws when a file has no line `offset`; an empty file can be shown from line 1. */
 export function refuseBeyond(offset: number, total: number): void {

@@ -140,7 +140,8 @@ function present(window: LineWindow, path: string, offset: number): AgentToolRes
 function formatNotice({ lines, firstLine, hasMore, tooLong }: LineWindow): string {
   if (tooLong) {
     const { line, bytes } = tooLong;
-    const next = hasMore ? ` Go on with offset=${line + 1}.` : "";
+    const condition = hasMore ? "" : ", if the file has more lines";
+    const next = hasMore === false ? "" : ` Go on with offset=${line + 1}${condition}.`;
     return `[Line ${line} is too long to show: ${formatBytes(bytes)} or more, the limit is ${formatBytes(defaultMaxBytes)}. See it with bash: sed -n '${line}p' FILE | head -c 10000.${next}]`;
   }
   if (!hasMore) return "";
