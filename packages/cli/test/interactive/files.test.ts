@@ -65,7 +65,7 @@ test("/session shows what was used, /name gives a name", async () => {
   run(app, "/name");
   await app.sees("Name: Spring cleaning");
   run(app, "/session");
-  await app.sees("Messages: 1 from you, 1 answers, 0 tool calls");
+  await app.sees("Messages: 1 from you, 1 answer, 0 tool calls");
 });
 
 describe("/share", () => {
