@@ -66,6 +66,8 @@ test("directories of sessions", async () => {
   await app.sees("Sessions of this directory");
   app.press("tab");
   await app.sees("Sessions of all directories");
+  // Until they are listed, a key draws nothing.
+  await app.sees("Hello");
   await seeAll(app, pageDown);
 });
 
