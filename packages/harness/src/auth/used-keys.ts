@@ -8,7 +8,7 @@ import { parseKey } from "./key-value.ts";
 
 export interface UsedKeysParts {
   auth: Pick<AuthStorage, "usedKeys">;
-  registry: { writtenValues(): string[] };
+  registry: { writtenValues(): readonly string[] };
   /** The provider that the session begins with: its key in the environment counts before the first request. */
   provider: string | undefined;
   env?: Readonly<Record<string, string | undefined>>;
@@ -36,8 +36,10 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
     formsByKey.set(key, forms);
     return forms;
   };
-  const getTemplates = () => registry.writtenValues().map(parseKey);
-  const getParts = () => getTemplates().flatMap((template) => (template.kind === "parts" ? template.parts : []));
+  const parse = forSameItems((written) =>
+    written.map(parseKey).flatMap((template) => (template.kind === "parts" ? template.parts : [])),
+  );
+  const getParts = () => parse(registry.writtenValues());
   const getVariables = () => getParts().flatMap((part) => (part.kind === "variable" ? part.name : []));
   const getKeys = () => {
     const literals = getParts().flatMap((part) => (part.kind === "text" ? part.text.split(/\s+/) : []));
@@ -45,9 +47,12 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
     const named = [...getVariables(), ...ofProvider].map((name) => env[name]);
     return [...auth.usedKeys(), ...literals, ...named].filter((key) => key !== undefined);
   };
-  const getAllForms = () => [...new Set(getKeys().flatMap(getForms))];
+  const listForms = (keys: readonly string[]) => [...new Set(keys.flatMap(getForms))];
+  const listUsed = forSameItems(listForms);
+  const listStored = forSameItems(listForms);
+  const getAllForms = () => listUsed(getKeys());
   /** What must not be stored: also secrets that commands got. */
-  const getStoredForms = () => [...new Set([...getAllForms(), ...(parts.listGiven?.() ?? []).flatMap(getForms)])];
+  const getStoredForms = () => listStored([...getKeys(), ...(parts.listGiven?.() ?? [])]);
   const replace = (text: string, forms: readonly string[]) =>
     forms.reduce((cleaned, form) => cleaned.replaceAll(form, mark), text);
   return {
@@ -65,6 +70,18 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
     },
   };
 }
+
+/** Creates again only what is asked for with other items: each event and each line asks, and keys seldom change. */
+function forSameItems<T>(create: (items: readonly string[]) => T): (items: readonly string[]) => T {
+  let last: { items: readonly string[]; created: T } | undefined;
+  return (items) => {
+    if (!last || !haveSameItems(last.items, items)) last = { items, created: create(items) };
+    return last.created;
+  };
+}
+
+const haveSameItems = (a: readonly string[], b: readonly string[]): boolean =>
+  a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
 
 /** Servers of one's own take any key: a plain word, such as `anything`, would be removed from every text. */
 const isTelling = (key: string): boolean => key.length >= 16 || /\d/.test(key);

@@ -83,6 +83,7 @@ export class ModelRegistry {
   readonly #local: LocalModels;
   readonly #base: BaseModels;
   #configured: ConfiguredModels;
+  #writtenValues: readonly string[] | undefined;
   /** Of extensions, by name. They count instead of those of the file. */
   readonly #registered = new Map<string, ProviderConfig>();
   readonly #listeners = new Listeners<void>((error) => {
@@ -191,13 +192,8 @@ export class ModelRegistry {
   }
 
   /** All keys in `models.json`, as written: also those in headers. */
-  writtenValues(): string[] {
-    return [...this.#configs.values()].flatMap(({ apiKey, headers, models = [], modelOverrides }) => {
-      const own = [...models, ...(modelOverrides?.values() ?? [])].map((model) => model.headers);
-      const all = [headers, ...own].flatMap((each) => [...(each ?? [])]);
-      const secret = all.filter(([name, written]) => !isLiteral(written) || isSecretName(name));
-      return [...(apiKey === undefined ? [] : [apiKey]), ...secret.map(([, written]) => written)];
-    });
+  writtenValues(): readonly string[] {
+    return (this.#writtenValues ??= [...this.#configs.values()].flatMap(listWrittenValues));
   }
 
   /** The same with its host, as the option `modelsKey` of `AuthStorage` needs it. */
@@ -353,7 +349,15 @@ export class ModelRegistry {
 
   #reconfigure(): void {
     this.#configured = new ConfiguredModels(this.#base, this.#configs);
+    this.#writtenValues = undefined;
   }
+}
+
+function listWrittenValues({ apiKey, headers, models = [], modelOverrides }: ProviderConfig): string[] {
+  const own = [...models, ...(modelOverrides?.values() ?? [])].map((model) => model.headers);
+  const all = [headers, ...own].flatMap((each) => [...(each ?? [])]);
+  const secret = all.filter(([name, written]) => !isLiteral(written) || isSecretName(name));
+  return [...(apiKey === undefined ? [] : [apiKey]), ...secret.map(([, written]) => written)];
 }
 
 const hasAnyKey: HasKey = (provider, written) => written !== undefined || getEnvApiKey(provider) !== undefined;

@@ -70,5 +70,6 @@ test("the output of a tool is held back until the tool writes more or ends, what
 test("only the longest beginning of a key at the end counts", () => {
   expect(countUnfinished("x aab", ["aabc", "bc"])).toBe(3);
   expect(countUnfinished("x abc", ["abc"])).toBe(0);
+  expect(countUnfinished("x aaa", ["aaab"])).toBe(3);
   expect(countUnfinished("", ["abc"])).toBe(0);
 });

@@ -82,8 +82,10 @@ export function createFrameRedactor(keys: Pick<UsedKeys, "redact" | "listForms">
 export function countUnfinished(text: string, forms: readonly string[]): number {
   let count = 0;
   for (const form of forms) {
-    const max = Math.min(form.length - 1, text.length);
-    for (let length = max; length > count; length--) if (text.endsWith(form.slice(0, length))) count = length;
+    const first = form.charAt(0);
+    let at = text.indexOf(first, Math.max(0, text.length - form.length + 1));
+    while (at >= 0 && !form.startsWith(text.slice(at))) at = text.indexOf(first, at + 1);
+    if (at >= 0) count = Math.max(count, text.length - at);
   }
   return count;
 }
