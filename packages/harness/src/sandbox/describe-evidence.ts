@@ -31,7 +31,10 @@ export function describeEvidence(evidence: Evidence): string[] {
     [targets("not_a_host"), (list) => `The proxy of the sandbox does not understand the host ${list}.`],
     [outside, (list) => `The sandbox keeps ${list} read-only.`],
     [names, (list) => `The sandbox keeps ${list} read-only, because programs outside run or obey it.`],
-    [hidden, (list) => `The sandbox hides ${list}, because credentials are kept there or a program outside listens there.`],
+    [
+      hidden,
+      (list) => `The sandbox hides ${list}, because credentials are kept there or a program outside listens there.`,
+    ],
   ];
   return sentences.flatMap(([list, describe]) => (list.length === 0 ? [] : [describe(list.join(", "))]));
 }
