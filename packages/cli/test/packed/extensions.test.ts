@@ -55,6 +55,8 @@ test("-e npm:NAME runs isolated where nobody is asked, and leaves no file behind
   await mkdir(temporary);
   const env = {
     TMPDIR: temporary,
+    // From Node 22 on, npm itself would keep one there.
+    NODE_DISABLE_COMPILE_CACHE: "1",
     npm_config_cache: join(workspace.directory, "cache"),
     npm_config_userconfig: join(workspace.directory, "npmrc"),
     npm_config_registry: registry.url,
