@@ -4,6 +4,7 @@
  */
 import type { Clock } from "@tau/ai";
 import { type Client, type EncodedFrame, maxBufferedBytes } from "../client.ts";
+import type { Rounds } from "./rounds.ts";
 import type { SharedFrame } from "./shared-frame.ts";
 import type { SnapshotBudget } from "./snapshot-budget.ts";
 
@@ -13,7 +14,8 @@ const maxWaitingFrames = 1_024;
 const lowBytes = 64 * 1024;
 /** How long a client may take to read what it was sent. */
 export const maxStallMs = 30_000;
-const checkMs = 100;
+/** How often a client is looked at that has too much to read. */
+export const checkMs = 100;
 /** The code of WebSocket for: try again later. */
 const tooSlow = 1013;
 
@@ -27,6 +29,8 @@ export interface StaleSession {
 export interface OutboxParts {
   client: Client;
   clock: Clock;
+  /** When clients are looked at again. */
+  checks: Rounds;
   snapshots: SnapshotBudget;
 }
 
@@ -76,7 +80,7 @@ export class Outbox {
   }
 
   #check(): void {
-    const { client, clock } = this.#parts;
+    const { client, clock, checks } = this.#parts;
     this.#cancelCheck = undefined;
     if (client.bufferedBytes <= lowBytes) {
       this.#stalledSince = clock.monotonic();
@@ -85,7 +89,7 @@ export class Outbox {
     } else if (clock.monotonic() - this.#stalledSince >= maxStallMs) {
       return client.close(tooSlow, "read too slowly");
     }
-    if (this.#stale.size > 0 || this.#snapshot) this.#cancelCheck = clock.setTimer(checkMs, () => this.#check());
+    if (this.#stale.size > 0 || this.#snapshot) this.#cancelCheck = checks.add(() => this.#check());
   }
 
   #sendSnapshots(): void {

@@ -3,12 +3,14 @@ import type { Clock } from "@tau/ai";
 import type { Cursor } from "@tau/harness/host";
 import { type Client, encodeFrame } from "../client.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
-import { Outbox } from "./outbox.ts";
+import { checkMs, Outbox } from "./outbox.ts";
+import { Rounds } from "./rounds.ts";
 import { SessionFeed } from "./session-feed.ts";
 import { SnapshotBudget } from "./snapshot-budget.ts";
 
 export class Subscriptions {
   readonly #clock: Clock;
+  readonly #checks: Rounds;
   readonly #snapshots = new SnapshotBudget();
   /** By session. */
   readonly #feeds = new Map<string, { open: OpenSession; feed: SessionFeed }>();
@@ -16,6 +18,7 @@ export class Subscriptions {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#checks = new Rounds(clock, checkMs);
   }
 
   /** Sends what came after `from`, or a snapshot, and then every event. A second subscription takes the place of the first. */
@@ -73,7 +76,7 @@ export class Subscriptions {
   #getOutbox(client: Client) {
     const known = this.#outboxes.get(client);
     if (known) return known;
-    const outbox = new Outbox({ client, clock: this.#clock, snapshots: this.#snapshots });
+    const outbox = new Outbox({ client, clock: this.#clock, checks: this.#checks, snapshots: this.#snapshots });
     const added = { outbox, sessionIds: new Set<string>() };
     this.#outboxes.set(client, added);
     client.onClosed(() => {
