@@ -36,16 +36,19 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
     formsByKey.set(key, forms);
     return forms;
   };
-  const parse = forSameItems((written) =>
-    written.map(parseKey).flatMap((template) => (template.kind === "parts" ? template.parts : [])),
-  );
-  const getParts = () => parse(registry.writtenValues());
-  const getVariables = () => getParts().flatMap((part) => (part.kind === "variable" ? part.name : []));
+  const parse = forSameItems((written) => {
+    const all = written.map(parseKey).flatMap((template) => (template.kind === "parts" ? template.parts : []));
+    return {
+      literals: all.flatMap((part) => (part.kind === "text" ? part.text.split(/\s+/) : [])),
+      variables: all.flatMap((part) => (part.kind === "variable" ? part.name : [])),
+    };
+  });
+  const getVariables = () => parse(registry.writtenValues()).variables;
   const getKeys = () => {
-    const literals = getParts().flatMap((part) => (part.kind === "text" ? part.text.split(/\s+/) : []));
+    const { literals, variables } = parse(registry.writtenValues());
     const ofProvider = provider === undefined ? [] : (findEnvKeys(provider, (name) => env[name]) ?? []);
-    const named = [...getVariables(), ...ofProvider].map((name) => env[name]);
-    return [...auth.usedKeys(), ...literals, ...named].filter((key) => key !== undefined);
+    const named = [...variables, ...ofProvider].map((name) => env[name]).filter((key) => key !== undefined);
+    return [...auth.usedKeys(), ...literals, ...named];
   };
   const listForms = (keys: readonly string[]) => [...new Set(keys.flatMap(getForms))];
   const listUsed = forSameItems(listForms);
@@ -53,23 +56,26 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
   const getAllForms = () => listUsed(getKeys());
   /** What must not be stored: also secrets that commands got. */
   const getStoredForms = () => listStored([...getKeys(), ...(parts.listGiven?.() ?? [])]);
-  const replace = (text: string, forms: readonly string[]) =>
-    forms.reduce((cleaned, form) => cleaned.replaceAll(form, mark), text);
   return {
     createIsSecret() {
       const [variables, forms] = [getVariables(), getAllForms()];
       return (name, value) => variables.includes(name) || forms.some((form) => value.includes(form));
     },
-    redact: (text) => replace(text, getStoredForms()),
+    redact: (text) => removeForms(text, getStoredForms()),
     listForms: getStoredForms,
     redactLine(line) {
       const forms = getStoredForms().filter((form) => line.includes(form));
       return forms.length === 0
         ? undefined
-        : withoutChecksum(JSON.parse(replace(line.toString("utf8"), forms)) as object);
+        : withoutChecksum(JSON.parse(removeForms(line.toString("utf8"), forms)) as object);
     },
   };
 }
+
+/** The text without these forms of keys. Pure. */
+export const removeForms = (text: string, forms: readonly string[]): string =>
+  // Most texts have none, and looking for one costs less than replacing it.
+  forms.reduce((cleaned, form) => (cleaned.includes(form) ? cleaned.replaceAll(form, mark) : cleaned), text);
 
 /** Creates again only what is asked for with other items: each event and each line asks, and keys seldom change. */
 function forSameItems<T>(create: (items: readonly string[]) => T): (items: readonly string[]) => T {

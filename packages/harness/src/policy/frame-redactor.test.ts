@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { countUnfinished, createFrameRedactor } from "./frame-redactor.ts";
 
 const key = "acme-key-0123456789";
-const keys = { redact: (text: string) => text.replaceAll(key, "[secret]"), listForms: () => [key] };
+const keys = { listForms: () => [key] };
 
 const cut = (text: string, ends: readonly number[]) => {
   const cuts = [...new Set([0, ...ends.map((end) => end % (text.length + 1)), text.length])].sort((a, b) => a - b);
@@ -30,7 +30,7 @@ test("a key is not in the written deltas however it is cut, and everything else 
         expect(event.index).toBe(result.length);
         result += event.delta;
       }
-      expect(result).toBe(keys.redact(text));
+      expect(result).toBe(text.replaceAll(key, "[secret]"));
     }),
   );
 });

@@ -3,7 +3,7 @@
  * pieces is held back where it ends with what may be the beginning of a key.
  */
 import { isRecord } from "@tau/ai/internal";
-import { createUsedKeys, type UsedKeys } from "../auth/used-keys.ts";
+import { createUsedKeys, removeForms, type UsedKeys } from "../auth/used-keys.ts";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 
 export interface FrameRedactor {
@@ -38,7 +38,7 @@ interface HeldText {
   replace: Piece["replace"];
 }
 
-export function createFrameRedactor(keys: Pick<UsedKeys, "redact" | "listForms">): FrameRedactor {
+export function createFrameRedactor(keys: Pick<UsedKeys, "listForms">): FrameRedactor {
   const texts = new Map<string, HeldText>();
   const write = (held: HeldText, text: string): object[] => {
     const event = held.replace(text, held.length);
@@ -57,8 +57,9 @@ export function createFrameRedactor(keys: Pick<UsedKeys, "redact" | "listForms">
     texts.set(stream, held);
     held.replace = replace;
     const before = owner === messageOwner ? flush(owner, stream) : [];
-    const cleaned = keys.redact(held.rest + text);
-    const end = cleaned.length - countUnfinished(cleaned, keys.listForms());
+    const forms = keys.listForms();
+    const cleaned = removeForms(held.rest + text, forms);
+    const end = cleaned.length - countUnfinished(cleaned, forms);
     held.rest = cleaned.slice(end);
     return end === 0 && text !== "" ? before : [...before, ...write(held, cleaned.slice(0, end))];
   };
@@ -74,7 +75,7 @@ export function createFrameRedactor(keys: Pick<UsedKeys, "redact" | "listForms">
       const piece = toPiece(event);
       return (piece ? takePiece(piece) : takeEnd(event)) as Event[];
     },
-    redactLine: (line) => keys.redact(line),
+    redactLine: (line) => removeForms(line, keys.listForms()),
   };
 }
 
