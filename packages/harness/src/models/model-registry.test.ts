@@ -39,6 +39,24 @@ const local = (id: string, more: object = {}) => ({
 const ids = (registry: ModelRegistry) =>
   registry.getAll().flatMap(({ provider, id }) => (provider === "mine" ? [id] : []));
 
+test("the written keys are always those of the file and of registered providers", async () => {
+  const withKey = (apiKey: string) => ({
+    baseUrl: "http://127.0.0.1:9/v1",
+    api: "openai-completions",
+    apiKey,
+    models: [],
+  });
+  const { registry, path } = await open({ providers: { mine: withKey("first-key") } });
+  expect(registry.writtenValues()).toEqual(["first-key"]);
+  registry.registerProvider("lab", withKey("key-of-the-lab"));
+  expect(registry.writtenValues()).toEqual(["first-key", "key-of-the-lab"]);
+  await writeFile(path, JSON.stringify({ providers: { mine: withKey("second-key") } }));
+  await registry.refresh();
+  expect(registry.writtenValues()).toEqual(["second-key", "key-of-the-lab"]);
+  registry.unregisterProvider("lab");
+  expect(registry.writtenValues()).toEqual(["second-key"]);
+});
+
 describe("a provider that the file adds", () => {
   test("has the models of the file, with pi's defaults for missing fields", async () => {
     const { registry } = await open(local("m"));
