@@ -56,7 +56,7 @@ export class NatsLogStore implements LogStore {
   }
 
   async stat() {
-    // Who holds the lease is the only writer.
+    // Whoever holds the lease is the only writer.
     const segments = (this.#lease && this.#segments) ?? (await this.#load());
     return segments.end === 0 ? undefined : { size: segments.end, identity: this.#identity };
   }

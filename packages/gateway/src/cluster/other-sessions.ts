@@ -2,10 +2,11 @@
  * Commands of a session that name another one. Sessions of a cluster are no files, and the other one may run anywhere, so
  * that each becomes a call for the session that it names, or is answered from the catalogue.
  */
-import { type Fields, flag, nonEmptyText, oneOf, optional, parseFields, text, wholeNumber } from "@tau/harness/fields";
+import { type Fields, nonEmptyText, parseFields } from "@tau/harness/fields";
 import { isSessionId } from "@tau/harness/session";
 import type { GatewayMethod } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
+import { listFields } from "../methods/list-fields.ts";
 import type { Catalogue, SessionQuery } from "./catalogue.ts";
 
 /** A method as a client calls it, without its key. */
@@ -25,15 +26,7 @@ export type OtherSession =
 const sessionId = nonEmptyText;
 
 const methodFields = {
-  "session.list_sessions": {
-    sessionId,
-    query: optional(text),
-    all: optional(flag),
-    named: optional(flag),
-    sort: optional(oneOf("modified", "created", "name")),
-    cursor: optional(nonEmptyText),
-    limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
-  },
+  "session.list_sessions": { sessionId, ...listFields },
   "session.rename_session": { sessionId, session: nonEmptyText, name: nonEmptyText },
   "session.switch_session": { sessionId, sessionPath: nonEmptyText },
   "session.delete_session": { sessionId, session: nonEmptyText },

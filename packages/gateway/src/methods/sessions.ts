@@ -1,10 +1,11 @@
 /** Methods about which sessions there are, which are open, and who follows them. */
-import { nonEmptyText, object, oneOf, optional, text, wholeNumber, flag } from "@tau/harness/fields";
+import { nonEmptyText, object, oneOf, optional, wholeNumber } from "@tau/harness/fields";
 import { toSessionSummary } from "@tau/harness/host";
 import { canResume } from "../bridge/session-feed.ts";
 import { GatewayError } from "../errors.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import { getSessionStatus } from "../sessions/session-status.ts";
+import { listFields } from "./list-fields.ts";
 import { method, type MethodContext, type SomeMethods } from "./method.ts";
 
 const onDisconnectField = optional(oneOf("continue", "stop"));
@@ -14,15 +15,8 @@ const maxListed = 100;
 
 export const sessionsMethods = {
   "sessions.list": method(
-    {
-      query: optional(text),
-      // Every directory is listed.
-      all: optional(flag),
-      named: optional(flag),
-      sort: optional(oneOf("modified", "created", "name")),
-      cursor: optional(nonEmptyText),
-      limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
-    },
+    listFields,
+    // Every directory is listed, whatever `all` says.
     async ({ parts }, { limit = maxListed, all: _all, ...filter }) => {
       if (parts.cluster) return await parts.cluster.catalogue.list({ limit, ...filter });
       parts.sessions.markChanges();
