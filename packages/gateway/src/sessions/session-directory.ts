@@ -13,6 +13,7 @@ export interface SessionFile {
   readonly name: string;
   /** Whole milliseconds. */
   readonly modifiedMs: number;
+  readonly size: number;
 }
 
 /** A file that was added, changed or removed. */
@@ -69,7 +70,7 @@ export class SessionDirectory {
   #look(name: string): SessionFile | undefined {
     const stats = statSync(join(this.#path, name), { throwIfNoEntry: false });
     if (!stats?.isFile()) return undefined;
-    return { directory: this.#path, name, modifiedMs: Math.trunc(stats.mtimeMs) };
+    return { directory: this.#path, name, modifiedMs: Math.trunc(stats.mtimeMs), size: stats.size };
   }
 
   close(): void {

@@ -42,7 +42,7 @@ export class SessionIndex {
   readonly #seen = new Set<string>();
   /** The last used first. */
   #sorted: SessionFile[] = [];
-  readonly #described = new Map<string, { modifiedMs: number; info: SessionInfo | undefined }>();
+  readonly #described = new Map<string, { file: SessionFile; info: SessionInfo | undefined }>();
   readonly #refreshes = new SerialQueue();
 
   constructor(options: SessionIndexOptions) {
@@ -125,17 +125,19 @@ export class SessionIndex {
     return [...new Set([...below, ...this.#seen, ...(own === undefined ? [] : [own])])];
   }
 
-  async #describe({ directory, name, modifiedMs }: SessionFile): Promise<SessionInfo | undefined> {
-    const path = join(directory, name);
+  async #describe(file: SessionFile): Promise<SessionInfo | undefined> {
+    const path = join(file.directory, file.name);
     const known = this.#described.get(path);
     this.#described.delete(path);
-    const described =
-      known?.modifiedMs === modifiedMs ? known : { modifiedMs, info: await SessionManager.describe(path) };
+    const described = known && isSame(known.file, file) ? known : { file, info: await SessionManager.describe(path) };
     this.#described.set(path, described);
     if (this.#described.size > maxDescribed) this.#described.delete(this.#described.keys().next().value!);
     return described.info;
   }
 }
+
+/** The times of a file are rough: two appends can follow each other within one of their steps. */
+const isSame = (a: SessionFile, b: SessionFile): boolean => a.modifiedMs === b.modifiedMs && a.size === b.size;
 
 type Place = Pick<SessionFile, "modifiedMs" | "name">;
 

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, createFakeClock, scriptedModel, text } from "@tau/ai/testing";
 import { SessionManager, SettingsManager } from "@tau/harness";
@@ -63,7 +63,10 @@ describe("sessions.list", () => {
     const other = await SessionManager.create(workspace, undefined, { agentDir });
     await other.appendSessionInfo("Elsewhere");
     await expect.poll(async () => (await list())[0]?.name).toBe("Elsewhere");
+    const { mtime } = await stat(other.getSessionFile()!);
     await other.appendSessionInfo("Changed");
+    // As if both had been written within one step of the file system's clock.
+    await utimes(other.getSessionFile()!, mtime, mtime);
     await expect.poll(async () => (await list())[0]?.name).toBe("Changed");
     await other.close();
     await rm(other.getSessionFile()!);

@@ -1,6 +1,6 @@
 /** A dialog: the browser keeps the focus in it and gives it back. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { CloseIcon } from "./icons.tsx";
 
 export interface DialogProps {
@@ -13,7 +13,8 @@ export interface DialogProps {
 
 export function Dialog({ title, onClose, children, shape = "middle" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // At once: a key that is pressed before the next frame is for the dialog.
+  useLayoutEffect(() => {
     const element = dialog.current!;
     element.showModal();
     return () => element.close();

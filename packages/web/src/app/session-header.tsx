@@ -1,5 +1,5 @@
 /** The name of a session, where it works, and with which model. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RemoteSession } from "@tau/protocol/client";
 import { formatCost, shortenPath } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
@@ -85,7 +85,7 @@ function EditableName({ title, onRename }: { title: string; onRename: (name: str
   const wasEditing = useRef(false);
   /** A field that is removed loses the focus, which must not save once more, or in spite of Escape. */
   const isOver = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (text === undefined && wasEditing.current) button.current?.focus();
     wasEditing.current = text !== undefined;
   }, [text]);

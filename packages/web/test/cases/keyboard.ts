@@ -34,7 +34,14 @@ export function keyboardCases(shared: Shared): void {
     await page.keyboard.type("Never");
     await page.keyboard.press("Escape");
     await expect.poll(() => getFocused(page)).toBe("Rename this session");
-    await page.keyboard.press("Enter");
+    // The field has the keys as soon as it is there: before the next frame is drawn.
+    const hasFocus = await page.evaluate(async () => {
+      (document.activeElement as HTMLElement).click();
+      await Promise.resolve();
+      await Promise.resolve();
+      return document.activeElement?.getAttribute("aria-label");
+    });
+    expect(hasFocus).toBe("Name of this session");
     await page.keyboard.press("Control+a");
     await page.keyboard.type("Parsers of all kinds");
     expect(await page.getByRole("list", { name: "Sessions" }).getByText("Never").count()).toBe(0);
