@@ -15,6 +15,9 @@ test.each([
   ["Error: EROFS: read-only file system, open '/etc/x'", { outside: ["/etc/x"] }],
   ["OSError: [Errno 30] Read-only file system: '/etc/x'", { outside: ["/etc/x"] }],
   ["open /etc/x: read-only file system", { outside: ["/etc/x"] }],
+  ["tool: cannot update: /home/ann/.tool/bin isn't writable", { outside: ["/home/ann/.tool/bin"] }],
+  ["The directory '/home/ann/.tool' is not writable.", { outside: ["/home/ann/.tool"] }],
+  ["/w/build is not writable", {}],
   ["bash: .envrc: Read-only file system", { protected: ["/w/.envrc"] }],
   ["cat: /home/ann/.aws/config: No such file or directory", { hidden: ["/home/ann/.aws/config"] }],
   // The file system itself refuses these, or nobody knows which path it was.

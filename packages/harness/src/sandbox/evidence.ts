@@ -33,7 +33,8 @@ const maxOutputCharacters = 64 * 1024;
 const maxPaths = 5;
 const maxHosts = 10;
 
-const readOnlyMessage = /read-only file system/i;
+/** The second form is that of programs which ask first, such as pyenv. */
+const readOnlyMessage = /read-only file system|(?:is not|isn't) writable/i;
 const missingMessage = /permission denied|no such file or directory|\b(?:EACCES|ENOENT)\b/i;
 
 /** Says nothing rather than something that may be wrong: a path counts only if the sandbox really holds it. */
@@ -69,8 +70,9 @@ const getStanding = (path: string, mounts: readonly Mount[]): Standing =>
   mounts.findLast((mount) => isWithin(mount.path, path))?.kind ?? "outside";
 
 const quoted = /'([^']+)'|‘([^’]+)’|"([^"]+)"|`([^`']+)['`]/g;
-/** `touch: /etc/x: Read-only file system` or `open /etc/x: read-only file system`. */
-const unquoted = /([^\s:]+): (?:read-only file system|permission denied|no such file or directory)/i;
+/** `touch: /etc/x: Read-only file system`, `open /etc/x: read-only file system` or `/etc/x is not writable`. */
+const unquoted =
+  /([^\s:]+)(?:: (?:read-only file system|permission denied|no such file or directory)| (?:is not|isn't) writable)/i;
 
 /** Programs print a path in quotes, or directly before the message. */
 function findPathsInLine(line: string): string[] {

@@ -1,9 +1,10 @@
 /** What the sandbox reports of a command that has failed. */
+import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 import type { CommandEnd, SandboxReport } from "@tau/tools";
 import { describeEvidence, describeRemedy, listHosts } from "./describe-evidence.ts";
 import { type FailedCommand, findEvidence, isEmpty } from "./evidence.ts";
-import { findRealPath } from "./look.ts";
+import { findRealPath, unlessUnseen } from "./look.ts";
 import type { SandboxMode } from "./settings.ts";
 
 interface EndedCommand extends Omit<FailedCommand, "output"> {
@@ -36,9 +37,15 @@ const networkWords =
 const isAboutNetwork = (output: string, hosts: readonly string[]): boolean =>
   output.trim() === "" || networkWords.test(output) || hosts.some((host) => output.includes(host.replace(/:\d+$/, "")));
 
-/** Only what exists can be opened: the path itself, or the nearest directory above it. Never everything. */
+/**
+ * Only what exists can be opened: the path itself, or the nearest directory above it. Never everything, and nothing that
+ * the user could not change outside of the sandbox either.
+ */
 function findGrantable(path: string): string | undefined {
   const real = findRealPath(path);
-  if (real !== undefined) return real === "/" ? undefined : real;
+  if (real !== undefined) return real === "/" || !isWritable(real) ? undefined : real;
   return path === dirname(path) ? undefined : findGrantable(dirname(path));
 }
+
+const isWritable = (path: string): boolean =>
+  unlessUnseen(() => (accessSync(path, constants.W_OK), true)) !== undefined;

@@ -157,14 +157,22 @@ for (const user of users) {
 
       test("a path that the sandbox holds is told, and others are not", async ({ skip }) => {
         skip(isMissing());
-        const [written, inside, hidden, ordinary] = await run([
+        const [written, asked, system, inside, hidden, ordinary] = await run([
           "echo x >../outside/file",
+          // As pyenv does when pip has installed something.
+          'dir=$(realpath ../outside); test -w "$dir" || { echo "tool: cannot update: $dir isn\'t writable"; exit 1; }',
+          `echo "touch: cannot touch '/etc/x': Read-only file system"; false`,
           "mkdir -p .git/hooks; echo x >.git/hooks/pre-commit",
           "echo x >../agent/settings.json",
           "cat missing; cat /root/missing/file; false",
         ]);
         expect(written!.refused!.paths).toEqual([expect.stringMatching(/outside\/file$/)]);
         expect(written!.text).toMatch(/sandbox keeps \S+outside\/file read-only.*sandbox\.allowedPaths: \["\//);
+        expect(asked!.refused!.paths).toEqual([expect.stringMatching(/outside$/)]);
+        expect(asked!.text).toMatch(/sandbox keeps \S+outside read-only/);
+        // What the user cannot change either is not offered.
+        expect(system!.text).toContain("The sandbox keeps /etc/x read-only.");
+        expect(system!.refused?.paths).toEqual(user === "root" ? ["/etc"] : undefined);
         expect(inside!.refused).toMatchObject({
           hosts: [],
           paths: [],

@@ -160,24 +160,31 @@ const terminal: Judge = ({ name, args }, scope) => {
   }
   const general = parseOptions(args, { short: "c:f:L:S:2CDluvNV", stopsAtOperand: true });
   for (const code of general.get("c")) runCode(code, [], scope);
-  const [verb, ...rest] = general.operands;
+  for (const command of splitCommands(general.operands)) runTmux(command, scope);
+};
+
+/** A word that ends in `;` ends a command of tmux. */
+function splitCommands(words: readonly Text[]): (readonly Text[])[] {
+  const end = words.findIndex(({ text }) => /(?:^|[^\\]);$/.test(text));
+  if (end === -1) return [words];
+  const last = { ...words[end]!, text: words[end]!.text.slice(0, -1) };
+  return [[...words.slice(0, end), ...(last.text === "" ? [] : [last])], ...splitCommands(words.slice(end + 1))];
+}
+
+function runTmux([verb, ...rest]: readonly Text[], scope: Scope): void {
+  if (/^send(?:-keys)?$/.test(verb?.text ?? "")) {
+    const { operands } = parseOptions(rest, { short: "t:N:FHKlMRX" });
+    runCode(joinWords(operands.filter(({ text }) => !/^(?:Enter|C-m|C-\w)$/.test(text))), [], scope);
+  }
   if (
     !/^(?:new|new-session|neww|new-window|splitw|split-window|run|run-shell|if|if-shell|respawn\w*|popup|display-popup|pipe-pane|pipep)$/.test(
       verb?.text ?? "",
     )
-  ) {
-    if (/^send(?:-keys)?$/.test(verb?.text ?? "")) {
-      const options = parseOptions(rest, { short: "t:N:FHKlMRX" });
-      runCode(joinWords(options.operands.filter(({ text }) => !/^(?:Enter|C-m|C-\w)$/.test(text))), [], scope);
-    }
+  )
     return;
-  }
-  const options = parseOptions(rest, {
-    short: "c:e:F:n:s:t:x:y:l:w:bAdhDEPXZfvIkLOaoBCS",
-    stopsAtOperand: true,
-  });
-  if (options.operands.length > 0) runCode(joinWords(options.operands), [], scope);
-};
+  const { operands } = parseOptions(rest, { short: "c:e:F:n:s:t:x:y:l:w:bAdhDEPXZfvIkLOaoBCS", stopsAtOperand: true });
+  if (operands.length > 0) runCode(joinWords(operands), [], scope);
+}
 
 /** Programs that contain many others: the first argument is the name of one. */
 const multiCall: Judge = ({ args }, scope) => {

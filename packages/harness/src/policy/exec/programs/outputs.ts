@@ -182,7 +182,7 @@ const codePrinters = forNames(
     const isAsked =
       args.length === 0 ||
       args.some(({ text }) =>
-        /^(?:init|hook|shellenv|env|completion|activate|docker-env|shell|export|-s|-b|--sh|--shell|shell\..*|-\w)$/.test(
+        /^(?:(?:\w+-)?init|hook|shellenv|env|completion|activate|docker-env|shell|export|-s|-b|--sh|--shell|shell\..*|-\w)$/.test(
           text,
         ),
       );

@@ -1,7 +1,7 @@
 /** Programs that run another program which is named in their arguments. */
 import { judgeAssignment } from "../rules/variables.ts";
 import { deepen, inSubshell, report, type Scope } from "../shell/analysis.ts";
-import { emptyText, origins, unknown, type Options, type Text } from "../shell/text.ts";
+import { emptyText, known, limitOptions, origins, unknown, type Options, type Text } from "../shell/text.ts";
 import { runCode } from "./code.ts";
 import { isInformation, type Invocation, type Judge, type Judges } from "./invocation.ts";
 import { parseOptions, type OptionSpec } from "./options.ts";
@@ -56,7 +56,7 @@ const lenient: Record<string, Wrapper> = {
   strace: { short: "o:e:p:s:u:E:a:I:O:S:P:b:X:", long: "output= trace= attach= user=" },
   ltrace: { short: "o:e:p:s:u:l:n:a:A:D:F:x:" },
   valgrind: { long: "tool= log-file= suppressions=" },
-  perf: { skip: 1 },
+  perf: { short: "e:F:o:p:t:C:u:G:D:r:m:x:" },
   "xvfb-run": { short: "e:f:n:p:s:w:al", long: "server-args= server-num= error-file= auth-file=" },
   "dbus-run-session": { long: "config-file= dbus-daemon=" },
   "systemd-run": {
@@ -118,7 +118,8 @@ function runWrapped({ name, args }: Invocation, scope: Scope): Options<Text> | u
   if (isInformation(args)) return undefined;
   const required = subcommands[name];
   if (required && !required.test(args[0]?.text ?? "")) return undefined;
-  const options = parseOptions(required ? args.slice(1) : args, { ...wrapper, stopsAtOperand: true });
+  const rest = required ? args.slice(1) : args;
+  const options = parseOptions(rest, { ...wrapper, stopsAtOperand: true });
   if (strict[name] && options.unknown.length > 0) {
     report(
       scope,
@@ -133,7 +134,31 @@ function runWrapped({ name, args }: Invocation, scope: Scope): Options<Text> | u
   } else if (name === "systemd-run") {
     report(scope, "medium", "persistence", "systemd-run starts a command that nobody here holds.");
   }
-  const command = options.operands.slice(required ? 0 : (wrapper.skip ?? 0));
+  const commands = strict[name] ? [options.operands] : findCommands(rest, wrapper);
+  const skipped = required ? 0 : (wrapper.skip ?? 0);
+  const outputs = commands.map((command) => runRest(command.slice(skipped), wrapper, scope));
+  return outputs.length === 0 ? [emptyText] : limitOptions(outputs.flat());
+}
+
+/**
+ * Where the command of a lenient wrapper may begin. A word behind an option that is not known may be its value or the
+ * command, so both are judged.
+ */
+function findCommands(args: readonly Text[], wrapper: Wrapper): (readonly Text[])[] {
+  const commands: (readonly Text[])[] = [];
+  const end = known("x");
+  for (let index = 0; index < args.length; index++) {
+    const { operands, unknown: strange } = parseOptions([args[index]!, end], { ...wrapper, stopsAtOperand: true });
+    const isOption = operands[0] !== args[index];
+    if (!isOption || args[index]!.text === "--") return [...commands, args.slice(isOption ? index + 1 : index)];
+    if (operands.length === 0) index++;
+    else if (strange.length > 0 && !/=/.test(args[index]!.text) && /^[^-]/.test(args[index + 1]?.text ?? "-"))
+      commands.push(args.slice(++index));
+  }
+  return commands;
+}
+
+function runRest(command: readonly Text[], wrapper: Wrapper, scope: Scope): Options<Text> {
   const words = skipAssignments(command, scope);
   if (words.length === 0) return [emptyText];
   // `flock FILE -c CODE` and `watchexec -s` put their code behind an operand.

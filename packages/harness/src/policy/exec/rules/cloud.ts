@@ -49,7 +49,8 @@ const gcloud: Judge = ({ name, args }, scope) => {
     report(scope, "high", "exfiltration", "It prints a credential.");
     return [unknown(origins.credential)];
   }
-  if (/^(?:auth|login|logout|iam|ad|keyvault|role) ?/.test(text) && !text.startsWith("auth list"))
+  const onlyReads = /^(?:auth list|(?:iam|ad|role) .*\b(?:list|describe|show)(?: |$))/.test(text);
+  if (/^(?:auth|login|logout|iam|ad|keyvault|role) ?/.test(text) && !onlyReads)
     report(scope, "high", "credential_change", `${name} changes stored logins.`);
   else if (/(?:storage|blob|cp|rsync|upload)/.test(text)) {
     const [from, to] = words.filter((word) => /[/.]/.test(word.text));

@@ -14,7 +14,8 @@ const sshKeygen: Judge = ({ args }, scope) => {
   const options = parseOptions(args, {
     short: "a:b:C:D:E:F:f:I:i:J:j:K:k:M:m:N:n:O:P:R:r:S:s:T:t:V:W:w:Y:z:ABceghHKlLopQquUvXxy",
   });
-  if (options.has("l", "B", "y", "F", "L", "e", "i", "Q")) return;
+  const onlyVerifies = options.get("Y").some(({ text }) => /^(?:verify|check-|find-|match-)/.test(text));
+  if (onlyVerifies || options.has("l", "B", "y", "F", "L", "e", "i", "Q", "r")) return;
   if (options.has("R")) {
     report(scope, "medium", "credential_change", "It changes the list of known hosts.");
     return;
