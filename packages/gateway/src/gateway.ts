@@ -9,7 +9,7 @@ import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import { encodeFrame } from "./client.ts";
 import { openDurableParts } from "./durable-parts.ts";
-import { SessionKeys } from "./http/session-keys.ts";
+import { SessionKeyFile } from "./http/session-keys.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
 import { createAdmitRun } from "./lanes/hold-place.ts";
 import { LogLines } from "./log-lines.ts";
@@ -132,12 +132,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
     }),
     sessionIndex,
-    sessionKeys: new SessionKeys({
-      directory: getGatewayFiles(agentDir).directory,
-      ids,
-      hasSession: async (sessionId) =>
-        cluster ? await cluster.canOpen(sessionId) : (await sessionIndex.find(sessionId)) !== undefined,
-    }),
+    sessionKeys:
+      cluster?.sessionKeys ??
+      new SessionKeyFile({
+        directory: getGatewayFiles(agentDir).directory,
+        ids,
+        hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+      }),
     subscriptions,
     sessionWatch,
     cluster,
