@@ -66,6 +66,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
   gateway: {
     "": async (args, io) => (await import("./gateway.ts")).runGateway(args, io),
     status: async (args, io) => (await import("./gateway-control.ts")).showStatus(args, io),
+    reload: async (args, io) => (await import("./gateway-control.ts")).reloadGateway(args, io),
     stop: async (args, io) => (await import("./gateway-control.ts")).stopGateway(args, io),
     logs: async (args, io) => (await import("./gateway-logs.ts")).showLogs(args, io),
     token: async (args, io) => (await import("./gateway-devices.ts")).printToken(args, io),
