@@ -4,6 +4,8 @@ import { formatConfig, judgeConfig, parseConfig } from "./git-config.ts";
 
 const plain = '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/a.git\n';
 
+const isPlanted = (path: string) => !path.startsWith("/elsewhere/");
+
 describe("a configuration of git", () => {
   test.each([
     ["the same text", plain, "unchanged"],
@@ -19,13 +21,23 @@ describe("a configuration of git", () => {
     ["a value on two lines", `${plain}[core]\n\thooksPath = /ev\\\nil\n`, "undone"],
     ["a key on the section's line", `${plain}[core] hooksPath = /evil\n`, "undone"],
     ["no file", undefined, "undone"],
+    // A push to a repository that a command made would run its hooks.
+    ["a repository elsewhere", `${plain}[remote "b"]\n\turl = /elsewhere/b.git\n`, "allowed"],
+    ["a repository of a command", `${plain}[remote "b"]\n\turl = ./b.git\n`, "undone"],
+    ["the same with a scheme", `${plain}[remote "b"]\n\turl = file:///ws/b.git\n`, "undone"],
+    ["the same to push to", `${plain}[remote "origin"]\n\tpushurl = /ws/b.git\n`, "undone"],
+    ["the same of a branch", `${plain}[branch "main"]\n\tremote = ./b.git\n`, "undone"],
+    ["the same to push a branch to", `${plain}[branch "main"]\n\tpushRemote = /ws/b.git\n`, "undone"],
+    ["a remote that is not configured", `${plain}[branch "main"]\n\tremote = planted\n`, "undone"],
+    ["a branch that follows another one here", `${plain}[branch "b"]\n\tremote = .\n`, "allowed"],
+    ["a branch that follows an address", `${plain}[branch "b"]\n\tremote = git@example.com:a/b\n`, "allowed"],
   ])("%s", (_what, after, kind) => {
-    expect(judgeConfig(plain, after).kind).toBe(kind);
+    expect(judgeConfig(plain, after, isPlanted).kind).toBe(kind);
   });
 
   test("keeps what is allowed of a change that is not", () => {
     const after = `${plain}[user]\n\tname = Me\n[core]\n\tfsmonitor = evil\n\tbare = true\n`;
-    expect(judgeConfig(plain, after)).toEqual({
+    expect(judgeConfig(plain, after, isPlanted)).toEqual({
       kind: "undone",
       keys: ["core.bare", "core.fsmonitor"],
       text: '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/a.git\n[user]\n\tname = Me\n',
@@ -34,10 +46,13 @@ describe("a configuration of git", () => {
 
   test("that a command has made has what git itself writes, and nothing else", () => {
     const made = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
-    expect(judgeConfig(undefined, made)).toEqual({ kind: "allowed" });
-    const verdict = judgeConfig(undefined, `${made}\tpager = evil\n`);
+    expect(judgeConfig(undefined, made, isPlanted)).toEqual({ kind: "allowed" });
+    const verdict = judgeConfig(undefined, `${made}\tpager = evil\n`, isPlanted);
     expect(verdict).toEqual({ kind: "undone", keys: ["core.pager"], text: made });
-    expect(judgeConfig(undefined, "[core]\n\tpager = evil\n")).toMatchObject({ kind: "undone", text: undefined });
+    expect(judgeConfig(undefined, "[core]\n\tpager = evil\n", isPlanted)).toMatchObject({
+      kind: "undone",
+      text: undefined,
+    });
   });
 
   test("is the same after it was written and read, whatever its values are", () => {

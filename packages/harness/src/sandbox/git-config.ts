@@ -17,8 +17,8 @@ const keptKeys =
 const newKeys =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.(?:objectformat|refstorage)|init\.defaultbranch)$/;
 
-/** A transport that runs a program is refused by git itself, unless a key allows it. */
-const isKept = (key: string, isNew: boolean): boolean => keptKeys.test(key) || (isNew && newKeys.test(key));
+/** They name a remote, or a place to push to. A transport that runs a program is refused by git itself. */
+const placeKeys = /^(?:remote\..+\.(?:url|pushurl)|branch\..+\.(?:remote|pushremote))$/s;
 
 export type ConfigVerdict =
   | { readonly kind: "unchanged" | "allowed" }
@@ -27,21 +27,43 @@ export type ConfigVerdict =
 
 /**
  * Compares a configuration before and after a command; undefined stands for a file that is missing. A text that is not
- * written as git writes it is not understood, and everything in it is undone.
+ * written as git writes it is not understood, and everything in it is undone. `isPlanted` tells whether commands may have
+ * made the repository at a path: a push to it would run its hooks.
  */
-export function judgeConfig(before: string | undefined, after: string | undefined): ConfigVerdict {
+export function judgeConfig(
+  before: string | undefined,
+  after: string | undefined,
+  isPlanted: (path: string) => boolean,
+): ConfigVerdict {
   if (before === after) return { kind: "unchanged" };
   const old = before === undefined ? [] : parseConfig(before);
-  const now = after === undefined ? [] : parseConfig(after);
+  const now = after === undefined ? undefined : parseConfig(after);
   // A file that its owner wrote in an unusual way cannot be merged: it is kept as it was.
   if (!old || !now) return { kind: "undone", text: before, keys: ["(all)"] };
   const isNew = before === undefined;
-  const [oldOthers, nowOthers] = [old, now].map((entries) => entries.filter(({ key }) => !isKept(key, isNew)));
+  const isKept = (entry: ConfigEntry) =>
+    (keptKeys.test(entry.key) && !(placeKeys.test(entry.key) && leadsToPlanted(entry, now, isPlanted))) ||
+    (isNew && newKeys.test(entry.key));
+  const [oldOthers, nowOthers] = [old, now].map((entries) => entries.filter((entry) => !isKept(entry)));
   const keys = getDifference(oldOthers!, nowOthers!);
   if (keys.length === 0) return { kind: "allowed" };
-  const kept = now.filter(({ key }) => isKept(key, isNew));
+  const kept = now.filter(isKept);
   const text = formatConfig([...oldOthers!, ...kept]);
   return { kind: "undone", text: isNew && kept.length === 0 ? undefined : text, keys };
+}
+
+/** A value is the name of a remote, an address with a scheme or a host, or a path. */
+function leadsToPlanted(
+  { key, value }: ConfigEntry,
+  all: readonly ConfigEntry[],
+  isPlanted: (path: string) => boolean,
+): boolean {
+  const isBranch = key.startsWith("branch.");
+  if (isBranch && (value === "." || all.some((entry) => entry.key === `remote.${value}.url`))) return false;
+  const path = value.replace(/^file:\/\//i, "");
+  if (/^[^/]*:/.test(path)) return false;
+  // A name that is no remote may be one of a file in the git directory, where git looked for remotes long ago.
+  return isPlanted(path) || (isBranch && !path.includes("/"));
 }
 
 /** The keys whose values, or the order of them, differ. */

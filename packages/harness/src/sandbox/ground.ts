@@ -11,7 +11,7 @@ import { type Mount, planMounts } from "./mounts.ts";
 import { getCacheDirectory, getCacheVariables } from "./package-caches.ts";
 import { ProtectedFiles, type ProtectedPaths } from "./protected-files.ts";
 import type { MountPlan } from "./sandboxed-commands.ts";
-import { createSetAside } from "./set-aside.ts";
+import { createSetAside, type SetAside } from "./set-aside.ts";
 import type { SandboxSettings } from "./settings.ts";
 import {
   createTemporaryDirectory,
@@ -43,8 +43,9 @@ export class SandboxGround {
   readonly cacheVariables: Readonly<Record<string, string>>;
   readonly #options: GroundOptions;
   readonly #temporary: TemporaryDirectory;
-  /** Of the workspace and of each other directory that commands may change. */
-  readonly #files: readonly ProtectedFiles[];
+  /** Of the workspace and of each other directory that commands may change, by its path. */
+  readonly #files = new Map<string, ProtectedFiles>();
+  readonly #setAside: SetAside;
   readonly #stamps = new DirectoryStamps();
   #hidden: HiddenPaths & { readonly atMs: number };
   /** The last plan, and what it was made of. */
@@ -71,21 +72,32 @@ export class SandboxGround {
     this.cacheVariables = getCacheVariables(this.place.cache);
     this.system = findSystemFacts(settings, options.temporaryDirectories);
     const aside = join(agentDir, "set-aside", workspace.replaceAll(/[^\w.-]+/g, "-").replace(/^-/, ""));
-    const setAside = createSetAside(aside, ids);
-    const added = settings.allowedPaths.filter((path) => !isWithin(workspace, path) && lookAtPath(path)?.isDirectory());
-    this.#files = [workspace, ...new Set(added)].map(
-      (root) => new ProtectedFiles({ workspace: root, shownFrom: workspace, home, setAside }),
-    );
+    this.#setAside = createSetAside(aside, ids);
+    this.#protect([workspace, ...settings.allowedPaths]);
     this.#hidden = this.#findHidden();
     // Nobody waits for it, and a directory that cannot be removed harms nobody.
     removeAbandonedDirectories(options.clock).catch(() => undefined);
   }
 
+  /** What a person allowed once stays protected: that costs little, and a command may have changed something there. */
+  #protect(paths: readonly string[]): void {
+    const { workspace, home } = this.#options;
+    for (const root of paths) {
+      const isKnown = this.#files.has(root) || (root !== workspace && isWithin(workspace, root));
+      if (isKnown || !lookAtPath(root)?.isDirectory()) continue;
+      const { cache, temporary } = this.place;
+      const getWritable = () => [...this.#files.keys(), cache, temporary];
+      const setAside = this.#setAside;
+      this.#files.set(root, new ProtectedFiles({ workspace: root, shownFrom: workspace, home, setAside, getWritable }));
+    }
+  }
+
   /** Before a command: what it sees. `granted`: real paths that it may change besides. `finish` must follow. */
   begin(granted: readonly string[]): MountPlan {
     // While something runs, whatever is new may be its work.
-    if (this.#running === 0) for (const files of this.#files) files.refresh();
+    if (this.#running === 0) for (const files of this.#files.values()) files.refresh();
     else this.#notices.push(...this.#check());
+    this.#protect(granted);
     this.#running++;
     this.#checkLater();
     if (this.#isHiddenStale()) this.#hidden = this.#findHidden();
@@ -95,7 +107,7 @@ export class SandboxGround {
         return mounts;
       },
       renew: () => {
-        if (this.#running === 1) for (const files of this.#files) files.refresh();
+        if (this.#running === 1) for (const files of this.#files.values()) files.refresh();
         this.#hidden = this.#findHidden();
         mounts = this.#getMounts(granted);
       },
@@ -104,12 +116,16 @@ export class SandboxGround {
 
   #getMounts(granted: readonly string[]): readonly Mount[] {
     const { settings } = this.#options;
-    const inputs = [this.#hidden.paths, ...this.#files.map((files) => files.getPaths())];
+    const open = [this.#options.workspace, ...settings.allowedPaths, ...granted];
+    const all = [...this.#files].filter(([root]) => open.includes(root));
+    const inputs = [this.#hidden.paths, ...all.map(([, files]) => files.getPaths())];
     const key = granted.join("\0");
     const isSame = this.#plan?.granted === key && this.#plan.inputs.every((input, index) => input === inputs[index]);
     if (!this.#plan || !isSame) {
-      const paths = mergePaths(this.#files.map((files) => files.getPaths()));
-      const facts = toProjectFacts(this.place, this.system, { hidden: this.#hidden.paths, paths });
+      const paths = all.map(([root, files]) =>
+        granted.includes(root) ? onlyWithin(root, files.getPaths()) : files.getPaths(),
+      );
+      const facts = toProjectFacts(this.place, this.system, { hidden: this.#hidden.paths, paths: mergePaths(paths) });
       const wider = { ...settings, allowedPaths: [...settings.allowedPaths, ...granted] };
       this.#plan = { inputs, granted: key, mounts: planMounts(wider, facts) };
     }
@@ -130,7 +146,7 @@ export class SandboxGround {
   }
 
   #check(): string[] {
-    return this.#files.flatMap((files) => files.check());
+    return [...this.#files.values()].flatMap((files) => files.check());
   }
 
   /** A credential file that a person adds changes the directory that it is in. */
@@ -161,4 +177,11 @@ const mergePaths = (all: readonly ProtectedPaths[]): ProtectedPaths => ({
   readOnly: all.flatMap(({ readOnly }) => readOnly),
   pinned: all.flatMap(({ pinned }) => pinned),
   outside: all.flatMap(({ outside }) => outside),
+});
+
+/** A person who opens a directory has not opened the repository that it is in. */
+const onlyWithin = (root: string, { readOnly, pinned }: ProtectedPaths): ProtectedPaths => ({
+  readOnly: readOnly.filter((path) => isWithin(root, path)),
+  pinned: pinned.filter((path) => isWithin(root, path)),
+  outside: [],
 });

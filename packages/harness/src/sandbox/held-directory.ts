@@ -6,13 +6,16 @@ import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { unlessUnseen } from "./look.ts";
 
+/** `O_PATH` of Linux, which Node does not name: a directory that its owner may not list can be held too. */
+const pathOnly = 0o10000000;
+
 /**
  * Calls `act` with a path through the open directory of `path`, which must be a real path up to its last name. Undefined,
  * without a call, if the directory is missing or a link on the way leads elsewhere.
  */
 export function inHeldDirectory<T>(path: string, act: (heldPath: string) => T): T | undefined {
   const directory = dirname(path);
-  const descriptor = unlessUnseen(() => openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY));
+  const descriptor = unlessUnseen(() => openSync(directory, pathOnly | constants.O_DIRECTORY));
   if (descriptor === undefined) return undefined;
   try {
     const held = `/proc/self/fd/${descriptor}`;

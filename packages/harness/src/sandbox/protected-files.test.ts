@@ -29,7 +29,14 @@ function openProject(prepare: (project: Project) => void = () => undefined) {
   let id = 0;
   const setAside = createSetAside(join(root, "agent/set-aside"), () => String(id++));
   const workspace = join(root, "ws");
-  const files = new ProtectedFiles({ workspace, shownFrom: workspace, home: join(root, "home"), setAside });
+  const getWritable = () => [workspace];
+  const files = new ProtectedFiles({
+    workspace,
+    shownFrom: workspace,
+    home: join(root, "home"),
+    setAside,
+    getWritable,
+  });
   files.refresh();
   return { project, files };
 }

@@ -4,7 +4,7 @@
  * before and after a command, and what appeared is set aside. The same holds for symbolic links, which cannot be mounted.
  */
 import { symlinkSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
 import { findGitDirectories, type GitDirectories } from "./git-directories.ts";
@@ -22,6 +22,8 @@ export interface ProtectedFilesOptions {
   readonly shownFrom: string;
   readonly home: string;
   readonly setAside: SetAside;
+  /** All directories that commands may change: real paths. */
+  readonly getWritable: () => readonly string[];
 }
 
 /** What the sandbox has to mount: real paths. */
@@ -33,7 +35,8 @@ export interface ProtectedPaths {
   readonly outside: readonly string[];
 }
 
-const gitNames = ["hooks", "commondir"];
+/** The last two are where git looked for remotes long ago. It pushes to `origin` where nothing else is configured. */
+const gitNames = ["hooks", "commondir", "remotes/origin", "branches/origin"];
 const gitConfigs = ["config", "config.worktree"];
 
 export class ProtectedFiles {
@@ -129,6 +132,14 @@ export class ProtectedFiles {
     return [describeSetAside(this.#getName(path), setAside(real))];
   }
 
+  /** Git resolves a relative path in the directory where it is called. */
+  readonly #isPlanted = (path: string): boolean => {
+    const { workspace, getWritable } = this.#options;
+    const full = resolve(workspace, path);
+    const real = findRealPath(full) ?? full;
+    return getWritable().some((root) => isWithin(root, real) || isWithin(root, full));
+  };
+
   #getName(path: string): string {
     const { shownFrom } = this.#options;
     return isWithin(shownFrom, path) ? relative(shownFrom, path) : path;
@@ -173,7 +184,7 @@ export class ProtectedFiles {
     const { workspace, home } = this.#options;
     this.#git = findGitDirectories(workspace, home);
     this.#configs = this.#git.directories.flatMap((directory) =>
-      gitConfigs.map((name) => new WatchedConfig(join(directory, name))),
+      gitConfigs.map((name) => new WatchedConfig(join(directory, name), this.#isPlanted)),
     );
     const inGit = this.#git.directories.flatMap((directory) => gitNames.map((name) => join(directory, name)));
     const names = [...this.#names, ...this.#git.named];
@@ -214,7 +225,7 @@ export class ProtectedFiles {
     this.#readGit({ keepsStates: true });
     const config = join(path, "config");
     this.#configs = this.#configs.filter((known) => known.path !== config);
-    this.#configs.push(WatchedConfig.createMissing(config));
+    this.#configs.push(WatchedConfig.createMissing(config, this.#isPlanted));
   }
 }
 

@@ -1,9 +1,10 @@
 /** Takes files of a command out of the workspace, and keeps them where a person can look at them. */
-import { cpSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "@tau/tools/platform";
 import { getErrorMessage } from "@tau/ai/internal";
 import { inHeldDirectory } from "./held-directory.ts";
+import { listNames, lookAtPath, unlessUnseen } from "./look.ts";
 
 export type SetAsideOutcome =
   /** Where it is now. */
@@ -26,15 +27,27 @@ export function createSetAside(directory: string, getId: () => string): SetAside
   };
 }
 
-function take(path: string, target: string): SetAsideOutcome {
+function take(path: string, target: string, isOpened = false): SetAsideOutcome {
   try {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     move(path, target);
     return { kind: "kept", path: target };
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
-    return remove(path, getErrorMessage(error));
+    if (isOpened || systemCode(error) !== "EACCES") return remove(path, getErrorMessage(error));
+    openUp(dirname(path));
+    openAll(path);
+    return take(path, target, true);
   }
+}
+
+/** Gives the owner all rights to a directory. A command may have taken them away, so that it cannot be moved. */
+const openUp = (directory: string) => void unlessUnseen(() => chmodSync(directory, statSync(directory).mode | 0o700));
+
+function openAll(path: string): void {
+  if (!lookAtPath(path)?.isDirectory()) return;
+  openUp(path);
+  for (const name of listNames(path)) openAll(join(path, name));
 }
 
 /** Links are moved as they are, and followed nowhere. */

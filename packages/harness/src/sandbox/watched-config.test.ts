@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -15,6 +15,7 @@ function createConfig(text: string): string {
 const setAside = () => {
   throw new Error("Nothing is to be set aside.");
 };
+const isPlanted = () => false;
 const harmless = "[user]\n\tname = abcdefgh\n";
 const harmful = "[core]\n\tpager = ./abcd\n".padEnd(harmless.length - 1).concat("\n");
 
@@ -24,7 +25,7 @@ test("a change is undone that comes right after another one, in the same file an
   // The clock of files has steps of some milliseconds, so several changes have the same time.
   for (let round = 0; round < 50; round++) {
     writeFileSync(path, harmless);
-    const config = new WatchedConfig(path);
+    const config = new WatchedConfig(path, isPlanted);
     writeFileSync(path, harmful);
     expect(config.check(setAside)).toContain("core.pager");
     expect(readFileSync(path, "utf8")).not.toContain("pager");
@@ -33,9 +34,25 @@ test("a change is undone that comes right after another one, in the same file an
 
 test("a file that stays as it is is left alone, and a key that runs nothing may change", () => {
   const path = createConfig(harmless);
-  const config = new WatchedConfig(path);
+  const config = new WatchedConfig(path, isPlanted);
   expect(config.check(setAside)).toEqual([]);
   writeFileSync(path, harmless.replace("abcdefgh", "hgfedcba"));
   expect(config.check(setAside)).toEqual([]);
   expect(readFileSync(path, "utf8")).toContain("hgfedcba");
+});
+
+test("a file that is too large to be read is set aside, also where there was none", () => {
+  const large = `${harmful}#${"#".repeat(1024 * 1024)}\n`;
+  for (const before of [harmless, undefined]) {
+    const path = createConfig(before ?? large);
+    const config =
+      before === undefined ? WatchedConfig.createMissing(path, isPlanted) : new WatchedConfig(path, isPlanted);
+    writeFileSync(path, large);
+    const remove = (taken: string) => {
+      rmSync(taken);
+      return { kind: "removed", reason: "" } as const;
+    };
+    expect(config.check(remove)).toEqual(["(all)"]);
+    expect(existsSync(path) ? readFileSync(path, "utf8") : undefined).toBe(before);
+  }
 });

@@ -6,19 +6,24 @@ import { recentMs } from "./directory-stamps.ts";
 import { lookAtPath, readText } from "./look.ts";
 import type { SetAside } from "./set-aside.ts";
 
+/** Whether commands may have made what is at a path. */
+type IsPlanted = (path: string) => boolean;
+
 export class WatchedConfig {
   readonly path: string;
+  readonly #isPlanted: IsPlanted;
   #text: string | undefined;
   #stamp = "";
 
-  constructor(path: string) {
+  constructor(path: string, isPlanted: IsPlanted) {
     this.path = path;
+    this.#isPlanted = isPlanted;
     this.refresh();
   }
 
   /** For a file that a command has made: everything in it is new. */
-  static createMissing(path: string): WatchedConfig {
-    const config = new WatchedConfig(path);
+  static createMissing(path: string, isPlanted: IsPlanted): WatchedConfig {
+    const config = new WatchedConfig(path, isPlanted);
     config.#text = undefined;
     config.#stamp = getStamp(undefined);
     return config;
@@ -42,15 +47,15 @@ export class WatchedConfig {
   }
 
   #checkHeld(held: string, setAside: SetAside): readonly string[] {
-    const stats = lookAtPath(held);
-    // A link or a directory is never what git writes.
-    if (stats && !stats.isFile()) setAside(this.path);
     const text = readText(held);
-    const verdict = judgeConfig(this.#text, text);
+    // A link, a directory or a file that is too large to be read is never what git writes.
+    const isStrange = text === undefined && lookAtPath(held) !== undefined;
+    if (isStrange) setAside(this.path);
+    const verdict = judgeConfig(this.#text, text, this.#isPlanted);
     // Only what was judged is remembered: a job may have changed the file again by now. So it is judged once more.
     this.#stamp = "";
     this.#text = verdict.kind === "undone" ? verdict.text : text;
-    if (verdict.kind !== "undone") return [];
+    if (verdict.kind !== "undone") return isStrange ? ["(all)"] : [];
     write(held, verdict.text);
     return verdict.keys;
   }

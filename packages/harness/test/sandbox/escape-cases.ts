@@ -244,6 +244,50 @@ const nested: EscapeCase[] = [
   },
 ];
 
+const pushRan = "cd $P/ws; git push -q 2>/dev/null; git push -q origin HEAD:x 2>/dev/null; test -e $P/outside/ran";
+const plantBare = (directory: string) =>
+  `git init -q --bare ${directory}; ${hook} >${directory}/hooks/pre-receive; chmod +x ${directory}/hooks/pre-receive`;
+const big = "head -c 1100000 /dev/zero | tr '\\0' '#'; echo;";
+const monitor = "printf '[core]\\nrepositoryformatversion=0\\nfsmonitor=touch %s/outside/ran; false\\n' $P;";
+const statusRan = "cd $P/ws; git status >/dev/null 2>&1; test -e $P/outside/ran";
+
+/** A person pushes, or looks at the state of the project. */
+const gitLater: EscapeCase[] = [
+  ["a remote in the workspace", "", `${plantBare("e")}; git remote add origin $PWD/e`, pushRan],
+  ["a remote that has an address", "", `${plantBare("e")}; git remote add origin file://$PWD/e`, pushRan],
+  [
+    "a branch that is pushed to the workspace",
+    "",
+    `${plantBare("e")}; b=$(git branch --show-current); git config branch.$b.remote ./e; git config branch.$b.merge refs/heads/$b`,
+    pushRan,
+  ],
+  ["a remote in a file", "", `${plantBare("e")}; mkdir -p .git/remotes; echo URL: ./e >.git/remotes/origin`, pushRan],
+  ["a remote in an old file", "", `${plantBare("e")}; mkdir -p .git/branches; echo ./e >.git/branches/origin`, pushRan],
+  ["a large configuration", "rm -rf .git", `git init -q; { ${monitor} ${big} } >.git/config`, statusRan],
+  [
+    "a large configuration of a worktree",
+    "git config extensions.worktreeConfig true",
+    `{ ${monitor} ${big} } >.git/config.worktree`,
+    statusRan,
+  ],
+].map(([what, setup, attack, escaped]) => ({
+  name: `git: ${what}`,
+  setup: setup!,
+  attack: attack!,
+  escaped: escaped!,
+}));
+
+/** Root may change every directory. */
+const withoutRights: EscapeCase[] = [
+  [".claude/settings.json", "555"],
+  [".vscode/tasks.json", "555"],
+  [".vscode/tasks.json", "111"],
+].map(([file, mode]) => ({
+  name: `protected: ${file}, in a directory with the rights ${mode}`,
+  attack: `mkdir $(dirname ${file}); echo EVIL >${file}; chmod ${mode} $(dirname ${file})`,
+  escaped: `grep -q EVIL $P/ws/${file}`,
+}));
+
 const secretFiles = [
   "home/.aws/credentials",
   "home/.ssh/id_ed25519",
@@ -413,6 +457,8 @@ export const escapeCases: readonly EscapeCase[] = [
   ...moreProtected,
   ...git,
   ...nested,
+  ...gitLater,
+  ...withoutRights,
   ...secrets,
   ...processes,
   ...survivors,

@@ -262,6 +262,33 @@ for (const user of users) {
         await closed.end();
       });
 
+      test("protected names of a directory that a person allows stay as they are", async ({ skip }) => {
+        skip(isMissing() || way === "command");
+        const input = await prepare({});
+        const path = join(input.cwd, "../outside");
+        await outside(user, `cd ${path} && git init -q && rm -rf .git/hooks/* && mkdir sub`);
+        const attack =
+          "cd ../outside; echo x >.git/hooks/pre-commit; echo x >.envrc; git config core.pager x; echo x >fine; ls -A . .git/hooks";
+        const grant = { hosts: [], term: "command" } as const;
+        const [results = []] = await runSessions({ base, user }, [
+          {
+            ...input,
+            commands: [
+              attack,
+              "echo x >../outside/.git/later",
+              "echo x >../outside/sub/a; echo x >../outside/.git/later",
+            ],
+            grants: { 0: { ...grant, paths: [path] }, 2: { ...grant, paths: [join(path, "sub")] } },
+          },
+        ]);
+        expect(results[0]!.text).toMatch(/protects \S+\.envrc.*undid changes of \S+config: core\.pager/s);
+        expect(results.slice(1).map(({ isError }) => isError)).toEqual([true, true]);
+        const { text } = await outside(user, `cd ${path} && ls -A . .git/hooks sub; cat .git/config .git/later`);
+        expect(text).toMatch(/^fine$/m);
+        expect(text).toMatch(/^sub:\na$/m);
+        expect(text).not.toMatch(/envrc|pre-commit|pager|^x$/m);
+      });
+
       test("what a person allows counts for one command, or from then on", async ({ skip }) => {
         skip(isMissing());
         const input = await prepare({});
