@@ -28,6 +28,7 @@ export default defineConfig({
     pool: "forks",
     isolate: false,
     maxWorkers: 2,
+    setupFiles: ["scripts/without-disk-sync.ts"],
     // Generous, because a busy machine is no failure. A condition that never comes is reported with its reason first.
     testTimeout: 300_000,
     hookTimeout: 300_000,
