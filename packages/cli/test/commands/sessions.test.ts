@@ -171,7 +171,11 @@ test("a session that another process writes can be read and switched to, but not
 
 test("export writes HTML, Markdown or JSON lines, and replaces a file only with --yes", async () => {
   const workspace = await createWorkspace();
-  const { id } = await createSession(workspace, ["How many <wheels>?"]);
+  const { id, path: log } = await createSession(workspace, ["How many <wheels>?"]);
+  const before = await readFile(log, "utf8");
+  const ontoLog = await run(workspace, ["sessions", "export", id, "-o", log, "--yes"]);
+  expect(ontoLog).toMatchObject({ code: exitCodes.usage, err: expect.stringContaining("is the log of the session") });
+  expect(await readFile(log, "utf8")).toBe(before);
   expect((await run(workspace, ["sessions", "export", id])).out).toContain("How many &lt;wheels&gt;?");
   expect((await run(workspace, ["sessions", "export", "--format", "md"])).out).toContain("How many");
   const file = join(workspace.directory, "out.jsonl");
