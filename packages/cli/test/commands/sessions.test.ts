@@ -224,6 +224,19 @@ test("an export is readable only by its owner, follows links, and replaces only 
   expect(await exportTo("/dev/full")).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("ENOSPC") });
 });
 
+test("commands that read a whole session do not wait for it when the program is told to end", async () => {
+  const workspace = await createWorkspace();
+  const { id } = await createSession(workspace, ["How many wheels?"]);
+  const commands = ["list", "show", "tree", "export", "repair"].map((name) => ["sessions", name]);
+  for (const args of [...commands, ["--export", id]]) {
+    const ended = await run(workspace, args, { signal: AbortSignal.abort("SIGTERM") });
+    expect([args, ended.code]).toEqual([args, exitCodes.interrupted]);
+    // `head` has read enough.
+    const enough = await run(workspace, args, { signal: AbortSignal.abort("SIGPIPE") });
+    expect([args, enough.code]).toEqual([args, exitCodes.done]);
+  }
+});
+
 test("an export waits for the reader of a pipe, unless it is interrupted", async () => {
   const workspace = await createWorkspace();
   // More than the pipe holds.
