@@ -6,6 +6,7 @@ import { commands } from "./commands/index.ts";
 import { getAdvice, getDetails, getErrorExitCode, UsageError } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { isDumb } from "./terminal-text.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { version } from "./version.ts";
 
 /** A command that only the scripts of `tau completion` use. */
@@ -101,7 +102,7 @@ async function runMode(given: SessionOptions, io: Io): Promise<ExitCode | void> 
   }
   if (given.export !== undefined) {
     const { exportAsHtml } = await import("./commands/sessions-export.ts");
-    return await exportAsHtml(given.export, message, io);
+    return await untilInterrupted(exportAsHtml(given.export, message, io), io);
   }
   const options = given.extensions.length === 0 ? given : await fetchNamed(given, io);
   const isInteractive = options.mode === "text" && !options.print && io.terminal.input && io.terminal.out;

@@ -57,7 +57,7 @@ async function write(reference: string | undefined, options: WriteOptions, io: I
     await io.drained();
     return;
   }
-  const target = await findTarget(resolve(context.cwd, output));
+  const target = await findTarget(resolve(context.cwd, output), path);
   if (target.kind === "file") {
     const declined = `${target.path} was not replaced.`;
     await confirm(io, `${target.path} exists already. Replace it?`, { yes: replaces(target.path), declined });

@@ -171,7 +171,11 @@ test("a session that another process writes can be read and switched to, but not
 
 test("export writes HTML, Markdown or JSON lines, and replaces a file only with --yes", async () => {
   const workspace = await createWorkspace();
-  const { id } = await createSession(workspace, ["How many <wheels>?"]);
+  const { id, path: log } = await createSession(workspace, ["How many <wheels>?"]);
+  const before = await readFile(log, "utf8");
+  const ontoLog = await run(workspace, ["sessions", "export", id, "-o", log, "--yes"]);
+  expect(ontoLog).toMatchObject({ code: exitCodes.usage, err: expect.stringContaining("is the log of the session") });
+  expect(await readFile(log, "utf8")).toBe(before);
   expect((await run(workspace, ["sessions", "export", id])).out).toContain("How many &lt;wheels&gt;?");
   expect((await run(workspace, ["sessions", "export", "--format", "md"])).out).toContain("How many");
   const file = join(workspace.directory, "out.jsonl");
@@ -218,6 +222,19 @@ test("an export is readable only by its owner, follows links, and replaces only 
   expect(await exportTo("/dev/null", "--yes")).toMatchObject({ code: 0 });
   expect((await stat("/dev/null")).isCharacterDevice()).toBe(true);
   expect(await exportTo("/dev/full")).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("ENOSPC") });
+});
+
+test("commands that read a whole session do not wait for it when the program is told to end", async () => {
+  const workspace = await createWorkspace();
+  const { id } = await createSession(workspace, ["How many wheels?"]);
+  const commands = ["list", "show", "tree", "export", "repair"].map((name) => ["sessions", name]);
+  for (const args of [...commands, ["--export", id]]) {
+    const ended = await run(workspace, args, { signal: AbortSignal.abort("SIGTERM") });
+    expect([args, ended.code]).toEqual([args, exitCodes.interrupted]);
+    // `head` has read enough.
+    const enough = await run(workspace, args, { signal: AbortSignal.abort("SIGPIPE") });
+    expect([args, enough.code]).toEqual([args, exitCodes.done]);
+  }
 });
 
 test("an export waits for the reader of a pipe, unless it is interrupted", async () => {
