@@ -2,7 +2,8 @@
 import { dirname, join, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { parseConfig } from "./git-config.ts";
-import { findRealPath, listEntries, listNames, lookAtPath, readText } from "./look.ts";
+import { findRealPath, listNames, lookAtPath, readText } from "./look.ts";
+import { RepositorySearch } from "./repository-search.ts";
 
 export interface GitDirectories {
   /** All that commands may change, with the most important first: real paths. */
@@ -15,24 +16,26 @@ export interface GitDirectories {
   readonly others: readonly string[];
 }
 
-/**
- * How many directories below the workspace are read to find other repositories, the nearest first, and how many of these
- * are protected: each one is several mounts.
- */
-const maxDirectories = 1_500;
+/** How many repositories below the workspace are protected: each one is several mounts. */
 const maxRepositories = 200;
 const maxModules = 50;
-const skipped = new Set(["node_modules", "vendor", "target", "dist", "build", ".git", ".venv", "venv"]);
 
-export function findGitDirectories(workspace: string, home: string): GitDirectories {
+/** `below`: what a search below the workspace has found. */
+export function findGitDirectories(
+  workspace: string,
+  home: string,
+  below: readonly string[] = new RepositorySearch(workspace).list(),
+): GitDirectories {
   const roots: string[] = [];
   const links: string[] = [];
   const directories = new Set<string>();
   const others: string[] = [];
-  for (const dotGit of [findAbove(workspace), ...findBelow(workspace)]) {
-    if (dotGit === undefined) continue;
+  for (const dotGit of [findAbove(workspace), ...below.slice(0, maxRepositories)]) {
+    const stats = dotGit === undefined ? undefined : lookAtPath(dotGit);
+    // Symbolic links are followed nowhere.
+    if (dotGit === undefined || !stats || stats.isSymbolicLink()) continue;
     roots.push(dirname(dotGit));
-    if (lookAtPath(dotGit)?.isDirectory()) directories.add(dotGit);
+    if (stats.isDirectory()) directories.add(dotGit);
     else {
       links.push(dotGit);
       for (const directory of followLink(dotGit)) directories.add(directory);
@@ -63,28 +66,11 @@ function findAbove(workspace: string): string | undefined {
   }
 }
 
-/** One read for each directory: an entry of the list says whether it is a directory, so only links of git are looked at. */
-function findBelow(workspace: string): string[] {
-  const found: string[] = [];
-  const pending = listDirectories(workspace);
-  for (let reads = 0; reads < pending.length && reads < maxDirectories; reads++) {
-    const directory = pending[reads]!;
-    const entries = listEntries(directory);
-    const dotGit = entries.find(({ name }) => name === ".git");
-    if (dotGit && !dotGit.isSymbolicLink() && found.length < maxRepositories) found.push(join(directory, ".git"));
-    if (pending.length < maxDirectories) pending.push(...listDirectories(directory, entries));
-  }
-  return found;
-}
-
-const listDirectories = (directory: string, entries = listEntries(directory)): string[] =>
-  entries.flatMap((entry) => (entry.isDirectory() && !skipped.has(entry.name) ? [join(directory, entry.name)] : []));
-
 /**
  * The git directory that a file names, and the one that it shares with others. Only one that knows of this file counts:
  * else a project could name the repository of another one.
  */
-function followLink(file: string): string[] {
+export function followLink(file: string): string[] {
   const target = readLine(file, /^gitdir: (.+)$/);
   const directory = target === undefined ? undefined : findRealPath(resolve(dirname(file), target));
   if (directory === undefined) return [];

@@ -96,7 +96,7 @@ export class SandboxGround {
   begin(granted: readonly string[]): MountPlan {
     // While something runs, whatever is new may be its work.
     if (this.#running === 0) for (const files of this.#files.values()) files.refresh();
-    else this.#notices.push(...this.#check());
+    else this.#notices.push(...this.#check(false));
     this.#protect(granted);
     this.#running++;
     this.#checkLater();
@@ -134,7 +134,7 @@ export class SandboxGround {
 
   /** After a command: sentences for the model about what was put right. */
   finish(): string[] {
-    const notices = [...this.#notices, ...this.#check()];
+    const notices = [...this.#notices, ...this.#check(true)];
     this.#notices = [];
     if (--this.#running === 0) this.#cancelCheck?.();
     return notices;
@@ -145,8 +145,8 @@ export class SandboxGround {
     await this.#temporary.remove();
   }
 
-  #check(): string[] {
-    return [...this.#files.values()].flatMap((files) => files.check());
+  #check(isEnd: boolean): string[] {
+    return [...this.#files.values()].flatMap((files) => files.check({ isEnd }));
   }
 
   /** A credential file that a person adds changes the directory that it is in. */
@@ -167,7 +167,7 @@ export class SandboxGround {
     this.#cancelCheck?.();
     this.#cancelCheck = this.#options.clock.setTimer(checkEveryMs, () => {
       if (this.#running === 0) return;
-      this.#notices.push(...this.#check());
+      this.#notices.push(...this.#check(false));
       this.#checkLater();
     });
   }

@@ -262,3 +262,66 @@ describe.runIf(process.platform === "linux")("git directories", () => {
     expect(files.getPaths().pinned).toContain(project.path("ws/z/y/.git"));
   });
 });
+
+describe("a repository that a command makes below the workspace", () => {
+  const evil = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = evil\n";
+
+  test("has nothing that git would run when the command is over, and is protected then", () => {
+    const { project, files } = openProject((each) => each.git("init", "-q"));
+    project.git("init", "-q", "a/sub");
+    project.write("ws/a/sub/.git/hooks/post-checkout");
+    project.write("ws/a/sub/.git/config", evil);
+    expect(files.check({ isEnd: false })).toEqual([]);
+    const notices = files.check().join("\n");
+    expect(notices).toMatch(/post-checkout.*undid changes of a\/sub\/\.git\/config: core\.fsmonitor/s);
+    expect(project.has("ws/a/sub/.git/hooks/post-checkout")).toBe(false);
+    expect(project.read("ws/a/sub/.git/config")).not.toContain("evil");
+    // The command may still run.
+    project.write("ws/a/sub/.git/hooks/post-checkout");
+    expect(files.check().join()).toContain("post-checkout");
+    files.refresh();
+    expect(files.getPaths().readOnly).toContain(project.path("ws/a/sub/.git/hooks"));
+    project.write("ws/a/sub/.git/config", evil);
+    expect(files.check().join()).toContain("core.fsmonitor");
+  });
+
+  test("may be one without a working tree", () => {
+    const { project, files } = openProject();
+    project.git("init", "-q", "--bare", "docs");
+    project.write("ws/docs/config", `${evil}\tworktree = .\n`);
+    expect(files.check().join()).toContain("core.fsmonitor, core.worktree");
+    files.refresh();
+    project.write("ws/docs/config", evil);
+    expect(files.check().join()).toContain("core.fsmonitor");
+  });
+
+  test("may be a worktree or a clone of the project, which stays as it is", () => {
+    const { project, files } = openProject((each) => {
+      each.git("init", "-q");
+      each.git("-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "--allow-empty", "-m", "x");
+    });
+    project.git("worktree", "add", "-q", "tree");
+    project.git("clone", "-q", `file://${project.path("ws")}`, "copy");
+    expect(files.check().filter((notice) => !/copy.*remote\.origin\.url/.test(notice))).toEqual([]);
+    expect(project.git("-C", "tree", "status", "--porcelain")).toBe("");
+  });
+
+  test("is set aside if it is a link, or names a git directory that does not know of it", () => {
+    const { project, files } = openProject((each) => each.git("init", "-q"));
+    project.git("init", "-q", "--bare", "r");
+    project.write("ws/a/.git", "gitdir: ../r\n");
+    mkdirSync(project.path("ws/b"));
+    project.link("ws/b/.git", "../r");
+    expect(files.check().join()).toMatch(/protects a\/\.git.*protects b\/\.git/);
+    expect([project.has("ws/a/.git"), project.has("ws/b/.git")]).toEqual([false, false]);
+  });
+
+  test("is protected with the next command if a person has made it", () => {
+    const { project, files } = openProject();
+    project.git("init", "-q", "sub");
+    project.write("ws/sub/.git/hooks/post-checkout", "fine");
+    files.refresh();
+    expect(files.check()).toEqual([]);
+    expect(files.getPaths().readOnly).toContain(project.path("ws/sub/.git/hooks"));
+  });
+});

@@ -7,11 +7,12 @@ import { symlinkSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
-import { findGitDirectories, type GitDirectories } from "./git-directories.ts";
+import { findGitDirectories, followLink, type GitDirectories } from "./git-directories.ts";
 import { inHeldDirectory } from "./held-directory.ts";
 import { findRealPath, listNames, lookAtPath } from "./look.ts";
 import { findLinkTargets, getState, isSameState, type NameState } from "./name-state.ts";
 import { protectedHomeNames, protectedNames } from "./protected-names.ts";
+import { RepositorySearch } from "./repository-search.ts";
 import type { SetAside, SetAsideOutcome } from "./set-aside.ts";
 import { WatchedConfig } from "./watched-config.ts";
 
@@ -50,6 +51,9 @@ export class ProtectedFiles {
   /** The directories between the workspace and protected names. They may come and go, but not as links. */
   readonly #parents = new Set<string>();
   readonly #stamps = new DirectoryStamps();
+  readonly #search: RepositorySearch;
+  /** Git directories that commands have made since nothing ran. */
+  readonly #made = new Set<string>();
   #isBare = false;
   #paths: ProtectedPaths | undefined;
   #configs: WatchedConfig[] = [];
@@ -65,13 +69,16 @@ export class ProtectedFiles {
         ...homeNames.map((name) => join(home, name)),
       ]),
     ];
+    this.#search = new RepositorySearch(workspace);
     this.#readGit();
   }
 
   /** Takes everything as it is. Must not be called while a command runs. */
   refresh(): void {
+    const isNew = this.#search.findNew().length + this.#made.size > 0;
+    this.#made.clear();
     const isStale = this.#git.directories.some((path) => !lookAtPath(path));
-    if (isStale || this.#isGitNew()) return this.#readGit();
+    if (isNew || isStale || this.#isGitNew()) return this.#readGit();
     for (const path of this.#takeChangedNames()) this.#refreshState(path);
     this.#isBare = isGitDirectory(this.#options.workspace);
     for (const config of this.#configs) config.refresh();
@@ -98,10 +105,14 @@ export class ProtectedFiles {
     };
   }
 
-  /** Compares with what was there before, and puts it right. Answers with sentences for the model. */
-  check(): string[] {
+  /**
+   * Compares with what was there before, and puts it right. Answers with sentences for the model. Repositories below are
+   * looked for only at the end of a command: programs make and remove them while they run, such as tests.
+   */
+  check({ isEnd = true } = {}): string[] {
     const notices: string[] = [];
     const putAside = (path: string) => void notices.push(...this.#putAside(path));
+    if (isEnd) this.#adoptRepositories(putAside);
     for (const path of this.#takeChangedNames()) this.#compare(path, putAside);
     if (!this.#isBare && isGitDirectory(this.#options.workspace)) putAside(join(this.#options.workspace, "HEAD"));
     if (this.#isGitNew()) this.#adoptGit(putAside);
@@ -182,7 +193,7 @@ export class ProtectedFiles {
     this.#paths = undefined;
     this.#targets.clear();
     const { workspace, home } = this.#options;
-    this.#git = findGitDirectories(workspace, home);
+    this.#git = findGitDirectories(workspace, home, this.#search.list());
     this.#configs = this.#git.directories.flatMap((directory) =>
       gitConfigs.map((name) => new WatchedConfig(join(directory, name), this.#isPlanted)),
     );
@@ -203,6 +214,24 @@ export class ProtectedFiles {
     if (!keepsStates) this.#isBare = isGitDirectory(workspace);
   }
 
+  /** The same for repositories below the workspace. */
+  #adoptRepositories(putAside: (path: string) => void): void {
+    for (const path of this.#search.findNew()) {
+      const stats = lookAtPath(path);
+      const [directory, worktree] = stats?.isDirectory() ? [path] : stats?.isFile() ? followLink(path) : [];
+      if (directory === undefined) putAside(path);
+      else if (!this.#git.directories.includes(directory)) this.#made.add(directory);
+      // Its other files were compared with those of its repository.
+      const config = worktree === undefined ? undefined : join(worktree, "config.worktree");
+      if (config !== undefined && lookAtPath(config)) putAside(config);
+    }
+    for (const directory of this.#made) {
+      clean(directory, putAside);
+      this.#configs = this.#configs.filter(({ path }) => dirname(path) !== directory);
+      this.#configs.push(WatchedConfig.createMissing(join(directory, "config"), this.#isPlanted));
+    }
+  }
+
   /** Whether the workspace has become a repository. */
   #isGitNew(): boolean {
     return this.#states.get(this.#dotGit)?.kind === "missing" && lookAtPath(this.#dotGit) !== undefined;
@@ -215,18 +244,25 @@ export class ProtectedFiles {
   #adoptGit(putAside: (path: string) => void): void {
     const path = this.#dotGit;
     if (!lookAtPath(path)?.isDirectory()) return putAside(path);
-    const hooks = join(path, "hooks");
-    const planted = lookAtPath(hooks)?.isDirectory()
-      ? listNames(hooks).filter((name) => !name.endsWith(".sample"))
-      : [];
-    for (const name of planted) putAside(join(hooks, name));
-    if (lookAtPath(hooks) && !lookAtPath(hooks)!.isDirectory()) putAside(hooks);
-    for (const name of ["commondir", "config.worktree"]) if (lookAtPath(join(path, name))) putAside(join(path, name));
+    clean(path, putAside);
     this.#readGit({ keepsStates: true });
     const config = join(path, "config");
     this.#configs = this.#configs.filter((known) => known.path !== config);
     this.#configs.push(WatchedConfig.createMissing(config, this.#isPlanted));
   }
+}
+
+/** What git would run or follow, in a git directory that a command has made. */
+function clean(directory: string, putAside: (path: string) => void): void {
+  const hooks = join(directory, "hooks");
+  const stats = lookAtPath(hooks);
+  if (stats && !stats.isDirectory()) putAside(hooks);
+  const planted = stats?.isDirectory() ? listNames(hooks).filter((name) => !name.endsWith(".sample")) : [];
+  for (const path of [
+    ...planted.map((name) => join(hooks, name)),
+    ...["commondir", "config.worktree"].map((name) => join(directory, name)),
+  ])
+    if (lookAtPath(path)) putAside(path);
 }
 
 /** Shorter paths first. */

@@ -44,14 +44,16 @@ describe("a protected path", () => {
 
   const anywhere = toNames(`
     .tau .pi .omp .claude .codex .cursor .gemini .qwen .opencode opencode.json opencode.jsonc .kiro .windsurf .continue
+.factory .roo .kilocode .clinerules .crush.json crush.json .amazonq .junie .augment .trae .kimi
     .aider.conf.yml .mcp.json .vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .idea .fleet
-    .zed .devcontainer .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el .dir-locals-2.el .envrc
-    .mise.toml mise.toml .autoenv .autoenv.zsh .git .git/hooks .git/config .git/config.worktree .git/commondir
-    .git/modules .git/worktrees`);
+    .zed .helix .devcontainer .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el .dir-locals-2.el .envrc
+    .mise.toml mise.toml .mise.local.toml mise.local.toml .mise/config.toml .config/mise.toml .config/mise
+.autoenv .autoenv.zsh .autoenv_leave.zsh .git .git/hooks .git/config .git/config.worktree .git/commondir
+    .git/modules .git/worktrees .git/remotes .git/branches`);
   const atRoot = toNames(`
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
     .kshrc .mkshrc .cshrc .tcshrc .login .inputrc .xprofile .xsession .xsessionrc .xinitrc .pam_environment .gitconfig
-    .ssh .gnupg .vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc`);
+    .ssh .gnupg .vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc .Rprofile .RData`);
   const atHome = toNames(`
     .config/fish .config/autostart .config/systemd .config/environment.d .config/git .config/nvim .config/emacs .vim
     .emacs.d .npmrc .pypirc .local/bin .local/share/applications bin`);

@@ -11,17 +11,19 @@ const toPaths = (text: string): readonly string[] => text.trim().split(/\s+/);
 /** They count in the workspace itself, and for file tools also in any directory below. */
 const anywhere = toPaths(`
 .tau .pi .omp .claude .codex .cursor .gemini .qwen .opencode opencode.json opencode.jsonc .kiro .windsurf .continue
+.factory .roo .kilocode .clinerules .crush.json crush.json .amazonq .junie .augment .trae .kimi
 .aider.conf.yml .mcp.json
-.vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .idea .fleet .zed .devcontainer
+.vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .idea .fleet .zed .helix .devcontainer
 .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el .dir-locals-2.el
-.envrc .mise.toml mise.toml .autoenv .autoenv.zsh
+.envrc .mise.toml mise.toml .mise.local.toml mise.local.toml .mise/config.toml .config/mise.toml .config/mise
+.autoenv .autoenv.zsh .autoenv_leave.zsh
 `);
 
 /** They count in the workspace itself: below, such files are copies that nothing reads. */
 const atRoot = toPaths(`
 .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
 .mkshrc .cshrc .tcshrc .login .inputrc .xprofile .xsession .xsessionrc .xinitrc .pam_environment .gitconfig .ssh .gnupg
-.vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc
+.vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc .Rprofile .RData
 `);
 
 /** They count in a home directory. Many projects have some of them for other reasons. */
@@ -31,7 +33,7 @@ const atHome = toPaths(`
 `);
 
 /** Names of a git directory that make git run a program, or read another directory that does. */
-const inGit = toPaths("hooks config config.worktree commondir modules worktrees");
+const inGit = toPaths("hooks config config.worktree commondir modules worktrees remotes branches");
 
 /** Names that the sandbox protects, relative to the workspace. Git directories have rules of their own. */
 export const protectedNames: readonly string[] = [...anywhere, ...atRoot];

@@ -263,6 +263,12 @@ const gitLater: EscapeCase[] = [
   ],
   ["a remote in a file", "", `${plantBare("e")}; mkdir -p .git/remotes; echo URL: ./e >.git/remotes/origin`, pushRan],
   ["a remote in an old file", "", `${plantBare("e")}; mkdir -p .git/branches; echo ./e >.git/branches/origin`, pushRan],
+  [
+    "a repository below, of which the project knows",
+    "",
+    `git init -q s; cd s; git -c user.name=x -c user.email=x@y commit -q --allow-empty -m x; { ${monitor} } >.git/config; cd ..; git update-index --add --cacheinfo 160000,$(git -C s rev-parse HEAD),s`,
+    statusRan,
+  ],
   ["a large configuration", "rm -rf .git", `git init -q; { ${monitor} ${big} } >.git/config`, statusRan],
   [
     "a large configuration of a worktree",
