@@ -122,6 +122,8 @@ async function execute(client: Client, sender: Sender, fields: Readonly<Record<s
   const { host, session, wire } = client;
   try {
     if (session.attaching) await session.attaching;
+    // Extensions bring templates and skills when they start.
+    if (sender.command === "get_commands") await session.starting;
     // The host checks the name and the parameters.
     const command = { ...fields, type: sender.command } as Command;
     const data: unknown = await host.execute(session.id, command, createOptions(wire, sender));
