@@ -212,6 +212,12 @@ describe("drawing", () => {
     expect(lines[0]).toContain("red");
   });
 
+  test("an item loses no letter if its marker takes all the room", () => {
+    expect(draw("- [ ] todo\n- [x] 日本", 6)).toEqual(["- [ ]", "todo", "- [x]", "日本"]);
+    expect(draw("- [ ] to", 7)).toEqual(["- [ ]", "to"]);
+    expect(draw("- [ ] to", 8)).toEqual(["- [ ] to"]);
+  });
+
   test("no line is wider than asked for", () => {
     fc.assert(
       fc.property(source, fc.integer({ min: 2, max: 30 }), (markdown, width) => {
