@@ -10,7 +10,7 @@ import {
 import { confirm } from "../ask.ts";
 import type { Io } from "../command.ts";
 import { findSessionFile, openCommandContext, readSession } from "./command-context.ts";
-import { formatProblems } from "./sessions-repair.ts";
+import { formatProblems } from "./format-problems.ts";
 import type { CommandArgs } from "./usage.ts";
 
 type Format = "html" | "md" | "jsonl";

@@ -460,8 +460,8 @@ async function createDamaged(workspace: Workspace) {
 }
 
 test("damage behind an index is told by every surface, once", async () => {
-  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok"), textReply("ok")]);
-  const { path } = await createDamaged(workspace);
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok"), textReply("ok"), textReply("ok")]);
+  const { id, path, entries } = await createDamaged(workspace);
   const told = `The session file ${path} is damaged. 3 entries are lost. Line 7 is damaged: its checksum is wrong.`;
   const count = (text: string) => text.split(told).length - 1;
   expect(count((await run(workspace, ["--continue", "-p", "Hi"])).err)).toBe(1);
@@ -471,8 +471,12 @@ test("damage behind an index is told by every surface, once", async () => {
   await rpc.seen(({ type }) => type === "agent_end");
   await rpc.close();
   expect(rpc.records.filter(({ message }) => typeof message === "string" && count(message) === 1)).toHaveLength(1);
-  const exported = await run(workspace, ["sessions", "export", "--format", "md"]);
-  expect(exported.err).toContain("Line 7 is damaged: its checksum is wrong.");
+  const branch = ["sessions", "branch", id, "--from", entries.at(-1)!];
+  for (const args of [["sessions", "export", id, "--format", "md"], branch]) {
+    expect((await run(workspace, args)).err).toContain("Line 7 is damaged: its checksum is wrong.");
+  }
+  // The copy has no damage, so this is the only time to say it.
+  expect(count((await run(workspace, ["--fork", id, "-p", "Hi"])).err)).toBe(1);
 });
 
 test("the first repair finds the damage behind an index", async () => {
