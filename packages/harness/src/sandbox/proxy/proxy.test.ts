@@ -23,6 +23,7 @@ async function start(
 ) {
   const web = createHttpServer((incoming, response) => {
     response.setHeader("x-seen", JSON.stringify(incoming.headers));
+    response.setHeader("proxy-authenticate", "Basic");
     response.end(`${incoming.method} ${incoming.headers.host} ${incoming.url}`);
   }).listen(0, "127.0.0.1");
   await once(web, "listening");
@@ -73,6 +74,7 @@ test("a request to a host that the list names is forwarded, without what is mean
   const seen = JSON.parse(String(answer.headers["x-seen"])) as Record<string, string>;
   expect(seen).toMatchObject({ "x-own": "1" });
   expect(seen).not.toHaveProperty("proxy-authorization");
+  expect(answer.headers).not.toHaveProperty("proxy-authenticate");
   expect(refused).toEqual([]);
 });
 
