@@ -38,3 +38,11 @@ test.for(rows)("an answer about a command does not count for another script: %s"
   expect(await bind("rm -rf ~")).not.toBe(before);
   expect(await bind("echo harmless")).toBe(before);
 });
+
+test("an answer counts for the text and for the commands that were found in it", async () => {
+  const bind = (command: string, commands: string[][]) => bindCommand({ command, commands, cwd: "/" }, files);
+  const before = await bind("$X", [["a"]]);
+  expect(await bind("$X ", [["a"]])).not.toBe(before);
+  expect(await bind("$X", [["b"]])).not.toBe(before);
+  expect(await bind("$X", [["a"]])).toBe(before);
+});

@@ -39,6 +39,7 @@ test.each<[Capability, string, string]>([
   ["write", "/w/app/.GIT/hooks/pre-commit", "ask by protected"],
   ["write", "/w/app/.vscode/tasks.json", "ask by protected"],
   ["write", "/w/app/.tau/settings.json", "ask by protected"],
+  ["write", "/home/ann/.tau/extensions/a.ts", "ask by agent-directory"],
   ["read", "/w/app/.git/hooks/pre-commit", "allow by root"],
   ["write", "/w/app/.gitignore", "allow by root"],
   ["write", "/w/app/.github/workflows/ci.yml", "allow by root"],

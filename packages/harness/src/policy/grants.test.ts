@@ -62,3 +62,19 @@ test("a grant never allows a path that is not below one that was granted", () =>
     }),
   );
 });
+
+test("a rule for the beginning of commands covers others, and a command that looks like one does not", () => {
+  const grants = new Grants();
+  const command = { kind: "command", command: "npm run *" } as const;
+  grants.grant({ capability: "exec", target: command }, "session");
+  expect(grants.isRemembered("exec", { kind: "command", command: "npm run build" })).toBe(false);
+  grants.grant({ capability: "exec", target: command, isPrefix: true }, "session");
+  expect(grants.isRemembered("exec", { kind: "command", command: "npm run build" })).toBe(true);
+});
+
+test("only the names that were granted for a capability are listed for it", () => {
+  const grants = new Grants();
+  grants.grant({ capability: "env", target: { kind: "name", name: "TOKEN" } }, { toolCallId: "1" });
+  grants.grant({ capability: "tool", target: { kind: "name", name: "bash" } }, { toolCallId: "1" });
+  expect(grants.listNames("env", "1")).toEqual(["TOKEN"]);
+});

@@ -519,3 +519,49 @@ test("an answer counts for the directory that the person was asked about", async
   });
   expect((await call("bash", { command: "make" }))?.reason).toMatch(/changed while the question was open/);
 });
+
+test("what asks each time is asked although it was allowed before, and can be allowed for this call only", async () => {
+  const decide = () => ({ kind: "ask", rule: "taint", reason: "Again\u001b[2J.", asksEachTime: true }) as const;
+  const remembered = { covers: async () => true, add: () => Promise.reject(new Error("Nothing is to be added.")) };
+  const { call, grants, questions, outcomes } = createTestJudge({
+    decide,
+    remembered,
+    answers: [{ decision: "allow" }, { decision: "allow", choice: "session" }],
+  });
+  grants.grant({ capability: "read", target: { kind: "path", path: "/outside" } }, "session");
+  expect(await call("read", { path: "/outside/a" })).toBeUndefined();
+  expect(await call("read", { path: "/outside/a" })).toMatchObject({ block: true });
+  expect(questions.map(({ choices }) => choices)).toEqual([[{ choice: "once" }], [{ choice: "once" }]]);
+  expect(questions[0]!.reason).not.toContain("\u001b");
+  expect(outcomes()).toEqual(["allowed taint person /outside/a", "denied taint person /outside/a"]);
+});
+
+test("a tool that needs a scope is denied to a run without it, and judged as others with it", async () => {
+  const tools = [{ ...builtIn.find(({ name }) => name === "read")!, requiredScope: "files" } as DescribedTool];
+  const without = createTestJudge({ tools, hasScope: () => false });
+  expect(await without.call("read", { path: "a" })).toMatchObject({ reason: expect.stringContaining('"files"') });
+  const having = createTestJudge({ tools, hasScope: (scope) => scope === "files" });
+  expect(await having.call("read", { path: "a" })).toBeUndefined();
+});
+
+test("a path that cannot be looked at counts as one that exists", async () => {
+  const { call, questions } = createTestJudge({
+    answers: [{ decision: "deny" }],
+    tools: [
+      {
+        ...builtIn[0]!,
+        name: "open",
+        access: () => [
+          { capability: "read", target: { kind: "path", path: "/outside/typed" }, alternatives: ["/outside/unseen"] },
+        ],
+      },
+    ],
+    files: {
+      realPath: async (path) => path,
+      stat: (path) => (path.endsWith("unseen") ? Promise.reject(new Error("EACCES")) : Promise.resolve(undefined)),
+      readWhole: noScript,
+    },
+  });
+  await call("open", {});
+  expect(questions.map(({ path }) => path)).toEqual(["/outside/unseen"]);
+});

@@ -79,3 +79,17 @@ describe("a configuration of git", () => {
     );
   });
 });
+
+test.each([
+  ["a key in capitals", "[core]\n\tFSMONITOR = evil\n", ["core.fsmonitor"]],
+  ["a section in capitals", '[CORE]\n\tpager = evil\n[REMOTE "a"]\n\tURL = https://a\n', ["core.pager"]],
+  ["an escape that git does not know", "[user]\n\tname = a\\qb\n[core]\n\tpager = evil\n", ["(all)"]],
+  ["a quote that does not close", '[user]\n\tname = "a\n[core]\n\tpager = evil\n', ["(all)"]],
+])("git's own reading counts: %s", (_what, added, keys) => {
+  expect(judgeConfig(plain, plain + added, isPlanted)).toMatchObject({ kind: "undone", keys });
+});
+
+test("a configuration that its owner wrote in an unusual way is kept as it was", () => {
+  const unusual = "[core] bare = false\n";
+  expect(judgeConfig(unusual, plain, isPlanted)).toEqual({ kind: "undone", text: unusual, keys: ["(all)"] });
+});

@@ -42,6 +42,11 @@ describe("the plan", () => {
     ]);
   });
 
+  test("keeps the place of a git directory in which nothing is protected", () => {
+    const plan = lines({ protected: [], pinned: ["/src/app/a/.git"] });
+    expect(plan).toEqual(expect.arrayContaining(["writable /src/app/a", "writable /src/app/a/.git"]));
+  });
+
   test("mounts a directory before everything below it", () => {
     const paths = lines().map((line) => line.split(" ")[1]!);
     for (const [index, path] of paths.entries()) {

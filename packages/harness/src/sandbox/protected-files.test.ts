@@ -263,7 +263,68 @@ describe.runIf(process.platform === "linux")("git directories", () => {
   });
 });
 
-describe("a repository that a command makes below the workspace", () => {
+describe.runIf(process.platform === "linux")("git's own files", () => {
+  const init = (each: Project) => void each.git("init", "-q");
+
+  test("what the user's own link leads to is read-only", () => {
+    const { project, files } = openProject((each) => {
+      each.write("ws/target", "fine");
+      each.link("ws/.envrc", "target");
+    });
+    expect(files.getPaths().readOnly).toEqual([project.path("ws/target")]);
+  });
+
+  test("so are the links of worktrees below, and the git directories of others", () => {
+    const { project, files } = openProject((each) => {
+      init(each);
+      each.git("-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "--allow-empty", "-m", "x");
+      each.git("worktree", "add", "-q", "tree");
+      each.git("worktree", "add", "-q", each.path("elsewhere"));
+    });
+    const { readOnly } = files.getPaths();
+    expect(readOnly).toContain(project.path("ws/tree/.git"));
+    expect(readOnly).toContain(project.path("ws/.git/worktrees/elsewhere"));
+  });
+
+  test.each(["commondir", "config.worktree", "remotes/origin", "branches/origin"])("%s may not appear", (name) => {
+    const { project, files } = openProject(init);
+    project.write(`ws/.git/${name}`, "[core]\n\tpager = evil\n");
+    expect(files.check().join()).toContain(name);
+    expect(project.has(`ws/.git/${name}`)).toBe(false);
+  });
+
+  test.each(["hooks", "commondir", "config.worktree"])("a new repository has no %s that a command made", (name) => {
+    const { project, files } = openProject();
+    init(project);
+    rmSync(project.path(`ws/.git/${name}`), { recursive: true, force: true });
+    project.write(`ws/.git/${name}`);
+    expect(files.check().join()).toContain(name);
+    expect(project.has(`ws/.git/${name}`)).toBe(false);
+  });
+
+  test("a workspace does not become a git directory that names another one", () => {
+    const { project, files } = openProject();
+    project.write("ws/HEAD", "ref: refs/heads/main\n");
+    project.write("ws/commondir", "r\n");
+    expect(files.check().join()).toContain("HEAD");
+    expect(project.has("ws/HEAD")).toBe(false);
+  });
+
+  test("a home directory in the workspace has the names of both", () => {
+    const { project } = openProject();
+    const workspace = project.path("ws");
+    const setAside = createSetAside(project.path("agent/home"), () => "1");
+    const getWritable = () => [workspace];
+    mkdirSync(project.path("ws/me"));
+    const home = project.path("ws/me");
+    const files = new ProtectedFiles({ workspace, shownFrom: workspace, home, setAside, getWritable });
+    for (const name of [".config/fish/config.fish", ".bashrc"]) project.write(`ws/me/${name}`);
+    const notices = files.check().join();
+    for (const name of ["me/.config/fish", "me/.bashrc"]) expect(notices).toContain(`protects ${name}:`);
+  });
+});
+
+describe.runIf(process.platform === "linux")("a repository that a command makes below the workspace", () => {
   const evil = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = evil\n";
 
   test("has nothing that git would run when the command is over, and is protected then", () => {

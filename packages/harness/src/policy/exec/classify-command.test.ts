@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { classifyCommand } from "./classify-command.ts";
+import { classifyArgv, classifyCommand } from "./classify-command.ts";
 
 const context = { cwd: "/src/app", home: "/home/me", workspace: "/src/app" };
 const classify = (command: string) => classifyCommand(command, context);
@@ -72,6 +72,10 @@ describe("text that is refused", () => {
     ["2,000 nodes", "a b c;".repeat(400) + "a;".repeat(500)],
     ["33 nested substitutions", `${"$(".repeat(33)}${")".repeat(33)}`],
     ["unbalanced brackets", "{a,".repeat(20_000)],
+    ["2,000 words", `echo ${"a ".repeat(2_100)}`],
+    ["an escape in code inside of code", "bash -c $'ls \\x1b[2J'"],
+    ["33 nested substitutions in code inside of code", `bash -c '${"$(".repeat(33)}${")".repeat(33)}'`],
+    ["a trap with what is set after it", "trap 'rm -rf $X' EXIT; X=/"],
   ])("%s is denied", ([, command]) => {
     expect(classify(command!).tier).toBe("critical");
   });
@@ -132,4 +136,8 @@ test.for([
 test("a command with more than 2,000 parts is denied, and one with fewer is not", () => {
   expect(classify("a;".repeat(2_500)).tier).toBe("critical");
   expect(classify("a;".repeat(300)).tier).toBe("low");
+});
+
+test("an argument with a zero byte is denied without a shell, too", () => {
+  expect(classifyArgv("echo", ["a\0b"], { cwd: "/w", home: "/home/me", workspace: "/w" }).tier).toBe("critical");
 });

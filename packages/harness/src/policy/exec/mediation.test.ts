@@ -83,6 +83,8 @@ describe("patterns", () => {
   test("a deny pattern does not cover text", () => {
     expect(decide('echo "git push"', { denyPatterns: ["git push"] }).kind).toBe("allow");
     expect(decide("git status", { denyPatterns: ["git push"] }).kind).toBe("allow");
+    // What is not known may become several words.
+    expect(decide("git $WORDS", { denyPatterns: ["git push origin"] }).kind).toBe("deny");
   });
 });
 

@@ -23,6 +23,7 @@ async function start(
 ) {
   const web = createHttpServer((incoming, response) => {
     response.setHeader("x-seen", JSON.stringify(incoming.headers));
+    response.setHeader("proxy-authenticate", "Basic");
     response.end(`${incoming.method} ${incoming.headers.host} ${incoming.url}`);
   }).listen(0, "127.0.0.1");
   await once(web, "listening");
@@ -73,6 +74,7 @@ test("a request to a host that the list names is forwarded, without what is mean
   const seen = JSON.parse(String(answer.headers["x-seen"])) as Record<string, string>;
   expect(seen).toMatchObject({ "x-own": "1" });
   expect(seen).not.toHaveProperty("proxy-authorization");
+  expect(answer.headers).not.toHaveProperty("proxy-authenticate");
   expect(refused).toEqual([]);
 });
 
@@ -325,4 +327,32 @@ test("what the user's own proxy refuses is a failed connection", async () => {
   const { env } = await startUpstream(() => 0, { refuses: true });
   const proxy = await start(["registry.example"], {}, env);
   expect(await tunnel(proxy.port, "registry.example:443", "")).toContain("502 Bad Gateway");
+});
+
+test.each([
+  "0.1.2.3 10.1.2.3 100.64.1.2 127.1.2.3 169.254.169.254 172.16.0.1 172.31.255.1 192.0.0.8 192.0.2.1 192.88.99.1",
+  "192.168.1.1 198.18.0.1 198.19.255.1 198.51.100.1 203.0.113.1 224.0.0.1 239.1.2.3 240.0.0.1 255.255.255.255",
+  ":: ::1 ::127.0.0.1 ::ffff:10.0.0.1 64:ff9b::a00:1 64:ff9b:1::1 100::1 2001::1 2001:db8::1 2002:a00:1::1 3fff::1",
+  "5f00::1 fc00::1 fd12::1 fe80::1 fec0::1 ff02::1",
+])("none of these is an address on the internet: %s", (addresses) => {
+  const isPublic = (address: string) => isPublicAddress({ address, family: address.includes(":") ? 6 : 4 });
+  expect(addresses.split(" ").filter(isPublic)).toEqual([]);
+  expect(["1.1.1.1", "172.32.0.1", "192.0.1.1", "2606:4700::1", "2a00::1"].every(isPublic)).toBe(true);
+});
+
+test.each(["a.example:0", "a.example:65536", "a.example:99999"])(
+  "a port that does not exist is no target: %s",
+  (text) => {
+    expect(parseTarget(text)).toBeUndefined();
+  },
+);
+
+test("both kinds of request dial the address that was judged, not the name", async () => {
+  // The resolver of the system does not know the name, or leads it elsewhere.
+  const { port, webPort } = await start(["localhost:PORT"], { localhost: [{ address: "127.0.0.1", family: 4 }] });
+  const other = createServer((socket) => socket.end("wrong")).listen(webPort, "::1");
+  closing.push(() => other.close());
+  await once(other, "listening").catch(() => undefined);
+  expect((await get(port, `http://localhost:${webPort}/a`)).body).toContain("/a");
+  expect(await tunnel(port, `localhost:${webPort}`, "GET /inside HTTP/1.1\r\nHost: here\r\n\r\n")).toContain("/inside");
 });
