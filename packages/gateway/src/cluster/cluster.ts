@@ -409,6 +409,7 @@ const sessionMethods: readonly string[] = [
   "sessions.close",
   "sessions.subscribe",
   "sessions.unsubscribe",
+  "sessions.tree",
   "agent.interrupt",
 ] satisfies GatewayMethod[];
 
