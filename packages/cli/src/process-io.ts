@@ -58,7 +58,7 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
       void Object.defineProperty(self, "stdout", { configurable: true, enumerable: true, get: () => self.stderr }),
     input: () => (isNullDevice(0) ? undefined : self.stdin),
     terminal,
-    // Only who asks for it needs the stream.
+    // A getter, because creating the stream takes time and few commands need it.
     get columns() {
       return getStdout().columns;
     },
@@ -99,8 +99,8 @@ function hasReader(fd: number): boolean {
 /** Such as a job that a scheduler starts: a stream that says so would be much to load. */
 function isNullDevice(fd: number): boolean {
   try {
-    const given = fstatSync(fd);
-    return given.isCharacterDevice() && given.rdev === statSync(devNull).rdev;
+    const stats = fstatSync(fd);
+    return stats.isCharacterDevice() && stats.rdev === statSync(devNull).rdev;
   } catch {
     // It is closed, or there is no such device: the stream knows what to say.
     return false;

@@ -16,20 +16,20 @@ export type Target =
 
 /** Throws for a path that cannot be written to, and for `log`, the file of the session that is exported. */
 export async function findTarget(path: string, log: string | undefined): Promise<Target> {
-  const found = await unlessMissing(stat(path));
-  if (!found) {
+  const stats = await unlessMissing(stat(path));
+  if (!stats) {
     if (await unlessMissing(lstat(path))) throw refused(`${path} is a link to a file that does not exist`);
     return { kind: "new", path };
   }
-  if (found.isFile()) {
+  if (stats.isFile()) {
     const file = await realpath(path);
     const isLog = log !== undefined && file === (await unlessMissing(realpath(log)));
     if (isLog) throw refused(`${path} is the log of the session, which an export must not replace`);
     return { kind: "file", path: file };
   }
-  if (found.isFIFO()) return { kind: "pipe", path };
-  if (found.isCharacterDevice()) return { kind: "device", path };
-  throw refused(`${path} is ${found.isDirectory() ? "a directory" : "neither a file nor a pipe"}`);
+  if (stats.isFIFO()) return { kind: "pipe", path };
+  if (stats.isCharacterDevice()) return { kind: "device", path };
+  throw refused(`${path} is ${stats.isDirectory() ? "a directory" : "neither a file nor a pipe"}`);
 }
 
 /** Only its owner may read the file: conversations are private. */
