@@ -4,21 +4,14 @@ import { configDefaults, defineConfig } from "vitest/config";
 const conditions = ["@tau/source"];
 
 /**
- * Tests that run when no other test does. The first ones measure wall time or race against processes that multiply: with
- * another test on the second processor, they would measure that test. No other test may depend on how fast the machine is.
+ * Tests that run when no other test does. They measure wall time or race against processes that multiply: with another
+ * test on the second processor, they would measure that test. No other test may depend on how fast the machine is.
  */
 const alone = [
   "packages/cli/test/packed/speed.test.ts",
   "packages/tools/test/bombs.test.ts",
   "packages/tools/test/containment.test.ts",
   "packages/tools/test/speed.test.ts",
-  // Their programs open and remove sockets. A sandbox covers the sockets that it finds, and cannot start if one of them is
-  // gone in that moment; tests of the sandbox have their workspaces beside them in the directory for temporary files.
-  "packages/gateway/test/life/*.test.ts",
-  "packages/cli/test/gateway/*.test.ts",
-  "packages/cli/test/commands/gateway.test.ts",
-  "packages/cli/test/packed/gateway.test.ts",
-  "packages/web/test/*.test.ts",
 ];
 
 export default defineConfig({
