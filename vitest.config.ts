@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Workspaces resolve to their sources in tests, through the condition that the packages' exports name first. */
 const conditions = ["@tau/source"];
@@ -14,6 +15,20 @@ const alone = [
   "packages/tools/test/speed.test.ts",
 ];
 
+/** Short files whose tests take long. They begin first: one that begins last leaves the other worker without work. */
+const longest =
+  /\/(?:web\/test\/browser|sandbox\/(?:escapes|network|session)|torture\/(?:prefixes|processes)|cluster\/\w+|packed\/(?:types|program)|gateway\/test\/kill|laws|packages)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const [first, rest] = [true, false].map((isLong) =>
+      sorted.filter(({ moduleId }) => longest.test(moduleId) === isLong),
+    );
+    return [...first!, ...rest!];
+  }
+}
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -21,6 +36,7 @@ export default defineConfig({
     pool: "forks",
     isolate: false,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     setupFiles: ["scripts/without-disk-sync.ts"],
     // Generous, because a busy machine is no failure. A condition that never comes is reported with its reason first.
     testTimeout: 300_000,
