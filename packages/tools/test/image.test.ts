@@ -125,7 +125,7 @@ describe("what is shown", () => {
   });
 
   test("one that hardly compresses still fits into the limit", async () => {
-    const { image } = await show(draw(1_800, 1_800, true).get_bytes());
+    const { image } = await show(draw(1_300, 1_300, true).get_bytes());
     expect(image.data.length).toBeLessThanOrEqual(4.5 * 1024 * 1024);
     expect(decode(image)!.width).toBeLessThanOrEqual(2_000);
   });
@@ -337,7 +337,7 @@ test("without resizing, images are shown as they are, or the reason why not", as
   const cwd = scratch();
   const wide = draw(2_400, 20).get_bytes();
   writeFileSync(join(cwd, "wide.png"), wide);
-  writeFileSync(join(cwd, "heavy.png"), draw(1_800, 1_800, true).get_bytes());
+  writeFileSync(join(cwd, "heavy.png"), draw(1_300, 1_300, true).get_bytes());
   const tool = createReadTool({ cwd, files: createFiles(), resizesImages: false });
   const { content } = await tool.execute("id", { path: "wide.png" });
   expect((content[1] as ImageContent).data).toBe(Buffer.from(wide).toString("base64"));

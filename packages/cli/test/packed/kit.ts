@@ -208,10 +208,10 @@ const timeoutMs = 100_000;
  * Installs an archive, or a package by its name. Returns why the registry could not be reached, or undefined if the
  * installation succeeded.
  */
-export async function installFromRegistry(directory: string, wanted: string): Promise<string | undefined> {
+export async function installFromRegistry(directory: string, ...wanted: string[]): Promise<string | undefined> {
   const args = ["install", "--prefix", directory, "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
   try {
-    await promisify(execFile)("npm", [...args, "--fetch-retries=0", wanted], { cwd: directory, timeout: timeoutMs });
+    await promisify(execFile)("npm", [...args, "--fetch-retries=0", ...wanted], { cwd: directory, timeout: timeoutMs });
     return undefined;
   } catch (error) {
     const { stderr, killed } = error as { stderr: string; killed: boolean };
