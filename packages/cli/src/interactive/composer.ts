@@ -53,14 +53,7 @@ export class Composer {
     if (this.#settling) await this.#settling;
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await runCommand(name, argument.trim()))) return;
-    try {
-      if (trimmed.startsWith("!")) await shell.run(trimmed);
-      else await this.#outbox.send("steer", text);
-    } catch (error) {
-      // What was not taken is not lost.
-      if (editor.getText() === "") editor.setText(text);
-      throw error;
-    }
+    await this.#deliver(text, () => (trimmed.startsWith("!") ? shell.run(trimmed) : this.#outbox.send("steer", text)));
   }
 
   /** Queues a text for after the run. */
@@ -69,7 +62,18 @@ export class Composer {
     editor.setText("");
     editor.addToHistory(text);
     if (this.#settling) await this.#settling;
-    await this.#outbox.send("follow_up", text);
+    await this.#deliver(text, () => this.#outbox.send("follow_up", text));
+  }
+
+  /** What was not taken comes back to the editor. */
+  async #deliver(text: string, send: () => Promise<unknown>): Promise<void> {
+    const { editor } = this.#options;
+    try {
+      await send();
+    } catch (error) {
+      if (editor.getText() === "") editor.setText(text);
+      throw error;
+    }
   }
 
   /** What was queued comes back to the editor, before what is in it. */
