@@ -376,6 +376,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
     ],
     settings: { compaction: { enabled: true, keepRecentTokens: 50, reserveTokens: 2_000 } },
     async check({ client, events }) {
+      await expect(client.call("compact")).rejects.toThrow("Nothing was compacted: the conversation is empty.");
       await client.call("execute", { prompt: "First." });
       await client.call("execute", { prompt: "Second." });
       const compacted = await client.call("compact", { customInstructions: "Be short." });
