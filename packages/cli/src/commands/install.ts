@@ -134,8 +134,9 @@ export async function enableAll(
     for (const { fetched, entry } of entries) {
       const id = getId(entry);
       await changePackages(context, async (write) => {
-        await fetched.enable();
+        // First: what the settings do not have, nobody would find again if the program was killed now.
         await write((others) => [...others.filter((other) => getId(other) !== id), entry]);
+        await fetched.enable();
       });
       const stored = fetched.names.extensions.length > 0 && (await storeAnswer(context, fetched.source.id, state));
       const version = fetched.locked ? ` ${fetched.locked.resolved.slice(0, 40)}` : "";

@@ -13,8 +13,9 @@ export async function remove(args: CommandArgs, io: Io): Promise<void> {
   for (const entry of entries) {
     const source = parseSource(toDetailed(entry).source, "/");
     await changePackages(context, async (write) => {
-      await write((others) => others.filter((other) => getId(other) !== getId(entry)));
       if (source.kind !== "invalid") await removePackage(source, context);
+      // Last: what the settings do not have, nobody would find again if the program was killed now.
+      await write((others) => others.filter((other) => getId(other) !== getId(entry)));
     });
     if (source.kind !== "invalid") {
       await forgetExtensionTrust(source.id, { agentDir: context.agentDir, ids: systemIds });

@@ -89,6 +89,16 @@ test("removal leaves nothing but the audit", async () => {
   expect((await run(workspace, "list")).out).toContain("No packages are installed.");
 });
 
+test("what cannot be written into the settings is not installed", async () => {
+  const workspace = await create();
+  const { registry, agentDir } = workspace;
+  registry.publish("pack", "1.0.0", { files: extension });
+  await mkdir(agentDir, { recursive: true });
+  await writeFile(join(agentDir, "settings.json"), "{ damaged");
+  expect((await run(workspace, "install npm:pack --trust")).code).not.toBe(0);
+  for (const name of ["npm", "packages-lock.json"]) expect(existsSync(join(agentDir, name)), name).toBe(false);
+});
+
 test("an update shows the new version, and a changed extension has to be agreed to again", async () => {
   const workspace = await create();
   const { registry } = workspace;

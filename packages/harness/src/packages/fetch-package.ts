@@ -1,6 +1,6 @@
 /** Fetches a package beside the installed ones, checks it, and puts it in its place once the user agrees. */
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
@@ -12,7 +12,7 @@ import { getInstallLocation, getScopeDirectory, type PackageDirectories } from "
 import { forgetInstall, recordInstall } from "./install-records.ts";
 import { listResources, type ResourceNames } from "./list-resources.ts";
 import { readLocalPackage } from "./local-package.ts";
-import { changeLock, type LockedPackage, readLock } from "./lock-file.ts";
+import { changeLock, type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
 import type { Manifest } from "./manifest.ts";
 import { type PackageScope, resourceKinds } from "./package-resources.ts";
 import type { GitSource, LocalSource, NpmSource, PackageSource } from "./package-source.ts";
@@ -99,12 +99,12 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
     mustBringSomething(names, source.id);
     const enable = async () => {
       const location = getInstallLocation(scopeDirectory, source, locked);
-      await replace(location.directory, directory);
-      if (scope === "project") await recordInstall(location.directory, { ...options, ids });
-      await changeLock(scopeDirectory, ids, (lock) => lock.set(source.id, locked));
-      if (previous && previous.resolved !== locked.resolved) {
-        await removeInstalled(source, previous, { ...options, ids });
-      }
+      await changeLock(scopeDirectory, ids, async (lock) => {
+        await replace(location.directory, directory);
+        if (scope === "project") await recordInstall(location.directory, { ...options, ids });
+        lock.set(source.id, locked);
+      });
+      await removeUnlocked(source, { ...options, ids });
       await discard();
       return location.root;
     };
@@ -156,17 +156,35 @@ async function replace(target: string, from: string): Promise<void> {
   await rename(from, target);
 }
 
-/** Removes the files of an installed version, and directories that are empty then. */
-export async function removeInstalled(
+/**
+ * Removes all versions that the lock does not have, and directories that are empty then. There may be several: commands are
+ * killed, and two install the same package at once.
+ */
+export async function removeUnlocked(
   source: NpmSource | GitSource,
-  locked: LockedPackage,
   { scope, ids = systemIds, ...directories }: PackageDirectories & { scope: PackageScope; ids?: Ids },
 ): Promise<void> {
   const scopeDirectory = getScopeDirectory(scope, directories);
-  const { directory } = getInstallLocation(scopeDirectory, source, locked);
-  if (scope === "project") await forgetInstall(directory, { ...directories, ids });
-  await rm(directory, { recursive: true, force: true });
-  await removeEmpty(dirname(directory), scopeDirectory);
+  const versions = await listVersions(scopeDirectory, source);
+  const listUnlocked = (lock: PackageLock) => {
+    const locked = lock.get(source.id);
+    const kept = locked && getInstallLocation(scopeDirectory, source, locked).directory;
+    return versions.filter((version) => version !== kept);
+  };
+  if (listUnlocked(await readLock(scopeDirectory)).length === 0) return;
+  await changeLock(scopeDirectory, ids, async (lock) => {
+    for (const version of listUnlocked(lock)) {
+      if (scope === "project") await forgetInstall(version, { ...directories, ids });
+      await rm(version, { recursive: true, force: true });
+      await removeEmpty(dirname(version), scopeDirectory);
+    }
+  });
+}
+
+async function listVersions(scopeDirectory: string, source: NpmSource | GitSource): Promise<string[]> {
+  const prefix = getInstallLocation(scopeDirectory, source, { resolved: "" }).directory;
+  const names = (await unlessMissing(readdir(dirname(prefix)))) ?? [];
+  return names.filter((name) => name.startsWith(basename(prefix))).map((name) => join(dirname(prefix), name));
 }
 
 /** A directory with nothing but the `.gitignore` that we wrote is empty too. */

@@ -42,11 +42,11 @@ export async function readLock(scopeDirectory: string): Promise<PackageLock> {
 
 const maxWaitMs = 60_000;
 
-/** No other process changes it meanwhile. A lock without packages is removed. */
+/** No other process changes it or the installed packages meanwhile. A lock without packages is removed. */
 export async function changeLock(
   scopeDirectory: string,
   ids: Ids,
-  work: (lock: Map<string, LockedPackage>) => void,
+  work: (lock: Map<string, LockedPackage>) => void | Promise<void>,
 ): Promise<void> {
   const path = getLockPath(scopeDirectory);
   const lease = `${path}.lease`;
@@ -58,7 +58,7 @@ export async function changeLock(
     }
     try {
       const lock = new Map(await readLock(scopeDirectory));
-      work(lock);
+      await work(lock);
       await writeLock(path, lock, ids);
     } finally {
       // Removed rather than released, so that no file is left in what may be a repository.

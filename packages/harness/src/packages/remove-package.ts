@@ -1,6 +1,6 @@
 /** Removes installed packages. */
 import { type Ids, systemIds } from "@tau/ai";
-import { removeInstalled } from "./fetch-package.ts";
+import { removeUnlocked } from "./fetch-package.ts";
 import { getScopeDirectory, type PackageDirectories } from "./install-location.ts";
 import { changeLock, readLock } from "./lock-file.ts";
 import type { PackageScope } from "./package-resources.ts";
@@ -13,8 +13,7 @@ export async function removePackage(
 ): Promise<void> {
   if (source.kind === "local") return;
   const scopeDirectory = getScopeDirectory(options.scope, options);
-  const locked = (await readLock(scopeDirectory)).get(source.id);
-  if (!locked) return;
-  await changeLock(scopeDirectory, ids, (lock) => lock.delete(source.id));
-  await removeInstalled(source, locked, { ...options, ids });
+  const isLocked = (await readLock(scopeDirectory)).has(source.id);
+  if (isLocked) await changeLock(scopeDirectory, ids, (lock) => void lock.delete(source.id));
+  await removeUnlocked(source, { ...options, ids });
 }

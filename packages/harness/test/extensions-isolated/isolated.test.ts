@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFi
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { systemIds } from "@tau/ai";
 import { createFiles } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { loadIsolated } from "../../src/extensions/isolated/index.ts";
+import { createHostcallJudge, loadIsolated } from "../../src/extensions/isolated/index.ts";
 import { noUi } from "../../src/extensions/ui.ts";
 import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
 import { verifyLedger } from "../../src/policy/ledger.ts";
@@ -309,6 +310,40 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(silent.decisions).toEqual([]);
     const shown = await load(code, { policy, session: { ui: noUi } });
     await expect(callTool(shown, "go")).rejects.toThrow("wants to use ui");
+  });
+
+  test("asks a person once whether it may use the interface, also if it uses it twice at a time", async () => {
+    const questions: string[] = [];
+    const answers = ["allow", "deny"] as const;
+    for (const decision of answers) {
+      const ask = async ({ summary }: { summary: string }) => {
+        questions.push(summary);
+        return { decision } as const;
+      };
+      const place = createPlace();
+      const parts = {
+        decide: async () => ({ kind: "ask", rule: "test", reason: "It asks." }) as const,
+        ask,
+        audit: () => {},
+        remembered: { covers: async () => false, add: async () => {} },
+        cwd: place.cwd,
+        files: createFiles(),
+        ids: systemIds,
+      };
+      const pathRules = { roots: [place.cwd], home: place.home, agentDir: place.agentDir };
+      const host = await load(
+        toolCode(`ctx.ui.setStatus("a", "b"); ctx.ui.notify("c"); return await ctx.ui.input("?").then(() => "shown");`),
+        {
+          place,
+          session: { ui: noUi },
+          ports: { createJudge: (extension) => createHostcallJudge(parts, { extension, pathRules }) },
+        },
+      );
+      const call = callTool(host, "go");
+      if (decision === "allow") expect(await call).toBe("shown");
+      else await expect(call).rejects.toThrow("did not allow");
+    }
+    expect(questions).toHaveLength(answers.length);
   });
 
   test("waits for a person by itself: neither a dialog nor a question of the policy is its work", async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { getScopeDirectory } from "../../src/packages/install-location.ts";
@@ -65,6 +65,22 @@ test("an update replaces the version, and removal leaves nothing", async () => {
   await removePackage(parseSource("npm:pack", "/") as PackageSource, { ...workspace, scope: "user" });
   expect(existsSync(join(agentDir, "npm"))).toBe(false);
   expect(await listAll(agentDir)).toEqual([]);
+});
+
+test("one version is left when several are installed at once, and none after a removal", async () => {
+  const workspace = await createNpmWorkspace();
+  const { registry, agentDir } = workspace;
+  const versions = ["1.0.0", "2.0.0"];
+  for (const version of versions) registry.publish("pack", version, { files: { "prompts/a.md": version } });
+  const fetched = await Promise.all(versions.map((version) => fetch(workspace, `npm:pack@${version}`)));
+  const directories = await Promise.all(fetched.map((each) => each.enable()));
+  const { resolved } = (await readLock(agentDir)).get("npm:pack")!;
+  expect(directories.filter((directory) => existsSync(directory))).toEqual([directories[versions.indexOf(resolved)]]);
+  // An install that was killed before it wrote the lock.
+  await mkdir(join(agentDir, "npm", "pack@0.9.0"));
+  await mkdir(join(agentDir, "npm", "packer@1.0.0"));
+  await removePackage(parseSource("npm:pack", "/") as PackageSource, { ...workspace, scope: "user" });
+  expect(await readdir(join(agentDir, "npm"))).toEqual(["packer@1.0.0"]);
 });
 
 test("what is fetched and not wanted leaves nothing", async () => {

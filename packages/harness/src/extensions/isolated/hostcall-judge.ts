@@ -12,7 +12,8 @@ export function createHostcallJudge(
   { extension, pathRules }: { extension: string; pathRules: PathRules },
 ): HostcallJudge {
   const grants = new Grants();
-  const judge = createJudge({ ...parts, grants, subject: { kind: "extension", name: extension } });
+  const ask = parts.ask && askForSession(parts.ask, extension);
+  const judge = createJudge({ ...parts, ask, grants, subject: { kind: "extension", name: extension } });
   const createFiles = createGuardedFiles();
   return {
     async judge({ id, method, args, access, summary }, signal) {
@@ -26,3 +27,14 @@ export function createHostcallJudge(
     endCall: (id) => grants.endCall(id),
   };
 }
+
+/** What a person allows an extension as a whole, such as to use the interface, they are not asked about again. */
+const askForSession =
+  (ask: NonNullable<JudgeParts["ask"]>, extension: string): NonNullable<JudgeParts["ask"]> =>
+  async (question, signal) => {
+    const answer = await ask(question, signal);
+    const { target } = question.request;
+    const isWhole = target.kind === "name" && target.name === extension;
+    const isForCall = answer.decision === "allow" && (answer.choice ?? "once") === "once";
+    return isWhole && isForCall ? { ...answer, choice: "session" } : answer;
+  };

@@ -1,5 +1,5 @@
 /** Answers the hostcalls of one extension: declared, within its quota, judged, done, and the failures written down. */
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import type { AccessRequest } from "@tau/tools";
 import { evaluateFor, type PolicyReason } from "../../../policy/extension-policy.ts";
 import type { Capability } from "../../../policy/policy.ts";
@@ -56,6 +56,7 @@ export class HostcallServer {
   readonly #judge: HostcallJudge;
   /** Why it does not get a capability as a whole: asked once, and not again for each call. */
   readonly #refused = new Map<Capability, string>();
+  readonly #questions = new Map<Capability, SerialQueue>();
   /** Decisions that are not written down yet. */
   readonly #deciding = new Set<Promise<unknown>>();
 
@@ -155,17 +156,33 @@ export class HostcallServer {
     return declared === undefined || undeclared.has(capability) || declared.includes(capability);
   }
 
-  async #judgeCall(
+  async #judgeCall(asked: Asked, access: readonly AccessRequest[]): Promise<string | undefined> {
+    const { extension } = this.#parts;
+    const whole = access.find(({ target }) => target.kind === "name" && target.name === extension)?.capability;
+    if (!whole) return await this.#judgeAccess(asked, access);
+    // One after the other: the answer to the first counts for those that wait.
+    return await this.#getQuestions(whole).add(async () => {
+      const known = this.#refused.get(whole);
+      if (known !== undefined) return known;
+      const reason = await this.#judgeAccess(asked, access);
+      if (reason !== undefined && !asked.context.signal.aborted) this.#refused.set(whole, reason);
+      return reason;
+    });
+  }
+
+  #getQuestions(capability: Capability): SerialQueue {
+    const queue = this.#questions.get(capability) ?? new SerialQueue();
+    this.#questions.set(capability, queue);
+    return queue;
+  }
+
+  async #judgeAccess(
     { id, method, args, context }: Asked,
     access: readonly AccessRequest[],
   ): Promise<string | undefined> {
     const { extension, rules, kill } = this.#parts;
-    const whole = access.find(({ target }) => target.kind === "name" && target.name === extension)?.capability;
-    const known = whole && this.#refused.get(whole);
-    if (known !== undefined) return known;
     const summary = `The extension ${extension} calls ${method}.`;
     const reason = await this.#decide(this.#judge.judge({ id, method, args, access, summary }, context.signal));
-    if (whole && reason !== undefined && !context.signal.aborted) this.#refused.set(whole, reason);
     if (access.some(({ capability }) => capability === "exec" || capability === "env")) {
       const kills = rules.noteDangerous(reason === undefined ? "allowed" : "denied");
       if (kills) kill(kills);
