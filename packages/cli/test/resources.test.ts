@@ -110,7 +110,7 @@ test("over RPC a file that was saved counts in the next prompt, and cache_break 
   await prompt("First.", 1);
   await write(workspace.directory, { ".agent/prompts/look.md": "Look.", "AGENTS.md": "Use tabs here." });
   const getCommands = async () => JSON.stringify(await rpc.ask("get_commands"));
-  await expect.poll(getCommands, { timeout: 20_000 }).toContain('"look"');
+  await expect.poll(getCommands).toContain('"look"');
   await rpc.ask("reload");
   await prompt("Second.", 2);
   expect(getLastRequest(workspace).text).toContain("Use tabs here.");

@@ -61,11 +61,11 @@ describe("a call that is given up ends at once, whatever a port is doing", () =>
       return late;
     };
     const call = toolsOn({ spawn }).begin(name, args);
-    await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+    await expect.poll(() => asked.mock.calls.length).toBeGreaterThan(0);
     call.abort();
     expect(await call.outcome).toMatchObject({ code: "aborted" });
     go();
-    await vi.waitFor(() => expect(late).toBeDefined());
+    await expect.poll(() => late).toBeDefined();
     expect(await late!.exit).toEqual({ kind: "signalled", signal: "SIGKILL" });
   });
 });
@@ -79,7 +79,7 @@ describe("a change", () => {
     };
     const { cwd, begin } = toolsOn({ fileSystem: { rename } });
     const first = begin("write", { path: "f", content: "first\n" });
-    await vi.waitFor(() => expect(renamed).toHaveLength(1));
+    await expect.poll(() => renamed).toHaveLength(1);
     const second = begin(name, args);
     await new Promise(setImmediate);
     second.abort();
@@ -97,12 +97,12 @@ describe("a change", () => {
     };
     const { cwd, begin } = toolsOn({ fileSystem: { rename } });
     const first = begin("write", { path: "f", content: "first\n" });
-    await vi.waitFor(() => expect(renamed).toHaveLength(1));
+    await expect.poll(() => renamed).toHaveLength(1);
     first.abort();
     expect(await first.outcome).toMatchObject({ code: "aborted", message: expect.stringContaining("Look whether") });
     const second = begin("edit", { path: "f", edits: [{ oldText: "first", newText: "second" }] });
     renamed[0]!();
-    await vi.waitFor(() => expect(renamed).toHaveLength(2));
+    await expect.poll(() => renamed).toHaveLength(2);
     renamed[1]!();
     await second.outcome;
     expect(readFileSync(join(cwd, "f"), "utf8")).toBe("second\n");

@@ -288,7 +288,7 @@ test.skipIf(process.platform !== "linux")("a holder that has ended and is not ye
   const pid = Number.parseInt(said, 10);
   expect(await acquireLease(path)).toMatchObject({ kind: "busy", holder: { pid } });
   process.kill(pid, "SIGKILL");
-  await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z "));
+  await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z ");
   expect((await acquireLease(path)).kind).toBe("held");
 });
 

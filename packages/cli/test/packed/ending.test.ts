@@ -82,7 +82,7 @@ test("a window that is closed ends the program, and what was typed is kept", asy
   await pty.sees("half a thought");
   const pid = pty.pid();
   pty.close();
-  await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid)).toBe(false);
   expect(listDrafts(workspace)).toHaveLength(1);
 });
 

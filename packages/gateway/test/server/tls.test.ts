@@ -113,7 +113,7 @@ test("a connection without a handshake is closed", async ({ skip }) => {
     return once(socket, "close");
   });
   await Promise.all(closed);
-}, 20_000);
+});
 
 test("programs of the account know the gateway by its certificate, whoever signed it", async ({ skip }) => {
   if (!hasOpenssl) skip("openssl is not installed, which makes the certificate.");

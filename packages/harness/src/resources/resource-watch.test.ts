@@ -43,7 +43,7 @@ async function openWatched(root: string, options: Partial<ResourceLoaderOptions>
     ];
   };
   const settles = async (...texts: string[]) => {
-    await expect.poll(getTexts, { timeout: 20_000 }).toEqual(texts);
+    await expect.poll(getTexts).toEqual(texts);
   };
   return { settles };
 }
@@ -120,7 +120,7 @@ test.runIf(canLimitWatches)(
     await build({ stdin, outfile, bundle: true, platform: "node", format: "esm", packages: "bundle", conditions });
     const command = `echo 3 > /proc/sys/user/max_inotify_watches; exec "$0" "$@"`;
     const args = ["-Ur", "sh", "-c", command, process.execPath, outfile, join(root, "project"), join(root, "agent")];
-    const { stdout } = await promisify(execFile)("unshare", args, { timeout: 30_000 });
+    const { stdout } = await promisify(execFile)("unshare", args, { timeout: 120_000 });
     const [content, problems] = JSON.parse(stdout) as [string, string[]];
     expect(content).toBe("one two");
     expect(problems).toEqual([expect.stringMatching(/^unwatched .*ENOSPC.*Changes count after a reload\.$/)]);

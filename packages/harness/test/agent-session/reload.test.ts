@@ -13,7 +13,7 @@ const getBreaks = ({ events }: Desk) =>
 const skill = (name: string) => `---\nname: ${name}\ndescription: does ${name}\n---\nDo it.\n`;
 
 async function hasPrompt(desk: Desk, content: string): Promise<void> {
-  await expect.poll(() => desk.session.systemPrompt, { timeout: 20_000 }).toContain(content);
+  await expect.poll(() => desk.session.systemPrompt).toContain(content);
 }
 
 test("a file that changes on disk counts from the next prompt on, and the cache break names it", async () => {
@@ -66,7 +66,7 @@ test("a problem that a change brings is told once", async () => {
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, "SKILL.md"), "---\nname: broken\n---\n");
   const getNotices = () => desk.session.notices.filter(({ message }) => message.includes("broken"));
-  await expect.poll(getNotices, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(getNotices).toHaveLength(1);
   await writeFile(join(desk.directory, "AGENTS.md"), "Use tabs here.");
   await hasPrompt(desk, "Use tabs here.");
   expect(getNotices()).toHaveLength(1);

@@ -363,7 +363,7 @@ const survivors: EscapeCase[] = [
   name: `survives by ${what}`,
   attack: attack!,
   // It may only be starting when the command is over.
-  escaped: `for i in 1 2 3 4 5 6 7 8 9 10; do pid=$(pgrep -f "^sleep 300[.]$ID\\$") && kill $pid && exit; sleep 0.03; done; exit 1`,
+  escaped: `for i in $(seq $LOOKS); do pid=$(pgrep -f "^sleep 300[.]$ID\\$") && kill $pid && exit; sleep 0.03; done; exit 1`,
   needs: "pgrep",
 }));
 
@@ -393,7 +393,7 @@ network.push({
 network.push({
   name: "network: a datagram, as of a name server",
   attack: "echo -n $P >/dev/udp/127.0.0.1/$UDP",
-  escaped: 'for i in 1 2 3 4 5 6 7 8 9 10; do grep -qF "$P" $DATAGRAMS && exit 0; sleep 0.02; done; exit 1',
+  escaped: 'for i in $(seq $LOOKS); do grep -qF "$P" $DATAGRAMS && exit 0; sleep 0.02; done; exit 1',
 });
 
 const call = (numbers: { arm64: number; x64: number }, args: string, before = "") =>

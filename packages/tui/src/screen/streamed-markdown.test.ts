@@ -182,7 +182,7 @@ describe("after any pieces of any Markdown", () => {
       }),
       { numRuns: 80 },
     );
-  }, 60_000);
+  });
 
   test("and resizes the screen is that of a fresh terminal, and no word is lost", async () => {
     await fc.assert(
@@ -212,5 +212,5 @@ describe("after any pieces of any Markdown", () => {
       ),
       { numRuns: 80 },
     );
-  }, 60_000);
+  });
 });
