@@ -1,25 +1,33 @@
 import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Workspaces resolve to their sources in tests, through the condition that the packages' exports name first. */
 const conditions = ["@tau/source"];
 
 /**
- * Tests that run when no other test does. The first ones measure wall time or race against processes that multiply: with
- * another test on the second processor, they would measure that test. No other test may depend on how fast the machine is.
+ * Tests that run when no other test does. They measure wall time or race against processes that multiply: with another
+ * test on the second processor, they would measure that test. No other test may depend on how fast the machine is.
  */
 const alone = [
   "packages/cli/test/packed/speed.test.ts",
   "packages/tools/test/bombs.test.ts",
   "packages/tools/test/containment.test.ts",
   "packages/tools/test/speed.test.ts",
-  // Their programs open and remove sockets. A sandbox covers the sockets that it finds, and cannot start if one of them is
-  // gone in that moment; tests of the sandbox have their workspaces beside them in the directory for temporary files.
-  "packages/gateway/test/life/*.test.ts",
-  "packages/cli/test/gateway/*.test.ts",
-  "packages/cli/test/commands/gateway.test.ts",
-  "packages/cli/test/packed/gateway.test.ts",
-  "packages/web/test/*.test.ts",
 ];
+
+/** Short files whose tests take long. They begin first: one that begins last leaves the other worker without work. */
+const longest =
+  /\/(?:web\/test\/browser|sandbox\/(?:escapes|network|session)|torture\/(?:prefixes|processes)|cluster\/\w+|packed\/(?:types|program)|gateway\/test\/kill|laws|packages)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const [first, rest] = [true, false].map((isLong) =>
+      sorted.filter(({ moduleId }) => longest.test(moduleId) === isLong),
+    );
+    return [...first!, ...rest!];
+  }
+}
 
 export default defineConfig({
   resolve: { conditions },
@@ -28,6 +36,8 @@ export default defineConfig({
     pool: "forks",
     isolate: false,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
+    setupFiles: ["scripts/without-disk-sync.ts"],
     // Generous, because a busy machine is no failure. A condition that never comes is reported with its reason first.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -155,7 +155,7 @@ function standardValidator(tool: Tool, standard: StandardSchema): Validator {
 function askStandard(name: string, standard: StandardSchema, value: unknown): Outcome {
   const result = standard.validate(value);
   if ("then" in result) {
-    // Nobody will look at how it ends.
+    // Its result is not used, so a rejection must not count as unhandled.
     result.catch(() => undefined);
     throw new AiError(
       "invalid_schema",

@@ -8,6 +8,8 @@ export interface Io {
   /** Resolves when `out` can take more; undefined if it can now. Await it between large writes. */
   drained: () => Promise<void> | undefined;
   err: (text: string) => void;
+  /** From now on only `out` writes to standard output. What extensions write there goes to standard error. */
+  claimOutput?: () => void;
   /** Standard input; undefined if it is known to be empty. Called only by code that reads it. */
   input: () => Readable | undefined;
   /** Which of the streams are terminals. */

@@ -1,5 +1,5 @@
 /** Options that extensions have registered. They are known once the extensions are loaded. */
-import type { Extension, ExtensionFlags, ExtensionProblem } from "@tau/harness/extensions";
+import type { Extension, ExtensionProblem, ListedRegistrations } from "@tau/harness/extensions";
 import { parseSessionArgs, type SessionOptions } from "./args.ts";
 import { UsageError } from "./errors.ts";
 import { type Flag, flags } from "./flags.ts";
@@ -24,7 +24,7 @@ export async function resolveExtensionFlags(
 }
 
 /** Of several with one name the first counts, and built-in ones count before all. Pure. */
-export function listExtensionFlags(extensions: readonly ExtensionFlags[]): Flag[] {
+export function listExtensionFlags(extensions: readonly Pick<ListedRegistrations, "source" | "flags">[]): Flag[] {
   const found = new Map<string, Flag>();
   for (const extension of extensions) {
     for (const [name, { type, description }] of extension.flags) {

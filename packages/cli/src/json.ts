@@ -2,7 +2,8 @@
  * JSON mode: the header of the session, every event, and the result, one JSON object per line. With `--output-format json`,
  * only the result.
  */
-import type { SessionStats } from "@tau/harness";
+import type { AgentSession, SessionStats } from "@tau/harness";
+import type { SessionEvent } from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import type { ExitCode } from "./exit-codes.ts";
@@ -22,7 +23,7 @@ export const runJson = (options: SessionOptions, io: Io): Promise<ExitCode> =>
     hosted.subscribe((item) => {
       if (item.kind === "event") {
         if (item.event.type === "turn_start") turns++;
-        if (isStream) redactor.redactEvent(item.event).forEach(write);
+        if (isStream) redactor.redactEvent(item.event).forEach((event) => write(withMessage(event, session)));
       } else if (isStream) for (const notice of item.view.live.notices) write({ type: "notice", ...notice });
     });
     return async (outcome, reason) => {
@@ -36,6 +37,12 @@ export const runJson = (options: SessionOptions, io: Io): Promise<ExitCode> =>
       write({ type: "result", answer: getAnswer(outcome), ...result, ...spent, error });
     };
   });
+
+/** As in pi, whose programs take the answer from the end of its message. */
+const withMessage = (event: SessionEvent, { messages }: AgentSession): object =>
+  event.type === "message_end"
+    ? { ...event, message: messages.findLast((message) => message.role === "assistant") }
+    : event;
 
 /** What the run used: the session may have been there before. Pure. */
 function subtract(after: SessionStats, before: SessionStats): { usage: SessionStats["tokens"]; cost: number } {

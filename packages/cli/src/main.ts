@@ -6,6 +6,7 @@ import { commands } from "./commands/index.ts";
 import { getAdvice, getDetails, getErrorExitCode, UsageError } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { isDumb } from "./terminal-text.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { version } from "./version.ts";
 
 /** A command that only the scripts of `tau completion` use. */
@@ -90,23 +91,25 @@ async function checkOptionWords({ print, mode, export: exported, words }: Sessio
 
 async function runMode(given: SessionOptions, io: Io): Promise<ExitCode | void> {
   const { listModels: search, message, files, unknownFlags } = given;
-  // These load no extensions.
+  // Options of extensions are for sessions.
   if (unknownFlags && (search !== undefined || given.export !== undefined)) {
     throw await (await import("./extension-flags.ts")).createUnknownFlagError(unknownFlags);
   }
   if (search !== undefined) {
-    const args = [...(search === true ? [] : [search]), ...(given.offline ? ["--offline"] : [])];
-    return await runCommand("models", args, io);
+    const { listModels } = await import("./commands/models.ts");
+    const positionals = search === true ? [] : [search];
+    return await listModels({ positionals, has: (flag) => flag === "offline" && given.offline }, io, given);
   }
   if (given.export !== undefined) {
     const { exportAsHtml } = await import("./commands/sessions-export.ts");
-    return await exportAsHtml(given.export, message, io);
+    return await untilInterrupted(exportAsHtml(given.export, message, io), io);
   }
   const options = given.extensions.length === 0 ? given : await fetchNamed(given, io);
-  if (options.mode === "rpc") return await (await import("./rpc/rpc.ts")).runRpc(options, io);
   const isInteractive = options.mode === "text" && !options.print && io.terminal.input && io.terminal.out;
   // Such a terminal can only print lines, so a message is answered as with `-p`.
   if (isInteractive && !isDumb(io.env)) return await (await import("./run-interactive.ts")).runInteractive(options, io);
+  io.claimOutput?.();
+  if (options.mode === "rpc") return await (await import("./rpc/rpc.ts")).runRpc(options, io);
   const hasPrompt = message !== "" || files.length > 0 || !io.terminal.input;
   if (isInteractive && !hasPrompt && !options.resume) {
     throw new UsageError("This terminal can only print lines (TERM=dumb). Add a message, or set TERM to what it is.");

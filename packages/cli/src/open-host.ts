@@ -52,7 +52,8 @@ async function openSessionHost(
   });
   const here = await directories.openSettings(io.cwd);
   await checkUnknownFlags(options, directories.extensions, { cwd: io.cwd, agentDir, settings: here });
-  const sessionManager = await openSession(options, io, { ...here.get(), agentDir });
+  const problems: string[] = [];
+  const sessionManager = await openSession(options, io, { ...here.get(), agentDir, problems });
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await directories.openSettings(cwd);
   if (settingsManager !== here) await here.close();
@@ -63,6 +64,7 @@ async function openSessionHost(
     const resolved = await resolveFlags(options, session, directories.extensions.flags);
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
+    for (const problem of problems) session.notify("session", problem);
     if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
     const notice = await takePiNotice(io, { agentDir, settings: settingsManager });
     if (notice !== undefined) session.notify("packages", notice);
@@ -126,11 +128,11 @@ const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
   ...(timeout !== undefined && { timeMs: timeout * 1_000 }),
 });
 
-/** The session that the flags choose; without such a flag, a new one. */
+/** The session that the flags choose; without such a flag, a new one. Adds to `problems` what the user has to know. */
 async function openSession(
   options: SessionOptions,
   io: Io,
-  { agentDir, durability, sessionDir }: Settings & { agentDir: string },
+  { agentDir, durability, sessionDir, problems }: Settings & { agentDir: string; problems: string[] },
 ) {
   const { cwd } = io;
   const directory = getSessionDir(io, options.sessionDir, sessionDir);
@@ -148,8 +150,11 @@ async function openSession(
     const { agent } = options;
     // Before the copy is written.
     if (agent !== undefined) await loadNamedAgent(agentDir, agent);
-    const fields = { ...storage, ...(agent !== undefined && { agentName: agent }) };
-    return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, fields);
+    return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, {
+      ...storage,
+      ...(agent !== undefined && { agentName: agent }),
+      onDamage: (message) => problems.push(message),
+    });
   }
   if (options.sessionId !== undefined) {
     const existing = await SessionManager.findById(cwd, options.sessionId, directory, storage);

@@ -36,9 +36,10 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   const onBroken = () => {
     if (!interrupt.signal.aborted) interrupt.abort("SIGPIPE");
   };
+  const getStdout = Object.getOwnPropertyDescriptor(self, "stdout")!.get as () => NodeJS.WriteStream;
   const createOutput = (fd: number, stream: () => Writable) =>
     new Output({ fd, stream, hasReader: () => hasReader(fd), clock: systemClock, onBroken });
-  const out = createOutput(1, () => self.stdout);
+  const out = createOutput(1, getStdout);
   const err = createOutput(2, () => self.stderr);
   const terminal = { input: isatty(0), out: isatty(1), err: isatty(2) };
   const io: Io = {
@@ -53,11 +54,13 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
       err.write(terminal.err ? toTerminalText(text) : text);
       err.flush();
     },
+    claimOutput: () =>
+      void Object.defineProperty(self, "stdout", { configurable: true, enumerable: true, get: () => self.stderr }),
     input: () => (isNullDevice(0) ? undefined : self.stdin),
     terminal,
-    // Only who asks for it needs the stream.
+    // A getter, because creating the stream takes time and few commands need it.
     get columns() {
-      return self.stdout.columns;
+      return getStdout().columns;
     },
     colour: terminal.out && !self.env["NO_COLOR"] && !isDumb(self.env),
     signal: interrupt.signal,
@@ -96,8 +99,8 @@ function hasReader(fd: number): boolean {
 /** Such as a job that a scheduler starts: a stream that says so would be much to load. */
 function isNullDevice(fd: number): boolean {
   try {
-    const given = fstatSync(fd);
-    return given.isCharacterDevice() && given.rdev === statSync(devNull).rdev;
+    const stats = fstatSync(fd);
+    return stats.isCharacterDevice() && stats.rdev === statSync(devNull).rdev;
   } catch {
     // It is closed, or there is no such device: the stream knows what to say.
     return false;

@@ -1,7 +1,7 @@
 /** Print and JSON mode: sends the prompt of the command line, then ends the program. */
 import { resolve } from "node:path";
 import { type AgentSession, HarnessError, isSilent, type RunOutcome } from "@tau/harness";
-import type { HostedSession } from "@tau/harness/host";
+import { getMessageText, type HostedSession } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { logAdvice } from "./errors.ts";
@@ -39,7 +39,7 @@ export async function runPrompts(
       return exitCodes.failed;
     }
     const showEnd = await show(hosted);
-    if (hosted.session.extensions) await attachExtensions(hosted.session, options.mode);
+    if (hosted.session.extensions) await attachExtensions(hosted.session, options.mode, io);
     if (isAttended) (await import("./answer-approvals.ts")).answerApprovals(toShownSession(hosted), io);
     const denied: string[] = [];
     hosted.subscribe((item) => {
@@ -64,10 +64,11 @@ export function mustHavePrompt({ message, files }: SessionOptions, input: string
   throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
 }
 
-/** Starts the extensions: nobody can be asked, and nothing but the answer is shown. */
-async function attachExtensions(session: AgentSession, mode: SessionOptions["mode"]): Promise<void> {
+/** Starts the extensions: nobody can be asked. What they say is not the answer, so it goes to standard error. */
+async function attachExtensions(session: AgentSession, mode: SessionOptions["mode"], io: Io): Promise<void> {
   const { noUi } = await import("@tau/harness/extensions");
-  await session.attachSurface({ mode: mode === "text" ? "print" : "json", ui: noUi });
+  const ui = { ...noUi, notify: (message: string) => io.err(`tau: ${message}\n`) };
+  await session.attachSurface({ mode: mode === "text" ? "print" : "json", ui });
 }
 
 /**
@@ -104,12 +105,18 @@ export function toExitCode({ end }: RunOutcome, denied: number): ExitCode {
 }
 
 /** What is printed of a run. Empty if it was interrupted or failed: text before a tool call is not an answer. Pure. */
-export function getAnswer({ end, answer }: RunOutcome): string {
+export function getAnswer({ end, answer, messages }: RunOutcome): string {
   const isOver = end.kind === "done" || end.kind === "stopped" || end.kind === "length" || end.kind === "budget";
-  if (!isOver || !answer || isSilent(answer)) return "";
+  if (!isOver) return "";
+  if (!answer) return messages.flatMap(getShownText).join("\n");
+  if (isSilent(answer)) return "";
   if (answer.content.some(({ type }) => type === "toolCall")) return "";
   return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
+
+/** A message that an extension shows instead of an answer. */
+const getShownText = (message: RunOutcome["messages"][number]): string[] =>
+  message.role === "custom" && message.display ? [getMessageText(message)] : [];
 
 /** Why the run ended; undefined if it is done and has an answer. `denied` has the advice about each denied call. Pure. */
 function formatEnd(outcome: RunOutcome, denied: readonly string[]) {

@@ -151,3 +151,38 @@ test("a prompt that an extension deals with needs no model, and a run that it st
   const { out } = await run(workspace, ["--mode", "json", "/quiet"]);
   expect(JSON.parse(out.trimEnd().split("\n").at(-1)!)).toMatchObject({ type: "result", answer: "", turns: 0 });
 });
+
+test("--list-models and tau models list models of extensions, of those that the other options choose", async () => {
+  const workspace = await createModelWorkspace([]);
+  const provide = (name: string) =>
+    `tau.registerProvider("${name}", { baseUrl: "http://127.0.0.1:9/v1", api: "openai-completions", apiKey: "none",
+      models: [{ id: "one", contextWindow: 32768, maxTokens: 4096 }] });`;
+  await writeExtension(workspace, "found", provide("house"));
+  await writeExtension(workspace, "broken", `tau.registerProvider("bad", { models: [{ id: 1 }] });`);
+  const named = await writeModule(
+    join(workspace.directory, "named.ts"),
+    `export default (tau) => { ${provide("named")} };`,
+  );
+  const all = await run(workspace, ["--list-models", "--offline"]);
+  expect(all).toMatchObject({ code: 0, err: expect.stringMatching(/^tau: broken: .+$/m) });
+  expect(all.out).toMatch(/^acme\/.*\n(.*\n)*house\/one /m);
+  expect((await run(workspace, ["models", "--offline"])).out).toBe(all.out);
+  const chosen = await run(workspace, ["--list-models", "/one", "--offline", "-ne", "-e", named]);
+  expect(chosen).toMatchObject({ code: 0, err: "" });
+  expect(chosen.out).toMatch(/^MODEL.*\nnamed\/one .*\n$/);
+});
+
+test("what a command says in print mode is on standard error, and the message that it shows is the output", async () => {
+  const workspace = await createModelWorkspace([]);
+  await writeExtension(
+    workspace,
+    "report",
+    `tau.registerCommand("report", { handler: (args, ctx) => {
+      ctx.ui.notify("Working on " + args);
+      tau.sendMessage({ customType: "hidden", content: "For the model.", display: false });
+      tau.sendMessage({ customType: "report", content: "All is well.", display: true });
+    } });`,
+  );
+  const expected = { code: 0, out: "All is well.\n", err: "tau: Working on it\n" };
+  expect(await run(workspace, ["-p", "/report it"])).toEqual(expected);
+});

@@ -1,4 +1,6 @@
 /** What extensions ask and show over RPC, in both framings. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writeExtension } from "./extension-kit.ts";
 import { createModelWorkspace, textReply } from "./kit.ts";
@@ -133,6 +135,18 @@ describe("pi's framing", () => {
     client.send({ id: "end", type: "prompt", message: "/stop" });
     expect(await client.done).toBe(0);
     expect(client.records).toContainEqual(expect.objectContaining({ id: "end", success: true }));
+  });
+
+  test("commands are listed once the extensions have started, which may ask something before", async () => {
+    const workspace = await open(`
+      tau.on("session_start", async (event, ctx) => void (await ctx.ui.confirm("Start?", "Really")));
+      tau.on("resources_discover", ({ cwd }) => ({ promptPaths: [cwd + "/greet.md"] }));`);
+    await writeFile(join(workspace.directory, "greet.md"), "Say hello.");
+    const client = serve(workspace);
+    const listed = client.ask("get_commands");
+    const { id } = await client.seen(isRequest("confirm"));
+    client.send({ type: "extension_ui_response", id, confirmed: true });
+    expect(await listed).toMatchObject({ data: { commands: [{ name: "greet", source: "prompt" }] } });
   });
 
   test("a client that is gone answers nothing: the program ends, although an extension waits", async () => {

@@ -234,6 +234,10 @@ test("JSON mode writes the header, then one event per line, then the result, and
   expect(records[0]?.type).toBe("session");
   expect(records.slice(-2).map(({ type }) => type)).toEqual(["agent_end", "result"]);
   expect(records.flatMap(({ type, delta }) => (type === "text_delta" ? delta : [])).join("")).toBe("A\u2028line.");
+  const content = [{ type: "text", text: "A\u2028line." }];
+  expect(records).toContainEqual(
+    expect.objectContaining({ type: "message_end", message: expect.objectContaining({ content }) }),
+  );
 });
 
 test("--resume asks for a session on a terminal, and fails without one", async () => {

@@ -428,6 +428,10 @@ const cases: Readonly<Record<CommandName, Case>> = {
       const { path } = await client.call("export_html");
       expect((await stat(path)).mode & 0o777).toBe(0o600);
       await expect(client.call("export_html", { outputPath: "/dev/null" })).rejects.toThrow("/dev/null is not a file");
+      await writeFile(join(directory, "notes.md"), "Notes.");
+      await client.call("export_html", { outputPath: "talk.html" });
+      await expect(client.call("export_html", { outputPath: "notes.md" })).rejects.toThrow("does not end in .html");
+      expect(await readFile(join(directory, "notes.md"), "utf8")).toBe("Notes.");
     },
   },
   export_jsonl: {
@@ -438,6 +442,9 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(path).toBe(join(directory, "talk.jsonl"));
       const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
       expect(lines.map((line) => (JSON.parse(line) as { type: string }).type)).toContain("message");
+      const { sessionFile } = await client.call("get_state");
+      const ontoLog = client.call("export_jsonl", { outputPath: sessionFile! });
+      await expect(ontoLog).rejects.toThrow("is the log of the session, which an export must not replace");
       await client.call("export_jsonl", { outputPath: "talk.jsonl", redact: true });
       await client.call("export_html", { outputPath: "talk.html", redact: true });
       for (const name of ["talk.jsonl", "talk.html"]) {

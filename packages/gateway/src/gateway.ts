@@ -1,7 +1,7 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { untilTimeout } from "@tau/ai/internal";
-import type { SettingsManager } from "@tau/harness/settings";
+import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import { formatFileProblem, type SettingsManager } from "@tau/harness/settings";
 import { getGatewayFiles } from "@tau/protocol/node";
 import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
@@ -9,7 +9,7 @@ import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import { encodeFrame } from "./client.ts";
 import { openDurableParts } from "./durable-parts.ts";
-import { SessionKeys } from "./http/session-keys.ts";
+import { SessionKeyFile } from "./http/session-keys.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";
 import { createAdmitRun } from "./lanes/hold-place.ts";
 import { LogLines } from "./log-lines.ts";
@@ -34,6 +34,8 @@ export interface GatewayOptions extends ListenOptions {
   settings: SettingsManager;
   /** Default: those of `settings`. */
   getSettings?: () => GatewaySettings;
+  /** Called when the gateway shows another certificate than before. */
+  onCertificate?: () => Promise<void>;
   /** Of the program. */
   version: string;
   log: (line: string) => void;
@@ -86,7 +88,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const subscriptions = new Subscriptions(clock);
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
   const sessionWatch = new SessionWatch({ clock, describe: (id) => parts.sessions.find(id)?.describe() });
-  const reload = () => reloadSettings(settings, parts.sessions);
+  const reload = async () => {
+    const changed = await reloadSettings(settings, parts.sessions);
+    const problems = settings.problems.map(formatFileProblem);
+    try {
+      if (!server.reloadCertificate()) return { changed, problems };
+      await options.onCertificate?.();
+      return { changed: [...changed, "gateway.tls"], problems };
+    } catch (error) {
+      return { changed, problems: [...problems, getErrorMessage(error)] };
+    }
+  };
   const devices = await openDevices({ agentDir, clock, ids, log });
   const guesses = new Guesses(clock, log);
   let isStopping = false;
@@ -112,7 +124,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => cluster.inbox.load(sessionId) }),
       subscriptions,
       settings,
-      reloadGateway: reload,
+      reloadGateway: async () => (await reload()).changed,
       afterCrash: {
         ...inbox.afterCrash,
         wasCut: (sessionId) => inbox.afterCrash.wasCut(sessionId) || cluster?.wasAbandoned(sessionId) === true,
@@ -132,12 +144,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
     }),
     sessionIndex,
-    sessionKeys: new SessionKeys({
-      directory: getGatewayFiles(agentDir).directory,
-      ids,
-      hasSession: async (sessionId) =>
-        cluster ? await cluster.canOpen(sessionId) : (await sessionIndex.find(sessionId)) !== undefined,
-    }),
+    sessionKeys:
+      cluster?.sessionKeys ??
+      new SessionKeyFile({
+        directory: getGatewayFiles(agentDir).directory,
+        ids,
+        hasSession: async (sessionId) => (await sessionIndex.find(sessionId)) !== undefined,
+      }),
     subscriptions,
     sessionWatch,
     cluster,
@@ -159,7 +172,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   return {
     url: server.url,
-    fingerprint: server.fingerprint,
+    get fingerprint() {
+      return server.fingerprint;
+    },
     parts,
     async drain(drainOptions = {}) {
       isStopping = true;

@@ -45,8 +45,11 @@ export interface GatewayParts {
   readonly cluster: Cluster | undefined;
   /** The models that can be used, where no session is open that knows more. */
   readonly listModels: () => Promise<readonly Model[]>;
-  /** Reads the settings again, also those of open sessions; answers with the names of those that changed. */
-  readonly reload: () => Promise<readonly string[]>;
+  /**
+   * Reads the settings again, also those of open sessions, and the certificate. Answers with the names of what changed, and
+   * with what is wrong.
+   */
+  readonly reload: () => Promise<{ changed: string[]; problems: string[] }>;
   readonly logs: LogLines;
   readonly lanes: Lanes;
   readonly runs: RunRecords;

@@ -77,7 +77,6 @@ test("a session becomes lines: messages, calls, results, retries and the end", a
     "retry 1 of 3 after 2000 ms: Busy.",
     "assistant: And so o",
     "cut: the answer reached its length limit",
-    "notice answer_cut: The answer reached its length limit.",
     "end: no_tool_calls (length)",
   ]);
   expect(opened.model.left).toBe(0);

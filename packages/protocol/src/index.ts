@@ -94,7 +94,7 @@ export {
   formatLimit,
   defaultRunMs,
 } from "./run-end.ts";
-export { isDelta, mergeDeltas } from "./deltas.ts";
+export { isDelta } from "./deltas.ts";
 export {
   addOlderEntries,
   emptyView,

@@ -1,36 +1,55 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { SessionEvent } from "./event.ts";
+import type { Delta, SessionEvent } from "./event.ts";
 import { emptyView, reduce } from "./view.ts";
 import { ViewTracker } from "./view-tracker.ts";
 
 const start: SessionEvent = {
   type: "message_start",
-  messageId: "m",
+  messageId: "m1",
   role: "assistant",
   model: "acme",
   usage: { inputTokens: 1 },
 };
-const deltas = Array.from({ length: 1_000 }, (_unused, index): SessionEvent => ({
-  type: index % 3 === 0 ? "thinking_delta" : "text_delta",
-  messageId: "m",
-  delta: `${index} `,
-  index,
-}));
+
+const messageId = fc.constantFrom("m1", "m2");
+const delta = fc.string({ maxLength: 3 });
+const anyDelta: fc.Arbitrary<Delta> = fc.oneof(
+  fc.record({ type: fc.constant("text_delta" as const), messageId, delta, index: fc.nat(9) }),
+  fc.record({ type: fc.constant("thinking_delta" as const), messageId, delta, index: fc.nat(9) }),
+  fc.record(
+    {
+      type: fc.constant("toolcall_delta" as const),
+      messageId,
+      delta,
+      toolCallId: fc.constantFrom("c1", "c2"),
+      toolName: fc.constantFrom("read", "write"),
+    },
+    { requiredKeys: ["type", "messageId", "delta", "toolCallId"] },
+  ),
+);
 
 test("the view is what reducing every event would give, whenever somebody looks", () => {
-  for (const every of [1, 7, 300, Number.POSITIVE_INFINITY]) {
-    const tracker = new ViewTracker();
-    for (const [index, event] of [start, ...deltas].entries()) {
-      tracker.take(event);
-      if (index % every === 0) void tracker.view;
-    }
-    expect(tracker.view).toEqual([start, ...deltas].reduce(reduce, emptyView));
-  }
+  const looks = fc.array(fc.record({ event: anyDelta, isLookedAt: fc.boolean() }));
+  fc.assert(
+    fc.property(looks, (steps) => {
+      const tracker = new ViewTracker();
+      tracker.take(start);
+      let expected = reduce(emptyView, start);
+      for (const { event, isLookedAt } of steps) {
+        tracker.take(event);
+        expected = reduce(expected, event);
+        if (isLookedAt) expect(tracker.view).toEqual(expected);
+      }
+      expect(tracker.view).toEqual(expected);
+    }),
+  );
 });
 
 test("a snapshot replaces what came before it", () => {
   const tracker = new ViewTracker();
-  for (const event of [start, ...deltas]) tracker.take(event);
+  for (const event of [start, { type: "text_delta", messageId: "m1", delta: "a", index: 0 } as const])
+    tracker.take(event);
   tracker.view = emptyView;
   expect(tracker.view).toBe(emptyView);
 });

@@ -1,4 +1,4 @@
-import { truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { deflateSync } from "node:zlib";
@@ -125,7 +125,7 @@ describe("what is shown", () => {
   });
 
   test("one that hardly compresses still fits into the limit", async () => {
-    const { image } = await show(draw(1_800, 1_800, true).get_bytes());
+    const { image } = await show(draw(1_300, 1_300, true).get_bytes());
     expect(image.data.length).toBeLessThanOrEqual(4.5 * 1024 * 1024);
     expect(decode(image)!.width).toBeLessThanOrEqual(2_000);
   });
@@ -244,8 +244,9 @@ describe("a header that lies", () => {
     const head = Buffer.from("RIFF\0\0\0\0", "latin1");
     head.writeUInt32LE(body.length, 4);
     const picture = Buffer.concat([head, body]);
-    await expect(show(picture)).rejects.toThrow(/damaged image: it cannot be decoded/);
-    expect(await measureShowing(write(picture))).toBeLessThan(1_200 * 1024 ** 2);
+    const shown = write(Buffer.alloc(0));
+    expect(await measureShowing(write(picture), shown)).toBeLessThan(1_200 * 1024 ** 2);
+    expect(readFileSync(shown, "utf8")).toMatch(/damaged image: it cannot be decoded/);
   });
 
   test("a module that declares its memory in another way is not run", () => {
@@ -264,9 +265,10 @@ describe("the largest image that is shown", () => {
   const largest = blank(5_000, 5_000);
 
   test("is made smaller, in bounded memory", async () => {
-    const { image } = await show(largest);
-    expect(decode(image)).toEqual({ width: 2_000, height: 2_000 });
-    const growth = await measureShowing(write(largest));
+    const shown = write(Buffer.alloc(0));
+    const growth = await measureShowing(write(largest), shown);
+    const { content } = JSON.parse(readFileSync(shown, "utf8")) as { content: [TextContent, ImageContent] };
+    expect(decode(content[1])).toEqual({ width: 2_000, height: 2_000 });
     expect(growth).toBeGreaterThan(64 * 1024 ** 2);
     expect(growth).toBeLessThan(640 * 1024 ** 2);
   });
@@ -335,7 +337,7 @@ test("without resizing, images are shown as they are, or the reason why not", as
   const cwd = scratch();
   const wide = draw(2_400, 20).get_bytes();
   writeFileSync(join(cwd, "wide.png"), wide);
-  writeFileSync(join(cwd, "heavy.png"), draw(1_800, 1_800, true).get_bytes());
+  writeFileSync(join(cwd, "heavy.png"), draw(1_300, 1_300, true).get_bytes());
   const tool = createReadTool({ cwd, files: createFiles(), resizesImages: false });
   const { content } = await tool.execute("id", { path: "wide.png" });
   expect((content[1] as ImageContent).data).toBe(Buffer.from(wide).toString("base64"));

@@ -10,7 +10,7 @@ import { compare, thisProcess, verdictOn } from "../src/platform/process-mark.ts
 import { withEveryFault } from "../src/testing/faults.ts";
 import { beforeEachCall, directFileSystem, takeTurns } from "./direct-file-system.ts";
 import { bundleProgram } from "./program.ts";
-import { scratch } from "./scratch.ts";
+import { quickScratch, scratch } from "./scratch.ts";
 
 const take = async (path: string, isAlive?: () => Promise<boolean>): Promise<Lease> => {
   const outcome = await acquireLease(path, isAlive ? { isAlive } : {});
@@ -105,7 +105,7 @@ test.for(fileSystems)("with %s, whatever call fails, exactly one process holds i
 test.for(fileSystems)(
   "with %s, in whatever order rivals act and die, never do two living ones hold it",
   async ([, , real]) => {
-    const directory = scratch();
+    const directory = quickScratch();
     let runs = 0;
     const law = fc.asyncProperty(
       fc.array(fc.option(fc.nat(60), { freq: 1 }), { minLength: 2, maxLength: 3 }),

@@ -22,17 +22,22 @@ export function blank(width: number, height: number): Buffer {
   return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", data), chunk("IEND", Buffer.alloc(0))]);
 }
 
-/** How many bytes the memory of a process grows by while it shows the picture in this file, or refuses to. */
-export const measureShowing = (path: string): Promise<number> =>
+/**
+ * How many bytes the memory of a process grows by while it shows the picture in the file `path`, or refuses to. What is
+ * shown is written to the file `shown`, as JSON.
+ */
+export const measureShowing = (path: string, shown: string): Promise<number> =>
   measureGrowth({
     imports: `
+      import { writeFileSync } from "node:fs";
       import { createFakeClock } from "@tau/ai/testing";
       import { createReadTool } from "../src/files/read.ts";
       import { createFiles } from "../src/platform/files.ts";
     `,
     work: `
       const tool = createReadTool({ cwd: "/", files: createFiles(), clock: createFakeClock() });
-      await tool.execute("id", { path: args[0] }).catch(() => {});
+      const result = await tool.execute("id", { path: args[0] }).catch(({ message }) => ({ message }));
+      writeFileSync(args[1], JSON.stringify(result));
     `,
-    args: [path],
+    args: [path, shown],
   });

@@ -143,6 +143,8 @@ export const findStrangeAddresses = ({ requested, url }: PageKit): string[] =>
 /** A browser that was never here before. */
 export async function openContext(browser: Browser, gateway: TestGateway["gateway"]): Promise<OpenContext> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
+  // A busy machine is no failure.
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const [problems, requested] = [[] as string[], [] as string[]];
   page.on("pageerror", (error) => problems.push(String(error)));

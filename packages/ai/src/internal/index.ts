@@ -14,6 +14,7 @@ export { closeAfter } from "./close-after.ts";
 export { deepFreeze } from "./freeze.ts";
 export { Listeners } from "./listeners.ts";
 export { oncePer, oncePerPair } from "./once.ts";
+export { PendingWork } from "./pending-work.ts";
 export { SerialQueue } from "./serial-queue.ts";
 export { stringifyJson } from "./stringify-json.ts";
 export { untilAborted, type UntilAborted } from "./until-aborted.ts";

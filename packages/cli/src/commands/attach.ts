@@ -1,7 +1,7 @@
 /** `tau attach`: the interactive terminal on a session of the gateway. */
 import { openSettings } from "@tau/harness/policy";
 import { idInFileName } from "@tau/harness/session";
-import { type ClientState, type GatewayClient, isGatewayClientError } from "@tau/protocol/client";
+import { type GatewayClient, isGatewayClientError } from "@tau/protocol/client";
 import { connectToGateway } from "@tau/protocol/node";
 import { getAgentDir } from "../agent-dir.ts";
 import { parseSessionArgs } from "../args.ts";
@@ -9,6 +9,7 @@ import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { createRemoteClient, waitUntilLoaded } from "../gateway/remote-client.ts";
+import { watchConnection } from "../gateway/watch-connection.ts";
 import { createProgram } from "../program.ts";
 import { runTerminal } from "../run-terminal.ts";
 import { version } from "../version.ts";
@@ -85,28 +86,3 @@ const createOtherSessions = (gateway: GatewayClient) => ({
     throw new Error("The demonstration runs in a program of its own: tau demo.");
   },
 });
-
-/** Says once that the connection is lost, and once that it is there again. */
-function watchConnection(gateway: GatewayClient, notify: (message: string) => void): () => void {
-  let isLost = false;
-  let isStopping = false;
-  const stops = [
-    gateway.onGatewayEvent(({ event }) => void (event === "gateway.stopping" && (isStopping = true))),
-    gateway.onState((state: ClientState) => {
-      if (state.kind === "waiting" && !isLost) {
-        isLost = true;
-        notify(isStopping ? stopped : lost);
-      } else if (state.kind === "open") {
-        if (isLost) notify("The connection to the gateway is there again.");
-        isLost = false;
-        isStopping = false;
-      } else if (state.kind === "refused") notify(`The gateway refuses this terminal: ${state.reason.message}`);
-    }),
-  ];
-  return () => {
-    for (const stop of stops) stop();
-  };
-}
-
-const stopped = "The gateway was stopped. This terminal connects again when it runs.";
-const lost = "The connection to the gateway is lost. The session goes on there, and this terminal connects again.";

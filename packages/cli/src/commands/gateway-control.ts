@@ -1,9 +1,11 @@
-/** `tau gateway status` and `stop`. */
+/** `tau gateway status`, `reload` and `stop`. */
 import type { GatewayStatus } from "@tau/gateway";
+import type { MethodData } from "@tau/protocol/gateway";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { askGateway, notRunning } from "../gateway/ask-gateway.ts";
+import { askGateway, callGateway, notRunning } from "../gateway/ask-gateway.ts";
 import { jsonLine } from "../json-line.ts";
+import { cleanLine } from "../table.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function showStatus(args: CommandArgs, io: Io): Promise<ExitCode | void> {
@@ -30,6 +32,15 @@ function formatTime(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return `${Math.floor(ms / 1_000)} s`;
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export async function reloadGateway(_args: CommandArgs, io: Io): Promise<ExitCode | void> {
+  const answer = (await callGateway(io, "gateway.reload")) as MethodData<"gateway.reload"> | undefined;
+  if (!answer) throw new Error(notRunning);
+  const { changed, problems } = answer;
+  for (const problem of problems) io.err(`tau: ${cleanLine(problem)}\n`);
+  io.out(changed.length > 0 ? `New: ${changed.join(", ")}\n` : "Nothing has changed.\n");
+  return problems.length > 0 ? exitCodes.failed : exitCodes.done;
 }
 
 export async function stopGateway(args: CommandArgs, io: Io): Promise<ExitCode | void> {

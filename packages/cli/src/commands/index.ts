@@ -124,6 +124,7 @@ export const commands: readonly Command[] = [
     usage: [
       "tau gateway [--host HOST] [--port PORT] [--cluster URL]  Serve sessions until it is stopped; on this machine only by default",
       "tau gateway status [--json]  Whether your gateway runs, and where",
+      "tau gateway reload  Take changed settings and a renewed certificate; clients stay",
       "tau gateway stop [--now]  Stop it when its runs are over, at most 30 s later; with --now, at once",
       "tau gateway logs [-n, --lines N] [-f, --follow]  What it has written into its log, 100 lines by default",
       "tau gateway token  The token of your account, for programs that need one",

@@ -1,19 +1,26 @@
 import { type Model } from "@tau/ai";
 import { closeAfter, didYouMean } from "@tau/ai/internal";
+import type { ModelRegistry } from "@tau/harness";
 import { formatFileProblem } from "@tau/harness/settings";
 import { isOffline } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { firstRunText } from "../first-run.ts";
 import { jsonLine } from "../json-line.ts";
+import { allExtensions, type ChosenExtensions, loadRegistrations } from "../load-registrations.ts";
 import { type Column, tableText } from "../table.ts";
 import { openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 
-export async function listModels(args: CommandArgs, io: Io): Promise<ExitCode | void> {
+export async function listModels(
+  args: Pick<CommandArgs, "has" | "positionals">,
+  io: Io,
+  chosen: ChosenExtensions = allExtensions,
+): Promise<ExitCode | void> {
   return await closeAfter(await openAccess(io), async (access) => {
     const { registry } = access;
     reportNotices(access, io);
+    await addExtensionModels(registry, io, chosen);
     for (const problem of registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
     // Only the servers on this machine know which models they serve.
     if (!args.has("offline") && !isOffline(io)) await registry.discover();
@@ -35,6 +42,16 @@ export async function listModels(args: CommandArgs, io: Io): Promise<ExitCode | 
     const rows = models.map((model) => [...toRow(model), usable.has(model) ? "yes" : "no"]);
     return io.out(tableText(args.has("all") ? [...columns, { title: "KEY" }] : columns, rows, io));
   });
+}
+
+/** What a session would have, too. */
+async function addExtensionModels(registry: ModelRegistry, io: Io, chosen: ChosenExtensions): Promise<void> {
+  const extensions = await loadRegistrations(io, chosen);
+  if (extensions.every(({ providers }) => providers.size === 0)) return;
+  const { createProviders, registerProviders } = await import("@tau/harness/extensions");
+  for (const { extension, message } of registerProviders(extensions, createProviders(registry))) {
+    io.err(`tau: ${extension}: ${message}\n`);
+  }
 }
 
 /** Whether a model has every word of the search in its name. */

@@ -1,6 +1,7 @@
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { untilInterrupted } from "../until-interrupted.ts";
 import { commandHelp } from "./command-help.ts";
 import { commands } from "./index.ts";
 import { type CommandArgs, parseCommandArgs, parseUsages } from "./usage.ts";
@@ -11,17 +12,18 @@ type Runner = (args: CommandArgs, io: Io) => Promise<ExitCode | void>;
 /** The code behind each command, loaded when it runs. */
 const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>>> = {
   sessions: {
-    list: async (args, io) => (await import("./sessions-list.ts")).list(args, io),
-    tree: async (args, io) => (await import("./sessions-tree.ts")).showTree(args, io),
-    show: async (args, io) => (await import("./sessions-show.ts")).show(args, io),
+    list: async (args, io) => await untilInterrupted((await import("./sessions-list.ts")).list(args, io), io),
+    tree: async (args, io) => await untilInterrupted((await import("./sessions-tree.ts")).showTree(args, io), io),
+    show: async (args, io) => await untilInterrupted((await import("./sessions-show.ts")).show(args, io), io),
     switch: async (args, io) => (await import("./sessions-change.ts")).switchTo(args, io),
     branch: async (args, io) => (await import("./sessions-change.ts")).branchFrom(args, io),
     rename: async (args, io) => (await import("./sessions-change.ts")).rename(args, io),
     delete: async (args, io) => (await import("./sessions-delete.ts")).deleteSessions(args, io),
     restore: async (args, io) => (await import("./sessions-delete.ts")).restoreSessions(args, io),
-    export: async (args, io) => (await import("./sessions-export.ts")).exportSession(args, io),
+    export: async (args, io) =>
+      await untilInterrupted((await import("./sessions-export.ts")).exportSession(args, io), io),
     import: async (args, io) => (await import("./sessions-import.ts")).importFile(args, io),
-    repair: async (args, io) => (await import("./sessions-repair.ts")).repair(args, io),
+    repair: async (args, io) => await untilInterrupted((await import("./sessions-repair.ts")).repair(args, io), io),
   },
   models: async (args, io) => (await import("./models.ts")).listModels(args, io),
   auth: {
@@ -66,6 +68,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
   gateway: {
     "": async (args, io) => (await import("./gateway.ts")).runGateway(args, io),
     status: async (args, io) => (await import("./gateway-control.ts")).showStatus(args, io),
+    reload: async (args, io) => (await import("./gateway-control.ts")).reloadGateway(args, io),
     stop: async (args, io) => (await import("./gateway-control.ts")).stopGateway(args, io),
     logs: async (args, io) => (await import("./gateway-logs.ts")).showLogs(args, io),
     token: async (args, io) => (await import("./gateway-devices.ts")).printToken(args, io),

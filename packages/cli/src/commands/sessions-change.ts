@@ -12,6 +12,7 @@ import {
   openCommandContext,
   readSession,
 } from "./command-context.ts";
+import { formatProblems } from "./format-problems.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /**
@@ -42,6 +43,7 @@ export async function branchFrom(args: CommandArgs, io: Io): Promise<void> {
       const name = args.value("name");
       if (name !== undefined) await branch.appendSessionInfo(name);
       io.out(`${branch.id}\n`);
+      io.err(formatProblems(source.problems));
       io.err(`It continues from ${entryId} of ${source.id}. To use it: tau --continue\n`);
     });
   });

@@ -10,7 +10,7 @@ import {
 import { confirm } from "../ask.ts";
 import type { Io } from "../command.ts";
 import { findSessionFile, openCommandContext, readSession } from "./command-context.ts";
-import { formatProblems } from "./sessions-repair.ts";
+import { formatProblems } from "./format-problems.ts";
 import type { CommandArgs } from "./usage.ts";
 
 type Format = "html" | "md" | "jsonl";
@@ -57,7 +57,7 @@ async function write(reference: string | undefined, options: WriteOptions, io: I
     await io.drained();
     return;
   }
-  const target = await findTarget(resolve(context.cwd, output));
+  const target = await findTarget(resolve(context.cwd, output), path);
   if (target.kind === "file") {
     const declined = `${target.path} was not replaced.`;
     await confirm(io, `${target.path} exists already. Replace it?`, { yes: replaces(target.path), declined });

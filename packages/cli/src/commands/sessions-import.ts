@@ -3,7 +3,7 @@ import { importSessionFile } from "@tau/harness/export";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { openCommandContext } from "./command-context.ts";
-import { formatProblems } from "./sessions-repair.ts";
+import { formatProblems } from "./format-problems.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** Copies a file to a new session of this directory. */

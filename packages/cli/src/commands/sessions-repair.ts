@@ -13,6 +13,7 @@ import { sessionDirectory, type SessionProblem } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { type CommandContext, findOwnSessionFile, openCommandContext } from "./command-context.ts";
+import { formatProblems } from "./format-problems.ts";
 import { keepFileTimes } from "./sessions-change.ts";
 import type { CommandArgs } from "./usage.ts";
 
@@ -73,13 +74,4 @@ function formatRepaired({ id, keptAs, entries, problems }: Repaired): string {
   if (problems.length === 0) return `${id} has ${entries} entries and no damage.\n`;
   const rest = keptAs === undefined ? "and no other damage." : `left. The damaged file was kept: ${keptAs}`;
   return `${formatProblems(problems)}${id} has ${entries} entries ${rest}\n`;
-}
-
-const maxReported = 20;
-
-/** One line for each problem, up to a limit. */
-export function formatProblems(problems: readonly { message: string }[]): string {
-  const more = problems.length - maxReported;
-  const lines = problems.slice(0, maxReported).map(({ message }) => `${message}\n`);
-  return `${lines.join("")}${more > 0 ? `And ${more} more problems like these.\n` : ""}`;
 }

@@ -1,5 +1,6 @@
 import type { CommandData, CommandName, SessionEvent, View } from "@tau/protocol";
-import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
+import { type GatewayClient, GatewayClientError, type RemoteSession } from "@tau/protocol/client";
+import { methodScopes } from "@tau/protocol/gateway";
 import type { SessionClient } from "../interactive/session-client.ts";
 import { createRemoteExtensions } from "./remote-extensions.ts";
 
@@ -7,14 +8,24 @@ import { createRemoteExtensions } from "./remote-extensions.ts";
 export function createRemoteClient(gateway: GatewayClient, sessionId: string): SessionClient {
   return {
     sessionId,
-    execute: async <Name extends CommandName>({ type, ...params }: { type: Name }, options: object = {}) =>
-      (await gateway.session(sessionId).call(type, params as never, options)) as CommandData<Name>,
+    execute: async <Name extends CommandName>({ type, ...params }: { type: Name }, options: object = {}) => {
+      // It would wait unseen, and count minutes later, when the person may want something else.
+      if (gateway.state.kind !== "open" && methodScopes[`session.${type}`] !== "read") throw createAwayError();
+      return (await gateway.session(sessionId).call(type, params as never, options)) as CommandData<Name>;
+    },
     subscribe: (onSnapshot, onEvent) => follow(gateway.session(sessionId), onSnapshot, onEvent),
     to: (other) => createRemoteClient(gateway, other),
     extensions: createRemoteExtensions(() => gateway.session(sessionId)),
     outlivesTerminal: true,
   };
 }
+
+const createAwayError = () =>
+  new GatewayClientError({
+    code: "disconnected",
+    message: "There is no connection to the gateway now. Nothing was sent; try again when it is back.",
+    retryable: true,
+  });
 
 function follow(
   session: RemoteSession,

@@ -237,6 +237,7 @@ export class App {
       move: (other) => this.#show(other),
       settle: (work) => this.#composer.settle(work),
       copy: options.copy,
+      sayMarkdown: (text) => this.#sayMarkdown(text),
       describeKey: (id) => this.#describeKey(id),
       reloadTerminal: async () => (await options.reloadTerminal?.()) ?? [],
     });
@@ -443,6 +444,11 @@ export class App {
 
   #say(text: string, color: "dim" | "warning" | "error" = "dim"): void {
     this.#transcript.addRemark(text, color);
+    this.#tui.requestRender();
+  }
+
+  #sayMarkdown(text: string): void {
+    this.#transcript.addMarkdown(text);
     this.#tui.requestRender();
   }
 

@@ -14,6 +14,7 @@ export interface InterfaceParts extends Pick<
   | "theme"
   | "program"
   | "say"
+  | "sayMarkdown"
   | "move"
   | "run"
   | "settle"

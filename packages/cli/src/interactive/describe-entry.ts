@@ -21,7 +21,13 @@ export function describeEntry(entry: SessionEntry): EntryDescription {
 /** Whether it is an answer that only calls tools. */
 export function isWordless(entry: SessionEntry): boolean {
   if (entry.type !== "message" || entry.message.role !== "assistant") return false;
-  return !entry.message.content.some((block) => block.type === "text" && block.text.trim() !== "");
+  return getAnswerText(entry).trim() === "";
+}
+
+/** The whole text of an answer; empty for any other entry. */
+export function getAnswerText(entry: SessionEntry): string {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return "";
+  return entry.message.content.flatMap((block) => (block.type === "text" ? block.text : [])).join("\n");
 }
 
 /** The whole text of a user message; undefined for any other entry. */

@@ -16,6 +16,8 @@ export interface Interface {
   readonly program: Program;
   /** Prints a remark below the conversation. */
   say(text: string, color?: "dim" | "warning" | "error"): void;
+  /** The same for Markdown of the program itself. */
+  sayMarkdown(text: string): void;
   /** Resolves to what was chosen; undefined if the user closed the list. */
   choose(
     title: string,

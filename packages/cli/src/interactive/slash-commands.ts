@@ -14,6 +14,7 @@ import { changeSettings } from "./commands/settings.ts";
 import { chooseTheme } from "./commands/theme.ts";
 import { openTree } from "./commands/tree.ts";
 import { changeTrust } from "./commands/trust.ts";
+import { getAnswerText } from "./describe-entry.ts";
 import { formatRows } from "./format-rows.ts";
 import type { Interface } from "./interface.ts";
 
@@ -139,8 +140,10 @@ async function compact({ client }: Interface, argument: string): Promise<void> {
 }
 
 async function copyAnswer(ui: Interface): Promise<void> {
-  const { text } = await ui.client.execute({ type: "get_last_assistant_text" });
-  if (text === null) return ui.say("There is no answer yet.");
+  const { text: inContext } = await ui.client.execute({ type: "get_last_assistant_text" });
+  // After a compaction the answers before it are still to be seen.
+  const text = inContext ?? ui.view.log.entries.map(getAnswerText).findLast((answer) => answer.trim() !== "");
+  if (text === undefined) return ui.say("There is no answer yet.");
   ui.copy(text);
   ui.say("Copied.");
 }

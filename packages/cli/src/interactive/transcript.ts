@@ -15,7 +15,7 @@ import {
   type SessionMessage,
   type View,
 } from "@tau/protocol";
-import { type Component, Container, Spacer } from "@tau/tui";
+import { type Component, Container, Markdown, Spacer } from "@tau/tui";
 import { AssistantBlock } from "./blocks/assistant-message.ts";
 import { getText, toFields } from "./blocks/fields.ts";
 import { createNote } from "./blocks/note.ts";
@@ -164,11 +164,19 @@ export class Transcript extends Container {
     return repeated;
   }
 
-  /** Something that is not in the log. It stays where it is: its lines may be printed already. */
   addRemark(text: string, color: "dim" | "warning" | "error"): void {
-    const remarks = [...this.#remarks, createNote(text, this.#look, color)];
+    this.#addRemark(createNote(text, this.#look, color));
+  }
+
+  addMarkdown(text: string): void {
+    this.#addRemark(new Markdown(text, this.#look.outputPad, 0, this.#look.markdown));
+  }
+
+  /** Something that is not in the log. It stays where it is: its lines may be printed already. */
+  #addRemark(remark: Component): void {
+    const remarks = [...this.#remarks, remark];
     if (this.#remarks.length === 0) this.addChild(new Spacer(1));
-    this.addChild(remarks.at(-1)!);
+    this.addChild(remark);
     this.#remarks = remarks;
   }
 

@@ -28,6 +28,8 @@ export class CurrentSession {
   #attached: AgentSession | undefined;
   /** Settles when they have it. */
   #attaching: Promise<void> | undefined;
+  /** Settles when they have started. */
+  #starting: Promise<unknown> | undefined;
   #hosted: HostedSession;
   #piEvents: PiEvents;
   #unsubscribe: () => void;
@@ -52,6 +54,11 @@ export class CurrentSession {
   /** What a command waits for, so that extensions ask this client and nobody else. Undefined if there is nothing. */
   get attaching(): Promise<void> | undefined {
     return this.#attaching;
+  }
+
+  /** Resolves when the extensions have started, which may take as long as the client does not answer them. */
+  get starting(): Promise<unknown> | undefined {
+    return this.#starting;
   }
 
   /** Resolves when an extension has asked something. Undefined without extensions. */
@@ -83,7 +90,9 @@ export class CurrentSession {
       shutdown: () => void session.waitForIdle().then(this.#stop, this.#stop),
     } as const;
     // Not awaited: extensions may ask something when they start, and the answer is a line that has to be read.
-    session.attachSurface(surface).catch((error: unknown) => this.#sendNotice("extension", getErrorMessage(error)));
+    this.#starting = session
+      .attachSurface(surface)
+      .catch((error: unknown) => this.#sendNotice("extension", getErrorMessage(error)));
     this.#attaching = undefined;
   }
 

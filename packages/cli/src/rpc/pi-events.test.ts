@@ -70,3 +70,22 @@ test("a compaction is sent with its result", () => {
     { type: "compaction_end", result: { summary: "All.", tokensBefore: 9, estimatedTokensAfter: 2 } },
   ]);
 });
+
+test("a message of an extension has its events also if there is no run", () => {
+  const entry = {
+    type: "custom_message",
+    id: "1",
+    parentId: null,
+    timestamp: "1970-01-01T00:00:01.000Z",
+    customType: "note",
+    content: "Hello",
+    display: true,
+  } as const;
+  const append = (events: PiEvents) => events.handle({ type: "entry_appended", entry });
+  expect(recordTypes(append)).toEqual(["message_start", "message_end"]);
+  const during = recordTypes((events) => {
+    events.handle(start);
+    append(events);
+  });
+  expect(during).toEqual(["agent_start"]);
+});

@@ -3,7 +3,7 @@ import type { AgentEvent } from "@tau/agent";
 import type { AssistantMessageEvent } from "@tau/ai";
 import type { AgentSessionEvent } from "@tau/harness";
 import { formatNothingToCompact, getMessageText } from "@tau/harness/host";
-import type { CompactionEntry, CompactionResult, SessionEntry, SessionEvent } from "@tau/protocol";
+import type { CompactionEntry, CompactionResult, CustomMessageEntry, SessionEntry, SessionEvent } from "@tau/protocol";
 
 /** As much as the result of a command shows, in UTF-16 units. */
 const maxOutputLength = 50 * 1024;
@@ -22,6 +22,7 @@ export class PiEvents {
   #failure: string | undefined;
   #thinkingLevel: string;
   #compaction: CompactionEntry | undefined;
+  #isRunning = false;
   /** The output of each running command so far: updates in the form of pi repeat it. */
   readonly #outputs = new Map<string, string>();
 
@@ -37,9 +38,11 @@ export class PiEvents {
         // The run continues with a queued message, so the session is not settled.
         this.#agentSettled = undefined;
         this.settle();
+        this.#isRunning = true;
         return this.#send(event);
       case "agent_end":
         this.#agentEnd = { ...event, willRetry: false };
+        this.#isRunning = false;
         return;
       case "message_start":
         return this.#send(event.message.role === "assistant" ? withoutContent(event) : event);
@@ -129,11 +132,18 @@ export class PiEvents {
     this.#send({ type: "thinking_level_changed", level: event.thinkingLevel });
   }
 
-  /** Messages have their own events, and the bookkeeping entries of tau are of no use to clients of pi. */
+  /** Messages of a run have their own events, and the bookkeeping entries of tau are of no use to clients of pi. */
   #handleEntry(entry: SessionEntry): void {
     if (entry.type === "compaction") this.#compaction = entry;
     if (entry.type === "custom" && !entry.customType.startsWith("tau.")) this.#send({ type: "entry_appended", entry });
+    if (entry.type === "custom_message" && !this.#isRunning) this.#sendMessage(entry);
     if (entry.type === "session_info") this.#send({ type: "session_info_changed", name: entry.name });
+  }
+
+  #sendMessage({ customType, content, display, details, timestamp }: CustomMessageEntry): void {
+    const fields = { customType, content, display, details, timestamp: Date.parse(timestamp) };
+    const message = { role: "custom", ...fields };
+    for (const type of ["message_start", "message_end"]) this.#send({ type, message });
   }
 
   #toCompactionEnd(outcome: CompactionResult): object {

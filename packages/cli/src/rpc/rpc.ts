@@ -1,6 +1,6 @@
 /** RPC mode: commands are lines on standard input; responses and events are lines on standard output. */
 import { Readable } from "node:stream";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, untilAborted } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { type CommandOptions, type Host, isLongCommand } from "@tau/harness/host";
 import { type Command, isCommandName } from "@tau/protocol";
@@ -81,13 +81,9 @@ const createTooLong = ({ framing }: Wire): Incoming =>
 
 /** Waits until the output can take more, or the signal is aborted. */
 function createWaitForReader({ drained, signal }: Io): () => Promise<unknown> | undefined {
-  const aborted = new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener("abort", resolve, { once: true });
-  });
   return () => {
     const writable = drained();
-    return writable && Promise.race([writable, aborted]);
+    return writable && untilAborted(writable, signal);
   };
 }
 
@@ -122,6 +118,8 @@ async function execute(client: Client, sender: Sender, fields: Readonly<Record<s
   const { host, session, wire } = client;
   try {
     if (session.attaching) await session.attaching;
+    // Extensions bring templates and skills when they start.
+    if (sender.command === "get_commands") await session.starting;
     // The host checks the name and the parameters.
     const command = { ...fields, type: sender.command } as Command;
     const data: unknown = await host.execute(session.id, command, createOptions(wire, sender));

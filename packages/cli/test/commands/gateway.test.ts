@@ -119,7 +119,12 @@ test("without a gateway, the token and the devices are there, and pairing says w
 test("its log can be read while it runs and afterwards, and has no token", async () => {
   const workspace = await createWorkspace();
   expect((await run(workspace, ["gateway", "logs"])).out).toBe("The gateway has written nothing yet.\n");
+  expect(await run(workspace, ["gateway", "reload"])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("No gateway"),
+  });
   const { url, token } = await startGateway(workspace);
+  expect(await run(workspace, ["gateway", "reload"])).toMatchObject({ code: 0, out: "Nothing has changed.\n" });
   const stop = new AbortController();
   const { io, written } = createIo(workspace, { signal: stop.signal });
   const following = main(["gateway", "logs", "-f"], io);

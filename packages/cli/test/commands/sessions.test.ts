@@ -171,7 +171,11 @@ test("a session that another process writes can be read and switched to, but not
 
 test("export writes HTML, Markdown or JSON lines, and replaces a file only with --yes", async () => {
   const workspace = await createWorkspace();
-  const { id } = await createSession(workspace, ["How many <wheels>?"]);
+  const { id, path: log } = await createSession(workspace, ["How many <wheels>?"]);
+  const before = await readFile(log, "utf8");
+  const ontoLog = await run(workspace, ["sessions", "export", id, "-o", log, "--yes"]);
+  expect(ontoLog).toMatchObject({ code: exitCodes.usage, err: expect.stringContaining("is the log of the session") });
+  expect(await readFile(log, "utf8")).toBe(before);
   expect((await run(workspace, ["sessions", "export", id])).out).toContain("How many &lt;wheels&gt;?");
   expect((await run(workspace, ["sessions", "export", "--format", "md"])).out).toContain("How many");
   const file = join(workspace.directory, "out.jsonl");
@@ -218,6 +222,19 @@ test("an export is readable only by its owner, follows links, and replaces only 
   expect(await exportTo("/dev/null", "--yes")).toMatchObject({ code: 0 });
   expect((await stat("/dev/null")).isCharacterDevice()).toBe(true);
   expect(await exportTo("/dev/full")).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("ENOSPC") });
+});
+
+test("commands that read a whole session do not wait for it when the program is told to end", async () => {
+  const workspace = await createWorkspace();
+  const { id } = await createSession(workspace, ["How many wheels?"]);
+  const commands = ["list", "show", "tree", "export", "repair"].map((name) => ["sessions", name]);
+  for (const args of [...commands, ["--export", id]]) {
+    const ended = await run(workspace, args, { signal: AbortSignal.abort("SIGTERM") });
+    expect([args, ended.code]).toEqual([args, exitCodes.interrupted]);
+    // `head` has read enough.
+    const enough = await run(workspace, args, { signal: AbortSignal.abort("SIGPIPE") });
+    expect([args, enough.code]).toEqual([args, exitCodes.done]);
+  }
 });
 
 test("an export waits for the reader of a pipe, unless it is interrupted", async () => {
@@ -443,8 +460,8 @@ async function createDamaged(workspace: Workspace) {
 }
 
 test("damage behind an index is told by every surface, once", async () => {
-  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok"), textReply("ok")]);
-  const { path } = await createDamaged(workspace);
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok"), textReply("ok"), textReply("ok")]);
+  const { id, path, entries } = await createDamaged(workspace);
   const told = `The session file ${path} is damaged. 3 entries are lost. Line 7 is damaged: its checksum is wrong.`;
   const count = (text: string) => text.split(told).length - 1;
   expect(count((await run(workspace, ["--continue", "-p", "Hi"])).err)).toBe(1);
@@ -454,8 +471,12 @@ test("damage behind an index is told by every surface, once", async () => {
   await rpc.seen(({ type }) => type === "agent_end");
   await rpc.close();
   expect(rpc.records.filter(({ message }) => typeof message === "string" && count(message) === 1)).toHaveLength(1);
-  const exported = await run(workspace, ["sessions", "export", "--format", "md"]);
-  expect(exported.err).toContain("Line 7 is damaged: its checksum is wrong.");
+  const branch = ["sessions", "branch", id, "--from", entries.at(-1)!];
+  for (const args of [["sessions", "export", id, "--format", "md"], branch]) {
+    expect((await run(workspace, args)).err).toContain("Line 7 is damaged: its checksum is wrong.");
+  }
+  // The copy has no damage, so this is the only time to say it.
+  expect(count((await run(workspace, ["--fork", id, "-p", "Hi"])).err)).toBe(1);
 });
 
 test("the first repair finds the damage behind an index", async () => {

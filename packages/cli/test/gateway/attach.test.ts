@@ -9,6 +9,7 @@ import { connectToGateway } from "@tau/protocol/node";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { createRemoteClient, waitUntilLoaded } from "../../src/gateway/remote-client.ts";
+import { watchConnection } from "../../src/gateway/watch-connection.ts";
 import { createWorkspace, run, textReply, toolReply } from "../kit.ts";
 import { type GatewayWorkspace, openGateway } from "./kit.ts";
 
@@ -62,6 +63,25 @@ test("what is typed is answered by the session of the gateway, and a question ca
     return await screen();
   };
   await expect.poll(answer).toContain("I have read it.");
+});
+
+test("while the gateway is away the terminal says so, and keeps what is typed and sent", async () => {
+  const workspace = await openGateway([textReply("Hello.")]);
+  const { gateway, type, screen } = await attach(workspace);
+  const said: string[] = [];
+  const stops = [watchConnection(gateway, (message) => said.push(message))];
+  onTestFinished(() => stops.forEach((stop) => stop()));
+  expect(said).toEqual([]);
+  await workspace.stop();
+  await expect.poll(() => said).toEqual([expect.stringContaining("was stopped")]);
+  // One that begins to look now is told too.
+  const late: string[] = [];
+  stops.push(watchConnection(gateway, (message) => late.push(message)));
+  expect(late).toEqual([expect.stringContaining("is lost")]);
+  type("A thought");
+  type("\r");
+  await expect.poll(screen).toContain("There is no connection to the gateway now.");
+  expect((await screen()).split("A thought").length - 1).toBe(1);
 });
 
 test("leaving does not end the session", async () => {

@@ -122,10 +122,11 @@ test("/changelog shows the file beside the program", async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, "tau.cjs"), "");
   expect(await readChangelog(join(directory, "tau.cjs"))).toBeUndefined();
-  await writeFile(join(directory, "CHANGELOG.md"), "# Changes\n\n- Something new\n");
+  await writeFile(join(directory, "CHANGELOG.md"), "# Changes\n\n- Something **new**\n");
   const app = await openApp([], { program: { readChangelog: () => readChangelog(join(directory, "tau.cjs")) } });
   run(app, "/changelog");
   await app.sees("- Something new");
+  expect(await app.screen()).toContain("\n Changes\n");
 });
 
 test("/doctor shows what the checks say", async () => {

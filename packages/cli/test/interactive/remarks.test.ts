@@ -74,3 +74,22 @@ test("a compaction that fails says so once", async () => {
   await app.sees("Third answer.");
   expect(count(await app.everything(), "could not be compacted")).toBe(1);
 });
+
+test("/copy takes the last answer that is shown, also if it was compacted", async () => {
+  const long = `${"word ".repeat(600)} First answer.`;
+  const app = await openApp([textReply(long), textReply("A summary.")], {
+    settings: { compaction: { keepRecentTokens: 1 } },
+  });
+  send(app, "/copy");
+  await app.sees("There is no answer yet.");
+  send(app, "first question");
+  await app.sees("First answer.");
+  await expect.poll(app.screen).not.toContain("to stop");
+  send(app, "!seq 1 3000; echo later");
+  await expect.poll(app.screen).toMatch(/^ *later$/m);
+  send(app, "/compact");
+  await app.sees("Compacted");
+  send(app, "/copy");
+  await app.sees("Copied.");
+  expect(app.copied).toEqual([long]);
+});

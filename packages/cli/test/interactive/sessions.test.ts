@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { SessionManager } from "@tau/harness";
@@ -251,19 +252,14 @@ describe("/resume", () => {
         const first = await addSession(workspace, workspace.directory, `${head} 0`);
         const text = await readFile(first, "utf8");
         const id = /"id":"([^"]+)"/.exec(text)![1]!;
-        await Promise.all(
-          Array.from({ length: count - 1 }, async (_unused, index) => {
-            // Letters, because a search also looks at ids.
-            const other =
-              id.slice(0, -5) +
-              [...String(index).padStart(5, "0")].map((digit) => "abcdefghij"[Number(digit)]).join("");
-            const lines = text.replaceAll(/,"(?:crc|sum|check\w*)":[^,}]+/g, "");
-            await writeFile(
-              first.replace(id, other),
-              lines.replaceAll(id, other).replace(`${head} 0`, `${head} ${index + 1}`),
-            );
-          }),
-        );
+        const lines = text.replaceAll(/,"(?:crc|sum|check\w*)":[^,}]+/g, "");
+        for (let index = 1; index < count; index++) {
+          // Letters, because a search also looks at ids.
+          const letters = [...String(index).padStart(5, "0")].map((digit) => "abcdefghij"[Number(digit)]).join("");
+          const other = id.slice(0, -5) + letters;
+          const content = lines.replaceAll(id, other).replace(`${head} 0`, `${head} ${index}`);
+          writeFileSync(first.replace(id, other), content);
+        }
       },
     });
     await run(app, "/resume");

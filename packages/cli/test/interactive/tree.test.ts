@@ -105,7 +105,7 @@ describe("/tree", () => {
     const app = await openApp([], {
       args: ["--continue"],
       prepare: async ({ directory, agentDir }) => {
-        const manager = await SessionManager.create(directory, undefined, { agentDir });
+        const manager = await SessionManager.create(directory, undefined, { agentDir, durability: "none" });
         for (let index = 0; index < 10_000; index++) {
           const message = { role: "user", content: `message ${index}`, timestamp: index } as const;
           await manager.appendMessage(message);

@@ -19,20 +19,21 @@ test("--help lists the options of extensions", async () => {
   expect(out).toMatch(/Options of extensions:\n +--plan +Only plan\n/);
 });
 
-test("extensions import the modules of the schema library under both of its names", async () => {
+test("extensions import the schema library under both of its names, and write nothing into the output", async () => {
   const workspace = await createModelWorkspace([textReply("ok")]);
   const source = `import whole, { Type } from "typebox";
     import { Type as Old } from "@sinclair/typebox";
     import { Compile } from "typebox/compile";
     import { Value } from "typebox/value";
     const checks = [Compile(Type.Object({ a: Type.Number() })).Check({ a: 1 }), Value.Check(Old.String(), 1)];
-    export default (tau) => tau.on("input", ({ text }) => ({
-      action: "transform",
-      text: [text, ...checks, whole.String().type].join("; "),
-    }));`;
+    export default (tau) => tau.on("input", ({ text }) => {
+      console.log("one");
+      process.stdout.write("two\\n");
+      return { action: "transform", text: [text, ...checks, whole.String().type].join("; ") };
+    });`;
   await writeModule(join(workspace.agentDir, "extensions", "schemas.ts"), source);
-  const { code, err } = await runPacked(workspace, ["-p", "Go"], { input: "" });
-  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const { code, out, err } = await runPacked(workspace, ["-p", "Go"], { input: "" });
+  expect({ code, out, err }).toEqual({ code: 0, out: "ok\n", err: "one\ntwo\n" });
   expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("Go; true; false; string");
 });
 

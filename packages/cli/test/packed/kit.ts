@@ -37,10 +37,14 @@ function below(path: string): string[] {
  * Returns the directory of the installed program. The archive is unpacked like npm does it, beside copies of its
  * dependencies: no registry is contacted, and no file of the repository can be reached from there.
  */
-export async function installed(): Promise<string> {
+export const installed = (): Promise<string> => (installation ??= install());
+
+let installation: Promise<string> | undefined;
+
+async function install(): Promise<string> {
   const hash = fingerprint();
-  const installation = join(store, hash);
-  const program = join(installation, "node_modules", "@tau", "cli");
+  const directory = join(store, hash);
+  const program = join(directory, "node_modules", "@tau", "cli");
   if (existsSync(program)) return program;
   await mkdir(store, { recursive: true });
   const fresh = await mkdtemp(join(store, "new-"));
@@ -60,7 +64,7 @@ export async function installed(): Promise<string> {
     if (!old.startsWith("new-") && old !== hash) await rm(join(store, old), { recursive: true, force: true });
   }
   // If another process was faster, its installation is used.
-  await rename(fresh, installation).catch(() => rm(fresh, { recursive: true, force: true }));
+  await rename(fresh, directory).catch(() => rm(fresh, { recursive: true, force: true }));
   return program;
 }
 
@@ -90,9 +94,9 @@ export async function installLibraries(directory: string): Promise<void> {
 
 /** The archive that would be published. */
 export async function archive(): Promise<string> {
-  const installation = join(await installed(), "..", "..", "..");
-  const name = (await readdir(installation)).find((name) => name.endsWith(".tgz"));
-  return join(installation, name!);
+  const directory = join(await installed(), "..", "..", "..");
+  const name = (await readdir(directory)).find((name) => name.endsWith(".tgz"));
+  return join(directory, name!);
 }
 
 export interface Started {
@@ -204,10 +208,10 @@ const timeoutMs = 100_000;
  * Installs an archive, or a package by its name. Returns why the registry could not be reached, or undefined if the
  * installation succeeded.
  */
-export async function installFromRegistry(directory: string, wanted: string): Promise<string | undefined> {
+export async function installFromRegistry(directory: string, ...wanted: string[]): Promise<string | undefined> {
   const args = ["install", "--prefix", directory, "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
   try {
-    await promisify(execFile)("npm", [...args, "--fetch-retries=0", wanted], { cwd: directory, timeout: timeoutMs });
+    await promisify(execFile)("npm", [...args, "--fetch-retries=0", ...wanted], { cwd: directory, timeout: timeoutMs });
     return undefined;
   } catch (error) {
     const { stderr, killed } = error as { stderr: string; killed: boolean };

@@ -61,11 +61,11 @@ export class Subscriptions {
     return false;
   }
 
-  /** Tells those who follow a session that it is closed. */
-  close(sessionId: string, reason: string): void {
+  /** Tells those who follow a session that it is closed. Without a reason they are not told, and will follow it again. */
+  close(sessionId: string, reason: string | undefined): void {
     for (const client of this.listClients(sessionId)) {
       this.remove(client, sessionId);
-      this.tellClosed(client, sessionId, reason);
+      if (reason !== undefined) this.tellClosed(client, sessionId, reason);
     }
   }
 

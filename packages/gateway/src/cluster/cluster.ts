@@ -6,9 +6,10 @@ import { createHash } from "node:crypto";
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage, sleep } from "@tau/ai/internal";
 import type { SessionStorage } from "@tau/harness/session";
-import { type GatewayMethod, methodScopes } from "@tau/protocol/gateway";
+import { type GatewayMethod, isGatewayMethod, methodScopes } from "@tau/protocol/gateway";
 import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
+import { nodeCalls } from "../http/node-calls.ts";
 import { callMethod } from "../methods/index.ts";
 import type { MethodContext } from "../methods/method.ts";
 import type { GatewayParts } from "../parts.ts";
@@ -21,6 +22,7 @@ import { placeLog } from "./names.ts";
 import { type ClusterNode, type NodeOptions, openNode } from "./open-node.ts";
 import { type Call, findOther, namesOther, type OtherSession, type SessionCall } from "./other-sessions.ts";
 import { RemoteClient } from "./remote-client.ts";
+import { ClusterSessionKeys } from "./session-keys.ts";
 import { Travels } from "./travels.ts";
 
 export interface ClusterOptions extends NodeOptions {
@@ -47,6 +49,7 @@ export class Cluster {
   readonly inbox: ClusterInbox;
   readonly catalogue: Catalogue;
   readonly keys: ClusterKeys;
+  readonly sessionKeys: ClusterSessionKeys;
   /** The node that ran a session when it was last asked. */
   readonly #owners = new Map<string, string>();
   #stopTelling: () => void;
@@ -60,6 +63,11 @@ export class Cluster {
     this.inbox = new ClusterInbox(node.bus, options.ids);
     this.catalogue = new Catalogue({ ...node, ...options });
     this.keys = new ClusterKeys({ ...node, ...options });
+    this.sessionKeys = new ClusterSessionKeys({
+      ...node,
+      ...options,
+      discard: (sessionId) => this.#trash(getParts(), sessionId),
+    });
     this.#travels = new Travels(getLink, options.ids, (client, sessionId) => {
       this.#owners.delete(sessionId);
       void this.#followAgain(client, sessionId);
@@ -67,8 +75,7 @@ export class Cluster {
     this.#guests = new Guests({
       getLink,
       log,
-      run: ({ method, params, ...context }) =>
-        callMethod({ ...context, parts: getParts() }, { type: "req", id: context.requestId, method, params }),
+      run: ({ method, params, ...rest }) => this.#serve({ ...rest, parts: getParts() }, method, params),
     });
     const { bus, membership, name } = node;
     this.#link = new NodeLink({
@@ -133,7 +140,7 @@ export class Cluster {
     if (call.method === "inbox.replay" || call.method === "inbox.cancel")
       return await this.#callInbox(context, call, here);
     const sessionId = getSessionId(call);
-    return sessionId === undefined ? await here() : await this.#callSession(context, { ...call, sessionId }, here);
+    return sessionId === undefined ? await here() : await this.callSession(context, { ...call, sessionId }, here);
   }
 
   /** What other nodes' clients get from here ends: their nodes look for the sessions elsewhere. Before sessions are closed. */
@@ -149,16 +156,16 @@ export class Cluster {
     await this.#node.close();
   }
 
-  /** Whether this node may open a session: it exists, and no other node has it. */
-  async canOpen(sessionId: string): Promise<boolean> {
-    const { storage, leases } = this.#node;
-    return (await storage.findStore(sessionId)) !== undefined && (await leases.isFree(sessionId));
+  async #serve(context: MethodContext, method: string, params: Record<string, unknown>): Promise<unknown> {
+    const nodeCall = Object.hasOwn(nodeCalls, method) ? nodeCalls[method] : undefined;
+    if (nodeCall) return await this.#runHere(String(params["sessionId"]), () => nodeCall(context, params));
+    return await callMethod(context, { type: "req", id: context.requestId, method, params });
   }
 
   /** A call that another node has found to be for this one. */
   async #serveRemote(context: MethodContext, call: Call, here: () => Promise<unknown>): Promise<unknown> {
     const { method, params } = call;
-    if (method === "session.delete_session") return await this.#trash(context, String(params["session"]));
+    if (method === "session.delete_session") return await this.#trash(context.parts, String(params["session"]));
     const sessionId = getSessionId(call);
     return sessionId === undefined ? await here() : await this.#runHere(sessionId, here);
   }
@@ -186,13 +193,13 @@ export class Cluster {
         return other.answer ?? payload;
       }
       case "trash":
-        return await this.#callSession(context, other.call, () => this.#trash(context, other.call.sessionId));
+        return await this.callSession(context, other.call, () => this.#trash(context.parts, other.call.sessionId));
       case "restore":
         return await this.#restore(other.call.sessionId);
     }
   }
 
-  async #trash({ parts: { sessions } }: MethodContext, sessionId: string): Promise<{ id: string }> {
+  async #trash({ sessions }: GatewayParts, sessionId: string): Promise<{ id: string }> {
     const { storage, leases } = this.#node;
     if (!(await storage.findStore(sessionId))) throw notFound(sessionId);
     if (sessions.find(sessionId)?.hosted.session.hasWork) {
@@ -212,7 +219,8 @@ export class Cluster {
     return { id: sessionId, path: `${placeLog(sessionId).stream}/${sessionId}` };
   }
 
-  async #callSession(context: MethodContext, call: SessionCall, here: () => Promise<unknown>): Promise<unknown> {
+  /** Runs a call where its session is. Tries again while no node has the session, and nothing has happened. */
+  async callSession(context: MethodContext, call: SessionCall, here: () => Promise<unknown>): Promise<unknown> {
     const { clock, sessions } = context.parts;
     const { client } = context;
     const { method, sessionId } = call;
@@ -231,7 +239,7 @@ export class Cluster {
         const outcome = await this.#travel(ownerId, context, call);
         if (outcome.kind === "answered") return outcome.payload;
         this.#owners.delete(sessionId);
-        if (outcome.kind === "lost" && methodScopes[method] !== "read") {
+        if (outcome.kind === "lost" && !(isGatewayMethod(method) && methodScopes[method] === "read")) {
           const text = `The node that runs the session ${sessionId} was lost before it answered. Look at the session before you try again.`;
           throw new GatewayError("unknown_outcome", text);
         }
@@ -280,7 +288,7 @@ export class Cluster {
     const message = (await this.inbox.listAll()).find(({ id }) => id === call.params["id"]);
     if (!message) return await here();
     const { sessionId } = message;
-    return await this.#callSession(context, { ...call, sessionId }, async () => {
+    return await this.callSession(context, { ...call, sessionId }, async () => {
       await this.inbox.load(sessionId);
       return await here();
     });
@@ -401,6 +409,7 @@ const sessionMethods: readonly string[] = [
   "sessions.close",
   "sessions.subscribe",
   "sessions.unsubscribe",
+  "sessions.tree",
   "agent.interrupt",
 ] satisfies GatewayMethod[];
 

@@ -19,6 +19,7 @@ import { Bus } from "./bus.ts";
 import {
   bucketStream,
   catalogueBucket,
+  hookBucket,
   inboxStream,
   keyBucket,
   keySubject,
@@ -111,7 +112,7 @@ function listStreams(replicas: number): StreamConfig[] {
     max_msgs_per_subject: 1,
     allow_rollup_hdrs: true,
   });
-  const buckets = [leaseBucket, nodeBucket, catalogueBucket].map(createBucket);
+  const buckets = [leaseBucket, nodeBucket, catalogueBucket, hookBucket].map(createBucket);
   // A day is counted in nanoseconds.
   const keys = { ...createBucket(keyBucket), max_age: maxAgeMs * 1_000_000 };
   return [...logs, inbox, ...buckets, keys] as StreamConfig[];

@@ -113,12 +113,6 @@ export class SessionLeases {
     return (await this.#read(sessionId))?.record.isTrashed === true;
   }
 
-  /** Whether no other node holds a session. */
-  async isFree(sessionId: string): Promise<boolean> {
-    const last = await this.#read(sessionId);
-    return !last || last.record.nodeId === this.nodeId || !(await this.#isHeld(last.record));
-  }
-
   /** Whether the node that held a session before was lost. */
   wasAbandoned(sessionId: string): boolean {
     return this.#abandoned.has(sessionId);

@@ -4,6 +4,7 @@
  * after which nothing of the writer before it can be stored.
  */
 import type { Ids } from "@tau/ai";
+import { PendingWork } from "@tau/ai/internal";
 import type { AppendOutcome, LogStore } from "@tau/harness/session";
 import { GatewayError } from "../errors.ts";
 import type { Bus, FencedOutcome, StoredMessage } from "./bus.ts";
@@ -45,7 +46,7 @@ export class NatsLogStore implements LogStore {
   #lease: HeldLease | undefined;
   /** Why nothing can be written any more. */
   #failure: AppendOutcome | undefined;
-  readonly #pending = new Set<Promise<unknown>>();
+  readonly #pending = new PendingWork();
   #closing: Promise<void> | undefined;
 
   constructor(options: LogStoreOptions) {
@@ -65,7 +66,7 @@ export class NatsLogStore implements LogStore {
     if (this.#closing)
       throw new GatewayError("conflict", `The session ${this.name} is closed. Open it again to continue.`);
     if (length === 0) return Buffer.alloc(0);
-    return await this.#track(this.#read(position, length));
+    return await this.#pending.add(this.#read(position, length));
   }
 
   async #read(position: number, length: number): Promise<Buffer> {
@@ -85,20 +86,10 @@ export class NatsLogStore implements LogStore {
     return bytes;
   }
 
-  /** `close` waits for `work`. */
-  async #track<T>(work: Promise<T>): Promise<T> {
-    this.#pending.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#pending.delete(work);
-    }
-  }
-
   /** Whatever `sync` says: the servers sync what they acknowledge. */
   async append(bytes: Uint8Array, { position }: { position: number; sync: boolean }): Promise<AppendOutcome> {
     if (this.#closing) return closed;
-    return this.#failure ?? (await this.#track(this.#append(Buffer.from(bytes), position)));
+    return this.#failure ?? (await this.#pending.add(this.#append(Buffer.from(bytes), position)));
   }
 
   async #append(bytes: Buffer, position: number): Promise<AppendOutcome> {
@@ -255,7 +246,7 @@ export class NatsLogStore implements LogStore {
   }
 
   async #close(): Promise<void> {
-    await Promise.allSettled(this.#pending);
+    await this.#pending.whenSettled();
     this.#failure ??= closed;
     await this.#release();
   }

@@ -8,6 +8,8 @@ export const leaseBucket = "tau-leases";
 export const nodeBucket = "tau-nodes";
 export const catalogueBucket = "tau-sessions";
 export const keyBucket = "tau-keys";
+/** The sessions that webhooks share by name. */
+export const hookBucket = "tau-hooks";
 export const inboxStream = "tau-inbox";
 
 export const logStreams: readonly string[] = Array.from({ length: logStreamCount }, (_, index) => logStream(index));

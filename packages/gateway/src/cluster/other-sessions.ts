@@ -15,7 +15,11 @@ export interface Call {
   params: Record<string, unknown>;
 }
 
-export type SessionCall = Call & { sessionId: string };
+/** A method of clients, or one of `nodeCalls`, for a session. */
+export interface SessionCall extends Omit<Call, "method"> {
+  method: string;
+  sessionId: string;
+}
 
 export type OtherSession =
   | { kind: "answer"; payload: unknown }

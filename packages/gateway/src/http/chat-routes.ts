@@ -6,15 +6,16 @@ import { toFault } from "../errors.ts";
 import { endResponse } from "../server/end-response.ts";
 import type { DeviceRoute, RouteAnswer } from "../server/route.ts";
 import { safeHeaders } from "../server/safe-headers.ts";
+import { answerAnywhere } from "./answer-chat.ts";
 import { parseChatRequest } from "./chat-request.ts";
-import { agentPrefix, openChatSession } from "./chat-session.ts";
+import { agentPrefix } from "./chat-session.ts";
 import { type ChatHead, toChatError, toChunk, toCompletion, toUsageChunk } from "./chat-shapes.ts";
-import { followAnswer } from "./follow-answer.ts";
+import type { ChatStep } from "./follow-answer.ts";
 
 const sessionHeader = "x-tau-session";
 
-/** How a run can end without an answer. */
-const runFaults: readonly string[] = ["run_failed", "aborted"];
+/** How a run can end without an answer; `unknown_outcome`: with the node that ran it. */
+const runFaults: readonly string[] = ["run_failed", "aborted", "unknown_outcome"];
 
 type ChatContext = Parameters<DeviceRoute["run"]>[0];
 
@@ -45,29 +46,27 @@ export const chatRoutes: readonly DeviceRoute[] = [
 ];
 
 async function completeChat({ parts, client, headers, body, signal, response }: ChatContext): Promise<RouteAnswer> {
-  const request = parseChatRequest(body);
+  const { stream: isStream, includeUsage, ...request } = parseChatRequest(body);
   const named = headers[sessionHeader];
-  const chat = await openChatSession(parts, request, typeof named === "string" && named !== "" ? named : undefined);
-  const { sessionId } = chat.open.hosted.session;
+  let sessionId = typeof named === "string" && named !== "" ? named : undefined;
   const head: ChatHead = { id: "", created: Math.floor(parts.clock.now() / 1_000), model: request.model };
-  const stream = request.stream ? new ChunkStream(response, sessionId) : undefined;
-  const follow = { parts, client, chat, prompt: request.prompt, signal };
+  const stream = isStream ? new ChunkStream(response) : undefined;
+  const tell = (step: ChatStep) => {
+    if (step.kind === "text") stream?.write(toChunk(head, { content: step.text }));
+    else if (step.kind === "wait") stream?.writeComment();
+    else {
+      head.id = `chatcmpl-${step.messageId}`;
+      sessionId = step.sessionId;
+      stream?.begin(sessionId);
+      stream?.write(toChunk(head, { role: "assistant", content: "" }));
+    }
+  };
+  const call = { ...request, ...(sessionId !== undefined && { sessionId }) };
   try {
-    const answer = await chat.open.use(() =>
-      followAnswer({
-        ...follow,
-        onAccepted: (messageId) => {
-          head.id = `chatcmpl-${messageId}`;
-          stream?.begin();
-          stream?.write(toChunk(head, { role: "assistant", content: "" }));
-        },
-        onText: (text) => stream?.write(toChunk(head, { content: text })),
-        onWait: () => stream?.writeComment(),
-      }),
-    );
-    if (!stream) return { status: 200, body: toCompletion(head, answer), headers: { [sessionHeader]: sessionId } };
+    const answer = await answerAnywhere({ parts, client, signal, tell }, call);
+    if (!stream) return { status: 200, body: toCompletion(head, answer), headers: toSessionHeader(sessionId) };
     stream.write(toChunk(head, {}, answer.finishReason));
-    if (request.includeUsage) stream.write(toUsageChunk(head, answer.usage));
+    if (includeUsage) stream.write(toUsageChunk(head, answer.usage));
     stream.end();
     return "sent";
   } catch (error) {
@@ -78,32 +77,33 @@ async function completeChat({ parts, client, headers, body, signal, response }: 
     const fault = toFault(error);
     if (!runFaults.includes(fault.code)) throw error;
     // The run has tried again itself, where that could help.
-    const answerHeaders = { [sessionHeader]: sessionId, "x-should-retry": "false" };
+    const answerHeaders = { ...toSessionHeader(sessionId), "x-should-retry": "false" };
     return { status: 502, body: toChatError(fault), headers: answerHeaders };
   }
 }
 
+const toSessionHeader = (sessionId: string | undefined): Record<string, string> =>
+  sessionId === undefined ? {} : { [sessionHeader]: sessionId };
+
 /** Events of the kind that `EventSource` reads, each with a line of JSON. */
 class ChunkStream {
   readonly #response: ServerResponse;
-  readonly #sessionId: string;
 
-  constructor(response: ServerResponse, sessionId: string) {
+  constructor(response: ServerResponse) {
     this.#response = response;
-    this.#sessionId = sessionId;
   }
 
   get hasBegun(): boolean {
     return this.#response.headersSent;
   }
 
-  begin(): void {
+  begin(sessionId: string): void {
     this.#response.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
       // Servers between must not gather it.
       "x-accel-buffering": "no",
-      [sessionHeader]: this.#sessionId,
+      [sessionHeader]: sessionId,
       ...safeHeaders,
     });
   }

@@ -81,6 +81,7 @@ const errorTypes: Readonly<Record<string, string>> = {
   unavailable: "server_error",
   run_failed: "server_error",
   aborted: "server_error",
+  unknown_outcome: "server_error",
 };
 
 export const toChatError = ({ code, message }: Pick<GatewayFault, "code" | "message">) => ({

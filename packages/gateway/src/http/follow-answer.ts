@@ -17,18 +17,22 @@ export interface FollowOptions {
   prompt: ChatRequest["prompt"];
   /** The client is gone. */
   signal: AbortSignal;
-  /** The message is on the disk. */
-  onAccepted(messageId: string): void;
-  onText(text: string): void;
-  /** Called now and then while nothing else happens. */
-  onWait(): void;
+  tell: (step: ChatStep) => void;
 }
+
+/** What is told of an answer before it is complete. */
+export type ChatStep =
+  /** The message is on the disk. */
+  | { kind: "accepted"; messageId: string; sessionId: string }
+  | { kind: "text"; text: string }
+  /** Told now and then while nothing else happens. */
+  | { kind: "wait" };
 
 const waitMs = 15_000;
 
 /** Throws `run_failed` or `aborted` where there is no answer. */
 export async function followAnswer(options: FollowOptions): Promise<ChatAnswer> {
-  const { parts, client, chat, prompt, signal, onAccepted, onText, onWait } = options;
+  const { parts, client, chat, prompt, signal, tell } = options;
   const { host, hosted } = chat.open;
   const { sessionId } = hosted.session;
   const { promise, resolve, reject } = createSettled<ChatAnswer>();
@@ -50,14 +54,14 @@ export async function followAnswer(options: FollowOptions): Promise<ChatAnswer> 
       mode: "followup",
       origin: { kind: "client", deviceId: client.deviceId, scopes: [...client.scopes] },
     });
-    onAccepted(messageId);
+    tell({ kind: "accepted", messageId, sessionId });
     const reader = new AnswerReader(messageId);
     const finish = (finishReason: ChatAnswer["finishReason"]) =>
       resolve({ text: reader.text, finishReason, usage: reader.usage });
     if (disposition === "handled") finish("stop");
     events.readAll((event) => {
       const step = reader.take(event);
-      if (step.kind === "text") onText(step.text);
+      if (step.kind === "text") tell(step);
       else if (step.kind === "done") finish(step.finishReason);
       else if (step.kind === "failed") fail(step.code, step.message);
     });
@@ -65,13 +69,13 @@ export async function followAnswer(options: FollowOptions): Promise<ChatAnswer> 
       const isLost =
         !reader.isSaid && !parts.inbox.list({ sessionId, state: "waiting" }).some(({ id }) => id === messageId);
       if (isLost) return fail("aborted", "The message was given up, or cancelled, before it was said.");
-      onWait();
+      tell({ kind: "wait" });
       stopWaiting = parts.clock.setTimer(waitMs, look);
     };
     stopWaiting = parts.clock.setTimer(waitMs, look);
     const onGone = () => {
       if (chat.isNew) endRun(options).catch((error: unknown) => parts.log(getErrorMessage(error)));
-      fail("aborted", "The client is gone.");
+      fail("aborted", "Nobody waits for the answer any more: the client, or the gateway that it uses, is gone.");
     };
     if (signal.aborted) onGone();
     else signal.addEventListener("abort", onGone, { once: true });

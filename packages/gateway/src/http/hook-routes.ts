@@ -2,10 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { ownDeviceId } from "@tau/protocol/node";
 import { isSameSecret } from "../auth/token.ts";
+import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import { getDigest } from "../idempotency/call-once.ts";
 import type { GatewayParts } from "../parts.ts";
+import { createHttpClient } from "../server/http-client.ts";
 import type { OpenRoute } from "../server/route.ts";
+import { acceptAnywhere } from "./accept-anywhere.ts";
 import { decodePayload, formatHookMessage } from "./hook-message.ts";
 import { findHookSession } from "./hook-session.ts";
 import { findHookToken } from "./hook-token.ts";
@@ -27,22 +30,24 @@ export const hookRoutes: readonly OpenRoute[] = [
         return right !== undefined && isSameSecret(right, token);
       });
     },
-    run: async ({ parts, names, headers, body }) => {
+    run: async ({ parts, names, headers, body, response }) => {
       const { name = "" } = names;
       const payload = decodePayload(body as Buffer);
       const key = headers["idempotency-key"];
-      const work = () => acceptPayload(parts, name, payload);
+      const client = createHttpClient({ connectionId: parts.ids(), deviceId: `hook ${name}`, scopes: [] }, response);
+      const work = () => acceptPayload({ parts, client }, name, payload);
       return { status: 202, body: key === undefined ? await work() : await once(parts, { name, key, payload }, work) };
     },
   },
 ];
 
-async function acceptPayload(parts: GatewayParts, name: string, payload: string) {
+async function acceptPayload(context: { parts: GatewayParts; client: Client }, name: string, payload: string) {
+  const { parts } = context;
   const hook = parts.getSettings().hooks[name];
   if (!hook) throw new GatewayError("not_found", `There is no webhook ${name} any more.`);
   const sessionId = await findHookSession(parts, name, hook);
   const mark = randomBytes(12).toString("hex");
-  const { messageId } = await parts.inbox.accept({
+  const { messageId } = await acceptAnywhere(context, {
     sessionId,
     text: formatHookMessage({ name, prompt: hook.prompt, payload, mark }),
     isVerbatim: true,

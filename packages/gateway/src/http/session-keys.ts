@@ -1,4 +1,4 @@
-/** Names for sessions that messages from outside go to, kept over restarts. */
+/** Names for sessions that messages from outside go to, kept over restarts in a file. */
 import { join } from "node:path";
 import { type Ids } from "@tau/ai";
 import { isRecord, SerialQueue, tryParseJson } from "@tau/ai/internal";
@@ -6,7 +6,12 @@ import { writeWhole } from "@tau/harness/durable";
 import { readOwnFile } from "@tau/protocol/node";
 import { nodeFileSystem } from "@tau/tools/platform";
 
-export interface SessionKeysOptions {
+export interface SessionKeys {
+  /** The session of a key; a new one where there is none, or where it was deleted. One call at a time. */
+  resolve(key: string, create: () => Promise<string>): Promise<string>;
+}
+
+export interface SessionKeyFileOptions {
   /** That of the gateway. */
   directory: string;
   ids: Ids;
@@ -17,18 +22,17 @@ export interface SessionKeysOptions {
 /** Those that were used last are kept. */
 const maxKeys = 1_000;
 
-export class SessionKeys {
-  readonly #options: SessionKeysOptions;
+export class SessionKeyFile implements SessionKeys {
+  readonly #options: SessionKeyFileOptions;
   readonly #path: string;
   readonly #queue = new SerialQueue();
   #known: Map<string, string> | undefined;
 
-  constructor(options: SessionKeysOptions) {
+  constructor(options: SessionKeyFileOptions) {
     this.#options = options;
     this.#path = join(options.directory, "session-keys.json");
   }
 
-  /** The session of a key; a new one where there is none, or where it was deleted. One call at a time. */
   resolve(key: string, create: () => Promise<string>): Promise<string> {
     return this.#queue.add(async () => {
       this.#known ??= parseKeys(readOwnFile(this.#path));

@@ -3,7 +3,7 @@ import { unlink } from "node:fs/promises";
 import { systemIds } from "@tau/ai";
 import { writeWhole } from "@tau/harness/durable";
 import { gatewayScopes, type RequestFrame } from "@tau/protocol/gateway";
-import { ownDeviceId } from "@tau/protocol/node";
+import { type GatewayFiles, ownDeviceId } from "@tau/protocol/node";
 import { acquireLease, nodeFileSystem, tolerate } from "@tau/tools/platform";
 import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
@@ -49,8 +49,9 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
   let gateway: Gateway | undefined;
   const log = openLogFile({ path: files.log, secrets: () => gateway?.parts.devices.listTokens() ?? [] });
   try {
-    gateway = await startGateway({ ...options, log: log.write });
-    const { url, fingerprint, parts } = gateway;
+    const onCertificate = async () => gateway && (await writeAddress(files, gateway));
+    gateway = await startGateway({ ...options, log: log.write, onCertificate });
+    const { url, parts } = gateway;
     const started = gateway;
     const control = await openControlSocket(files.control, async (request) => {
       switch (request["command"]) {
@@ -64,12 +65,7 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
           throw new GatewayError("unknown_method", "The gateway does not know this command.");
       }
     });
-    await writeWhole(nodeFileSystem, {
-      path: files.address,
-      bytes: Buffer.from(`${JSON.stringify({ url, pid: process.pid, fingerprint })}\n`),
-      ids: systemIds,
-      syncs: false,
-    });
+    await writeAddress(files, started);
     parts.log(`The gateway ${parts.version} listens on ${url}, as process ${process.pid}.`);
     return {
       gateway,
@@ -93,6 +89,12 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
     await log.close();
     throw error;
   }
+}
+
+/** Where programs of the account find the gateway, and what they know it by. */
+async function writeAddress({ address }: GatewayFiles, { url, fingerprint }: Gateway): Promise<void> {
+  const bytes = Buffer.from(`${JSON.stringify({ url, pid: process.pid, fingerprint })}\n`);
+  await writeWhole(nodeFileSystem, { path: address, bytes, ids: systemIds, syncs: false });
 }
 
 function getStatus({ url, parts }: Gateway): GatewayStatus {

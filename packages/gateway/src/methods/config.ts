@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { SerialQueue } from "@tau/ai/internal";
 import { anyJson, nonEmptyText, optional, wholeNumber } from "@tau/harness/fields";
-import { formatFileProblem, nestSetting, type SettingsManager } from "@tau/harness/settings";
+import { nestSetting, type SettingsManager } from "@tau/harness/settings";
 import { GatewayError } from "../errors.ts";
 import { method, type SomeMethods } from "./method.ts";
 
@@ -27,10 +27,7 @@ export const configMethods = {
         return { hash: getHash(settings) };
       }),
   ),
-  "gateway.reload": method({}, async ({ parts }) => {
-    const changed = [...(await parts.reload())];
-    return { changed, problems: parts.settings.problems.map(formatFileProblem) };
-  }),
+  "gateway.reload": method({}, ({ parts }) => parts.reload()),
   "logs.tail": method({ limit: optional(wholeNumber({ min: 1, unit: "lines" })) }, ({ parts }, { limit = 200 }) => ({
     lines: parts.logs.tail(limit),
   })),

@@ -5,6 +5,7 @@ import { canResume } from "../bridge/session-feed.ts";
 import { GatewayError } from "../errors.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import { getSessionStatus } from "../sessions/session-status.ts";
+import { listTreeEntries } from "../sessions/tree-entry.ts";
 import { listFields } from "./list-fields.ts";
 import { method, type MethodContext, type SomeMethods } from "./method.ts";
 
@@ -74,6 +75,13 @@ export const sessionsMethods = {
     parts.subscriptions.remove(client, params.sessionId);
     return null;
   }),
+  "sessions.tree": method({ sessionId }, async ({ parts }, params) =>
+    parts.sessions.use(params.sessionId, async (open) => {
+      const { sessionManager } = open.hosted.session;
+      const entries = listTreeEntries(await sessionManager.getEntries());
+      return open.redact({ entries, leafId: sessionManager.getLeafId() });
+    }),
+  ),
   "sessions.watch": method({}, ({ parts, client }) => {
     parts.sessionWatch.add(client);
     return null;

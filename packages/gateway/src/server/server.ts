@@ -1,8 +1,6 @@
 /** HTTP and WebSocket on one port. */
-import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { createServer as createPlainServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import { createServer as createSecureServer, Server as SecureServer } from "node:https";
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -11,8 +9,9 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 import { WebSocketServer } from "ws";
 import { GatewayError, toFault } from "../errors.ts";
-import type { GatewayParts, GatewaySettings } from "../parts.ts";
+import type { GatewayParts } from "../parts.ts";
 import { isLoopback, toLimitKey } from "./address.ts";
+import { type Certificate, getFingerprint, isSameCertificate, readCertificate } from "./certificate.ts";
 import { checkPlace, createPlace } from "./check-request.ts";
 import { answerHttp, toErrorAnswer } from "./http.ts";
 import { defaultServerLimits, limits, type ServerLimits } from "./limits.ts";
@@ -37,6 +36,11 @@ export interface ListeningServer {
   readonly url: string;
   /** SHA-256 of the certificate that it shows, as Node writes it. Undefined without TLS. */
   readonly fingerprint: string | undefined;
+  /**
+   * Reads the certificate again, for connections from now on. Answers whether it is another one. Throws `needs_tls` for one
+   * that cannot be used; the one before stays. Does nothing without TLS.
+   */
+  reloadCertificate(): boolean;
   /** No new connections; those that are open go on. */
   stopAccepting(): void;
   close(): Promise<void>;
@@ -46,7 +50,7 @@ export interface ListeningServer {
 export async function listen(options: ListenOptions, parts: GatewayParts): Promise<ListeningServer> {
   const { host, port, tls } = parts.getSettings();
   const serverLimits = { ...defaultServerLimits, ...options.serverLimits };
-  const secure = readCertificate(tls);
+  let secure = readCertificate(tls);
   if (!secure && !isLoopback(host)) {
     const advice =
       "Set gateway.tls.cert and gateway.tls.key, or listen on 127.0.0.1 and put a server with TLS before it.";
@@ -55,14 +59,14 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
       `Without TLS the gateway listens on this machine only, not on ${host}. ${advice}`,
     );
   }
+  const isSecure = secure !== undefined;
   const server = createServer(secure);
   server.maxHeadersCount = 64;
   server.maxConnections = serverLimits.maxConnections;
   server.listen(port, host === "localhost" ? "127.0.0.1" : host);
   await untilListening(server, host, port);
   const address = server.address() as AddressInfo;
-  const getPlace = () =>
-    createPlace({ ...parts.getSettings(), host, port: address.port, isSecure: secure !== undefined });
+  const getPlace = () => createPlace({ ...parts.getSettings(), host, port: address.port, isSecure });
   const routes = [...ownRoutes, ...(options.routes ?? [])];
   const page = new PageFiles(options.pageDirectory);
   const sockets = new Sockets(parts.clock);
@@ -109,8 +113,17 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
 
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   return {
-    url: `${secure ? "wss" : "ws"}://${name}:${address.port}`,
-    fingerprint: secure && new X509Certificate(secure.cert).fingerprint256,
+    url: `${isSecure ? "wss" : "ws"}://${name}:${address.port}`,
+    get fingerprint() {
+      return secure && getFingerprint(secure);
+    },
+    reloadCertificate() {
+      const next = isSecure ? readCertificate(parts.getSettings().tls) : undefined;
+      if (!next || !(server instanceof SecureServer) || isSameCertificate(next, secure)) return false;
+      server.setSecureContext(next);
+      secure = next;
+      return true;
+    },
     stopAccepting() {
       isAccepting = false;
       server.close();
@@ -137,8 +150,6 @@ const webSocketOptions = {
   closeTimeout: 500,
 };
 
-type Certificate = { cert: Buffer; key: Buffer };
-
 function createServer(secure: Certificate | undefined): Server {
   const options = {
     headersTimeout: 5_000,
@@ -152,19 +163,7 @@ function createServer(secure: Certificate | undefined): Server {
     keepAlive: true,
   };
   if (!secure) return createPlainServer(options);
-  return createSecureServer({ ...options, ...secure, minVersion: "TLSv1.2", handshakeTimeout: 5_000 });
-}
-
-function readCertificate({ cert, key }: GatewaySettings["tls"]): Certificate | undefined {
-  if (cert === undefined && key === undefined) return undefined;
-  if (cert === undefined || key === undefined) {
-    throw new GatewayError("needs_tls", "gateway.tls needs both: cert, the file with the certificates, and key.");
-  }
-  try {
-    return { cert: readFileSync(cert), key: readFileSync(key) };
-  } catch (error) {
-    throw new GatewayError("needs_tls", `A file of gateway.tls cannot be read: ${getErrorMessage(error)}`);
-  }
+  return createSecureServer({ ...options, ...secure, handshakeTimeout: 5_000 });
 }
 
 async function untilListening(server: Server, host: string, port: number): Promise<void> {

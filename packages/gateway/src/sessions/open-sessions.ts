@@ -301,7 +301,8 @@ export class OpenSessions {
     if (!open) return;
     this.#open.delete(sessionId);
     open.end();
-    subscriptions.close(sessionId, "closed");
+    // Where the gateway stops, its clients connect again and go on.
+    subscriptions.close(sessionId, this.#isDisposed ? undefined : "closed");
     onClosed(sessionId);
     const { sessionFile } = open.hosted.session;
     if (sessionFile !== undefined) index.markChanged(sessionFile);

@@ -35,7 +35,7 @@ export interface RawClientOptions {
 export async function openRaw(url: string, headers: Record<string, string> = {}): Promise<RawClient> {
   const socket = new WebSocket(url, { headers, perMessageDeflate: false });
   const frames: Frame[] = [];
-  const waiting = new Map<string, (frame: ResponseFrame) => void>();
+  const waiting = new Map<string, { settle: (frame: ResponseFrame) => void; fail: (code: number) => void }>();
   let lastId = 0;
   let onFirst: () => void;
   const first = new Promise<void>((resolve, reject) => {
@@ -46,19 +46,23 @@ export async function openRaw(url: string, headers: Record<string, string> = {})
     const frame = JSON.parse(data.toString()) as Frame;
     frames.push(frame);
     onFirst();
-    if (frame.type === "res") waiting.get(frame.id)?.(frame);
+    if (frame.type !== "res") return;
+    waiting.get(frame.id)?.settle(frame);
+    waiting.delete(frame.id);
   });
   const closed = new Promise<number>((resolve) => socket.once("close", resolve));
+  // Once for all calls: one reaction for each would be kept as long as the connection.
+  void closed.then((code) => waiting.forEach(({ fail }) => fail(code)));
   const client: RawClient = {
     socket,
     frames,
     call(method, params = {}) {
       const id = String(++lastId);
-      const answer = new Promise<ResponseFrame>((resolve, reject) => {
-        waiting.set(id, resolve);
-        void closed.then((code) =>
-          reject(new Error(`The socket was closed with ${code} before ${method} was answered.`)),
-        );
+      const answer = new Promise<ResponseFrame>((settle, reject) => {
+        const fail = (code: number) =>
+          reject(new Error(`The socket was closed with ${code} before ${method} was answered.`));
+        if (socket.readyState === WebSocket.CLOSED) void closed.then(fail);
+        else waiting.set(id, { settle, fail });
       });
       socket.send(JSON.stringify({ type: "req", id, method, params }));
       return answer;

@@ -161,6 +161,8 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
     await expect.poll(() => b.gateway.parts.sessions.find(sessionId)).toBeDefined();
     expect(await listQuestions()).toEqual([]);
     const [dead] = await listDead();
+    // It would take the place of one that waits.
+    await expect.poll(() => b.client.must("inbox.list", { sessionId, state: "waiting" })).toEqual({ messages: [] });
     await b.client.must("inbox.replay", { id: dead!.id });
     const getEntries = async () => JSON.stringify(await b.client.must("session.get_entries", { sessionId }));
     for (const said of ["Second.", "Third.", "Left out."]) await expect.poll(getEntries).toContain(said);

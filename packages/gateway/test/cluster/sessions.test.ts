@@ -164,35 +164,66 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     }
   });
 
-  test("that webhooks share are used again, until another node has taken them over", async () => {
+  test("that webhooks share are the same at every node, wherever they run", async () => {
     const settings = { gateway: { hooks: { deploy: { session: "shared" } }, queue: { debounceMs: 1 } } };
-    const a = await openGateway("k", ["Noted.", "Noted.", "Noted."], { settings });
-    const b = await openGateway("l", []);
-    const post = async () => {
-      const response = await fetch(`${a.gateway.url.replace(/^ws/, "http")}/hooks/deploy`, {
+    const a = await openGateway("k", ["Noted.", "Noted."], { settings });
+    const b = await openGateway("l", ["Noted.", "Noted."], { settings });
+    const post = async ({ gateway, token }: GatewayNode) => {
+      const response = await fetch(`${gateway.url.replace(/^ws/, "http")}/hooks/deploy`, {
         method: "POST",
         body: "deployed",
-        headers: { authorization: `Bearer ${createHookToken(a.token, "deploy")}` },
+        headers: { authorization: `Bearer ${createHookToken(token, "deploy")}` },
       });
       return { status: response.status, ...((await response.json()) as { sessionId: string }) };
     };
-    const { sessionId } = await post();
-    expect(await post()).toMatchObject({ status: 202, sessionId });
-    await a.gateway.parts.sessions.find(sessionId)!.hosted.session.waitForIdle();
-    await a.client.must("sessions.close", { sessionId });
-    await b.client.must("sessions.open", { sessionId });
-    const chat = await fetch(`${a.gateway.url.replace(/^ws/, "http")}/v1/chat/completions`, {
-      method: "POST",
-      body: JSON.stringify({ model: "scripted/scripted", messages: [{ role: "user", content: "Hello." }] }),
-      headers: {
-        authorization: `Bearer ${a.token}`,
-        "content-type": "application/json",
-        "x-tau-session": sessionId,
-      },
-    });
-    // Another door may be the right one later.
-    expect(chat.status).toBe(503);
-    const next = await post();
+    // Both begin a session, and one of them counts.
+    const [{ sessionId }, second] = await Promise.all([post(a), post(b)]);
+    expect(second).toMatchObject({ status: 202, sessionId });
+    const owner = [a, b].find(({ gateway }) => gateway.parts.sessions.find(sessionId))!;
+    const other = owner === a ? b : a;
+    expect(await post(other)).toMatchObject({ status: 202, sessionId });
+    expect(other.gateway.parts.sessions.list()).toEqual([]);
+    const count = async () =>
+      JSON.stringify(await owner.client.must("session.get_entries", { sessionId })).split("deployed").length - 1;
+    await expect.poll(count).toBe(3);
+    await owner.client.must("session.abort", { sessionId });
+    await other.client.must("sessions.close", { sessionId });
+    // One that was deleted is not used again.
+    const elsewhere = await createSession(other);
+    await other.client.must("session.delete_session", { sessionId: elsewhere, session: sessionId });
+    const next = await post(owner);
     expect([next.status, next.sessionId === sessionId]).toEqual([202, false]);
+  });
+
+  test("answer chat completions at every node, also in pieces, and end with the node that runs them", async () => {
+    let finish = () => {};
+    const waiting: ScriptedTurn = () => new Promise((resolve) => (finish = () => resolve([text("Late.")])));
+    const a = await openGateway("m", scriptedModel([[text("One.")], [text("Two.")], waiting]));
+    const b = await openGateway("n", []);
+    const sessionId = await createSession(a);
+    const ask = (content: string, stream = false) =>
+      fetch(`${b.gateway.url.replace(/^ws/, "http")}/v1/chat/completions`, {
+        method: "POST",
+        body: JSON.stringify({ model: "scripted/scripted", stream, messages: [{ role: "user", content }] }),
+        headers: { authorization: `Bearer ${b.token}`, "content-type": "application/json", "x-tau-session": sessionId },
+      });
+    const whole = await ask("Say one.");
+    expect([whole.status, whole.headers.get("x-tau-session")]).toEqual([200, sessionId]);
+    expect(await whole.json()).toMatchObject({ choices: [{ message: { content: "One." }, finish_reason: "stop" }] });
+    const streamed = await (await ask("Say two.", true)).text();
+    expect(streamed).toMatch(/"role":"assistant".*"content":"Two\.".*"finish_reason":"stop".*data: \[DONE\]/s);
+    expect(b.gateway.parts.sessions.list()).toEqual([]);
+    // A client cannot call what only nodes may.
+    for (const method of ["http.chat", "http.accept"]) {
+      expect(await b.client.call(method, { sessionId })).toMatchObject({ error: { code: "unknown_method" } });
+    }
+    const lost = ask("Say three.");
+    await expect.poll(() => a.model.asked.length).toBe(3);
+    a.cable.cut();
+    const answer = await lost;
+    expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([502, "false"]);
+    expect(await answer.json()).toMatchObject({ error: { code: "unknown_outcome" } });
+    finish();
+    a.cable.heal();
   });
 });

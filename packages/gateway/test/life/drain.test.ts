@@ -1,6 +1,7 @@
 /** How a gateway stops: nothing new begins, what runs may end, and what takes too long is ended. */
 import { createFakeClock, scriptedModel, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { GatewayClient } from "@tau/protocol/client";
 import { gatewayMethods, methodScopes } from "@tau/protocol/gateway";
 import { mayBeginWork } from "../../src/life/drain.ts";
 import { connectRaw, openTestGateway } from "../../src/testing/index.ts";
@@ -55,6 +56,34 @@ test("clients are told, nothing new begins, and the run comes to its end", async
     .toBe(0);
   await gateway.stop();
   expect(await client.closed).toBe(1001);
+});
+
+test("a client that follows a session goes on with it when the gateway was stopped and started again", async () => {
+  const first = await openTestGateway();
+  onTestFinished(first.close);
+  const { token, workspace, agentDir } = first;
+  const port = Number(new URL(first.gateway.url).port);
+  const client = new GatewayClient({ url: first.gateway.url, deviceId: "local", key: token });
+  onTestFinished(() => client.close());
+  await client.connect();
+  const { sessionId } = await client.call("sessions.create", { cwd: workspace });
+  const session = client.session(sessionId);
+  await expect.poll(() => session.isLoaded).toBe(true);
+  const before = session.position!.epoch;
+  await first.gateway.drain();
+  await first.gateway.stop();
+  expect(session.state).toEqual({ kind: "waiting" });
+  const next = await openTestGateway({
+    model: scriptedModel([[text("Here again.")]]),
+    settings: { gateway: { port } },
+    options: { agentDir, startDirectory: workspace },
+  });
+  onTestFinished(next.close);
+  client.wake();
+  await expect.poll(() => session.state).toEqual({ kind: "live" });
+  expect(session.position!.epoch).not.toBe(before);
+  await session.call("execute", { prompt: "Are you there?" });
+  expect(JSON.stringify(session.view.log.entries)).toContain("Here again.");
 });
 
 test("a run that takes longer than 30 seconds is ended, and its client is told how", async () => {

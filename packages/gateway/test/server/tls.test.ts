@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { get } from "node:https";
 import { createConnection } from "node:net";
@@ -63,6 +63,42 @@ test("with a certificate it listens on all addresses, encrypted, and its names a
   socket.send(JSON.stringify({ type: "req", id: "1", method: "connect", params }));
   expect(await answer).toMatchObject({ ok: true, payload: { type: "hello-ok" } });
   socket.close();
+});
+
+test("another certificate is taken by a reload, clients stay, and one that cannot be used changes nothing", async ({
+  skip,
+}) => {
+  if (!hasOpenssl) skip("openssl is not installed, which makes the certificate.");
+  const [own, other] = [await createCertificate(), await createCertificate()];
+  const agentDir = await mkdtemp(join(tmpdir(), "tau-tls-"));
+  onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+  const served = await serveGateway({
+    agentDir,
+    version: "1.2.3",
+    settings: SettingsManager.inMemory({ gateway: { port: 0, tls: own } }),
+    startDirectory: agentDir,
+    openDirectory: async (cwd, params) => createHost({ agentDir, params: { cwd, agentDir, ...params } }),
+    onStop: () => {},
+  });
+  onTestFinished(() => served.stop());
+  const before = await connectToGateway({ agentDir });
+  onTestFinished(() => before.close());
+  const getShown = async () => new X509Certificate(await readFile(own.cert)).fingerprint256;
+  expect(served.gateway.fingerprint).toBe(await getShown());
+  // A renewal writes two files, one after the other.
+  await copyFile(other.cert, own.cert);
+  const half = await before.call("gateway.reload");
+  expect(half).toMatchObject({ changed: [], problems: [expect.stringContaining("cannot be used with the key")] });
+  expect(served.gateway.fingerprint).not.toBe(await getShown());
+  (await connectToGateway({ agentDir })).close();
+  await copyFile(other.key, own.key);
+  expect(await before.call("gateway.reload")).toEqual({ changed: ["gateway.tls"], problems: [] });
+  expect(served.gateway.fingerprint).toBe(await getShown());
+  expect(await before.call("gateway.reload")).toEqual({ changed: [], problems: [] });
+  // What programs of the account read beside the address is the new one.
+  const after = await connectToGateway({ agentDir });
+  onTestFinished(() => after.close());
+  expect(served.gateway.parts.connections.count).toBe(2);
 });
 
 test("a connection without a handshake is closed", async ({ skip }) => {

@@ -204,8 +204,11 @@ export class AgentSession {
     this.#cleanUps.push(services.settings.subscribe(this.#changes.onSettings));
     const { problems: inVain, dropped } = this.#choices.outfit;
     for (const message of inVain) this.#notices.add("resources", message);
+    const names = new Set(this.tools.map((tool) => tool.name));
     for (const { name, reason, layer } of dropped) {
-      if (layer !== policyLayer) this.#notices.add("tool_dropped", `The tool ${name} is left out: ${reason}`);
+      // One that another tool of its name replaces is not missed.
+      if (layer !== policyLayer && !names.has(name))
+        this.#notices.add("tool_dropped", `The tool ${name} is left out: ${reason}`);
     }
     await this.#choices.loadTools();
   }

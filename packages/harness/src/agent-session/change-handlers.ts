@@ -1,6 +1,7 @@
 /** What a session does when its log, the settings or the resources change. */
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionHooks } from "../extensions/runner.ts";
+import { formatFileProblem } from "../file-problem.ts";
 import type { RunHost } from "../run/run-host.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import type { SettingsChange } from "../settings/settings-manager.ts";
@@ -35,7 +36,8 @@ export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers
       if (!model || (entry.type !== "model_change" && entry.type !== "thinking_level_change")) return;
       host.publisher.fact({ type: "model_changed", provider: model.provider, modelId: model.id, thinkingLevel });
     },
-    onSettings({ changed, trustChanged }) {
+    onSettings({ changed, trustChanged, problems }) {
+      for (const problem of problems) notices.addNew("settings", formatFileProblem(problem));
       if (changed.includes("tools")) choices.refit();
       if (trustChanged && settings.hasLostTrust) notices.add("trust", lostTrust);
       if (!trustChanged && !changed.includes("skills") && !changed.includes("prompts")) return;

@@ -1,6 +1,7 @@
 /** Puts a session together. Every parameter is optional; the defaults are those of a coding agent in a terminal. */
 import { join, resolve } from "node:path";
 import { streamSimple, systemClock, systemIds } from "@tau/ai";
+import { SerialQueue } from "@tau/ai/internal";
 import { AgentSession } from "./agent-session.ts";
 import { builtInTool, builtInTools, createGround, pathRules, resultsDirectory } from "./workspace.ts";
 import { openLog, spentBefore } from "./open-log.ts";
@@ -132,6 +133,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       return state.kind === "works";
     };
     const getBuiltIn = (name: string) => builtInTool(tools, name);
+    const recording = new SerialQueue();
     const session: AgentSession = new AgentSession({
       cwd,
       sessionManager,
@@ -174,8 +176,11 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
             createAudit({
               sessionId: sessionManager.id,
               append: (type, data) => sessionManager.appendCustomEntry(type, data),
-              record: async (fact) =>
-                (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids }),
+              // One after the other: calls at the same time would wait for each other's lease.
+              record: (fact) =>
+                recording.add(async () =>
+                  (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids }),
+                ),
             }),
         ),
         grants,

@@ -28,7 +28,7 @@ export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent 
       ...params,
       sessionManager,
       model: ai.model,
-      // The AI has its key bound to it; for another model that key is none.
+      // The key that is bound to the AI is only for its own model.
       streamFn(model, context, options) {
         if (!modelsAreEqual(model, ai.model)) return streamSimple(model, context, options);
         if (options?.apiKey !== undefined) return ai.streamSimple(context, options);
@@ -40,7 +40,7 @@ export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent 
   };
   const session = () => {
     opened ??= open().catch((error: unknown) => {
-      // Who puts right what was wrong may try again.
+      // The caller may correct the cause and try again.
       opened = undefined;
       throw error;
     });

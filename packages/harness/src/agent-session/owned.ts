@@ -1,4 +1,4 @@
-/** What was made for a session and ends with it, the last made first. */
+/** The parts that were created for a session. `close` closes them, the last one first. */
 export class Owned {
   #closers: (() => unknown)[] = [];
 

@@ -1,4 +1,4 @@
-/** Who is told what happens. A listener that fails disturbs neither the run nor the other listeners. */
+/** Tells listeners what happens. One that fails disturbs neither the run nor the other listeners. */
 import type { AgentEvent } from "@tau/agent";
 import type { Message } from "@tau/ai";
 import { getErrorMessage, Listeners } from "@tau/ai/internal";

@@ -157,7 +157,7 @@ interface Found {
 
 const nothing: Found = { paths: [], isIncomplete: false };
 
-/** Another search was begun. Whoever still wants this answer asks again. */
+/** Another search has begun. A caller that still wants this answer asks again. */
 const superseded: Found = { paths: [], isIncomplete: true };
 
 const prefixed = ({ paths, isIncomplete }: Found, prefix: string): Found => ({

@@ -146,6 +146,18 @@ describe("a search", () => {
     expect(turns).toBeLessThan(20);
   });
 
+  test("is not interrupted if it takes less than two frames", async () => {
+    let nowMs = 0;
+    const clock = { ...systemClock, monotonic: () => ++nowMs };
+    let isInterrupted = false;
+    const immediate = setImmediate(() => (isInterrupted = true));
+    const found = await search(new PathSearch(createLargeList(), { maxResults: 100, clock }), "rtx");
+    clearImmediate(immediate);
+    expect(found).toHaveLength(100);
+    expect(nowMs).toBeGreaterThan(12);
+    expect(isInterrupted).toBe(false);
+  });
+
   test("lets timers run while it looks at many paths", async () => {
     const list = createLargeList();
     let turns = 0;

@@ -35,8 +35,11 @@ interface Search {
   readonly found: Map<Level, LevelMatches>;
 }
 
-/** How long a search may work before keys and frames are served: what is found within a frame is in the frame of its key. */
-const maxSliceMs = 12;
+/**
+ * How long a search may work before keys and frames are served. What is found by then is in the frame of its key. A search
+ * that is interrupted is shown 16 ms after that frame at the earliest, so this is longer than a search of 100,000 paths.
+ */
+const maxSliceMs = 32;
 const pathsPerCheck = 2_048;
 /** How many matches of shorter queries are kept, for keys that delete. */
 const maxKeptMatches = 1_000_000;

@@ -14,17 +14,22 @@ export type Target =
   | { kind: "file"; path: string }
   | { kind: "pipe" | "device"; path: string };
 
-/** Throws for a path that cannot be written to. */
-export async function findTarget(path: string): Promise<Target> {
-  const found = await unlessMissing(stat(path));
-  if (!found) {
+/** Throws for a path that cannot be written to, and for `log`, the file of the session that is exported. */
+export async function findTarget(path: string, log: string | undefined): Promise<Target> {
+  const stats = await unlessMissing(stat(path));
+  if (!stats) {
     if (await unlessMissing(lstat(path))) throw refused(`${path} is a link to a file that does not exist`);
     return { kind: "new", path };
   }
-  if (found.isFile()) return { kind: "file", path: await realpath(path) };
-  if (found.isFIFO()) return { kind: "pipe", path };
-  if (found.isCharacterDevice()) return { kind: "device", path };
-  throw refused(`${path} is ${found.isDirectory() ? "a directory" : "neither a file nor a pipe"}`);
+  if (stats.isFile()) {
+    const file = await realpath(path);
+    const isLog = log !== undefined && file === (await unlessMissing(realpath(log)));
+    if (isLog) throw refused(`${path} is the log of the session, which an export must not replace`);
+    return { kind: "file", path: file };
+  }
+  if (stats.isFIFO()) return { kind: "pipe", path };
+  if (stats.isCharacterDevice()) return { kind: "device", path };
+  throw refused(`${path} is ${stats.isDirectory() ? "a directory" : "neither a file nor a pipe"}`);
 }
 
 /** Only its owner may read the file: conversations are private. */
@@ -41,14 +46,23 @@ export async function writeTarget({ kind, path }: Target, text: string, signal: 
   }
 }
 
-/**
- * Writes a file, replacing one that exists. Pipes and devices are refused: nothing may wait for a reader here. A link is
- * followed only if the user named it; otherwise it could lead to any file.
- */
-export async function writeFileTarget(path: string, text: string, { followsLinks = true } = {}): Promise<void> {
+export interface FileTargetOptions {
+  /** The file of the session that is exported; undefined in memory. */
+  log: string | undefined;
+  /** An existing file is replaced only if its name ends in this. */
+  extension: string;
+  /** A link is followed only if the user named it; otherwise it could lead to any file. */
+  followsLinks: boolean;
+}
+
+/** Writes a file. Pipes and devices are refused: nothing may wait for a reader here. */
+export async function writeFileTarget(path: string, text: string, options: FileTargetOptions): Promise<void> {
+  const { log, extension, followsLinks } = options;
   if (!followsLinks && (await unlessMissing(lstat(path)))?.isSymbolicLink()) throw refused(`${path} is a link`);
-  const target = await findTarget(path);
+  const target = await findTarget(path, log);
   if (target.kind === "pipe" || target.kind === "device") throw refused(`${path} is not a file`);
+  if (target.kind === "file" && !target.path.toLowerCase().endsWith(extension))
+    throw refused(`${target.path} exists already, and its name does not end in ${extension}`);
   await writeTextFile(target.path, text, { replaces: true });
 }
 

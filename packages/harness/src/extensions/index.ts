@@ -69,11 +69,12 @@ export {
   type NamedPackage,
 } from "./has-extensions.ts";
 export type { IdleExtension } from "./idle-extensions.ts";
-export { type ExtensionFlags, listFlags } from "./list-flags.ts";
+export { type ListedRegistrations, listRegistrations } from "./list-registrations.ts";
 export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
 export { loadTypeboxModule } from "./load/shared-modules.ts";
 export type { ExtensionHooksObject, ExtensionObject, HookContext } from "./object-form.ts";
+export { createProviders, registerProviders } from "./providers.ts";
 export { type ExtensionHooks, ExtensionRunner } from "./runner.ts";
 export type { ExtensionSessionPort } from "./session-port.ts";
 export type { SessionExtensions } from "./session/session-extensions.ts";

@@ -1,6 +1,5 @@
 /** Finds and loads the extensions of a session, before there is a session: they may bring its model. */
 import type { Clock, Ids } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
 import type { ToolLogLevel } from "@tau/tools";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ExtensionTrustState } from "../policy/extension-trust.ts";
@@ -16,7 +15,7 @@ import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/lo
 import { loadTypeboxModule } from "./load/shared-modules.ts";
 import { startExtension } from "./load/start-extension.ts";
 import type { Judging } from "./open-isolated.ts";
-import { createProviders } from "./providers.ts";
+import { createProviders, registerProviders } from "./providers.ts";
 import { ChangedInputs } from "./session/changed-inputs.ts";
 import type { SessionStart } from "./session/extension-slot.ts";
 import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session/session-extensions.ts";
@@ -109,15 +108,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   const order = found.extensions.map(({ source }) => source);
   all.push(...loaded.toSorted((a, b) => order.indexOf(a.source) - order.indexOf(b.source)));
   const providers = createProviders(registry);
-  for (const { source, providers: registered } of all) {
-    for (const [name, config] of registered) {
-      try {
-        providers.register(name, config);
-      } catch (error) {
-        problems.push({ extension: source.name, message: getErrorMessage(error) });
-      }
-    }
-  }
+  problems.push(...registerProviders(all, providers));
   return {
     extensions: all,
     idle,

@@ -1,7 +1,10 @@
 /** Providers of extensions: their models are added to the registry, and their own stream functions to the APIs. */
 import { type ApiProvider, type Context, type Message, registerApiProvider, unregisterApiProviders } from "@tau/ai";
 import type { ModelRegistry } from "../models/model-registry.ts";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { ProviderConfig } from "./api.ts";
+import type { ExtensionProblem } from "./extension.ts";
+import type { ListedRegistrations } from "./list-registrations.ts";
 
 export interface ProviderPort {
   register(name: string, config: ProviderConfig): void;
@@ -32,6 +35,24 @@ export function createProviders(registry: ModelRegistry): ProviderPort {
     unregister,
     close: () => names.forEach(unregister),
   };
+}
+
+/** Registers those of all extensions, and returns what is wrong with some. */
+export function registerProviders(
+  extensions: readonly Pick<ListedRegistrations, "source" | "providers">[],
+  { register }: Pick<ProviderPort, "register">,
+): ExtensionProblem[] {
+  const problems: ExtensionProblem[] = [];
+  for (const { source, providers } of extensions) {
+    for (const [name, config] of providers) {
+      try {
+        register(name, config);
+      } catch (error) {
+        problems.push({ extension: source.name, message: getErrorMessage(error) });
+      }
+    }
+  }
+  return problems;
 }
 
 const getSourceId = (name: string): string => `extension:${name}`;

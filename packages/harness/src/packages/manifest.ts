@@ -1,6 +1,6 @@
 /** The `package.json` of a package. */
 import { join } from "node:path";
-import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { asRecord, isRecord, tryParseJson } from "@tau/ai/internal";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { orUndefined, readWhole } from "../durable-file.ts";
 import { type ResourceKind, resourceKinds } from "./package-resources.ts";
@@ -38,8 +38,6 @@ export function parseManifest(value: Readonly<Record<string, unknown>>): Manifes
     hasInstallScripts: isRecord(scripts) && installScripts.some((name) => Object.hasOwn(scripts, name)),
   };
 }
-
-const asRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
 function parseDeclared(value: Record<string, unknown>): Partial<Record<ResourceKind, readonly string[]>> {
   const entries = resourceKinds.flatMap((kind) => {

@@ -27,6 +27,8 @@ interface Piece {
   /** What ends the text: the message, or the call of a tool. */
   owner: string;
   text: string;
+  /** Where it begins in the text, if the event says so. */
+  index?: number | undefined;
   replace: (text: string, index: number) => object;
 }
 
@@ -39,29 +41,39 @@ interface HeldText {
 }
 
 export function createFrameRedactor(keys: Pick<UsedKeys, "listForms">): FrameRedactor {
+  const listForms = oncePerTurn(() => keys.listForms());
   const texts = new Map<string, HeldText>();
-  const write = (held: HeldText, text: string): object[] => {
+  const write = (held: HeldText, text: string): object => {
     const event = held.replace(text, held.length);
     held.length += text.length;
-    return [event];
+    return event;
   };
-  const flush = (owner: string, except?: string): object[] =>
-    [...texts].flatMap(([stream, held]) => {
-      if (held.owner !== owner || stream === except || held.rest === "") return [];
+  const flush = (owner: string, except?: string): object[] => {
+    const events: object[] = [];
+    for (const [stream, held] of texts) {
+      if (held.owner !== owner || stream === except || held.rest === "") continue;
       const { rest } = held;
       held.rest = "";
-      return write(held, rest);
-    });
-  const takePiece = ({ stream, owner, text, replace }: Piece): object[] => {
+      events.push(write(held, rest));
+    }
+    return events;
+  };
+  const takePiece = (event: object, { stream, owner, text, index, replace }: Piece): object[] => {
     const held = texts.get(stream) ?? { owner, length: 0, rest: "", replace };
     texts.set(stream, held);
     held.replace = replace;
-    const before = owner === messageOwner ? flush(owner, stream) : [];
-    const forms = keys.listForms();
+    const events = owner === messageOwner ? flush(owner, stream) : [];
+    const forms = listForms();
     const cleaned = removeForms(held.rest + text, forms);
     const end = cleaned.length - countUnfinished(cleaned, forms);
+    // Most pieces are written as they are.
+    const isSame = cleaned === text && end === text.length && (index ?? held.length) === held.length;
     held.rest = cleaned.slice(end);
-    return end === 0 && text !== "" ? before : [...before, ...write(held, cleaned.slice(0, end))];
+    if (isSame) {
+      held.length += text.length;
+      events.push(event);
+    } else if (end > 0 || text === "") events.push(write(held, cleaned.slice(0, end)));
+    return events;
   };
   const takeEnd = (event: object): object[] => {
     const owner = getEnded(event);
@@ -73,9 +85,26 @@ export function createFrameRedactor(keys: Pick<UsedKeys, "listForms">): FrameRed
   return {
     redactEvent<Event extends object>(event: Event) {
       const piece = toPiece(event);
-      return (piece ? takePiece(piece) : takeEnd(event)) as Event[];
+      return (piece ? takePiece(event, piece) : takeEnd(event)) as Event[];
     },
-    redactLine: (line) => removeForms(line, keys.listForms()),
+    redactLine: (line) => removeForms(line, listForms()),
+  };
+}
+
+/**
+ * Asks once for everything that happens in one turn of the event loop. A key that was just used comes back from a provider
+ * or a command at the earliest, which is a later turn.
+ */
+function oncePerTurn<T>(get: () => T): () => T {
+  let current: { value: T } | undefined;
+  return () => {
+    if (!current) {
+      current = { value: get() };
+      setImmediate(() => {
+        current = undefined;
+      });
+    }
+    return current.value;
   };
 }
 
@@ -104,7 +133,8 @@ function toPiece(event: object): Piece | undefined {
       delta: text,
       ...("index" in event && { index }),
     });
-    return { stream: `${type} ${String(toolCallId)}`, owner: messageOwner, text: delta, replace };
+    const index = typeof fields["index"] === "number" ? fields["index"] : undefined;
+    return { stream: `${type} ${String(toolCallId)}`, owner: messageOwner, text: delta, index, replace };
   }
   const inner = fields["assistantMessageEvent"];
   if (type === "message_update" && isRecord(inner) && typeof inner["delta"] === "string") {

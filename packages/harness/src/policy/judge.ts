@@ -312,6 +312,7 @@ const unattended =
 
 function refusal(by: string, reason: string | undefined): string {
   const who = by === "person" ? "The user" : by;
+  if (by === "timeout") return `The call was not allowed: ${reason ?? "nobody answered the question"}`;
   return reason
     ? `${who} did not allow the call: ${reason}`
     : `${who} did not allow the call. Do not try it in another way: go on without it, or ask what to do instead.`;

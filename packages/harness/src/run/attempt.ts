@@ -283,7 +283,8 @@ export class Attempt {
   #endTurn(hasResults: boolean): void {
     if (this.#answer) {
       this.#recovery = afterAnswer(this.#recovery, this.#answer, hasResults);
-      if (this.#answer.stopReason === "length") this.#tellCut(hasResults);
+      // Without a call the run ends, and its end says why.
+      if (this.#answer.stopReason === "length" && hasResults) this.#tellCut();
     }
     // A tool that interrupts the run asks for the end in both ways; why it did so is what counts.
     if (hasResults && this.#terminates) {
@@ -292,10 +293,9 @@ export class Attempt {
     this.#terminates = undefined;
   }
 
-  #tellCut(hasResults: boolean): void {
-    const message = hasResults
-      ? "The answer reached its length limit in the middle of a call, which was not executed. The model was told."
-      : "The answer reached its length limit.";
+  #tellCut(): void {
+    const message =
+      "The answer reached its length limit in the middle of a call, which was not executed. The model was told.";
     this.#context.host.publisher.fact({ type: "notice", code: "answer_cut", message });
   }
 

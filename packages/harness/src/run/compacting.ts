@@ -21,7 +21,7 @@ export interface CompactSessionRequest {
   instructions?: string | undefined;
 }
 
-/** Nobody else may write messages meanwhile: the session's lane sees to that. What is only queued does no harm. */
+/** Must run in the session's lane, so that no other messages are written meanwhile. Messages may be queued. */
 export async function compactSession(host: CompactingHost, request: CompactSessionRequest): Promise<CompactionOutcome> {
   const { publisher } = host;
   const { reason } = request;

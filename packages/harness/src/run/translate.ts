@@ -5,6 +5,7 @@
  */
 import type { AgentEvent, AgentMessage } from "@tau/agent";
 import type { AssistantMessage, ImageContent, TextContent, Usage } from "@tau/ai";
+import { asRecord } from "@tau/ai/internal";
 import { type RunEnd, type SessionEvent, toTermination, type WireStopReason, type WireUsage } from "@tau/protocol";
 import { getToolCalls } from "../compaction/files.ts";
 import { isSilent } from "./silent.ts";
@@ -231,6 +232,3 @@ const wireUsage = (usage: Usage): WireUsage => ({
 
 export const getText = (content: readonly (TextContent | ImageContent)[]): string =>
   content.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");
-
-const asRecord = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

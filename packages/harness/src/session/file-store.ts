@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { PendingWork } from "@tau/ai/internal";
 import {
   acquireLease,
   type FileSystem,
@@ -47,8 +48,8 @@ class FileStore implements LogStore {
   #lease: Lease | undefined;
   /** Why nothing can be written any more. */
   #failure: AppendOutcome | undefined;
-  /** Pending calls that use an open file. */
-  readonly #pending = new Set<Promise<unknown>>();
+  /** Calls that use an open file. `close` waits for them, so that no file is closed while it is in use. */
+  readonly #pending = new PendingWork();
   #closing: Promise<void> | undefined;
 
   constructor({ path, fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds }: FileStoreOptions) {
@@ -67,17 +68,7 @@ class FileStore implements LogStore {
     if (this.#closing) throw closedError(this.name);
     // The file may not exist yet.
     if (length === 0) return Buffer.alloc(0);
-    return await this.#track(this.#read(position, length));
-  }
-
-  /** `close` waits for `work`, so that no file stays open or is closed while it is in use. */
-  async #track<T>(work: Promise<T>): Promise<T> {
-    this.#pending.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#pending.delete(work);
-    }
+    return await this.#pending.add(this.#read(position, length));
   }
 
   async #read(position: number, length: number): Promise<Buffer> {
@@ -106,7 +97,7 @@ class FileStore implements LogStore {
 
   async append(bytes: Uint8Array, options: { position: number; sync: boolean }): Promise<AppendOutcome> {
     if (this.#closing) return closedOutcome;
-    return this.#failure ?? (await this.#track(this.#append(bytes, options)));
+    return this.#failure ?? (await this.#pending.add(this.#append(bytes, options)));
   }
 
   async #append(bytes: Uint8Array, { position, sync }: { position: number; sync: boolean }): Promise<AppendOutcome> {
@@ -213,7 +204,7 @@ class FileStore implements LogStore {
   }
 
   async #close(): Promise<void> {
-    await Promise.allSettled(this.#pending);
+    await this.#pending.whenSettled();
     const handles = [this.#reading && (await orUndefined(this.#reading)), this.#writing?.handle];
     this.#reading = undefined;
     this.#writing = undefined;

@@ -10,6 +10,7 @@ import { HarnessError } from "../errors.ts";
 import type { Durability } from "./append-queue.ts";
 import { readUnfinishedCalls } from "./branch.ts";
 import { buildContext } from "./context.ts";
+import { describeProblems } from "./describe-problems.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { encodeLine } from "./line.ts";
@@ -173,12 +174,15 @@ export class SessionManager extends Session {
     return await SessionManager.#create(resolveOptions(options, undefined), { ...options, cwd });
   }
 
-  /** Creates a session for `cwd` with a copy of all entries of a session file. */
+  /**
+   * Creates a session for `cwd` with a copy of all entries of a session file. The copy has no damage, so only `onDamage` is
+   * told what the file has lost.
+   */
   static async forkFrom(
     sourcePath: string,
     cwd: string,
     sessionDir?: string,
-    options: CreateOptions = {},
+    { onDamage, ...options }: CreateOptions & { onDamage?: (message: string) => void } = {},
   ): Promise<SessionManager> {
     const resolved = resolveOptions(options, resolveDirectory(cwd, sessionDir, options));
     const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
@@ -186,7 +190,10 @@ export class SessionManager extends Session {
       source.mustBeSession();
       const origin = { parentId: source.id, parentSession: resolve(sourcePath), ...getKept(source) };
       const header = createHeader(resolved, { ...origin, ...options, cwd });
-      return await SessionManager.#copy(resolved, header, (await source.exportSource()).entries);
+      const { entries } = await source.exportSource();
+      const damage = source.problems.filter(({ kind }) => kind !== "newer_version");
+      if (damage.length > 0) onDamage?.(describeProblems(damage, sourcePath));
+      return await SessionManager.#copy(resolved, header, entries);
     });
   }
 

@@ -2,6 +2,9 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
+import { SessionManager } from "../../src/session/session-manager.ts";
+import { SettingsManager } from "../../src/settings/settings-manager.ts";
 import { type Desk, openDesk, sayTool, temporaryDirectory } from "./desk.ts";
 
 const getBreaks = ({ events }: Desk) =>
@@ -67,6 +70,20 @@ test("a problem that a change brings is told once", async () => {
   await writeFile(join(desk.directory, "AGENTS.md"), "Use tabs here.");
   await hasPrompt(desk, "Use tabs here.");
   expect(getNotices()).toHaveLength(1);
+});
+
+test("a mistake in the settings that is made while a session is open is told once", async () => {
+  const directory = await temporaryDirectory();
+  const settingsManager = await SettingsManager.create(directory, directory, { watch: false });
+  const sessionManager = await SessionManager.inMemory(directory);
+  const session = await createAgentSession({ cwd: directory, agentDir: directory, settingsManager, sessionManager });
+  onTestFinished(() => session.dispose());
+  await writeFile(join(directory, "settings.json"), '{ "tools": { "excluded": ["bash"] } "theme": "dark" }');
+  await settingsManager.reload();
+  await settingsManager.reload();
+  expect(session.notices.filter(({ code }) => code === "settings")).toEqual([
+    { code: "settings", message: expect.stringMatching(/settings\.json:1:\d+: A comma is missing/) as string },
+  ]);
 });
 
 test("a skill that is added later may be read without a question, but not what lies beside its file", async () => {

@@ -14,12 +14,13 @@ const count = Number(process.env.EXEC_FUZZ ?? 3_000);
 const rows = [...denyRows, ...allowRows].map(({ cmd }) => cmd);
 const maxCpuMs = 50;
 
-const measureMs = (text: string) => {
+const classify = (text: string) => {
   const started = process.cpuUsage();
-  classifyCommand(text, corpusContext);
+  const { tier } = classifyCommand(text, corpusContext);
   const { user, system } = process.cpuUsage(started);
-  return (user + system) / 1_000;
+  return { tier, ms: (user + system) / 1_000 };
 };
+const measureMs = (text: string) => classify(text).ms;
 
 test(
   `${count} random texts are classified without a throw, each in less than ${maxCpuMs} ms of processor time`,
@@ -29,9 +30,10 @@ test(
     const slow: string[] = [];
     for (let index = 0; index < count; index++) {
       const text = generateNoise(random, rows);
-      expect(execTiers).toContain(classifyCommand(text, corpusContext).tier);
+      const { tier, ms } = classify(text);
+      expect(execTiers).toContain(tier);
       // Once more where it seems slow: compiling and collecting garbage count too.
-      if (measureMs(text) > maxCpuMs && Math.min(measureMs(text), measureMs(text), measureMs(text)) > maxCpuMs)
+      if (ms > maxCpuMs && Math.min(measureMs(text), measureMs(text), measureMs(text)) > maxCpuMs)
         slow.push(text.slice(0, 80));
     }
     expect(slow).toEqual([]);

@@ -344,6 +344,22 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(host.problems.at(-1)!.message).toMatch(/tau extensions revive guest/);
   });
 
+  test("is closed when what was decided about it is written down", async () => {
+    const written: string[] = [];
+    const judge = async () => {
+      // The process ends first, and the disk is slow.
+      await expect.poll(() => countProcesses(host.ports.program.path), { interval: 300 }).toBe(0);
+      written.push("denied");
+      return "No.";
+    };
+    const host = await load(withApi(`void api.exec("id", []).catch(() => {});`), {
+      ports: { createJudge: () => ({ judge, createFiles: () => createFiles(), endCall: () => {} }) },
+    });
+    await callTool(host, "go");
+    await host.extension.close();
+    expect(written).toEqual(["denied"]);
+  });
+
   test("may write as many bytes as its profile allows, also past the host", async () => {
     const policy = { ...openPolicy, profile: "safe" };
     const host = await load(

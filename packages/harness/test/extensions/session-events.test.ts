@@ -503,3 +503,11 @@ test("a handler that empties the messages of an ended turn changes nothing", asy
   expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
   expect(JSON.stringify(session.messages.at(-1))).toContain("Done.");
 });
+
+test("a tool that replaces a built-in one is there, and nothing is said about it", async () => {
+  const { session } = await open([], (tau) => {
+    tau.registerTool({ name: "read", label: "Read", description: "Mine", parameters: {}, execute: () => "" } as never);
+  });
+  expect(session.tools.find(({ name }) => name === "read")?.description).toBe("Mine");
+  expect(session.notices).toEqual([]);
+});

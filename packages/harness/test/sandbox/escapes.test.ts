@@ -93,7 +93,7 @@ async function attemptInside(user: User, cases: readonly EscapeCase[], helper: s
   const attempts = await prepare(user, cases, helper === false ? "each" : "session");
   await runScripts(user, attempts, ({ setup = ":", env }) => [`cd ${env.P}/ws; ${setup}`]);
   const sessions = attempts.map(({ env, attack }) => ({ ...inProject(env.P), helper, env, commands: [attack] }));
-  const results = await runSessions({ base, user, env: { CANARY: "secret" } }, sessions);
+  const results = await runSessions({ base, user, env: { CANARY: "secret" }, atOnce: 4 }, sessions);
   const checks = await runScripts(user, attempts, ({ escaped = "false" }) => [escaped, endVictim]);
   return attempts.flatMap((attempt, index) => {
     const [{ text, state } = { text: "", state: "" }] = results[index]!;

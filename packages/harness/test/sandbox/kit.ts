@@ -113,20 +113,22 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** A directory that the process has open from the start, as descriptor 40. */
   inherits?: string;
+  /** How many sessions run at a time. Default 1. */
+  atOnce?: number;
 }
 
 export function startRunner(
-  { base, user, env = {}, inherits }: RunOptions,
+  { base, user, env = {}, inherits, atOnce = 1 }: RunOptions,
   sessions: readonly RunnerInput[],
 ): ChildProcess {
   const inheriting = inherits === undefined ? [] : ["bash", "-c", 'exec 40<"$0"; exec "$@"', inherits];
-  const [program, args] = asUser(user, [...inheriting, process.execPath, base.runner]);
+  const [program, args] = asUser(user, [...inheriting, process.execPath, base.runner, String(atOnce)]);
   const child = spawn(program, args, { env: { PATH: path, ...env }, stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(JSON.stringify(sessions));
   return child;
 }
 
-/** Runs sessions in the sandbox, one after the other; one list of results for each. */
+/** Runs sessions in the sandbox; one list of results for each. */
 export async function runSessions(options: RunOptions, sessions: readonly RunnerInput[]): Promise<RunnerResult[][]> {
   const child = startRunner(options, sessions);
   let text = "";
@@ -138,7 +140,7 @@ export async function runSessions(options: RunOptions, sessions: readonly Runner
     .map((line) => JSON.parse(line) as RunnerResult);
   const count = sessions.reduce((sum, { commands }) => sum + commands.length, 0);
   if (code !== 0 || results.length !== count) throw new Error(`The runner ended with ${code}:\n${text}`);
-  return sessions.map(({ commands }) => results.splice(0, commands.length));
+  return sessions.map((_unused, index) => results.filter(({ session }) => session === index));
 }
 
 /** The parts of a session that depend on its project. The projects are among temporary files, which stay as they are. */

@@ -371,7 +371,7 @@ for (const user of users) {
           stays: true,
           commands: [
             "true",
-            `!code=1; for pid in $(pgrep -f "^${base.helper} "); do grep -qs " $PWD " /proc/$pid/mountinfo && kill -9 $pid && code=0; done; exit $code`,
+            `!code=1; for pid in $(pgrep -f "^${base.helper} "); do grep -qs " $PWD " /proc/$pid/mountinfo && kill -9 $pid && code=0 && while grep -qs '^State:.[^Z]' /proc/$pid/status; do sleep 0.01; done; done; exit $code`,
             `curl -sSf http://${host}/hello`,
             `&${serve(port)}`,
           ],

@@ -1,10 +1,12 @@
 /**
  * Runs commands in the sandbox, in a process of its own: the tests start it as root and as an ordinary user.
- * Reads a JSON list of sessions from its standard input, and writes one line of JSON for each command.
+ * Reads a JSON list of sessions from its standard input, and writes one line of JSON for each command. The first argument
+ * says how many sessions run at a time.
  */
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import {
   type BashDetails,
   createBashTool,
@@ -44,6 +46,8 @@ export interface RunnerInput {
 }
 
 export interface RunnerResult {
+  /** The index of the session. */
+  session: number;
   state: string;
   text: string;
   isError: boolean;
@@ -58,7 +62,11 @@ async function readInput(): Promise<RunnerInput[]> {
 }
 
 const spawn = createSpawn();
-for (const input of await readInput()) await runSession(input);
+const waiting = (await readInput()).entries();
+const runWaiting = async () => {
+  for (const [index, input] of waiting) await runSession(input, index);
+};
+await Promise.all(Array.from({ length: Number(process.argv[2]) }, runWaiting));
 
 function abortWhenThere(path: string): AbortSignal {
   const abort = new AbortController();
@@ -70,7 +78,7 @@ function abortWhenThere(path: string): AbortSignal {
   return abort.signal;
 }
 
-async function runSession(input: RunnerInput): Promise<void> {
+async function runSession(input: RunnerInput, session: number): Promise<void> {
   const {
     helper,
     commands,
@@ -109,8 +117,8 @@ async function runSession(input: RunnerInput): Promise<void> {
     const grant = grants[index];
     const context = { files: createFiles(), spawn, sandbox: grant ? await sandbox.widen(grant) : sandbox };
     if (command.startsWith("!")) {
-      execFileSync("bash", ["--norc", "-c", command.slice(1)], { cwd: place.cwd });
-      process.stdout.write(`${JSON.stringify({ state: "", text: "", isError: false } satisfies RunnerResult)}\n`);
+      await promisify(execFile)("bash", ["--norc", "-c", command.slice(1)], { cwd: place.cwd });
+      writeResult({ session, state: "", text: "", isError: false });
       continue;
     }
     const signal =
@@ -133,9 +141,13 @@ async function runSession(input: RunnerInput): Promise<void> {
         return { text: message, isError: true, ...(refused && { refused }) };
       },
     );
-    process.stdout.write(`${JSON.stringify({ state, ...result } satisfies RunnerResult)}\n`);
+    writeResult({ session, state, ...result });
   }
   if (stays) return await new Promise(() => setInterval(() => undefined, 1_000));
   await jobs.dispose();
   await sandbox.close();
+}
+
+function writeResult(result: RunnerResult): void {
+  process.stdout.write(`${JSON.stringify(result)}\n`);
 }

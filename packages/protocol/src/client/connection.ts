@@ -151,7 +151,7 @@ export class Connection {
     if (this.#isOver) return;
     this.#end();
     const { socket } = this.#options;
-    // Who has gone without a word does not answer a farewell either.
+    // A peer that no longer answers would not answer a closing frame either.
     if (socket.terminate) socket.terminate();
     else socket.close();
     this.#listener.onLost(error);

@@ -134,6 +134,11 @@ export class RemoteSession {
     return (await this.call("get_entries", { before, limit })).entries;
   }
 
+  /** All branches, for a tree. */
+  async getTree(): Promise<MethodData<"sessions.tree">> {
+    return (await this.#port.call("sessions.tree", { sessionId: this.id })) as MethodData<"sessions.tree">;
+  }
+
   /** After it was closed: opens it again. */
   reopen(): void {
     this.#set({ kind: "waiting" });

@@ -34,6 +34,7 @@ export {
   type OpenSessionData,
   type QueueMode,
   type SessionStatus,
+  type TreeEntryData,
   type UsageData,
 } from "./methods.ts";
 export type { PairClaimData, PairClaimParams, PairRequestData, PairRequestParams } from "./pairing.ts";

@@ -123,6 +123,18 @@ type WithSession = { sessionId: string };
 /** What a session does when the last client that watched it has left. `stop` ends its run half a minute later. */
 export type OnDisconnect = "continue" | "stop";
 
+/** An entry of a session's log, as a tree shows it. */
+export interface TreeEntryData {
+  id: string;
+  /** The entry before it, shown or not; null for a root. */
+  parentId: string | null;
+  /** Left out for an entry that is not shown: it only connects others. */
+  kind?: "user" | "assistant" | "bash" | "summary" | "other";
+  /** Whole for `user`, who may want to say it again; else its beginning. Left out with `kind`. */
+  text?: string;
+  label?: string;
+}
+
 interface OwnMethods {
   connect: { params: ConnectParams; data: HelloData };
   health: { params: None; data: HealthData };
@@ -147,6 +159,8 @@ interface OwnMethods {
     data: { epoch: string; seq: number; stateVersion: number; resumed: boolean };
   };
   "sessions.unsubscribe": { params: WithSession; data: null };
+  /** All entries, in the order they were written, without outputs, images and thinking. */
+  "sessions.tree": { params: WithSession; data: { entries: TreeEntryData[]; leafId: string | null } };
   /** `sessions.changed` from then on, as long as the connection lasts. */
   "sessions.watch": { params: None; data: null };
 
@@ -205,6 +219,7 @@ const ownScopes = {
   "sessions.close": "write",
   "sessions.subscribe": "read",
   "sessions.unsubscribe": "read",
+  "sessions.tree": "read",
   "sessions.watch": "read",
   "approvals.list": "approve",
   // An extension may ask whether a call is allowed.

@@ -1,6 +1,6 @@
 import type { AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { sleep, withoutUndefined } from "@tau/ai/internal";
+import { sleep, untilAborted, withoutUndefined } from "@tau/ai/internal";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
@@ -208,12 +208,8 @@ async function start({ jobs, clock, kind, signal }: Start, work: StartWork): Pro
       admitted();
     }),
   );
-  if (!signal) return await starting;
-  let onAbort!: () => void;
-  const aborted = new Promise<"aborted">((resolve) => (onAbort = () => resolve("aborted")));
-  signal.addEventListener("abort", onAbort);
-  const first = await Promise.race([starting, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
-  if (first !== "aborted") return first;
+  const first = await untilAborted(starting, signal);
+  if (first.kind === "done") return first.value;
   const isOver = new AbortController();
   const ended = starting.then((late) => late.end(abortGraceMs));
   // The call was aborted: why its start failed does not matter any more.

@@ -75,7 +75,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
     usage: (isUrgent) => getUsage(tree, limits, isUrgent),
     onExcess(text) {
       if (!ending) excess = text;
-      // Whoever waits for the command is told of a failure too.
+      // The caller that waits for the command is told of a failure too.
       end(0).catch(() => undefined);
     },
   });
@@ -197,8 +197,8 @@ async function askMembers(tree: Tree, root: number, graceMs: number): Promise<vo
 async function sweepMembers(tree: Tree): Promise<boolean> {
   const { clock, root, table } = tree;
   if (root === undefined) return false;
-  // Whoever is looked for was started after the command, so nearly always only a few have to be looked at; unless
-  // pids have begun again from below.
+  // The processes of a command are younger than it, so only the pids above its own have to be checked, which are few;
+  // unless pids have started again from 1.
   const lastPid = (await table.load())?.lastPid;
   const abovePid = lastPid !== undefined && lastPid < root ? 0 : root;
   if ((await members(tree, abovePid)).length === 0) return false;

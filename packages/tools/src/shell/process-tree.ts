@@ -179,22 +179,22 @@ export function createProcessTable(): ProcessTable {
         const own = await getNamespace(pid);
         const known = answers.get(own);
         if (known !== undefined) return known;
-        // Whoever lives in a namespace of its own has a parent there, or is the first and has one where it was made.
+        // A process in another namespace has a parent there; the first one of a namespace has a parent outside of it.
         const parent = parseStat(readNow(`/proc/${pid}/stat`))?.parent;
         if (parent === undefined) return false;
         const answer = await isInside(parent);
         answers.set(own, answer);
         return answer;
       };
-      const found: number[] = [];
+      const inside: number[] = [];
       const pids = getPids();
-      for (let at = 0; at < pids.length && found.length <= max; at += atOnce) {
-        const some = pids.slice(at, at + atOnce);
-        const are = await inBatches(some, isInside);
-        found.push(...some.filter((_pid, index) => are[index]));
+      for (let start = 0; start < pids.length && inside.length <= max; start += atOnce) {
+        const batch = pids.slice(start, start + atOnce);
+        const areInside = await inBatches(batch, isInside);
+        inside.push(...batch.filter((_pid, index) => areInside[index]));
         await nextTurn();
       }
-      return found;
+      return inside;
     },
     async openFiles() {
       const [, hard] = /^Max open files +\S+ +(\d+) /m.exec(openFiles ? "" : readNow("/proc/self/limits")) ?? [];

@@ -22,6 +22,8 @@ export interface SelectListTheme {
   description: Style;
   scrollInfo: Style;
   noMatch: Style;
+  /** The end of a label or a description that is cut. Default: nothing. */
+  ellipsis?: string;
 }
 
 export interface SelectListTruncatePrimaryContext {
@@ -160,7 +162,7 @@ export class SelectList implements Component {
     if (description !== "" && width > minWidthForDescriptions && room > minDescriptionWidth) {
       const label = this.#cutLabel(item, isSelected, Math.max(1, column - columnGap), column);
       const gap = " ".repeat(Math.max(1, column - visibleWidth(label)));
-      const text = gap + truncateToWidth(description, room, "");
+      const text = gap + this.#cut(description, room);
       if (isSelected) return this.#theme.selectedText(prefix + label + text);
       return prefix + label + this.#theme.description(text);
     }
@@ -172,7 +174,11 @@ export class SelectList implements Component {
   #cutLabel(item: SelectItem, isSelected: boolean, maxWidth: number, columnWidth: number): string {
     const text = toLabel(item);
     const cut = this.#layout.truncatePrimary?.({ text, maxWidth, columnWidth, item, isSelected }) ?? text;
-    return truncateToWidth(cut, maxWidth, "");
+    return this.#cut(cut, maxWidth);
+  }
+
+  #cut(text: string, maxWidth: number): string {
+    return truncateToWidth(text, maxWidth, this.#theme.ellipsis ?? "");
   }
 }
 

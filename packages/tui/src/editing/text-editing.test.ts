@@ -136,6 +136,14 @@ describe("undo", () => {
     ["goes word by word", (editing) => type(editing, "hello big world"), ["hello big", "hello", ""]],
     ["takes each blank of several alone", (editing) => type(editing, "ab  cd"), ["ab ", "ab", ""]],
     [
+      "begins anew with a piece that has a blank in it",
+      (editing) => {
+        editing.type("ab");
+        editing.type("x = 1;");
+      },
+      ["ab", ""],
+    ],
+    [
       "begins anew after the cursor moved",
       (editing) => {
         type(editing, "abc");

@@ -50,7 +50,7 @@ export class TextEditing {
 
   /** A word that is typed is one step of undo, together with the blank before it. */
   type(text: string): void {
-    if (this.#last.kind !== "type" || /^\s/.test(text)) this.#undo.begin(this.#document);
+    if (this.#last.kind !== "type" || /\s/.test(text)) this.#undo.begin(this.#document);
     this.#document = insertText(this.#document, text);
     this.#last = { kind: "type" };
   }

@@ -45,6 +45,10 @@ test("two actions conflict if the user gave them the same key, in whatever spell
   expect(
     create({ "tui.editor.cursorUp": ["up", "ctrl+shift+p"], "tui.select.up": "shift+ctrl+p" }).getConflicts(),
   ).toEqual([{ key: "ctrl+shift+p", keybindings: ["tui.editor.cursorUp", "tui.select.up"] }]);
+  // In the order of the user.
+  expect(create({ "tui.select.up": "f5", "tui.editor.cursorUp": "f5" }).getConflicts()).toEqual([
+    { key: "f5", keybindings: ["tui.select.up", "tui.editor.cursorUp"] },
+  ]);
 });
 
 test("a list of keys that was handed out is not the list of the manager", () => {

@@ -125,9 +125,8 @@ export class KeybindingsManager {
   /** Only among what the user chose: defaults share keys on purpose, for they are active in different places. */
   getConflicts(): KeybindingConflict[] {
     const byKey = new Map<string, KeybindingConflict>();
-    for (const [id, keys] of this.#keys) {
-      if (this.#userBindings[id] === undefined) continue;
-      for (const key of keys) {
+    for (const id of Object.keys(this.#userBindings)) {
+      for (const key of this.#keys.get(id) ?? []) {
         const normalized = normalizeKey(key);
         const conflict = byKey.get(normalized);
         if (conflict) conflict.keybindings.push(id);

@@ -38,7 +38,7 @@ test("any number of colors is followed, also more than are remembered", () => {
   for (let color = 0; color < 30_000; color++) {
     const parameter = `38;2;${color % 256};${Math.floor(color / 256)};7`;
     const state = plainStyle.after("\x1b[1m").after(`\x1b[${parameter}m`);
-    expect(state.open).toBe(`\x1b[${parameter};1m`);
-    expect(plainStyle.transitionFrom(state)).toBe("\x1b[39;22m");
+    expect(state.open).toBe(`\x1b[1;${parameter}m`);
+    expect(plainStyle.transitionFrom(state)).toBe("\x1b[22;39m");
   }
 });

@@ -4,10 +4,8 @@
  */
 
 /** What can be set independently, with the parameter that ends it. Bold and faint end together. */
-const ends = ["39", "49", "22", "22", "23", "24", "25", "27", "28", "29", "55", "59"] as const;
+const ends = ["22", "22", "23", "24", "25", "27", "28", "29", "39", "49", "55", "59"] as const;
 const [
-  foreground,
-  background,
   bold,
   faint,
   italic,
@@ -16,6 +14,8 @@ const [
   inverse,
   hidden,
   strikethrough,
+  foreground,
+  background,
   overline,
   underlineColor,
 ] = ends.keys() as unknown as readonly [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];

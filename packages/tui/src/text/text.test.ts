@@ -81,6 +81,9 @@ describe("wrapTextWithAnsi", () => {
     ["\x1b[4munderlined text\x1b[24m", 8, ["\x1b[4munderlin\x1b[24m", "\x1b[4med text\x1b[24m"]],
     [`${link}a link${linkEnd} z`, 4, [`${link}a${linkEnd}`, `${link}link${linkEnd}`, "z"]],
     [`${stLink}a link${stLinkEnd} z`, 4, [`${stLink}a${stLinkEnd}`, `${stLink}link${stLinkEnd}`, "z"]],
+    ["aa b", 1, ["a", "a", "b"]],
+    // What fills the first line has no background.
+    [`\x1b[41mred${reset} and`, 5, [`\x1b[41mred${reset}`, "and"]],
     ["\x1b[1mbold\nnext\x1b[22m", 10, ["\x1b[1mbold", "\x1b[1mnext\x1b[22m"]],
   ])("%j in %i columns", (text, columns, expected) => {
     expect(wrapTextWithAnsi(text, columns)).toEqual(expected);
@@ -121,7 +124,7 @@ describe("truncateToWidth", () => {
     [["hi", 5, "...", true], "hi   "],
     [["日本語", 5], `日${reset}...${reset}`],
     [[`${link}linktext${linkEnd}`, 5], `${link}li${linkEnd}${reset}...${reset}`],
-    [["abcdef", 3, "\x1b[2m…\x1b[22m"], `ab${reset}\x1b[2m…${reset}`],
+    [["abcdef", 3, "\x1b[2m…\x1b[22m"], `ab${reset}\x1b[2m…\x1b[22m${reset}`],
     [["abcdef", 1, "🙂"], ""],
     [["abcdef", 1, "🙂", true], " "],
     [["abcdef", 2, "🙂"], `${reset}🙂${reset}`],

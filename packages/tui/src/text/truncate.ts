@@ -12,8 +12,9 @@ export function truncateToWidth(text: string, maxWidth: number, ellipsis = "..."
   if (maxWidth <= 0) return "";
   const width = visibleWidth(text);
   if (width <= maxWidth) return pad ? text + " ".repeat(maxWidth - width) : text;
-  const shownEllipsis = cut(ellipsis, maxWidth);
-  const isWhole = visibleWidth(ellipsis) <= maxWidth;
+  const ellipsisWidth = visibleWidth(ellipsis);
+  const isWhole = ellipsisWidth <= maxWidth;
+  const shownEllipsis = isWhole ? { text: ellipsis, width: ellipsisWidth } : cut(ellipsis, maxWidth);
   const piece = isWhole ? cut(text, maxWidth - shownEllipsis.width) : nothing;
   if (!isWhole && shownEllipsis.width === 0) return pad ? " ".repeat(maxWidth) : "";
   const end = shownEllipsis.text === "" ? "" : shownEllipsis.text + reset;

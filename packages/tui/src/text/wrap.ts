@@ -122,19 +122,23 @@ class LineWriter {
     const blanks = this.#blanks;
     // A line that fits stays as it is.
     if (blanks && !this.#isBroken && this.#column + blanks.width <= this.#width) this.#write(blanks);
-    else if (blanks) this.#addEscapes(blanks);
+    else if (blanks) this.#addEscapes(blanks.cells);
     this.#lines.push(this.#line + this.#styles.closeLine());
   }
 
   #breakLine(blanks: Token | undefined): void {
     this.#isBroken = true;
+    const cells = blanks?.cells ?? [];
+    const firstBlank = cells.findIndex(({ isEscape }) => !isEscape);
+    // A style that ends with the word does not go on in what fills the rest of its line.
+    this.#addEscapes(cells.slice(0, Math.max(0, firstBlank)));
     this.#lines.push(this.#line + this.#styles.closeLine());
-    for (const { text, isEscape } of blanks?.cells ?? []) if (isEscape) this.#styles.add(text);
+    for (const { text, isEscape } of cells.slice(firstBlank)) if (isEscape) this.#styles.add(text);
     this.#line = this.#styles.open();
     this.#column = 0;
   }
 
-  #addEscapes({ cells }: Token): void {
+  #addEscapes(cells: readonly Cell[]): void {
     for (const { text, isEscape } of cells) {
       if (!isEscape) continue;
       this.#styles.add(text);
@@ -149,7 +153,7 @@ class LineWriter {
   #writeCell({ text, width, isEscape }: Cell): void {
     if (isEscape) this.#styles.add(text);
     else if (this.#column + width > this.#width) {
-      if (width > 2) return this.#writeLetters(text);
+      if (width > 1 && ascii.test(text)) return this.#writeLetters(text);
       if (this.#column > 0) this.#breakLine(undefined);
     }
     this.#line += text;

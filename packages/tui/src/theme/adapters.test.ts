@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { SelectList } from "../components/select-list.ts";
+import { stripTerminalSequences } from "../text/escape.ts";
 import { getEditorTheme, getMarkdownTheme, getSelectListTheme, getSettingsListTheme } from "./adapters.ts";
 import { builtInThemes } from "./built-in.ts";
 import { createTheme } from "./theme.ts";
@@ -31,4 +33,11 @@ test("an editor has a quiet border and the list for its suggestions", () => {
   const editor = getEditorTheme(theme);
   expect(editor.borderColor("─")).toBe(theme.fg("borderMuted", "─"));
   expect(editor.selectList.description("x")).toBe(theme.fg("muted", "x"));
+});
+
+test("a label and a description that are cut end in a mark", () => {
+  const item = { value: "v", label: "a long label", description: "a long description" };
+  const list = new SelectList([item], 3, getSelectListTheme(theme), { maxPrimaryColumnWidth: 10 });
+  const lines = [...list.render(42), ...list.render(12)].map((line) => stripTerminalSequences(line));
+  expect(lines).toEqual(["→ a long …  a long description", "→ a long …"]);
 });

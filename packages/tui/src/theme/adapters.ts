@@ -44,6 +44,7 @@ export function getSelectListTheme(theme: Styles): SelectListTheme {
     description: use(theme, "muted"),
     scrollInfo: use(theme, "muted"),
     noMatch: use(theme, "muted"),
+    ellipsis: "…",
   };
 }
 

@@ -13,7 +13,7 @@ import { listTreeRows, toTarget, type TreeRow } from "./tree-rows.ts";
 const maxDepth = 8;
 
 export function TreePanel({ session, draft, onClose }: { session: RemoteSession; draft: Draft; onClose: () => void }) {
-  const [loaded] = useLoaded(() => session.call("get_entries"), [session]);
+  const [loaded] = useLoaded(() => session.getTree(), [session]);
   const [chosen, setChosen] = useState<TreeRow>();
   const attempt = useAttempt();
   const rows = useMemo(

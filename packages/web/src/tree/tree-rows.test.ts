@@ -1,17 +1,11 @@
-import { customTypes, type SessionEntry } from "@tau/protocol";
+import type { TreeEntryData } from "@tau/protocol/gateway";
 import { expect, test } from "vitest";
 import { listTreeRows, toTarget } from "./tree-rows.ts";
 
-const say = (id: string, parentId: string | null, text: string, role = "user"): SessionEntry =>
-  ({
-    type: "message",
-    id,
-    parentId,
-    timestamp: "",
-    message: { role, content: role === "user" ? text : [{ type: "text", text }], timestamp: 1 },
-  }) as SessionEntry;
+const say = (id: string, parentId: string | null, text: string, kind: TreeEntryData["kind"] = "user") =>
+  ({ id, parentId, kind, text }) as TreeEntryData;
 
-const draw = (entries: SessionEntry[], leafId: string | null) =>
+const draw = (entries: TreeEntryData[], leafId: string | null) =>
   listTreeRows(entries, leafId).map(
     ({ depth, text, isOnBranch, isLeaf, label }) =>
       `${"  ".repeat(depth)}${isOnBranch ? "*" : "-"} ${text}${isLeaf ? " (here)" : ""}${label ? ` [${label}]` : ""}`,
@@ -21,11 +15,11 @@ test("branches are indented, the shown one comes first, and entries that say not
   const entries = [
     say("a", null, "one"),
     say("b", "a", "answer", "assistant"),
-    say("c", "b", "two"),
-    { type: "custom", id: "n", parentId: "b", timestamp: "", customType: customTypes.navigated } as SessionEntry,
-    { type: "model_change", id: "m", parentId: "b", timestamp: "", provider: "p", modelId: "x" } as SessionEntry,
+    { ...say("c", "b", "two"), label: "old" },
+    { id: "n", parentId: "b" },
+    { id: "m", parentId: "b" },
     say("d", "m", "three"),
-    { type: "label", id: "l", parentId: "d", timestamp: "", targetId: "c", label: "old" } as SessionEntry,
+    { id: "l", parentId: "d" },
   ];
   expect(draw(entries, "l")).toEqual(["* one", "* answer", "* three (here)", "  - two [old]"]);
 });

@@ -32,7 +32,7 @@ export class UserMessageBlock implements Component {
 
   invalidate(): void {
     for (const image of this.#images) image.invalidate();
-    // Also the colors may be others.
+    // The colors may have changed too.
     this.#showsAll = this.#look.expandsTools;
     this.#shown = this.#create();
   }
@@ -48,7 +48,7 @@ export class UserMessageBlock implements Component {
     const folded = this.#showsAll ? undefined : fold(this.#text);
     const color = (text: string) => theme.fg("userMessageText", text);
     const bgColor = (text: string) => theme.bg("userMessageBg", text);
-    // A part of a text is no whole Markdown.
+    // A part of a text may not be valid Markdown.
     if (folded !== undefined) return new Text(color(toPlainText(folded)), outputPad, 1, bgColor);
     const text = transformMarkdown(this.#look, this.#text, { messageType: "user", isStreaming: false });
     // What was typed is shown as it was typed.

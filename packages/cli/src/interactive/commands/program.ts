@@ -8,8 +8,8 @@ export async function showChangelog(ui: Interface): Promise<void> {
   if (text === undefined) return ui.say("The changelog is not installed.", "warning");
   const lines = text.trim().split("\n");
   const more =
-    lines.length > maxChangelogLines ? [`… ${lines.length - maxChangelogLines} more lines in CHANGELOG.md`] : [];
-  ui.say([...lines.slice(0, maxChangelogLines), ...more].join("\n"));
+    lines.length > maxChangelogLines ? ["", `… ${lines.length - maxChangelogLines} more lines in CHANGELOG.md`] : [];
+  ui.sayMarkdown([...lines.slice(0, maxChangelogLines), ...more].join("\n"));
 }
 
 export async function runDoctor(ui: Interface): Promise<void> {

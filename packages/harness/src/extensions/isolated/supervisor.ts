@@ -101,7 +101,8 @@ export class Supervisor {
 
   async close(): Promise<void> {
     await this.#end("The session has ended.");
-    // What a rule decided is written down before the program ends.
+    // What was decided is written down before the program ends.
+    await this.#server.settle();
     await this.#killing;
   }
 

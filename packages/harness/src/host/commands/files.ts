@@ -1,5 +1,5 @@
 /** Commands that write a session to a file, or read one from a file. */
-import { resolve } from "node:path";
+import { extname, resolve } from "node:path";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { exportHtml } from "../../export/html.ts";
 import { importSessionFile } from "../../export/import-file.ts";
@@ -49,7 +49,12 @@ interface Output {
 }
 
 async function write(session: AgentSession, { outputPath, extension, text: content }: Output) {
-  const path = resolve(session.cwd, outputPath ?? `tau-session-${session.sessionId}.${extension}`);
-  await writeFileTarget(path, content, { followsLinks: outputPath !== undefined });
+  const name = `tau-session-${session.sessionId}.${extension}`;
+  const path = resolve(session.cwd, outputPath ?? name);
+  await writeFileTarget(path, content, {
+    log: session.sessionFile,
+    extension: extname(name),
+    followsLinks: outputPath !== undefined,
+  });
   return { path };
 }

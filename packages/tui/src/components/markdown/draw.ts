@@ -223,8 +223,11 @@ export class MarkdownDrawing {
   #item(item: Tokens.ListItem, { marker, depth }: ItemPlace, look: Look, width: number): string[] {
     this.drawnParts++;
     const indent = " ".repeat(Math.min(depth * listIndent, Math.floor(width / 2)));
-    const room = Math.max(1, width - indent.length - visibleWidth(marker));
-    const margin = indent + " ".repeat(Math.min(visibleWidth(marker), width - 1 - indent.length));
+    const markerWidth = visibleWidth(marker);
+    // A marker that leaves no room for a wide character has a line of its own.
+    const isAlone = width - indent.length - markerWidth < 2;
+    const margin = isAlone ? indent : indent + " ".repeat(markerWidth);
+    const room = Math.max(1, width - margin.length);
     const tokens = item.tokens.filter(({ type }) => type !== "checkbox").map(trimText);
     while (tokens.at(-1)?.type === "space") tokens.pop();
     while (tokens[0]?.type === "space") tokens.shift();
@@ -236,7 +239,7 @@ export class MarkdownDrawing {
     }
     const first = lines[0] ?? "";
     const bullet = indent + look.theme.listBullet(marker);
-    if (tokens[0]?.type === "list" || !first.startsWith(margin)) return [bullet, ...lines];
+    if (isAlone || tokens[0]?.type === "list" || !first.startsWith(margin)) return [bullet, ...lines];
     return [bullet + first.slice(margin.length), ...lines.slice(1)];
   }
 

@@ -56,6 +56,8 @@ export class HostcallServer {
   readonly #judge: HostcallJudge;
   /** Why it does not get a capability as a whole: asked once, and not again for each call. */
   readonly #refused = new Map<Capability, string>();
+  /** Decisions that are not written down yet. */
+  readonly #deciding = new Set<Promise<unknown>>();
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
@@ -91,6 +93,20 @@ export class HostcallServer {
     const reason = await this.#judge.judge(call, new AbortController().signal);
     this.#judge.endCall(id);
     return reason;
+  }
+
+  /** Resolves when every decision is written down. Hostcalls themselves may wait for the end of the session. */
+  async settle(): Promise<void> {
+    while (this.#deciding.size > 0) await Promise.allSettled(this.#deciding);
+  }
+
+  async #decide<T>(decision: Promise<T>): Promise<T> {
+    this.#deciding.add(decision);
+    try {
+      return await decision;
+    } finally {
+      this.#deciding.delete(decision);
+    }
   }
 
   async #answer(call: Hostcall, asked: Asked): Promise<unknown> {
@@ -148,7 +164,7 @@ export class HostcallServer {
     const known = whole && this.#refused.get(whole);
     if (known !== undefined) return known;
     const summary = `The extension ${extension} calls ${method}.`;
-    const reason = await this.#judge.judge({ id, method, args, access, summary }, context.signal);
+    const reason = await this.#decide(this.#judge.judge({ id, method, args, access, summary }, context.signal));
     if (whole && reason !== undefined && !context.signal.aborted) this.#refused.set(whole, reason);
     if (access.some(({ capability }) => capability === "exec" || capability === "env")) {
       const kills = rules.noteDangerous(reason === undefined ? "allowed" : "denied");
@@ -194,7 +210,8 @@ export class HostcallServer {
     const subject = { kind: "extension", name: extension } as const;
     const request = { subject, capability, target };
     const toolName = `${extension}: ${method}`;
-    await ports.audit({ toolCallId: ports.ids(), toolName, request, rule, outcome: "denied", reason });
+    const fact = { toolCallId: ports.ids(), toolName, request, rule, outcome: "denied", reason } as const;
+    await this.#decide(Promise.resolve(ports.audit(fact)));
   }
 }
 

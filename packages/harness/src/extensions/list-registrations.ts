@@ -1,27 +1,32 @@
-/** The flags of all extensions, for a list of them. No session is opened, and no process of an isolated extension starts. */
+/**
+ * The flags and providers of all extensions, for a list of them. No session is opened, and no process of an isolated
+ * extension starts.
+ */
 import { systemClock } from "@tau/ai";
-import type { FlagDefinition } from "./api.ts";
+import type { FlagDefinition, ProviderConfig } from "./api.ts";
 import type { ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
 import { loadWithoutSession } from "./load-without-session.ts";
 
-export interface ExtensionFlags {
+export interface ListedRegistrations {
   readonly source: Pick<ExtensionSource, "name">;
   readonly flags: ReadonlyMap<string, FlagDefinition>;
+  readonly providers: ReadonlyMap<string, ProviderConfig>;
 }
 
 /** In the order of the extensions. Those of an isolated extension are known once it has run. */
-export async function listFlags(
+export async function listRegistrations(
   params: ExtensionsParams,
   place: ExtensionPlace,
-): Promise<{ extensions: ExtensionFlags[]; problems: readonly ExtensionProblem[] }> {
+): Promise<{ extensions: ListedRegistrations[]; problems: readonly ExtensionProblem[] }> {
   if (!hasExtensions(params, place)) return { extensions: [], problems: [] };
   const loaded = await loadWithoutSession(params, { ...place, clock: systemClock, report: () => {} });
-  const bySource = new Map(loaded.extensions.map((extension) => [extension.source, extension.flags]));
-  const extensions: ExtensionFlags[] = [];
+  const bySource = new Map(loaded.extensions.map((extension) => [extension.source, extension]));
+  const extensions: ListedRegistrations[] = [];
   for (const { source, state } of loaded.found) {
-    const flags = state === "acknowledged" ? await readRemembered(source, place) : bySource.get(source);
-    if (flags) extensions.push({ source, flags });
+    const listed = state === "acknowledged" ? await readRemembered(source, place) : bySource.get(source);
+    // What is registered is removed when the extension is closed.
+    if (listed) extensions.push({ source, flags: new Map(listed.flags), providers: new Map(listed.providers) });
   }
   for (const extension of loaded.extensions) await extension.close();
   return { extensions, problems: loaded.problems };
@@ -31,8 +36,13 @@ export async function listFlags(
 async function readRemembered(
   { digest, path }: ExtensionSource,
   { agentDir }: ExtensionPlace,
-): Promise<ReadonlyMap<string, FlagDefinition> | undefined> {
+): Promise<Pick<ListedRegistrations, "flags" | "providers"> | undefined> {
   const { readManifest } = await import("./isolated/manifest-cache.ts");
   const manifest = readManifest({ agentDir, digest, path });
-  return manifest && new Map(manifest.flags.map(({ name, flag }) => [name, flag]));
+  return (
+    manifest && {
+      flags: new Map(manifest.flags.map(({ name, flag }) => [name, flag])),
+      providers: new Map(manifest.providers.map(({ name, provider }) => [name, provider])),
+    }
+  );
 }
