@@ -4,7 +4,7 @@ import { formatConfig, judgeConfig, parseConfig } from "./git-config.ts";
 
 const plain = '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/a.git\n';
 
-const isPlanted = (path: string) => !path.startsWith("/elsewhere/");
+const isPlanted = (path: string) => /^(?:\.|\/ws)\//.test(path);
 
 describe("a configuration of git", () => {
   test.each([

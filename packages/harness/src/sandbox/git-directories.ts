@@ -56,13 +56,12 @@ export function findGitDirectories(
   return { directories: own, links, named: [...new Set(protectable)], others };
 }
 
-/** The `.git` that git finds from here, if it is not a symbolic link: those are followed nowhere. */
+/** The `.git` that git finds from here. */
 function findAbove(workspace: string): string | undefined {
   for (let directory = workspace; ; directory = dirname(directory)) {
     const path = join(directory, ".git");
-    const stats = lookAtPath(path);
-    if (stats && !stats.isSymbolicLink()) return path;
-    if (stats || directory === dirname(directory)) return undefined;
+    if (lookAtPath(path)) return path;
+    if (directory === dirname(directory)) return undefined;
   }
 }
 

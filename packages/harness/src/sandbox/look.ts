@@ -1,5 +1,17 @@
 /** Looks at files of a project. Synchronous: each look takes microseconds, and a detour over a thread would take longer. */
-import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from "node:fs";
 import { systemCode } from "@tau/tools/platform";
 
 /** What cannot be seen is not there: commands run with our rights and cannot see it either. */
@@ -26,9 +38,19 @@ export const readLink = (path: string): string | undefined => unlessUnseen(() =>
 
 const maxTextBytes = 1024 * 1024;
 
+/** Opening a link fails, and opening a pipe does not wait for anybody: a command may put one there at any moment. */
+const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 /** The text of a regular file that is not a link; undefined for anything else, and for files too large to be read often. */
 export function readText(path: string): string | undefined {
-  const stats = lookAtPath(path);
-  if (!stats?.isFile() || stats.size > maxTextBytes) return undefined;
-  return unlessUnseen(() => readFileSync(path, "utf8"));
+  const descriptor = unlessUnseen(() => openSync(path, readOnly));
+  if (descriptor === undefined) return undefined;
+  try {
+    const stats = fstatSync(descriptor);
+    return stats.isFile() && stats.size <= maxTextBytes
+      ? unlessUnseen(() => readFileSync(descriptor, "utf8"))
+      : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -286,6 +286,14 @@ describe.runIf(process.platform === "linux")("git's own files", () => {
     expect(readOnly).toContain(project.path("ws/.git/worktrees/elsewhere"));
   });
 
+  test("so are the hooks of submodules", () => {
+    const { project, files } = openProject((each) => {
+      init(each);
+      each.git("init", "-q", "--bare", ".git/modules/a/b");
+    });
+    expect(files.getPaths().readOnly).toContain(project.path("ws/.git/modules/a/b/hooks"));
+  });
+
   test.each(["commondir", "config.worktree", "remotes/origin", "branches/origin"])("%s may not appear", (name) => {
     const { project, files } = openProject(init);
     project.write(`ws/.git/${name}`, "[core]\n\tpager = evil\n");

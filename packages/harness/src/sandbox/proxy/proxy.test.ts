@@ -346,13 +346,3 @@ test.each(["a.example:0", "a.example:65536", "a.example:99999"])(
     expect(parseTarget(text)).toBeUndefined();
   },
 );
-
-test("both kinds of request dial the address that was judged, not the name", async () => {
-  // The resolver of the system does not know the name, or leads it elsewhere.
-  const { port, webPort } = await start(["localhost:PORT"], { localhost: [{ address: "127.0.0.1", family: 4 }] });
-  const other = createServer((socket) => socket.end("wrong")).listen(webPort, "::1");
-  closing.push(() => other.close());
-  await once(other, "listening").catch(() => undefined);
-  expect((await get(port, `http://localhost:${webPort}/a`)).body).toContain("/a");
-  expect(await tunnel(port, `localhost:${webPort}`, "GET /inside HTTP/1.1\r\nHost: here\r\n\r\n")).toContain("/inside");
-});
