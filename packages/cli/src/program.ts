@@ -20,13 +20,13 @@ export function createProgram(io: Io, others: OtherSessions): Program {
     openSession: (path, cwd) => others.openSession(path, cwd),
     openDemo: () => others.openDemo(),
     openAddress: (url) => openAddress(url, io.env),
-    runDoctor: (cwd, columns) => runDoctor({ ...io, cwd, columns }),
+    runDoctor: (cwd) => runDoctor({ ...io, cwd, columns: Number.POSITIVE_INFINITY }),
     readChangelog: () => readChangelog(),
     findSharing: async () => await (await import("./share.ts")).findSharing(io.env),
   };
 }
 
-/** Its output is shown in the interface, and not written to the terminal. */
+/** Its output is shown in the interface, which breaks lines that are too long, and not written to the terminal. */
 async function runDoctor(io: Io): Promise<string> {
   const { runCommand } = await import("./commands/run.ts");
   let text = "";

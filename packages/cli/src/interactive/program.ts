@@ -19,7 +19,7 @@ export interface Program {
   /** Opens an address in a browser, where there is one. */
   openAddress(url: string): void;
   /** Runs the checks of `tau doctor`; resolves to what they say. */
-  runDoctor(cwd: string, columns: number): Promise<string>;
+  runDoctor(cwd: string): Promise<string>;
   /** Undefined if it is not installed. */
   readChangelog(): Promise<string | undefined>;
   /** How files are shared; a text if that is not possible, which says why. */

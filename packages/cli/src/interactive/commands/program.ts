@@ -9,10 +9,12 @@ export async function showChangelog(ui: Interface): Promise<void> {
   const lines = text.trim().split("\n");
   const more =
     lines.length > maxChangelogLines ? ["", `… ${lines.length - maxChangelogLines} more lines in CHANGELOG.md`] : [];
-  ui.sayMarkdown([...lines.slice(0, maxChangelogLines), ...more].join("\n"));
+  const shown = [...lines.slice(0, maxChangelogLines), ...more].join("\n");
+  // The lines of the file are as long as its editors like them.
+  ui.sayMarkdown(shown.replaceAll(/(?<=\S)\n {2}(?=[^\s-])/g, " "));
 }
 
 export async function runDoctor(ui: Interface): Promise<void> {
   const { cwd } = await ui.client.execute({ type: "get_state" });
-  ui.say((await ui.program.runDoctor(cwd, ui.columns - 2)).trimEnd());
+  ui.say((await ui.program.runDoctor(cwd)).trimEnd());
 }
