@@ -26,6 +26,6 @@ test("it does not replace what was typed meanwhile", async () => {
   const { composer, editor } = createComposer();
   const sending = composer.followUp("Go on.");
   editor.setText("Something else");
-  await expect(sending).rejects.toThrow();
+  await expect(sending).rejects.toThrow("There is no connection.");
   expect(editor.getText()).toBe("Something else");
 });
