@@ -19,7 +19,7 @@ test.each([
 
 test("a program that fails or is missing is passed over", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tau-copy-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   const write = async (name: string, script: string) => {
     await writeFile(join(directory, name), `#!/bin/sh\n${script}\n`);
     await chmod(join(directory, name), 0o755);

@@ -24,7 +24,7 @@ export interface ModelWorkspace extends Workspace {
 
 export async function temporaryDirectory(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-cli-")));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   return directory;
 }
 

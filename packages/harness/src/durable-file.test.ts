@@ -16,7 +16,7 @@ test.for([
   ["without hard links", withoutLinks],
 ] as const)("%s, a new file never replaces another, and a file is kept under a second name", async ([, fs]) => {
   const directory = await mkdtemp(join(tmpdir(), "tau-durable-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   const path = join(directory, "a");
   const write = (text: string) => writeWhole(fs, { path, bytes: Buffer.from(text), ids: systemIds, replaces: false });
   await write("one");

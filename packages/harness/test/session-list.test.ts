@@ -12,7 +12,7 @@ let agentDir: string;
 beforeEach(async () => {
   agentDir = await mkdtemp(join(tmpdir(), "tau-list-"));
 });
-afterEach(() => rm(agentDir, { recursive: true, force: true }));
+afterEach(() => rm(agentDir, { recursive: true, force: true, maxRetries: 10 }));
 
 const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
 const make = async (cwd: string, text: string, name?: string) => {

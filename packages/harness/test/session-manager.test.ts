@@ -9,7 +9,7 @@ let directory: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "tau-sessions-"));
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
+afterEach(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
 
 const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
 const getTexts = async (session: SessionManager) =>

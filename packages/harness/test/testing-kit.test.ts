@@ -392,7 +392,7 @@ function setEnv(name: string, value: string): void {
 
 test("settings, keys and skills of the machine are not read, and the agent directory has a name", async () => {
   const home = await mkdtemp(join(tmpdir(), "tau-home-"));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 10 }));
   const skill = join(home, ".agents", "skills", "whistle");
   await mkdir(skill, { recursive: true });
   await writeFile(join(skill, "SKILL.md"), "---\nname: whistle\ndescription: Whistles.\n---\nWhistle.");

@@ -118,7 +118,7 @@ export async function openPageKit(): Promise<PageKit> {
     async close() {
       await browser.close();
       await opened.close();
-      await rm(directory, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -11,7 +11,7 @@ const createTheme = (name: string, colors: object = {}) =>
 /** Writes themes by their paths, and loads those that count. */
 async function load(texts: Record<string, string>, places: Partial<ThemePlaces> = {}) {
   const root = await mkdtemp(join(tmpdir(), "tau-themes-"));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   for (const [path, text] of Object.entries(texts)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);

@@ -41,7 +41,7 @@ test("a long list is cut", () => {
 
 test("an update is told once, and the first start is none", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tau-version-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   const agentDir = join(directory, "tau");
   expect(await takeLastVersion(agentDir, "1.0.0")).toBeUndefined();
   expect(await takeLastVersion(agentDir, "1.0.0")).toBeUndefined();

@@ -39,7 +39,7 @@ test("the demo reads, edits and runs a real file, and says at each step that the
 test("--keep prints where the project is, and its session can be shown", async () => {
   const { out } = await run(await createWorkspace(), ["demo", "--keep"]);
   const root = /^kept (.*)$/m.exec(out)?.[1] ?? "";
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   const directory = join(root, "project");
   expect(await readFile(join(directory, "total.sh"), "utf8")).toContain("total + number");
   const shown = await run({ directory, agentDir: join(root, "tau") }, ["sessions", "show"]);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "tau-packages-"));
   await installLibraries(directory);
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
 
 const listFiles = (directory: string): string[] => readdirSync(directory, { recursive: true }).map(String);
 

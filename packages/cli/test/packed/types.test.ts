@@ -59,7 +59,7 @@ beforeAll(async () => {
   await installLibraries(cwd);
   await writeFile(join(cwd, "program.ts"), program);
 });
-afterAll(() => rm(cwd, { recursive: true, force: true }));
+afterAll(() => rm(cwd, { recursive: true, force: true, maxRetries: 10 }));
 
 interface Options {
   resolution: "nodenext" | "bundler";
@@ -110,7 +110,7 @@ describe("typed tools fit without casts", () => {
       ...older.map(([version]) => `ts${version}@npm:typescript@${version}`),
     );
   });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
+  afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
 
   test.for(older)("under TypeScript %s with %s", async ([version, resolution], { skip }) => {
     if (missing !== undefined) {

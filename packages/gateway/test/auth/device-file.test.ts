@@ -10,7 +10,7 @@ import { connectRaw, openTestGateway } from "../../src/testing/index.ts";
 
 async function createAgentDir(): Promise<string> {
   const agentDir = await mkdtemp(join(tmpdir(), "tau-devices-"));
-  onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+  onTestFinished(() => rm(agentDir, { recursive: true, force: true, maxRetries: 10 }));
   return agentDir;
 }
 

@@ -81,7 +81,7 @@ describe.skipIf(!hasNats)("a cluster of three servers", () => {
       const nats = await startNats({ count: 3 });
       onTestFinished(nats.close);
       const agentDir = await mkdtemp(join(tmpdir(), "tau-cluster-"));
-      onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+      onTestFinished(() => rm(agentDir, { recursive: true, force: true, maxRetries: 10 }));
       await waitForJetStream(nats.servers[0]!.url);
       const writers = await Promise.all(["one", "two", "three"].map((name) => openWriter(name, nats, agentDir)));
       const acked = new Map(sessions.map((id) => [id, [] as AckedEntry[]]));

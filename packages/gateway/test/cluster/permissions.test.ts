@@ -26,7 +26,7 @@ describe.skipIf(!hasNats)("the documented permissions", () => {
     const nats = await startNats({ extra: await readConfiguration() });
     onTestFinished(nats.close);
     const workspace = await mkdtemp(join(tmpdir(), "tau-cluster-"));
-    onTestFinished(() => rm(workspace, { recursive: true, force: true }));
+    onTestFinished(() => rm(workspace, { recursive: true, force: true, maxRetries: 10 }));
     const address = `127.0.0.1:${nats.servers[0]!.port}`;
     const open = async (name: string) => {
       const cluster = { url: `nats://${name}:secret@${address}?name=${name}`, timing: quickTiming };

@@ -18,7 +18,7 @@ import { connectRaw } from "../../src/testing/index.ts";
 
 async function createAgentDir(): Promise<string> {
   const agentDir = await mkdtemp(join(tmpdir(), "tau-life-"));
-  onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+  onTestFinished(() => rm(agentDir, { recursive: true, force: true, maxRetries: 10 }));
   return agentDir;
 }
 

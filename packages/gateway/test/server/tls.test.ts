@@ -19,7 +19,7 @@ const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 
 async function createCertificate(name = "localhost") {
   const directory = await mkdtemp(join(tmpdir(), "tau-tls-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];
   const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
   const names = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name},IP:127.0.0.1`];
@@ -71,7 +71,7 @@ test("another certificate is taken by a reload, clients stay, and one that canno
   if (!hasOpenssl) skip("openssl is not installed, which makes the certificate.");
   const [own, other] = [await createCertificate(), await createCertificate()];
   const agentDir = await mkdtemp(join(tmpdir(), "tau-tls-"));
-  onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+  onTestFinished(() => rm(agentDir, { recursive: true, force: true, maxRetries: 10 }));
   const served = await serveGateway({
     agentDir,
     version: "1.2.3",
@@ -119,7 +119,7 @@ test("programs of the account know the gateway by its certificate, whoever signe
   if (!hasOpenssl) skip("openssl is not installed, which makes the certificate.");
   const [own, other] = [await createCertificate("tau.example.com"), await createCertificate("tau.example.com")];
   const agentDir = await mkdtemp(join(tmpdir(), "tau-tls-"));
-  onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+  onTestFinished(() => rm(agentDir, { recursive: true, force: true, maxRetries: 10 }));
   const settings = SettingsManager.inMemory({ gateway: { port: 0, host: "0.0.0.0", tls: own } });
   const served = await serveGateway({
     agentDir,

@@ -14,7 +14,7 @@ import { formatFileProblem } from "../file-problem.ts";
 
 async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "tau-models-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   return directory;
 }
 

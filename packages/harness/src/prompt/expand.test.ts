@@ -36,7 +36,7 @@ const expand = async (typed: string, port: ExpandPort) => {
 
 async function createDirectory(files: Record<string, string | Buffer>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "tau-expand-"));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), content);

@@ -10,7 +10,7 @@ import { contextDirectories, loadContextFiles, maxContextCharacters, maxContextF
 
 async function directory(files: Record<string, string | Buffer> = {}): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "tau-context-"));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), content);

@@ -12,7 +12,7 @@ const secret = "-----BEGIN OPENSSH PRIVATE KEY----- not a real key";
 /** `links` are names and where they lead, from the root of the test. */
 async function createFiles(files: Record<string, string>, links: Record<string, string> = {}): Promise<string> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "tau-guard-")));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   await mkdir(join(root, "project"));
   for (const [name, content] of Object.entries({ "home/.ssh/id_rsa": secret, ...files })) {
     await mkdir(dirname(join(root, name)), { recursive: true });

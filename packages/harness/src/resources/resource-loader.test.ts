@@ -10,7 +10,7 @@ import type { Resources } from "./resources.ts";
 
 async function directory(files: Record<string, string | Buffer>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "tau-resources-"));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   await mkdir(join(root, "project"));
   await write(root, files);
   return root;

@@ -12,7 +12,7 @@ const skill = (name: string) => `---\nname: ${name}\ndescription: does ${name}\n
 
 async function createDirectory(files: Record<string, string> = {}) {
   const root = await realpath(await mkdtemp(join(tmpdir(), "tau-resource-watch-")));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   const save = async (name: string, content: string) => {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), content);

@@ -8,7 +8,7 @@ import { loadSkills, projectSkillDirectories, readSkill, type Skill } from "./sk
 
 async function directory(files: Record<string, string>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "tau-skills-"));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), content);

@@ -7,7 +7,7 @@ import { removeSession, restoreSession, trashSession } from "./trash.ts";
 
 async function createWorkspace() {
   const root = await mkdtemp(join(tmpdir(), "tau-trash-"));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   const lookup = { cwd: root, agentDir: join(root, "agent"), directory: undefined };
   const createSession = async (content: string, { id, directory }: { id?: string; directory?: string } = {}) => {
     const session = await SessionManager.create(root, directory, {

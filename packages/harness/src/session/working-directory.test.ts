@@ -8,7 +8,7 @@ import { getWorkingDirectory } from "./working-directory.ts";
 
 async function createDirectories() {
   const root = await realpath(await mkdtemp(join(tmpdir(), "tau-directory-")));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   const [here, there] = [join(root, "here"), join(root, "there")];
   for (const directory of [here, there]) await mkdir(directory);
   await symlink(here, join(root, "link"));

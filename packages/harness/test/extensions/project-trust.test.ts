@@ -10,7 +10,7 @@ import { openSettings } from "../../src/policy/open-settings.ts";
 
 async function open(decision: string, clock?: Clock) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-project-trust-")));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   const [cwd, agentDir] = [join(directory, "project"), join(directory, "agent")];
   await mkdir(join(cwd, ".tau/extensions"), { recursive: true });
   await mkdir(join(agentDir, "extensions"), { recursive: true });

@@ -18,7 +18,7 @@ export interface Workspace {
 
 export async function createWorkspace(): Promise<Workspace> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "tau-packages-")));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   const cwd = join(root, "project");
   await mkdir(cwd);
   const env = {

@@ -8,7 +8,7 @@ import { readTrust, writeTrust } from "../../src/policy/index.ts";
 
 async function createProject() {
   const root = await realpath(await mkdtemp(join(tmpdir(), "tau-trust-")));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
   const cwd = join(root, "project");
   await mkdir(join(cwd, ".tau"), { recursive: true });
   const write = (name: string, text: string) => writeFile(join(cwd, ".tau", name), text);

@@ -28,7 +28,7 @@ test("in Node a client finds the gateway of its account, or says how to start on
   const { gateway, token, close } = await openTestGateway();
   onTestFinished(close);
   const agentDir = await mkdtemp(join(tmpdir(), "tau-client-"));
-  onTestFinished(() => rm(agentDir, { recursive: true, force: true }));
+  onTestFinished(() => rm(agentDir, { recursive: true, force: true, maxRetries: 10 }));
   await expect(connectToGateway({ agentDir })).rejects.toMatchObject({
     code: "not_found",
     message: expect.stringContaining("tau gateway"),
