@@ -63,7 +63,11 @@ function buildHelper(): string | undefined {
   return path === "not built" ? undefined : path;
 }
 
-export const removeBase = ({ directory }: Base): void => rmSync(directory, { recursive: true, force: true });
+export function removeBase({ directory }: Base): void {
+  // Attempts leave directories that an ordinary user may not change.
+  execFileSync("chmod", ["-R", "u+rwX", directory]);
+  rmSync(directory, { recursive: true, force: true });
+}
 
 /** The program and its arguments, such that it runs as this user. */
 function asUser(user: User, argv: readonly string[]): [string, string[]] {
