@@ -34,7 +34,8 @@ type State =
   | { kind: "idle" }
   | { kind: "exclusive"; controller: AbortController }
   | { kind: "starting"; aborted: RunAborted | undefined; waitsFor: AbortController | undefined }
-  | { kind: "running"; run: Run };
+  /** `aborted`: when the run was over, and extensions were still told so. */
+  | { kind: "running"; run: Run; aborted: RunAborted | undefined };
 
 export interface ActivityParts {
   host: RunHost;
@@ -119,7 +120,9 @@ export class Activity {
         this.#state = { ...state, aborted: state.aborted ?? reason };
         return;
       case "running":
-        return state.run.abort(reason);
+        if (state.run.isOver) this.#state = { ...state, aborted: state.aborted ?? reason };
+        else state.run.abort(reason);
+        return;
     }
   }
 
@@ -211,6 +214,7 @@ export class Activity {
         continues = outcome === undefined || continuesAfter(outcome.end, outcome.isSteered);
         return outcome;
       } finally {
+        continues &&= !this.#isAborted;
         this.#state = { kind: "idle" };
         // A run that could not begin has not said what it took from the queue.
         this.#parts.inbox.takeBack();
@@ -272,6 +276,11 @@ export class Activity {
     }
   }
 
+  /** Nothing more is to begin by itself. */
+  get #isAborted(): boolean {
+    return this.#state.kind === "starting" && this.#state.aborted !== undefined;
+  }
+
   #createRunBudget(): Budget {
     const { choices, budget, clock } = this.#parts;
     const settingsBudget = createBudget(withoutUndefined(choices.settings().budgets), { parent: budget, clock });
@@ -280,7 +289,7 @@ export class Activity {
 
   /** What the next run begins with; empty if there is to be none. */
   async #takeNext({ end, isSteered }: RunOutcome): Promise<AgentMessage[]> {
-    const continues = continuesAfter(end, isSteered);
+    const continues = !this.#isAborted && continuesAfter(end, isSteered);
     const sent = await this.#parts.takeSent(continues);
     return continues ? [...this.#takeQueued(), ...sent] : [];
   }
@@ -298,14 +307,15 @@ export class Activity {
       follow(parent?.signal, (reason) => run.abort(toRunAborted(reason, "parent"))),
     ];
     if (this.#state.kind === "starting" && this.#state.aborted) run.abort(this.#state.aborted);
-    this.#state = { kind: "running", run };
+    this.#state = { kind: "running", run, aborted: undefined };
     try {
       const outcome = await run.start(await this.#parts.beforeRun(prompts), onWritten);
       await this.#tellParent(outcome);
       return outcome;
     } finally {
       // Until the lane is free, further prompts are still queued.
-      this.#state = { kind: "starting", aborted: undefined, waitsFor: undefined };
+      const { aborted } = this.#state;
+      this.#state = { kind: "starting", aborted, waitsFor: undefined };
       for (const stop of stops) stop();
       inbox.takeBack();
       await afterRun();

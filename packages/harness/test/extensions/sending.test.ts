@@ -70,3 +70,26 @@ test.each([undefined, {}, { customType: "x" }, { customType: "x", content: 5 }, 
     expect(session.notices.map((notice) => notice.message).join()).toContain("This is not a message.");
   },
 );
+
+test("an abort, and the end of a session, stop an extension that sends something after each run", async () => {
+  const turns = Array.from({ length: 200 }, () => [text("Again.")]);
+  let isTold = false;
+  const follow: ExtensionFactory = (tau) => {
+    tau.on("agent_end", async () => {
+      isTold = true;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      tau.sendUserMessage("again", { deliverAs: "followUp" });
+      isTold = false;
+    });
+  };
+  const { session, prompt, model, dispose } = await createTestSession(turns, { extensions: { factories: [follow] } });
+  for (const end of [() => session.abort(), dispose]) {
+    const asked = model.asked.length;
+    const running = prompt("begin");
+    // When the run is over, and nothing of it is left that could be aborted.
+    await expect.poll(() => model.asked.length > asked + 2 && isTold, { interval: 1 }).toBe(true);
+    await end();
+    await running;
+  }
+  expect(model.asked.length).toBeLessThan(turns.length);
+});
