@@ -74,7 +74,8 @@ function bindModel(
 function findModel({ provider, model }: CreateAIOptions): Model {
   const known = [...new Set([...getProviders(), ...Object.keys(localServers)])];
   if (!known.includes(provider)) {
-    const hint = didYouMean(provider, known) || " getProviders() lists the known ones.";
+    // Code without types may leave it out.
+    const hint = didYouMean(String(provider), known) || " getProviders() lists the known ones.";
     throw new AiError("unknown_provider", `There is no provider ${JSON.stringify(provider)}.${hint}`);
   }
   const match = model === undefined ? getRegisteredProvider(provider)?.defaultModel : getModel(provider, model);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { registerModels, unregisterModels } from "../src/catalog/catalog.ts";
 import type { Context } from "../src/context.ts";
-import { createAI } from "../src/create-ai.ts";
+import { createAI, type CreateAIOptions } from "../src/create-ai.ts";
 import { createProvider } from "../src/custom-provider.ts";
 import { anthropicMessagesDialect } from "../src/testing/dialects/anthropic-messages.ts";
 import { openaiCompletionsDialect } from "../src/testing/dialects/openai-completions.ts";
@@ -117,6 +117,7 @@ describe("createAI", () => {
       'There is no provider "qqqqqqqqqqqq". getProviders() lists the known ones.',
     ],
     [{ provider: "constructor", model: "x" }, "unknown_provider", /^There is no provider "constructor"\./],
+    [{ model: "x" } as unknown as CreateAIOptions, "unknown_provider", /^There is no provider undefined\./],
     [{ provider: "anthropic" }, "unknown_model", "anthropic has no default model. Pass `model`."],
   ] as const) {
     test(`throws ${code} for ${JSON.stringify(options)}`, () => {
