@@ -37,7 +37,10 @@ export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers
       host.publisher.fact({ type: "model_changed", provider: model.provider, modelId: model.id, thinkingLevel });
     },
     onSettings({ changed, trustChanged, problems }) {
-      for (const problem of problems) notices.addNew("settings", formatFileProblem(problem));
+      for (const problem of problems) {
+        // That trust was lost is one notice, not one for each setting that needs it.
+        if (problem.kind !== "untrusted") notices.addNew("settings", formatFileProblem(problem));
+      }
       if (changed.includes("tools")) choices.refit();
       if (trustChanged && settings.hasLostTrust) notices.add("trust", lostTrust);
       if (!trustChanged && !changed.includes("skills") && !changed.includes("prompts")) return;
