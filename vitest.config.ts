@@ -35,7 +35,8 @@ export default defineConfig({
   test: {
     pool: "forks",
     isolate: false,
-    maxWorkers: 2,
+    // One more than there are processors, because many tests wait for processes and timers.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     setupFiles: ["scripts/without-disk-sync.ts"],
     // Generous, because a busy machine is no failure. A condition that never comes is reported with its reason first.
