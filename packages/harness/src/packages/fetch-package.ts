@@ -184,7 +184,9 @@ export async function removeUnlocked(
 async function listVersions(scopeDirectory: string, source: NpmSource | GitSource): Promise<string[]> {
   const prefix = getInstallLocation(scopeDirectory, source, { resolved: "" }).directory;
   const names = (await unlessMissing(readdir(dirname(prefix)))) ?? [];
-  return names.filter((name) => name.startsWith(basename(prefix))).map((name) => join(dirname(prefix), name));
+  // A repository may have the name `a@b`.
+  const isVersion = (name: string) => name.startsWith(basename(prefix)) && !name.includes("@", basename(prefix).length);
+  return names.filter(isVersion).map((name) => join(dirname(prefix), name));
 }
 
 /** A directory with nothing but the `.gitignore` that we wrote is empty too. */
