@@ -11,8 +11,8 @@ export class PendingWork {
     }
   }
 
-  /** Resolves when the calls of now have settled. Never rejects. */
+  /** Resolves when all have settled, also those that are added meanwhile. Never rejects. */
   async whenSettled(): Promise<void> {
-    await Promise.allSettled(this.#pending);
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }
 }

@@ -1,5 +1,5 @@
 /** Answers the hostcalls of one extension: declared, within its quota, judged, done, and the failures written down. */
-import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
+import { getErrorMessage, PendingWork, SerialQueue } from "@tau/ai/internal";
 import type { AccessRequest } from "@tau/tools";
 import { evaluateFor, type PolicyReason } from "../../../policy/extension-policy.ts";
 import type { Capability } from "../../../policy/policy.ts";
@@ -58,7 +58,7 @@ export class HostcallServer {
   readonly #refused = new Map<Capability, string>();
   readonly #questions = new Map<Capability, SerialQueue>();
   /** Decisions that are not written down yet. */
-  readonly #deciding = new Set<Promise<unknown>>();
+  readonly #deciding = new PendingWork();
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
@@ -98,16 +98,7 @@ export class HostcallServer {
 
   /** Resolves when every decision is written down. Hostcalls themselves may wait for the end of the session. */
   async settle(): Promise<void> {
-    while (this.#deciding.size > 0) await Promise.allSettled(this.#deciding);
-  }
-
-  async #decide<T>(decision: Promise<T>): Promise<T> {
-    this.#deciding.add(decision);
-    try {
-      return await decision;
-    } finally {
-      this.#deciding.delete(decision);
-    }
+    await this.#deciding.whenSettled();
   }
 
   async #answer(call: Hostcall, asked: Asked): Promise<unknown> {
@@ -182,7 +173,7 @@ export class HostcallServer {
   ): Promise<string | undefined> {
     const { extension, rules, kill } = this.#parts;
     const summary = `The extension ${extension} calls ${method}.`;
-    const reason = await this.#decide(this.#judge.judge({ id, method, args, access, summary }, context.signal));
+    const reason = await this.#deciding.add(this.#judge.judge({ id, method, args, access, summary }, context.signal));
     if (access.some(({ capability }) => capability === "exec" || capability === "env")) {
       const kills = rules.noteDangerous(reason === undefined ? "allowed" : "denied");
       if (kills) kill(kills);
@@ -228,7 +219,7 @@ export class HostcallServer {
     const request = { subject, capability, target };
     const toolName = `${extension}: ${method}`;
     const fact = { toolCallId: ports.ids(), toolName, request, rule, outcome: "denied", reason } as const;
-    await this.#decide(Promise.resolve(ports.audit(fact)));
+    await this.#deciding.add(Promise.resolve(ports.audit(fact)));
   }
 }
 
