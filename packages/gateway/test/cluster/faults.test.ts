@@ -35,7 +35,9 @@ interface Writer {
 async function openWriter(name: string, { servers }: NatsServers, agentDir: string): Promise<Writer> {
   const cables = await Promise.all(servers.map(({ port }) => openProxy(port)));
   const hosts = cables.map(({ port }) => `127.0.0.1:${port}`).join(",");
-  const node = await openNode({ url: `nats://${hosts}?name=${name}`, agentDir, log: () => undefined, timing });
+  const open = () => openNode({ url: `nats://${hosts}?name=${name}`, agentDir, log: () => undefined, timing });
+  // On a busy machine it may take longer than a node waits until all servers know each other.
+  const node = await open().catch(open);
   return {
     node,
     cables,

@@ -39,8 +39,21 @@ export interface NatsServers {
   close(): Promise<void>;
 }
 
+/** Another program may take a port after it was found to be free. */
+const maxStarts = 3;
+
 /** One server, or several that replicate. `extra` is put into the configuration. */
 export async function startNats({ count = 1, extra = "" } = {}): Promise<NatsServers> {
+  for (let starts = 1; ; starts++) {
+    try {
+      return await startOnce(count, extra);
+    } catch (error) {
+      if (starts === maxStarts) throw error;
+    }
+  }
+}
+
+async function startOnce(count: number, extra: string): Promise<NatsServers> {
   const directory = await mkdtemp(join(tmpdir(), "tau-nats-"));
   const ports = await findPorts(2 * count + 1);
   const indexes = ports.slice(0, count).map((_port, index) => index);
@@ -107,6 +120,8 @@ async function createNats(options: NatsServerOptions): Promise<NatsServer> {
     `server_name: ${name}\nlisten: "127.0.0.1:${port}"\nlog_file: "${output}"\n` +
       `jetstream { store_dir: "${store}", sync_interval: always, max_memory_store: 64MB, max_file_store: 1GB }\n${cluster}\n${extra}\n`,
   );
+  const readLog = () => readFile(output, "utf8").catch(() => "");
+  const signs = ["Server is ready", ...(routes.length === 0 ? [] : ["Listening for route connections"])];
   let child: ChildProcess | undefined;
   const url = `nats://127.0.0.1:${port}`;
   return {
@@ -114,8 +129,13 @@ async function createNats(options: NatsServerOptions): Promise<NatsServer> {
     port,
     url,
     async start() {
-      child = spawn(program, ["-c", config], { stdio: "ignore" });
-      await waitUntil(async () => (await readFile(output, "utf8").catch(() => "")).includes("Server is ready"));
+      const started = spawn(program, ["-c", config], { stdio: "ignore" });
+      child = started;
+      await waitUntil(async () => {
+        if (started.exitCode !== null) throw new Error(`The NATS server ${name} ended: ${await readLog()}`);
+        const log = await readLog();
+        return signs.every((sign) => log.includes(sign));
+      });
     },
     async kill() {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;
