@@ -35,6 +35,16 @@ test("a key is not in the written deltas however it is cut, and everything else 
   );
 });
 
+test("a key counts from the moment on in which it is used, also if it comes back at once", () => {
+  let forms: string[] = [];
+  const redactor = createFrameRedactor({ listForms: () => forms });
+  expect(redactor.redactLine("{}")).toBe("{}");
+  forms = [key];
+  expect(redactor.redactLine(key)).toBe("[secret]");
+  const delta = { type: "text_delta", messageId: "1", delta: key, index: 0 };
+  expect(JSON.stringify(redactor.redactEvent<object>(delta))).not.toContain(key);
+});
+
 test("what is held back of one text goes before the next text of the message", () => {
   const redactor = createFrameRedactor(keys);
   const update = (type: string, contentIndex: number, delta: string) => ({

@@ -41,7 +41,6 @@ interface HeldText {
 }
 
 export function createFrameRedactor(keys: Pick<UsedKeys, "listForms">): FrameRedactor {
-  const listForms = oncePerTurn(() => keys.listForms());
   const texts = new Map<string, HeldText>();
   const write = (held: HeldText, text: string): object => {
     const event = held.replace(text, held.length);
@@ -63,7 +62,7 @@ export function createFrameRedactor(keys: Pick<UsedKeys, "listForms">): FrameRed
     texts.set(stream, held);
     held.replace = replace;
     const events = owner === messageOwner ? flush(owner, stream) : [];
-    const forms = listForms();
+    const forms = keys.listForms();
     const cleaned = removeForms(held.rest + text, forms);
     const end = cleaned.length - countUnfinished(cleaned, forms);
     // Most pieces are written as they are.
@@ -87,24 +86,7 @@ export function createFrameRedactor(keys: Pick<UsedKeys, "listForms">): FrameRed
       const piece = toPiece(event);
       return (piece ? takePiece(event, piece) : takeEnd(event)) as Event[];
     },
-    redactLine: (line) => removeForms(line, listForms()),
-  };
-}
-
-/**
- * Asks once for everything that happens in one turn of the event loop. A key that was just used comes back from a provider
- * or a command at the earliest, which is a later turn.
- */
-function oncePerTurn<T>(get: () => T): () => T {
-  let current: { value: T } | undefined;
-  return () => {
-    if (!current) {
-      current = { value: get() };
-      setImmediate(() => {
-        current = undefined;
-      });
-    }
-    return current.value;
+    redactLine: (line) => removeForms(line, keys.listForms()),
   };
 }
 
