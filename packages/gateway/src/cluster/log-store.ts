@@ -57,7 +57,7 @@ export class NatsLogStore implements LogStore {
   }
 
   async stat() {
-    // Whoever holds the lease is the only writer.
+    // Only the holder of the lease writes.
     const segments = (this.#lease && this.#segments) ?? (await this.#load());
     return segments.end === 0 ? undefined : { size: segments.end, identity: this.#identity };
   }
