@@ -33,6 +33,7 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
   // Asked for when there is a draft: most starts have none, and loading the hash takes them 3 ms.
   const getPrefix = () => `${createHash("sha256").update(cwd).digest("hex").slice(0, 16)}-`;
   let pending: (() => string) | undefined;
+  let isKept = false;
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
     clearTimeout(timer);
@@ -40,11 +41,13 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
     if (pending === undefined) return;
     const text = pending();
     pending = undefined;
+    if (text.trim() === "" && !isKept) return;
     const file = join(directory, `${getPrefix()}${pid}.txt`);
     try {
       if (text.trim() === "") return rmSync(file, { force: true });
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeFileSync(`${file}.new`, text, { mode: 0o600 });
+      isKept = true;
       renameSync(`${file}.new`, file);
     } catch (error) {
       onError(`What you type cannot be kept: ${getErrorMessage(error)}`);
