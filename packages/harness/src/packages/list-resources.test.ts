@@ -48,6 +48,15 @@ test("a manifest says where the resources are, and then nothing else counts", as
   });
 });
 
+test("in a manifest a plus includes again what a glob left out, and a minus leaves out in any case", async () => {
+  const files = ["lib/a.ts", "lib/b.ts", "lib/c.ts"];
+  expect(await list(files, { pi: { extensions: ["lib", "!**/*.ts", "+lib/b.ts", "+lib/c.ts", "-lib/c.ts"] } })).toEqual(
+    {
+      extensions: ["lib/b.ts"],
+    },
+  );
+});
+
 test("a directory of an extension may have a manifest of its own", async () => {
   expect(await list(["extensions/a/x.ts", "extensions/a/index.ts"])).toEqual({ extensions: ["extensions/a/index.ts"] });
 });

@@ -3,7 +3,7 @@ import { join, posix, relative, resolve, sep } from "node:path";
 import { isWithin, nodeFileSystem } from "@tau/tools/platform";
 import { orUndefined } from "../durable-file.ts";
 import { getPathKind } from "../resources/read-text.ts";
-import { matches } from "./filter-resources.ts";
+import { filterResources, matches } from "./filter-resources.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 import { type ResourceKind, resourceKinds } from "./package-resources.ts";
 
@@ -41,16 +41,16 @@ async function findMain(root: string, { main }: Manifest): Promise<string[]> {
   return [];
 }
 
-async function expand(root: string, kind: ResourceKind, patterns: readonly string[]): Promise<string[]> {
+async function expand(root: string, kind: ResourceKind, entries: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
-  for (const pattern of patterns.filter((each) => !each.startsWith("!"))) {
+  const signed = entries.filter((entry) => /^[!+-]/.test(entry));
+  for (const pattern of entries.filter((entry) => !signed.includes(entry))) {
     const paths = /[*?]/.test(pattern)
       ? (await listFiles(root)).filter((name) => matches(name, pattern) && isOfKind(kind, name))
       : await listAt(root, kind, resolve(root, pattern));
     for (const path of paths) if (await isInside(root, resolve(root, path))) found.add(path);
   }
-  const globs = patterns.filter((each) => each.startsWith("!")).map((each) => each.slice(1));
-  return [...found].filter((name) => !globs.some((glob) => matches(name, glob))).sort();
+  return filterResources([...found].sort(), signed.length === 0 ? [] : [signed]);
 }
 
 const isOfKind = (kind: ResourceKind, name: string): boolean => {

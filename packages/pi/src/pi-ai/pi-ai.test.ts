@@ -14,6 +14,7 @@ import { createModels } from "./model-collection.ts";
 import { createProvider } from "./provider.ts";
 import { isRetryableAssistantError, retryAssistantCall, retryDelayMs } from "./retry.ts";
 import { completeSimple, getApiProvider, streamSimple } from "./streams.ts";
+import { supportsXhigh } from "./thinking.ts";
 import {
   getDeclaredTools,
   getToolStateChanges,
@@ -317,4 +318,10 @@ test.each([
   expect(isRetryableAssistantError(message)).toBe(expected);
   const failure = { kind: "auth", message: errorMessage } as const;
   expect(isRetryableAssistantError({ ...message, failure })).toBe(false);
+});
+
+test("a model whose one level above high is called max supports xhigh too", () => {
+  const model = { ...scriptedModel([]).model, reasoning: true };
+  expect(supportsXhigh(model)).toBe(false);
+  expect(supportsXhigh({ ...model, thinkingLevelMap: { max: "max" } })).toBe(true);
 });

@@ -1,3 +1,5 @@
 import { getSupportedThinkingLevels, type Model } from "@tau/ai";
 
-export const supportsXhigh = (model: Model): boolean => getSupportedThinkingLevels(model).includes("xhigh");
+/** Without a level of its own, `xhigh` becomes the one above it. */
+export const supportsXhigh = (model: Model): boolean =>
+  getSupportedThinkingLevels(model).some((level) => level === "xhigh" || level === "max");

@@ -5,7 +5,10 @@ import { parse } from "yaml";
 function split(content: string): { head: string | undefined; body: string } {
   const text = content.replace(/\r\n?/g, "\n");
   const match = /^---([\s\S]*?)\n---/.exec(text);
-  return match ? { head: match[1] ?? "", body: text.slice(match[0].length).trim() } : { head: undefined, body: text };
+  // The head begins after the line of dashes, so that errors count its lines from one.
+  return match
+    ? { head: match[1]?.slice(1), body: text.slice(match[0].length).trim() }
+    : { head: undefined, body: text };
 }
 
 /** Throws for a head that is not YAML. */

@@ -96,6 +96,7 @@ describe("front matter", () => {
     });
     expect(parseFrontmatter("---\n---\nBody")).toEqual({ frontmatter: {}, body: "Body" });
     expect(() => parseFrontmatter("---\na: [\n---\n")).toThrow("sequence");
+    expect(() => parseFrontmatter("---\nfirst: 1\nsecond: {a\n---\n")).toThrow("line 2, column");
   });
 
   test("a text without a head is all body", () => {
