@@ -71,6 +71,7 @@ export type {
   LifecycleEvent,
   QueuedMessage,
   QueuedSummary,
+  QueueChange,
   SessionEvent,
   SessionFact,
   UpdateType,

@@ -117,7 +117,7 @@ export class AgentSession {
       ids,
       now: () => clock.now(),
       mode: (kind) => this.settings[kind === "steer" ? "steeringMode" : "followUpMode"],
-      onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.#inbox.summarise() }),
+      onChange: (change) => this.#publisher.fact(change),
     });
     this.#judge = createCallJudge({
       ...parts,
