@@ -573,9 +573,9 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await started;
       const changed = next("queue_changed");
       await client.call("follow_up", { message: "Sing." });
-      const { added } = (await changed) as Extract<SessionEvent, { type: "queue_changed" }>;
-      const { id } = await client.call("edit_queued", { id: added[0]!.id, message: "Sing loudly." });
-      expect(id).not.toBe(added[0]!.id);
+      const { followUps } = (await changed) as Extract<SessionEvent, { type: "queue_changed" }>;
+      const { id } = await client.call("edit_queued", { id: followUps[0]!.id, message: "Sing loudly." });
+      expect(id).not.toBe(followUps[0]!.id);
       await expect(client.call("edit_queued", { id: "gone", message: "x" })).rejects.toThrow("gone");
       const ended = next("agent_end");
       await writeFile(join(directory, "go"), "");
@@ -592,9 +592,9 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await started;
       const changed = next("queue_changed");
       await client.call("follow_up", { message: "Sing." });
-      const { added } = (await changed) as Extract<SessionEvent, { type: "queue_changed" }>;
-      expect(await client.call("remove_queued", { id: added[0]!.id })).toEqual({ removed: true });
-      expect(await client.call("remove_queued", { id: added[0]!.id })).toEqual({ removed: false });
+      const { followUps } = (await changed) as Extract<SessionEvent, { type: "queue_changed" }>;
+      expect(await client.call("remove_queued", { id: followUps[0]!.id })).toEqual({ removed: true });
+      expect(await client.call("remove_queued", { id: followUps[0]!.id })).toEqual({ removed: false });
       const ended = next("agent_end");
       await writeFile(join(directory, "go"), "");
       await ended;

@@ -129,10 +129,8 @@ const table: { [Type in SessionEvent["type"]]: Row<Type> } = {
     "session.queue.changed",
     {
       type: "queue_changed",
-      queue: "followUps",
-      index: 1,
-      removed: ["q1"],
-      added: [{ id: "q2", content: [{ type: "text", text: "And then?" }] }],
+      steering: [{ id: "q1", content: "Stop." }],
+      followUps: [{ id: "q2", content: [{ type: "text", text: "And then?" }] }],
     },
   ],
   approval_requested: [

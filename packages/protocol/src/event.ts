@@ -138,7 +138,8 @@ export type SessionFact =
       advice: string;
     }
   | { type: "model_changed"; provider: string; modelId: string; thinkingLevel: string }
-  | QueueChange
+  /** All queued messages, oldest first, without the data of their images. */
+  | { type: "queue_changed"; steering: QueuedSummary[]; followUps: QueuedSummary[] }
   | { type: "approval_requested"; approval: Approval }
   | { type: "approval_resolved"; approvalId: string; decision: "allowed" | "denied"; by: string }
   | { type: "retry_scheduled"; attempt: number; maxAttempts: number; delayMs: number; reason: string }
@@ -162,25 +163,10 @@ export interface QueuedMessage {
   content: string | (TextContent | ImageContent)[];
 }
 
-/**
- * A part of a queue has changed. It never repeats what waits already: a thousand messages would be told half a million
- * times.
- */
-export interface QueueChange {
-  type: "queue_changed";
-  queue: "steering" | "followUps";
-  /** Where, counted from the oldest message. */
-  index: number;
-  /** The ids of the messages from there on that no longer wait. */
-  removed: string[];
-  /** The messages that wait in their place. */
-  added: QueuedSummary[];
-}
-
 /** A piece of the answer that is arriving. */
 export type Delta = Extract<SessionEvent, { delta: string }>;
 
-/** A queued message as events tell it: without the data of images, which may be large. */
+/** A queued message as events tell it: they repeat the whole queue, and images may be large. */
 export interface QueuedSummary {
   id: string;
   content: string | (TextContent | Omit<ImageContent, "data">)[];

@@ -71,7 +71,6 @@ export type {
   LifecycleEvent,
   QueuedMessage,
   QueuedSummary,
-  QueueChange,
   SessionEvent,
   SessionFact,
   UpdateType,

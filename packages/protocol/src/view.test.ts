@@ -67,13 +67,11 @@ function play(run: readonly Step[]): { events: SessionEvent[]; entries: SessionE
         events.push({ type: "turn_end", turnId: `t${turnIndex}`, hasToolCalls: false, shouldContinue: false });
         break;
       }
-      case "steer": {
-        const change = { type: "queue_changed", queue: "steering", index: 0 } as const;
-        events.push({ ...change, removed: [], added: [{ id: "q", content: step.text }] });
-        events.push({ ...change, removed: ["q"], added: [] });
+      case "steer":
+        events.push({ type: "queue_changed", steering: [{ id: "q", content: step.text }], followUps: [] });
+        events.push({ type: "queue_changed", steering: [], followUps: [] });
         append({ type: "message", message: { role: "user", content: step.text } });
         break;
-      }
       case "navigate":
         append({ type: "custom", customType: "tau.navigated" }, entries.at(-1 - step.back)?.id ?? null);
         break;

@@ -5,7 +5,7 @@
  */
 import type { Approval } from "./approval.ts";
 import { getLeafAfter, type SessionEntry } from "./entry.ts";
-import type { CompactionReason, Delta, QueueChange, QueuedSummary, SessionEvent, UpdateType } from "./event.ts";
+import type { CompactionReason, Delta, QueuedSummary, SessionEvent, UpdateType } from "./event.ts";
 import type { TerminationReason } from "./run-end.ts";
 
 export interface View {
@@ -179,7 +179,7 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
     case "error":
       return { ...live, error: { code: event.code, message: event.message, recoverable: event.recoverable } };
     case "queue_changed":
-      return { ...live, [event.queue]: withChange(live[event.queue], event) };
+      return { ...live, steering: event.steering, followUps: event.followUps };
     case "approval_requested":
       return { ...live, approvals: [...live.approvals, event.approval] };
     case "approval_resolved":
@@ -254,14 +254,8 @@ const withUpdate = (
   progressPercent: progressPercent ?? tool.progressPercent,
 });
 
-const withChange = (queue: readonly QueuedSummary[], { index, removed, added }: QueueChange): QueuedSummary[] => [
-  ...queue.slice(0, index),
-  ...added,
-  ...queue.slice(index + removed.length),
-];
-
 /** Two calls may share an id: each end is of one. */
 function withoutFirst(tools: readonly LiveTool[], id: string): readonly LiveTool[] {
-  const index = tools.findIndex((tool) => tool.id === id);
-  return index < 0 ? tools : tools.toSpliced(index, 1);
+  const at = tools.findIndex((tool) => tool.id === id);
+  return at < 0 ? tools : tools.toSpliced(at, 1);
 }

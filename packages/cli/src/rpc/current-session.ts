@@ -143,7 +143,7 @@ export class CurrentSession {
       wire.sendPi(record);
       if (record.type === "agent_settled") wire.notify("settled", { aborted: record["aborted"] });
     };
-    const piEvents = new PiEvents(send, session);
+    const piEvents = new PiEvents(send, session.thinkingLevel);
     const settleWhenIdle = () => {
       session.waitForIdle().then(
         () => piEvents.settle(),

@@ -2,8 +2,6 @@ import type { SessionEvent } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { PiEvents } from "./pi-events.ts";
 
-const session = { thinkingLevel: "off" as const, queue: { steering: [], followUps: [] } };
-
 const start = { type: "agent_start" } as const;
 const end = { type: "agent_end", messages: [] } as const;
 const ended = (terminationReason: "no_tool_calls" | "abort_signal"): SessionEvent => ({
@@ -17,7 +15,7 @@ const ended = (terminationReason: "no_tool_calls" | "abort_signal"): SessionEven
 
 function recordTypes(send: (events: PiEvents) => void): string[] {
   const types: string[] = [];
-  send(new PiEvents(({ type, aborted }) => types.push(aborted === true ? `${type} aborted` : type), session));
+  send(new PiEvents(({ type, aborted }) => types.push(aborted === true ? `${type} aborted` : type), "off"));
   return types;
 }
 
@@ -52,7 +50,7 @@ test("each run of a queue has an end, and only the last one is settled", () => {
 
 test("a retry without an answer ends with the reason", () => {
   const records: object[] = [];
-  const events = new PiEvents((record) => records.push(record), session);
+  const events = new PiEvents((record) => records.push(record), "off");
   events.handle({ type: "retry_scheduled", attempt: 2, maxAttempts: 2, delayMs: 1, reason: "overloaded" });
   events.handleSessionEvent({ type: "error", code: "overloaded", message: "Too many.", recoverable: true });
   events.handleSessionEvent(ended("no_tool_calls"));
@@ -61,7 +59,7 @@ test("a retry without an answer ends with the reason", () => {
 
 test("a compaction is sent with its result", () => {
   const records: object[] = [];
-  const events = new PiEvents((record) => records.push(record), session);
+  const events = new PiEvents((record) => records.push(record), "off");
   const entry = { type: "compaction", id: "c", parentId: null, timestamp: "", summary: "All." } as const;
   const outcome = { kind: "compacted", entryId: "c", tokensBefore: 9, tokensAfter: 2 } as const;
   events.handle({ type: "compaction_start", reason: "threshold" });

@@ -1,7 +1,7 @@
 /** The events of a session in the form of pi: the names and fields of the engine, with deltas instead of whole messages. */
 import type { AgentEvent } from "@tau/agent";
 import type { AssistantMessageEvent } from "@tau/ai";
-import type { AgentSession, AgentSessionEvent } from "@tau/harness";
+import type { AgentSessionEvent } from "@tau/harness";
 import { formatNothingToCompact, getMessageText } from "@tau/harness/host";
 import type { CompactionEntry, CompactionResult, CustomMessageEntry, SessionEntry, SessionEvent } from "@tau/protocol";
 
@@ -16,7 +16,6 @@ export type PiRecord = { type: string; [field: string]: unknown };
  */
 export class PiEvents {
   readonly #send: (record: PiRecord) => void;
-  readonly #session: Pick<AgentSession, "queue">;
   #agentEnd: PiRecord | undefined;
   #agentSettled: PiRecord | undefined;
   #retryAttempt: number | undefined;
@@ -27,10 +26,9 @@ export class PiEvents {
   /** The output of each running command so far: updates in the form of pi repeat it. */
   readonly #outputs = new Map<string, string>();
 
-  constructor(send: (record: PiRecord) => void, session: Pick<AgentSession, "thinkingLevel" | "queue">) {
+  constructor(send: (record: PiRecord) => void, thinkingLevel: string) {
     this.#send = send;
-    this.#session = session;
-    this.#thinkingLevel = session.thinkingLevel;
+    this.#thinkingLevel = thinkingLevel;
   }
 
   /** Handles an event of the engine. */
@@ -58,15 +56,12 @@ export class PiEvents {
       case "message_end":
         this.#send(event);
         return this.#endRetry(event);
-      case "queue_changed": {
-        // Clients of pi's framing expect all of it.
-        const { steering, followUps } = this.#session.queue;
+      case "queue_changed":
         return this.#send({
           type: "queue_update",
-          steering: steering.map(getMessageText),
-          followUp: followUps.map(getMessageText),
+          steering: event.steering.map(getMessageText),
+          followUp: event.followUps.map(getMessageText),
         });
-      }
       case "retry_scheduled": {
         const { attempt, maxAttempts, delayMs, reason } = event;
         this.#retryAttempt = attempt;

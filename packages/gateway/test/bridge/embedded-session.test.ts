@@ -119,7 +119,7 @@ const events: { [Type in SessionEvent["type"]]: [Omit<Extract<SessionEvent, { ty
     "session.tool.denied",
   ],
   model_changed: [{ provider: "p", modelId: "m", thinkingLevel: "off" }, "session.model.changed"],
-  queue_changed: [{ queue: "steering", index: 0, removed: [], added: [] }, "session.queue.changed"],
+  queue_changed: [{ steering: [], followUps: [] }, "session.queue.changed"],
   approval_requested: [
     { approval: { id: "a", toolCallId: "c", toolName: "ls", summary: "x", reason: "x", choices: [] } },
     "session.approval.requested",

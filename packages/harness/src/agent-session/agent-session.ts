@@ -117,7 +117,7 @@ export class AgentSession {
       ids,
       now: () => clock.now(),
       mode: (kind) => this.settings[kind === "steer" ? "steeringMode" : "followUpMode"],
-      onChange: (change) => this.#publisher.fact(change),
+      onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.#inbox.summarise() }),
     });
     this.#judge = createCallJudge({
       ...parts,

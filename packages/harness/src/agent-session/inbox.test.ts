@@ -1,7 +1,7 @@
 import type { QueueMode } from "@tau/agent";
 import type { ImageContent, TextContent, UserMessage } from "@tau/ai";
 import { createFakeClock, text } from "@tau/ai/testing";
-import { emptyView, type QueueChange, type QueuedMessage, reduce, type SessionEntry } from "@tau/protocol";
+import type { QueuedMessage, SessionEntry } from "@tau/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { appendEvent } from "../run/record.ts";
@@ -33,14 +33,8 @@ async function openInbox(mode: QueueMode = "one-at-a-time") {
     leafId: null,
     lastActiveAt: 0,
   });
-  const changes: QueueChange[] = [];
-  const inbox = new Inbox({
-    session,
-    ids,
-    now: () => clock.now(),
-    mode: () => mode,
-    onChange: (change) => changes.push(change),
-  });
+  let changes = 0;
+  const inbox = new Inbox({ session, ids, now: () => clock.now(), mode: () => mode, onChange: () => changes++ });
   /** Writes messages into the log, as a run does. */
   const say = async (messages: readonly UserMessage[]) => {
     for (const message of messages) {
@@ -50,7 +44,7 @@ async function openInbox(mode: QueueMode = "one-at-a-time") {
   };
   const accept = (words: string, kind: QueueKind = "steer") => inbox.accept(kind, [text(words)]);
   const getOutcomes = async () => readOutcomes(await session.getEntries());
-  return { inbox, session, disk, say, accept, getOutcomes, changes };
+  return { inbox, session, disk, say, accept, getOutcomes, getChanges: () => changes };
 }
 
 /** What the log says became of each message that was accepted, by its id. */
@@ -79,20 +73,12 @@ describe("a message that is accepted", () => {
     expect(await getOutcomes()).toEqual(new Map([[id, []]]));
   });
 
-  test("is told once, however many wait already, without the data of images", async () => {
-    const { inbox, changes } = await openInbox();
-    for (let count = 0; count < 1_000; count++) await inbox.accept("followUp", [text(`Message ${count}.`), image]);
-    expect(JSON.stringify(changes).length).toBeLessThan(1_000 * 250);
-    expect(JSON.stringify(changes)).not.toContain(image.data);
-    expect(changes.at(-1)).toMatchObject({ queue: "followUps", index: 999, removed: [] });
-  });
-
   test("is not accepted when the log refuses", async () => {
-    const { inbox, disk, accept, getOutcomes, changes } = await openInbox();
+    const { inbox, disk, accept, getOutcomes, getChanges } = await openInbox();
     disk.isFull = true;
     await expect(accept("One.")).rejects.toMatchObject({ code: "write_failed" });
     expect(inbox.isEmpty).toBe(true);
-    expect(changes).toEqual([]);
+    expect(getChanges()).toBe(0);
     expect(await getOutcomes()).toEqual(new Map());
   });
 
@@ -133,9 +119,9 @@ describe("what is taken", () => {
   });
 
   test("is nothing when nothing waits, and nothing has changed then", async () => {
-    const { inbox, changes } = await openInbox();
+    const { inbox, getChanges } = await openInbox();
     expect(inbox.take("steer")).toEqual([]);
-    expect(changes).toEqual([]);
+    expect(getChanges()).toBe(0);
   });
 
   test("cannot be cancelled, refused or edited any more", async () => {
@@ -164,13 +150,13 @@ describe("what is taken", () => {
   });
 
   test("does not wait again when it was said", async () => {
-    const { inbox, accept, say, changes } = await openInbox();
+    const { inbox, accept, say, getChanges } = await openInbox();
     await accept("One.");
     await say(inbox.take("steer"));
-    const toldBefore = changes.length;
+    const changes = getChanges();
     inbox.takeBack();
     expect(inbox.isEmpty).toBe(true);
-    expect(changes).toHaveLength(toldBefore);
+    expect(getChanges()).toBe(changes);
   });
 });
 
@@ -309,12 +295,7 @@ const operations = fc.array(fc.tuple(operation, fc.boolean()), { maxLength: 25 }
 
 /** Does what is drawn, several things at once, and then gives everything that is left an outcome. */
 async function play(drawn: readonly (readonly [Operation, boolean])[], mode: QueueMode): Promise<SessionEntry[]> {
-  const { inbox, session, say, accept, changes } = await openInbox(mode);
-  const checkTold = () => {
-    const { live } = changes.reduce(reduce, emptyView);
-    expect(live.steering).toEqual(inbox.list("steer"));
-    expect(live.followUps).toEqual(inbox.list("followUp"));
-  };
+  const { inbox, session, say, accept } = await openInbox(mode);
   let taken: UserMessage[] = [];
   let accepted = 0;
   const findId = (index: number) => [...inbox.list("steer"), ...inbox.list("followUp")][index]?.id ?? "none";
@@ -346,7 +327,6 @@ async function play(drawn: readonly (readonly [Operation, boolean])[], mode: Que
     pending.push(done);
     // A run takes messages back when it is over: then nothing of it is being written any more.
     if (isAwaited || step.kind === "say") await done;
-    checkTold();
   }
   await Promise.all(pending);
   await say(taken);

@@ -4,7 +4,7 @@
  */
 import type { QueueMode } from "@tau/agent";
 import type { Ids, ImageContent, TextContent, UserMessage } from "@tau/ai";
-import type { QueueChange, QueuedMessage, QueuedSummary } from "@tau/protocol";
+import type { QueuedMessage, QueuedSummary } from "@tau/protocol";
 import { HarnessError } from "../errors.ts";
 import type { AcceptedEntry } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";
@@ -26,7 +26,7 @@ export interface InboxParts {
   ids: Ids;
   now: () => number;
   mode: (kind: QueueKind) => QueueMode;
-  onChange: (change: QueueChange) => void;
+  onChange: () => void;
 }
 
 export class Inbox {
@@ -52,6 +52,11 @@ export class Inbox {
   /** Those of one kind, oldest first. */
   list(kind: QueueKind): QueuedMessage[] {
     return this.#waiting.filter((one) => one.kind === kind).map(({ id, content }) => ({ id, content }));
+  }
+
+  /** All that waits, without the data of images. */
+  summarise(): { steering: QueuedSummary[]; followUps: QueuedSummary[] } {
+    return { steering: this.list("steer").map(toSummary), followUps: this.list("followUp").map(toSummary) };
   }
 
   /** Resolves with its id when it is in the log: from then on it is not lost. `id`: default a new one. */
@@ -167,27 +172,9 @@ export class Inbox {
   }
 
   #change(waiting: readonly Waiting[]): void {
-    const before = this.#waiting;
     this.#waiting = waiting;
-    for (const kind of ["steer", "followUp"] as const) {
-      const isOfKind = (message: Waiting) => message.kind === kind;
-      const change = findChange(kind, before.filter(isOfKind), waiting.filter(isOfKind));
-      if (change) this.#parts.onChange(change);
-    }
+    this.#parts.onChange();
   }
-}
-
-/** What is between the first and the last difference of two lists. Undefined if they are the same. */
-function findChange(kind: QueueKind, before: readonly Waiting[], after: readonly Waiting[]): QueueChange | undefined {
-  const shorter = Math.min(before.length, after.length);
-  let index = 0;
-  while (index < shorter && before[index] === after[index]) index++;
-  let sameAtEnd = 0;
-  while (sameAtEnd < shorter - index && before.at(-1 - sameAtEnd) === after.at(-1 - sameAtEnd)) sameAtEnd++;
-  const removed = before.slice(index, before.length - sameAtEnd).map(({ id }) => id);
-  const added = after.slice(index, after.length - sameAtEnd).map(toSummary);
-  if (removed.length === 0 && added.length === 0) return undefined;
-  return { type: "queue_changed", queue: kind === "steer" ? "steering" : "followUps", index, removed, added };
 }
 
 const getWords = (block: TextContent | ImageContent): string => (block.type === "text" ? block.text : "[image]");
