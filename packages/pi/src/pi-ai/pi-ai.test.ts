@@ -321,7 +321,7 @@ test.each([
 });
 
 test("a model whose one level above high is called max supports xhigh too", () => {
-  const model = { ...scriptedModel([]).model, reasoning: true };
+  const model = { ...scriptedModel([]), reasoning: true };
   expect(supportsXhigh(model)).toBe(false);
   expect(supportsXhigh({ ...model, thinkingLevelMap: { max: "max" } })).toBe(true);
 });
