@@ -188,6 +188,21 @@ const overflows: [string, number, unknown][] = [
     500,
     { error: { message: "Context size has been exceeded.", type: "server_error" } },
   ],
+  [
+    "a compatible server",
+    400,
+    { error: { message: "Input length (9001) exceeds model's maximum context length (8192)." } },
+  ],
+  [
+    "Bedrock Mantle",
+    400,
+    { error: { code: "invalid_prompt", message: "prompt tokens (9001) exceed model maximum (8192)" } },
+  ],
+  [
+    "Poolside",
+    400,
+    { error: { message: "Input length 9001 exceeds the maximum allowed input length of 8192 tokens." } },
+  ],
   ["LM Studio, second message", 400, { error: "Trying to keep the first 9000 tokens when context the overflows." }],
 ];
 

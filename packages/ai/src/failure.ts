@@ -117,7 +117,9 @@ const overflowMessages: readonly RegExp[] = [
   /exceed(s|ed)? (the )?context limit/i, // Anthropic: input length and max_tokens together
   /input is too long for requested model/i, // Bedrock
   /too many input tokens/i, // Bedrock
-  /exceeds? the (model's )?(maximum )?context (window|length|size)/i, // OpenAI Responses
+  /exceeds? (the )?(model's )?(maximum )?context (window|length|size)/i, // OpenAI Responses and compatible servers
+  /prompt tokens \(\d+\) exceed model maximum/i, // Bedrock Mantle
+  /exceeds? the maximum allowed input length/i, // Poolside
   /maximum context length (is|of)/i, // OpenAI, vLLM, OpenRouter, DeepSeek
   /input token count.{0,40}exceeds? the maximum/i, // Google
   /maximum prompt length is \d+/i, // xAI

@@ -80,6 +80,7 @@ export {
   retryAssistantCall,
   retryDelayMs,
 } from "./retry.ts";
+export { extractRetryDelay } from "./retry-delay.ts";
 export { cleanupSessionResources, registerSessionResourceCleanup } from "./session-resources.ts";
 export * from "./streams.ts";
 export {
@@ -130,7 +131,6 @@ export const streamSimpleGoogleGeminiCli = notThere(
 const requests = "tau builds requests inside its protocols. Use stream(), or onPayload to see and change one.";
 export const buildRequest = notThere("buildRequest", requests);
 export const convertMessages = notThere("convertMessages", requests);
-export const extractRetryDelay = notThere("extractRetryDelay", failures);
 
 /** Whether a model thinks harder than `high`. */
 export { supportsXhigh } from "./thinking.ts";

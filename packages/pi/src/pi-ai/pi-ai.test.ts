@@ -13,6 +13,7 @@ import { lazyStream } from "./lazy.ts";
 import { createModels } from "./model-collection.ts";
 import { createProvider } from "./provider.ts";
 import { isRetryableAssistantError, retryAssistantCall, retryDelayMs } from "./retry.ts";
+import { extractRetryDelay } from "./retry-delay.ts";
 import { completeSimple, getApiProvider, streamSimple } from "./streams.ts";
 import { supportsXhigh } from "./thinking.ts";
 import {
@@ -324,4 +325,19 @@ test("a model whose one level above high is called max supports xhigh too", () =
   const model = { ...scriptedModel([]), reasoning: true };
   expect(supportsXhigh(model)).toBe(false);
   expect(supportsXhigh({ ...model, thinkingLevelMap: { max: "max" } })).toBe(true);
+});
+
+test.each<[string, Record<string, string>, number | undefined]>([
+  ["", { "retry-after": "2" }, 3_000],
+  ["retry in 9s", { "retry-after": "2" }, 3_000],
+  ["", { "x-ratelimit-reset-after": "1.5" }, 2_500],
+  ["", { "x-ratelimit-reset": "4" }, undefined],
+  ["retry in 9s", { "x-ratelimit-reset": "4" }, 10_000],
+  ["Your quota will reset after 1h2m3s.", {}, 3_724_000],
+  ['{"retryDelay": "0.25s"}', {}, 1_250],
+  ["Please retry in 40.5ms", {}, 1_041],
+  ["no such words", {}, undefined],
+])("%j with %j asks to wait %s ms", (text, headers, expected) => {
+  expect(extractRetryDelay(text, new Response("", { headers }))).toBe(expected);
+  expect(extractRetryDelay(text, new Headers(headers))).toBe(expected);
 });
