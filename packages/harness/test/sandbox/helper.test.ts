@@ -30,7 +30,7 @@ for (const user of users) {
     skip(base.helper === undefined);
     const [project = ""] = await createProjects(base, user, ["helper"]);
     const commands = [
-      "grep -E '^(Cap|NoNewPrivs|SigBlk|SigIgn)' /proc/self/status",
+      "grep -E '^(Cap|NoNewPrivs|SigBlk|SigIgn)' /proc/self/status; grep CapPrm /proc/1/status",
       "ls /proc/self/fd; readlink /proc/self/fd/0",
       "cat /proc/self/oom_score_adj /proc/self/autogroup; ulimit -n",
       "cut -d' ' -f5,6 /proc/$$/stat; echo $$ $PPID; cut -d' ' -f6 /proc/1/stat",
@@ -44,6 +44,7 @@ for (const user of users) {
     const [results = []] = await runSessions({ base, user }, [session]);
     const texts = results.map(({ text }) => text);
     const mask = getCapabilityMask(user === "root").padStart(16, "0");
+    expect(texts[0]!.split("\n").at(-1)).toBe(`CapPrm:\t${mask}`);
     const status = Object.fromEntries(texts[0]!.split("\n").map((line) => line.split(":\t")));
     expect(status).toMatchObject({ CapPrm: mask, CapEff: mask, CapBnd: mask, NoNewPrivs: "1" });
     const nothing = "0".repeat(16);
