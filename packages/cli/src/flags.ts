@@ -44,7 +44,12 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "provider", value: "NAME", summary: "Only models of this provider; without MODEL its default" },
       { name: "thinking", value: "LEVEL", choices: thinkingLevels, summary: thinkingLevels.join(", ") },
       { name: "api-key", value: "KEY", summary: "A key for this run only" },
-      { name: "models", value: "PATTERNS", many: true, summary: "The models to choose from, separated by commas" },
+      {
+        name: "models",
+        value: "PATTERNS",
+        many: true,
+        summary: "The models to choose from (comma-separated); a session starts with the first",
+      },
       { name: "list-models", value: "SEARCH", optional: true, summary: "List models and exit" },
     ],
   },

@@ -90,6 +90,7 @@ export async function createDirectoryOpener(
           ...(options.agent !== undefined && { agentName: options.agent }),
           ...(model !== undefined && { model }),
           ...(provider !== undefined && { provider }),
+          ...(options.models && { models: options.models }),
           ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
           ...(options.noBuiltinTools && { tools: [] }),
           ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
@@ -105,7 +106,6 @@ export async function createDirectoryOpener(
           ...params,
         },
         agentDir,
-        ...(options.models && { models: options.models }),
         prepare: createPrepare(options),
         onDispose: () => settingsManager.close(),
       });

@@ -84,9 +84,12 @@ test("a system prompt is read from a pipe as from a file", async () => {
   expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("Talk like a pirate.");
 });
 
-test("--session-id of another directory is refused, even if both share a session directory", async () => {
+test.each([
+  ["another session directory", "other"],
+  ["the same session directory", "p-q"],
+])("--session-id of another directory is refused, with %s", async (_which, name) => {
   const workspace = await createModelWorkspace([textReply("One.")]);
-  const [first, second] = [join(workspace.directory, "p", "q"), join(workspace.directory, "p-q")];
+  const [first, second] = [join(workspace.directory, "p", "q"), join(workspace.directory, name)];
   for (const directory of [first, second]) await mkdir(directory, { recursive: true });
   const args = ["-p", "Hi", "--session-id", "job"];
   expect(await run({ ...workspace, directory: first }, args)).toMatchObject({ code: 0 });
@@ -355,6 +358,26 @@ test("tools that flags leave out are not reported, and names that do not exist a
   ]) {
     expect(await run(workspace, args), args.join(" ")).toMatchObject({ code: exitCodes.usage });
   }
+});
+
+test.each<[args: string[], settings: object, model: string, thinking: string | undefined]>([
+  [["--models", "acme/large"], {}, "large", "medium"],
+  [["--models", "acme/large:high,acme/small"], {}, "small", undefined],
+  [["--models", "acme/large:high"], {}, "large", "high"],
+  [["--models", "acme/large:high", "--thinking", "low"], {}, "large", "low"],
+  [["--models", "acme/large", "--model", "small"], {}, "small", undefined],
+  [[], { enabledModels: ["acme/large"] }, "large", "medium"],
+  [["--models", "acme/small"], { enabledModels: ["acme/large"] }, "small", undefined],
+])("%j with the settings %j starts a session with %s", async (args, settings, model, thinking) => {
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok")]);
+  const path = join(workspace.agentDir, "settings.json");
+  await writeFile(path, JSON.stringify({ defaultModel: "acme/small", ...settings }));
+  expect(await run(workspace, [...args, "-p", "Hi"])).toMatchObject({ code: 0, out: "ok\n" });
+  expect(workspace.server.requests[0]?.body).toMatchObject({ model });
+  expect((workspace.server.requests[0]?.body as { reasoning_effort?: string }).reasoning_effort).toBe(thinking);
+  // A session that is continued keeps its model.
+  await run(workspace, ["--models", "acme/small,acme/large", "-c", "-p", "Hi"]);
+  expect(workspace.server.requests[1]?.body).toMatchObject({ model });
 });
 
 test("--sequential-tools runs the calls of an answer one at a time", async () => {

@@ -47,6 +47,18 @@ export async function listSessions(
   return sessions;
 }
 
+const maxNamed = 5;
+
+/** Reports on standard error which of the sessions are known to be damaged. */
+export function reportDamage(sessions: readonly SessionInfo[], io: Io): void {
+  const damaged = sessions.filter(({ problemCount = 0 }) => problemCount > 0);
+  if (damaged.length === 0) return;
+  const ids = damaged.slice(0, maxNamed).map(({ id }) => id);
+  const more = damaged.length > maxNamed ? ` and ${damaged.length - maxNamed} more` : "";
+  const subject = damaged.length === 1 ? "This session is" : "These sessions are";
+  io.err(`tau: ${subject} damaged: ${ids.join(", ")}${more}. See what was lost: tau sessions repair ID\n`);
+}
+
 /** The file of a session by its path or id; without a reference, the one that `--continue` uses. */
 export async function findSessionFile(context: CommandContext, reference: string | undefined, io: Io): Promise<string> {
   if (reference !== undefined) return await findSession(reference, context);

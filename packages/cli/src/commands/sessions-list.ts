@@ -3,13 +3,14 @@ import { type SessionInfo, SessionManager } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Column, tableText } from "../table.ts";
-import { listSessions, openCommandContext, reportSettingsProblems } from "./command-context.ts";
+import { listSessions, openCommandContext, reportDamage, reportSettingsProblems } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function list(args: CommandArgs, io: Io): Promise<void> {
   const context = await openCommandContext(io, args.value("session-dir"));
   const all = args.has("all");
   const sessions = await listSessions(context, io, { all });
+  reportDamage(sessions, io);
   if (args.has("json")) return io.out(jsonLine(sessions));
   reportSettingsProblems(context, io);
   if (sessions.length > 0)

@@ -4,12 +4,14 @@ import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { type TreeNode, treeText } from "../table.ts";
 import { describeEntry } from "./describe-entry.ts";
+import { formatProblems } from "./format-problems.ts";
 import {
   type CommandContext,
   findSessionFile,
   listSessions,
   openCommandContext,
   readSession,
+  reportDamage,
   reportSettingsProblems,
 } from "./command-context.ts";
 import { formatTitle, shortenIds } from "./sessions-list.ts";
@@ -20,6 +22,7 @@ export async function showTree(args: CommandArgs, io: Io): Promise<void> {
   const [reference] = args.positionals;
   if (reference !== undefined) return await showEntries(context, { reference, isJson: args.has("json") }, io);
   const sessions = await listSessions(context, io, { all: args.has("all") });
+  reportDamage(sessions, io);
   const roots = buildTree(sessions);
   if (args.has("json")) return io.out(jsonLine(roots.map(toJson)));
   reportSettingsProblems(context, io);
@@ -69,7 +72,12 @@ async function showEntries(
   io: Io,
 ): Promise<void> {
   const path = await findSessionFile(context, reference, io);
-  const { entries, leafId } = await readSession(path, context, (session) => session.exportSource());
+  const { source, problems } = await readSession(path, context, async (session) => ({
+    source: await session.exportSource(),
+    problems: session.problems,
+  }));
+  const { entries, leafId } = source;
+  io.err(formatProblems(problems));
   if (isJson) return io.out(jsonLine({ leafId, entries }));
   const root = { text: "", children: [] as TreeNode[] };
   const nodes = new Map<string | null, typeof root>();

@@ -10,7 +10,11 @@ import { serve } from "../rpc-kit.ts";
 import { createSession } from "./create-session.ts";
 
 const list = async (workspace: Workspace, ...flags: string[]) =>
-  JSON.parse((await run(workspace, ["sessions", "list", "--json", ...flags])).out) as { id: string; name?: string }[];
+  JSON.parse((await run(workspace, ["sessions", "list", "--json", ...flags])).out) as {
+    id: string;
+    path: string;
+    name?: string;
+  }[];
 
 const getIds = async (workspace: Workspace, ...flags: string[]) =>
   (await list(workspace, ...flags)).map(({ id }) => id);
@@ -403,6 +407,20 @@ test.for(["These are notes.", '{"name":"x","type":"module"}', '{"type":"event","
     expect(await readFile(file, "utf8")).toBe(`${text}\n`);
   },
 );
+
+test("list and tree tell once which sessions are damaged, on standard error, and keep the table and the JSON whole", async () => {
+  const workspace = await createModelWorkspace([textReply("One."), textReply("Two.")]);
+  for (const id of ["whole", "hurt"]) await run(workspace, ["--session-id", id, "-p", "Hi"]);
+  const { path } = (await list(workspace)).find(({ id }) => id === "hurt")!;
+  await writeFile(path, (await readFile(path, "utf8")).replace("One.", "Xne.").replace("Two.", "Xwo."));
+  const told = "tau: This session is damaged: hurt. See what was lost: tau sessions repair ID\n";
+  for (const args of [["list"], ["list"], ["list", "--json"], ["tree"], ["tree", "--json"], ["list", "--all"]]) {
+    expect(await run(workspace, ["sessions", ...args]), args.join(" ")).toMatchObject({ code: 0, err: told });
+  }
+  const tree = await run(workspace, ["sessions", "tree", "hurt"]);
+  expect(tree.err).toMatch(/^Line \d+ is damaged: its checksum is wrong\.\n$/);
+  expect((await run(workspace, ["sessions", "tree", "whole"])).err).toBe("");
+});
 
 test("a header whose directory is not a text counts as damaged, and every command still works", async () => {
   const workspace = await createWorkspace();

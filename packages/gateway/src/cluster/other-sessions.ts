@@ -3,10 +3,10 @@
  * that each becomes a call for the session that it names, or is answered from the catalogue.
  */
 import { type Fields, nonEmptyText, parseFields } from "@tau/harness/fields";
+import { listFields } from "@tau/harness/host";
 import { isSessionId } from "@tau/harness/session";
 import type { GatewayMethod } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
-import { listFields } from "../methods/list-fields.ts";
 import type { Catalogue, SessionQuery } from "./catalogue.ts";
 
 /** A method as a client calls it, without its key. */

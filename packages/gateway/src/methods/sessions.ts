@@ -1,12 +1,11 @@
 /** Methods about which sessions there are, which are open, and who follows them. */
 import { nonEmptyText, object, oneOf, optional, wholeNumber } from "@tau/harness/fields";
-import { toSessionSummary } from "@tau/harness/host";
+import { listFields, toSessionSummary } from "@tau/harness/host";
 import { canResume } from "../bridge/session-feed.ts";
 import { GatewayError } from "../errors.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import { getSessionStatus } from "../sessions/session-status.ts";
 import { listTreeEntries } from "../sessions/tree-entry.ts";
-import { listFields } from "./list-fields.ts";
 import { method, type MethodContext, type SomeMethods } from "./method.ts";
 
 const onDisconnectField = optional(oneOf("continue", "stop"));

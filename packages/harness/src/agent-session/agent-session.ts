@@ -344,6 +344,11 @@ export class AgentSession {
     return this.#activity.budgetLeft;
   }
 
+  /** Patterns of the models to choose from. Undefined for all. */
+  get modelPatterns(): readonly string[] | undefined {
+    return this.#parts.modelPatterns ?? this.settings.enabledModels;
+  }
+
   /** The queued messages, oldest first. */
   get queue(): { steering: QueuedMessage[]; followUps: QueuedMessage[] } {
     return { steering: this.#inbox.list("steer"), followUps: this.#inbox.list("followUp") };

@@ -1,11 +1,13 @@
 /** Which model a session begins with. */
 import type { ThinkingLevel } from "@tau/agent";
-import { type Model, parseThinkingLevel } from "@tau/ai";
+import { type Model, modelsAreEqual, parseThinkingLevel } from "@tau/ai";
 import { describeUnlisted, withoutUndefined } from "@tau/ai/internal";
 import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
+import type { DefaultModel } from "../models/defaults.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
+import type { ScopedModel } from "../models/scope.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -15,7 +17,7 @@ interface ChosenModel extends ModelChoice {
   modelNotice: string | undefined;
 }
 
-/** What is asked for, else what the session used, else what the settings say, else what can be used. */
+/** What is asked for, else what the session used, else one of the models to choose from, else what the settings say or can be used. */
 export async function chooseModel(
   params: AgentSessionParams,
   {
@@ -32,13 +34,15 @@ export async function chooseModel(
   const named = typeof spec === "string" ? resolveSpec(registry, spec, params.provider) : undefined;
   const used = before?.model ? registry.find(before.model.provider, before.model.modelId) : undefined;
   const usual = () => registry.defaultModel(withoutUndefined({ defaultModel, defaultProvider }));
-  const given = typeof params.model === "object" ? params.model : named?.model;
-  const fallback = (given ?? used) ? undefined : usual();
+  const wanted = typeof params.model === "object" ? params.model : named?.model;
+  const fallback = (wanted ?? used) ? undefined : usual();
+  const patterns = params.models ?? settings.get().enabledModels;
+  const scoped = fallback && patterns && chooseScoped(registry.scope(patterns).models, fallback);
   // If the user chose a model, never fall back to another.
   const isChosen = defaultModel !== undefined || defaultProvider !== undefined;
   const isRefused = fallback?.kind === "resolved" && isChosen && fallback.because !== "settings";
   const usable = fallback?.kind === "resolved" && !isRefused ? fallback.model : undefined;
-  const model = given ?? used ?? usable;
+  const model = wanted ?? used ?? scoped?.model ?? usable;
   const usedLevel = before?.hasThinkingLevel ? parseThinkingLevel(before.thinkingLevel) : undefined;
   const noModelReason = isRefused
     ? formatRefusal(fallback.reason, registry)
@@ -47,12 +51,19 @@ export async function chooseModel(
       : "";
   return {
     model,
-    thinkingLevel: asked ?? named?.thinkingLevel ?? usedLevel ?? defaultThinkingLevel,
+    thinkingLevel: asked ?? named?.thinkingLevel ?? scoped?.thinkingLevel ?? usedLevel ?? defaultThinkingLevel,
     noModelReason,
     modelProblem: isChosen && !model ? noModelReason : undefined,
     modelNotice:
       [lostModel(before?.model, model), model && formatUnlisted(model)].filter(Boolean).join(" ") || undefined,
   };
+}
+
+/** The model of the settings if it is one of these, else the first. Undefined if there are none. */
+function chooseScoped(models: readonly ScopedModel[], usual: DefaultModel): ScopedModel | undefined {
+  const isUsual = ({ model }: ScopedModel) =>
+    usual.kind === "resolved" && usual.because === "settings" && modelsAreEqual(model, usual.model);
+  return models.find(isUsual) ?? models[0];
 }
 
 /** What the settings ask for cannot be had. */
@@ -91,7 +102,7 @@ function resolveSpec(
   spec: string,
   provider: string | undefined,
 ): { model: Model; thinkingLevel?: ThinkingLevel } {
-  const found = registry.resolve(spec, provider);
-  if (found.kind === "resolved") return found;
-  throw new HarnessError("unknown_model", `${found.message}${problemsIn(registry)}`);
+  const resolution = registry.resolve(spec, provider);
+  if (resolution.kind === "resolved") return resolution;
+  throw new HarnessError("unknown_model", `${resolution.message}${problemsIn(registry)}`);
 }

@@ -139,6 +139,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       sessionManager,
       services,
       model,
+      modelPatterns: params.models,
       tools: {
         base: params.tools?.flatMap((tool) => (typeof tool === "string" ? builtInTools(tools, tool) : tool)),
         defaults: { text: tools.defaults, hashline: tools.hashlineDefaults },

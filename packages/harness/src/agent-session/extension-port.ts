@@ -52,8 +52,8 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       return isUsable;
     },
     getScopedModels() {
-      const patterns = session.settings.enabledModels;
-      return patterns ? modelRegistry.scope(patterns).models : [];
+      const { modelPatterns } = session;
+      return modelPatterns ? modelRegistry.scope(modelPatterns).models : [];
     },
     getThinkingLevel: () => session.thinkingLevel,
     setThinkingLevel: (level) => void session.setThinkingLevel(level),

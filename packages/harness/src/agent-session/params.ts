@@ -41,6 +41,11 @@ export interface AgentSessionParams {
   model?: Model | string;
   /** Only models of this provider: `model` is one of them; without `model`, the provider's default. Default: of any. */
   provider?: string;
+  /**
+   * Patterns of the models to choose from, such as `anthropic/*`: those of `cycle_model`, and the model of a new session.
+   * Default: the setting `enabledModels`.
+   */
+  models?: readonly string[];
   /** `none` is read as `off`. Default: the session's, else the settings'. */
   thinkingLevel?: ThinkingLevel | "none";
   /** Built-in tools by name or by a pattern such as `*grep*`, or tools. Default: those of a coding agent. */

@@ -22,6 +22,8 @@ export interface AgentSessionParts {
   sessionManager: SessionManager;
   services: Services;
   model: ModelChoice;
+  /** Over the setting `enabledModels`. */
+  modelPatterns: readonly string[] | undefined;
   tools: ToolSources;
   policy: PolicyParts;
   extensions: ExtensionSlot;

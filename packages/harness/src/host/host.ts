@@ -24,8 +24,6 @@ export interface HostOptions {
   params: Omit<AgentSessionParams, "sessionId" | "sessions">;
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;
-  /** Patterns of the models that `cycle_model` goes through. Default: the setting `enabledModels`. */
-  models?: readonly string[];
   /** Called with each session before it can be used, for example to set a key for this process alone. */
   prepare?: (session: AgentSession) => void | Promise<void>;
   /** Called by `dispose` when all sessions are closed, to close what they shared. */
@@ -131,11 +129,6 @@ export class Host {
     for (const hosted of this.#hosted.values()) watcher.onOpened(hosted);
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
-  }
-
-  /** Which models `cycle_model` goes through; undefined: those of the settings. */
-  get modelPatterns(): readonly string[] | undefined {
-    return this.#options.models;
   }
 
   /** `why` is what extensions are told; default: the program ends. */

@@ -5,6 +5,7 @@ export { LiveSessions } from "../agent-session/live-sessions.ts";
 export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand } from "./commands/index.ts";
 export { formatNothingToCompact } from "./commands/models.ts";
+export { listFields } from "./commands/sessions.ts";
 export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
 export { createHost, Host, type HostOptions, type HostWatcher } from "./host.ts";
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";

@@ -32,7 +32,7 @@ interface CatalogueEntry {
 type Catalogue = Map<string, CatalogueEntry>;
 
 const catalogueName = "catalogue.json";
-const format = "tau sessions 3";
+const format = "tau sessions 4";
 const maxConcurrentFiles = 16;
 /** After so many files, other work gets its turn. */
 const filesPerTurn = 64;

@@ -29,6 +29,8 @@ export interface SessionInfo {
    * message that waits for an answer, because its run was cut, was ended, or is still in progress.
    */
   ending?: "cut" | "unanswered";
+  /** How many problems of the file are known. A list does not read whole files, so there may be more. */
+  problemCount?: number;
 }
 
 /** As the catalogue keeps it: without the path, and with times in milliseconds. */
@@ -52,12 +54,14 @@ async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | 
   const [firstPrompt] = await log.read(table.rowsOfKind("user").slice(0, 1));
   const name = await readName(log);
   const ending = await readEnding(log);
+  const problemCount = log.problems.filter(({ kind }) => kind !== "newer_version").length;
   return {
     ...describeFile(path, header),
     messageCount: table.countKinds("user", "assistant", "toolResult", "message"),
     firstMessage: formatFirstMessage(firstPrompt),
     ...(name !== undefined && { name }),
     ...(ending && { ending }),
+    ...(problemCount > 0 && { problemCount }),
   };
 }
 

@@ -5,7 +5,7 @@ import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { closeAfter, withoutUndefined } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
 import { defaultAgentDir } from "../agent-dir.ts";
-import { namingFile, writeWhole } from "../durable-file.ts";
+import { namingFile, orUndefined, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import type { Durability } from "./append-queue.ts";
 import { readUnfinishedCalls } from "./branch.ts";
@@ -148,7 +148,10 @@ export class SessionManager extends Session {
     );
   }
 
-  /** Opens the session of `cwd` with this id, or creates it. If several processes create it, the first to write wins. */
+  /**
+   * Opens the session of `cwd` with this id, or creates it. If several processes create it, the first to write wins. Throws
+   * `invalid_input` if it belongs to another working directory, unless `sessionDir` is given.
+   */
   static async continueById(
     cwd: string,
     id: string,
@@ -157,13 +160,17 @@ export class SessionManager extends Session {
   ): Promise<SessionManager> {
     const directory = resolveDirectory(cwd, sessionDir, options);
     const resolved = resolveOptions(options, directory);
-    const path = await findFile(directory, id, resolved);
+    const path =
+      (await findFile(directory, id, resolved)) ??
+      (sessionDir === undefined
+        ? await findInAnyDirectory(sessionsRoot(options.agentDir ?? defaultAgentDir()), id, resolved)
+        : undefined);
     const session =
       path === undefined
         ? await SessionManager.#openNew(resolved, { id, cwd })
         : await SessionManager.open(path, options);
     if (sessionDir !== undefined || session.getCwd() === resolve(cwd)) return session;
-    // Several working directories may share a session directory.
+    // Two sessions with one id could not be told apart.
     await session.close();
     const text = `The session ${JSON.stringify(id)} belongs to ${session.getCwd()}. Choose another id.`;
     throw new HarnessError("invalid_input", text);
@@ -429,6 +436,20 @@ export class SessionManager extends Session {
 async function findFile(directory: string, id: string, ports: StoragePorts): Promise<string | undefined> {
   const path = await findSessionFile(ports.fileSystem, directory, id);
   return path ?? (await listSessions(directory, ports)).find((session) => session.id === id)?.path;
+}
+
+/** The file of a session below `root`, by the id in its name. */
+async function findInAnyDirectory(
+  root: string,
+  id: string,
+  { fileSystem: fs }: StoragePorts,
+): Promise<string | undefined> {
+  for (const name of await listNames(fs, root)) {
+    // Files, and directories without permission, are skipped.
+    const path = await orUndefined(findSessionFile(fs, join(root, name), id));
+    if (path !== undefined) return path;
+  }
+  return undefined;
 }
 
 const resolveDirectory = (cwd: string, sessionDir: string | undefined, { agentDir }: SessionManagerOptions) =>

@@ -92,6 +92,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   projectTrusted: true,
   watch: true,
   streamFn: true,
+  models: true,
   debugLog: true,
   clock: true,
   ids: true,

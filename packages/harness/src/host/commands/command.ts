@@ -11,8 +11,6 @@ import type { HostedSession } from "../hosted-session.ts";
 export interface CommandHost {
   readonly agentDir: string;
   readonly ids: Ids;
-  /** Which models `cycle_model` goes through; undefined: those of the settings. */
-  readonly modelPatterns: readonly string[] | undefined;
   get(sessionId: string): HostedSession;
   openLike(sessionId: string, sessionManager: SessionManager, reason?: StartReason): Promise<string>;
   fork(sessionId: string, entryId: string): Promise<string>;

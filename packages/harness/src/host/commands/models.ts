@@ -19,12 +19,12 @@ export const modelCommands = {
     return toModelData(model);
   }),
   cycle_model: command({ direction: optional(oneOf("forward", "backward")) }, cycleModel),
-  get_available_models: command({ discover: optional(flag) }, async (context, { discover = false }) => {
-    const { modelRegistry } = context.session;
+  get_available_models: command({ discover: optional(flag) }, async ({ session }, { discover = false }) => {
+    const { modelRegistry } = session;
     if (discover) await modelRegistry.discover({ force: true });
     return {
       models: modelRegistry.getAvailable().map(toModelData),
-      scope: (findScope(context) ?? []).map(({ model: { provider, id } }) => ({ provider, id })),
+      scope: (findScope(session) ?? []).map(({ model: { provider, id } }) => ({ provider, id })),
     };
   }),
   get_providers: command({}, ({ session }) => ({ providers: listProviders(session) })),
@@ -86,14 +86,12 @@ function getRank(provider: string): number {
 }
 
 /** Undefined if no models were chosen. */
-function findScope({ host, session }: CommandContext) {
-  const patterns = host.modelPatterns ?? session.settings.enabledModels;
-  return patterns && session.modelRegistry.scope(patterns).models;
-}
+const findScope = ({ modelPatterns, modelRegistry }: AgentSession) =>
+  modelPatterns && modelRegistry.scope(modelPatterns).models;
 
 async function cycleModel(context: CommandContext, { direction }: CommandParams<"cycle_model">) {
   const { session } = context;
-  const scope = findScope(context);
+  const scope = findScope(session);
   const choices = scope ?? session.modelRegistry.getAvailable().map((model) => ({ model, thinkingLevel: undefined }));
   if (choices.length < 2) return null;
   const ordered = direction === "backward" ? choices.toReversed() : choices;

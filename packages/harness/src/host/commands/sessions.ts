@@ -14,6 +14,16 @@ import { unknownEntry } from "../errors.ts";
 import { isCancelled } from "../extension-host.ts";
 import { command, type CommandContext, getLookup, type SomeCommands, longCommand } from "./command.ts";
 
+/** What may be asked of a list of sessions. */
+export const listFields = {
+  query: optional(text),
+  all: optional(flag),
+  named: optional(flag),
+  sort: optional(oneOf("modified", "created", "name")),
+  cursor: optional(nonEmptyText),
+  limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
+};
+
 export const sessionCommands = {
   navigate: longCommand(
     {
@@ -27,9 +37,12 @@ export const sessionCommands = {
       return { leafId: session.sessionManager.getLeafId() };
     },
   ),
-  set_label: command({ entryId: nonEmptyText, label: optional(nonEmptyText) }, async ({ session }, given) => {
-    await session.sessionManager.appendLabelChange(given.entryId, given.label);
-  }),
+  set_label: command(
+    { entryId: nonEmptyText, label: optional(nonEmptyText) },
+    async ({ session }, { entryId, label }) => {
+      await session.sessionManager.appendLabelChange(entryId, label);
+    },
+  ),
   branch: command({ entryId: nonEmptyText }, async ({ host, session }, { entryId }) => {
     if (!(await session.sessionManager.getEntry(entryId))) throw unknownEntry(entryId);
     if (await isCancelled(session, { type: "session_before_fork", entryId, position: "at" })) return stay(session);
@@ -72,17 +85,7 @@ export const sessionCommands = {
   set_session_name: command({ name: nonEmptyText }, async ({ session }, { name }) => {
     await session.sessionManager.appendSessionInfo(name.trim());
   }),
-  list_sessions: command(
-    {
-      query: optional(text),
-      all: optional(flag),
-      named: optional(flag),
-      sort: optional(oneOf("modified", "created", "name")),
-      cursor: optional(nonEmptyText),
-      limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
-    },
-    listSessions,
-  ),
+  list_sessions: command(listFields, listSessions),
   rename_session: command({ session: nonEmptyText, name: nonEmptyText }, async (context, { session, name }) => {
     const path = await findPath(context, session);
     const { sessionManager } = context.session;
