@@ -34,7 +34,7 @@ export function validateToolArguments<TParameters extends ToolParameters>(
     if (outcome.kind === "valid") return outcome.value as ToolArguments<TParameters>;
     throw new AiError("invalid_arguments", explain(tool.name, outcome.problems, toolCall.arguments));
   } catch (error) {
-    // The wall around other people's schemas, which may run code of their own or go round in circles.
+    // A schema of a caller may run its own code, or refer to itself.
     if (error instanceof AiError) throw error;
     const message = `Validating the arguments for ${tool.name} failed: ${getErrorMessage(error)}`;
     throw new AiError("invalid_arguments", message, { cause: error });
@@ -56,7 +56,7 @@ function echo(received: unknown): string {
     const json = JSON.stringify(received) ?? String(received);
     return json.length <= maxEchoLength ? json : `${json.slice(0, maxEchoLength).toWellFormed()}…`;
   } catch (error) {
-    // Only arguments that never were JSON get here.
+    // Only reached with arguments that are not JSON.
     return `(cannot be shown: ${getErrorMessage(error)})`;
   }
 }
@@ -94,7 +94,7 @@ function schemaValidator(tool: Tool): Validator {
     if (asItIs && !hasDefaults) return { kind: "valid", value: received };
     const coerced = coerce(copyValue(received).copy, asItIs);
     if (isValid(coerced)) return { kind: "valid", value: coerced };
-    // Only a default that the schema itself does not take gets here.
+    // Only reached if a default of the schema is not valid itself.
     if (asItIs) return { kind: "valid", value: received };
     const [, errors] = compiled.Errors(bare(coerced));
     return { kind: "invalid", problems: describeErrors(errors) };
@@ -116,7 +116,7 @@ const inherited = Object.getOwnPropertyNames(Object.prototype);
 type SchemaError = ReturnType<ReturnType<typeof Compile>["Errors"]>[1][number];
 
 function describeErrors(errors: SchemaError[]): string[] {
-  // That a schema is false is said of what is not allowed at all, which another error says better.
+  // A schema that is `false` only repeats what another error says better.
   const telling = errors.filter(({ keyword }) => keyword !== "boolean");
   return [...new Set((telling.length > 0 ? telling : errors).map(describeError))];
 }

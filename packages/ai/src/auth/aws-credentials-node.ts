@@ -15,8 +15,8 @@ import { type AwsCredentials, awsCredentials } from "./aws-credentials.ts";
  */
 export async function load(env: Env, profile?: string): Promise<AwsCredentials | undefined> {
   const named = profile ?? env("AWS_PROFILE");
-  const found = await profileCredentials(env, named ?? "default");
-  return found ?? (named === undefined ? await containerCredentials(env) : undefined);
+  const credentials = await profileCredentials(env, named ?? "default");
+  return credentials ?? (named === undefined ? await containerCredentials(env) : undefined);
 }
 
 async function profileCredentials(env: Env, profile: string): Promise<AwsCredentials | undefined> {

@@ -16,12 +16,12 @@ export class AttachedImages {
 
   /** The images of a text, in the order of their markers. They are not kept. */
   take(text: string): ImageContent[] {
-    const found = [...this.#images]
+    const mentioned = [...this.#images]
       .map(([marker, image]) => ({ image, index: text.indexOf(marker) }))
       .filter(({ index }) => index !== -1)
       .toSorted((a, b) => a.index - b.index);
     this.#images.clear();
-    return found.map(({ image }) => image);
+    return mentioned.map(({ image }) => image);
   }
 }
 

@@ -1,7 +1,6 @@
 /** Which devices may connect, with which token and scopes. What the file says counts, at any moment. */
-import { watch } from "node:fs";
-import { basename, dirname } from "node:path";
 import { getErrorMessage, Listeners } from "@tau/ai/internal";
+import { watchFiles } from "@tau/harness/settings";
 import { type DeviceData, gatewayScopes, type GatewayScope } from "@tau/protocol/gateway";
 import { getGatewayFiles, ownDeviceId } from "@tau/protocol/node";
 import { openGatewayDirectory } from "../life/gateway-directory.ts";
@@ -131,23 +130,11 @@ export class Devices {
     return this.#removed.add(listener);
   }
 
-  /** Notices changes of the file at once, also while nobody asks anything. Returns how to stop. */
+  /** Notices changes of the file soon, also while nobody asks anything. Returns how to stop. */
   watch(): () => void {
-    const { log } = this.#options;
-    const failed = (error: unknown) =>
-      log(`${this.#file.path} cannot be watched (${getErrorMessage(error)}): changes count with the next request.`);
-    try {
-      // The directory, because the file is replaced as a whole. Other files in it change more often.
-      const name = basename(this.#file.path);
-      const watcher = watch(dirname(this.#file.path), { persistent: false }, (_kind, changed) => {
-        if (changed === null || changed === name) this.refresh();
-      });
-      watcher.on("error", failed);
-      return () => watcher.close();
-    } catch (error) {
-      failed(error);
-      return () => {};
-    }
+    const { clock, log } = this.#options;
+    const onError = (message: string) => log(`${message} Changes of the devices count with the next request.`);
+    return watchFiles([this.#file.path], { clock, onChange: () => this.refresh(), onError }).close;
   }
 
   #seen(device: Device): Device {

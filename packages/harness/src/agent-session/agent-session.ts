@@ -188,8 +188,8 @@ export class AgentSession {
   async open(): Promise<void> {
     const { sessionManager: session, services, problems, sessions } = this.#parts;
     for (const { code, message } of problems) this.#notices.add(code, message);
-    session.onProblems((found) => {
-      const damage = found.filter(({ kind }) => kind !== "newer_version");
+    session.onProblems((fresh) => {
+      const damage = fresh.filter(({ kind }) => kind !== "newer_version");
       if (damage.length > 0) this.#notices.add("session", describeProblems(damage, session.getSessionFile() ?? ""));
     });
     if (!session.readOnly) {

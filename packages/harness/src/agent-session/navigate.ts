@@ -36,10 +36,13 @@ export interface NavigateParts {
 export async function navigate(
   parts: NavigateParts,
   entryId: string | null,
-  { summarise = false, summary: given, label, ...wishes }: NavigateOptions,
+  { summarise = false, summary: finished, label, ...wishes }: NavigateOptions,
 ): Promise<void> {
   const { session } = parts;
-  const made = given && { summary: given.summary, extras: { details: given.details, usage: given.usage } };
+  const made = finished && {
+    summary: finished.summary,
+    extras: { details: finished.details, usage: finished.usage },
+  };
   const summary = summarise ? (made ?? (await summariseLeft(parts, entryId, wishes))) : undefined;
   let labelled = entryId;
   if (summary === undefined) await session.navigate(entryId);

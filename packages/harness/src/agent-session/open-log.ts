@@ -9,11 +9,11 @@ export async function openLog(
   params: AgentSessionParams,
   { cwd, agentDir, settings, clock, ids }: SessionBase & { settings: SettingsManager },
 ): Promise<SessionManager> {
-  const { sessionManager: given, sessionId, parentSessionId } = params;
-  if (given) {
-    const isOther = sessionId !== undefined && sessionId !== given.id;
-    if (parentSessionId !== undefined && !isOther) given.setParentId(parentSessionId);
-    return isOther ? await given.openSession(sessionId) : given;
+  const { sessionManager: log, sessionId, parentSessionId } = params;
+  if (log) {
+    const isOther = sessionId !== undefined && sessionId !== log.id;
+    if (parentSessionId !== undefined && !isOther) log.setParentId(parentSessionId);
+    return isOther ? await log.openSession(sessionId) : log;
   }
   const { sessionDir, durability } = settings.get();
   const options = { agentDir, durability, clock, ids };

@@ -4,10 +4,10 @@ export class RunScopes {
   #scopes: ReadonlySet<string> | undefined;
 
   /** Takes the scopes of a client that says something. What it adds to a run in progress can take scopes from the run only. */
-  take(given: readonly string[] | undefined, isBusy: boolean): void {
+  take(scopes: readonly string[] | undefined, isBusy: boolean): void {
     const before = this.#scopes;
-    if (!isBusy) this.#scopes = given && new Set(given);
-    else if (given) this.#scopes = new Set(given.filter((scope) => before?.has(scope) ?? true));
+    if (!isBusy) this.#scopes = scopes && new Set(scopes);
+    else if (scopes) this.#scopes = new Set(scopes.filter((scope) => before?.has(scope) ?? true));
   }
 
   has(scope: string): boolean {

@@ -69,9 +69,12 @@ export async function openResources(
   { cwd, agentDir, clock }: SessionBase,
   { settings, log }: { settings: SettingsManager; log: SessionManager },
 ): Promise<ResourceLoader> {
-  const given = params.resourceLoader;
-  const agentName = chooseAgent(log, given ? (given.resources.agent?.name ?? null) : params.agentName);
-  if (given) return given;
+  const { resourceLoader } = params;
+  const agentName = chooseAgent(
+    log,
+    resourceLoader ? (resourceLoader.resources.agent?.name ?? null) : params.agentName,
+  );
+  if (resourceLoader) return resourceLoader;
   const { watch = true, resources } = params;
   try {
     return await createResourceLoader({

@@ -3,7 +3,7 @@ import { nextTurn } from "./entry-table.ts";
 /** How many entries are visited before signals and timers are served: some ten milliseconds of work. */
 const entriesPerTurn = 10_000;
 
-/** Calls `visit` with each item. Work on a million entries takes seconds, in which the program must hear that it shall end. */
+/** Calls `visit` with each item. A million entries take seconds, and the program has to react to signals meanwhile. */
 export async function visitInTurns<T>(
   items: Iterable<T>,
   visit: (item: T) => void,

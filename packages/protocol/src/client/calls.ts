@@ -1,4 +1,4 @@
-/** The requests that wait for an answer, over as many connections as it takes. */
+/** The requests that wait for an answer, also while the connection is made again. */
 import type { GatewayFault, RequestFrame, ResponseFrame } from "../gateway/frame.ts";
 import { GatewayClientError } from "./errors.ts";
 
@@ -78,6 +78,6 @@ export class Calls {
 
 const toAborted = (method: string): GatewayFault => ({
   code: "aborted",
-  message: `Nobody waits for ${method} any more.`,
+  message: `The call of ${method} was aborted.`,
   retryable: true,
 });

@@ -63,7 +63,7 @@ export function createTerminalUi(parts: TerminalUiParts): ExtensionUi {
           return handler(data);
         } catch (error) {
           parts.listeners.delete(listener);
-          parts.say(describeFailure("A listener of an extension to what is typed", error), "error");
+          parts.say(describeFailure("A terminal input listener of an extension", error), "error");
           return undefined;
         }
       };
