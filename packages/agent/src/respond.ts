@@ -6,6 +6,7 @@ import {
   type Context,
   type Message,
 } from "@tau/ai";
+import { classifyThrown } from "@tau/ai/internal";
 import { defaultConvertToLlm } from "./convert.ts";
 import {
   addMessage,
@@ -48,7 +49,10 @@ async function openStream(run: Run): Promise<AssistantMessageEventStream | undef
   const { model, reasoning } = run.current;
   const apiKey = key || run.config.apiKey;
   const options = { ...run.streamOptions, ...(reasoning !== "off" && { reasoning }), ...(apiKey && { apiKey }) };
-  return await callHook(run, "The stream function", () => run.streamFn(model, context, options), eventStream);
+  return await callHook(run, "The stream function", () => run.streamFn(model, context, options), {
+    expected: eventStream,
+    classify: classifyThrown,
+  });
 }
 
 const eventStream: ExpectedValue = {
@@ -67,8 +71,10 @@ async function convertMessages(run: Run): Promise<Message[] | undefined> {
     return messages as Message[];
   }
   const transform = () => (transformContext ? transformContext(messages, run.abort.signal) : messages);
-  const transformed = await callHook(run, "transformContext", transform, messageList);
-  return transformed && (await callHook(run, "convertToLlm", () => convertToLlm(transformed), messageList));
+  const transformed = await callHook(run, "transformContext", transform, { expected: messageList });
+  return (
+    transformed && (await callHook(run, "convertToLlm", () => convertToLlm(transformed), { expected: messageList }))
+  );
 }
 
 /** How many events are delivered before timers and sockets may be served. */
@@ -88,7 +94,7 @@ async function deliverPartial(run: Run, stream: AssistantMessageEventStream): Pr
   let count = 0;
   for (;;) {
     const more = await run.abort.settle(() => reader.ready());
-    if (more.kind === "failed") failRun(run, "The model's stream", more.error);
+    if (more.kind === "failed") failRun(run, "The model's stream", more.error, classifyThrown);
     if (more.kind !== "done" || !more.value) return partial;
     for (let event = reader.read(); event; event = reader.read()) {
       if (event.type === "done" || event.type === "error") return partial;
@@ -138,7 +144,7 @@ async function getFinalMessage(
   if (!run.failure) {
     const outcome = await run.abort.settle(() => stream.result());
     if (outcome.kind === "done") return outcome.value;
-    if (outcome.kind === "failed") failRun(run, "The model's stream", outcome.error);
+    if (outcome.kind === "failed") failRun(run, "The model's stream", outcome.error, classifyThrown);
   }
   // An abandoned stream may continue to change its own message.
   return failedMessage(run, partial && { ...partial, content: structuredClone(partial.content) });

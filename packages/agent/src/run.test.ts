@@ -64,6 +64,24 @@ describe("failures", () => {
     }
   });
 
+  test("a stream that fails has the kind of its failure, and other code has none", async () => {
+    const busy = () => {
+      throw Object.assign(new Error("Try later."), { status: 503 });
+    };
+    const brokenStream = { [Symbol.asyncIterator]: () => ({ next: async () => busy() }), result: async () => busy() };
+    for (const streamFn of [busy, () => brokenStream as unknown as AssistantMessageEventStream]) {
+      const config = { model: script(), convertToLlm: defaultConvertToLlm };
+      const context: AgentContext = { systemPrompt: "", messages: [] };
+      const messages = await runAgentLoop([user("go")], context, config, () => {}, undefined, streamFn);
+      expect(last(messages)).toMatchObject({
+        errorMessage: "Try later.",
+        failure: { kind: "overloaded", status: 503 },
+      });
+    }
+    const { messages } = await runLoop(script([text("ok")]), { transformContext: busy });
+    expect(last(messages)).toMatchObject({ failure: { kind: "unknown" } });
+  });
+
   test("a model that fails ends the run with its message", async () => {
     const failure = { kind: "overloaded" as const, message: "busy" };
     const { messages, lines } = await runLoop(script({ failure, content: [text("I was")] }));

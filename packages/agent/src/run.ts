@@ -1,4 +1,11 @@
-import { type AssistantMessage, type Clock, type Model, type SimpleStreamOptions, systemClock } from "@tau/ai";
+import {
+  type AssistantMessage,
+  type Clock,
+  type Failure,
+  type Model,
+  type SimpleStreamOptions,
+  systemClock,
+} from "@tau/ai";
 import { createAssistantMessage, getErrorMessage, withFailure } from "@tau/ai/internal";
 import { Abort } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
@@ -34,9 +41,9 @@ export interface Run {
 }
 
 export interface RunFailure {
-  /** The hook or other code that failed, as the subject of a sentence. */
-  readonly source: string;
   readonly errorMessage: string;
+  /** Its message also says what failed: a hook, the stream or a listener. */
+  readonly failure: Failure;
 }
 
 export interface WorkingContext extends AgentContext {
@@ -75,12 +82,16 @@ export function createRun({ context, prompts, config, sink, signal, streamFn }: 
   return run;
 }
 
-/** Records why the run cannot continue. The first failure counts. */
-export function failRun(run: Run, source: string, error: unknown): void {
-  run.failure ??= { source, errorMessage: getErrorMessage(error) };
-}
+/** Finds out what a thrown error means. */
+type Classify = (error: unknown) => Failure;
 
-export const describeFailure = ({ source, errorMessage }: RunFailure) => `${source} failed: ${errorMessage}`;
+const toUnknownFailure: Classify = (error) => ({ kind: "unknown", message: getErrorMessage(error) });
+
+/** Records why the run cannot continue. The first failure counts. Only requests to the model have a `classify`. */
+export function failRun(run: Run, source: string, error: unknown, classify: Classify = toUnknownFailure): void {
+  const errorMessage = getErrorMessage(error);
+  run.failure ??= { errorMessage, failure: { ...classify(error), message: `${source} failed: ${errorMessage}` } };
+}
 
 /** The part of a config that concerns requests. */
 function toStreamOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleStreamOptions {
@@ -138,14 +149,15 @@ export async function callHook<T>(
   run: Run,
   name: string,
   hook: () => T | Promise<T>,
-  expected?: ExpectedValue,
+  { expected, classify }: { expected?: ExpectedValue; classify?: Classify } = {},
 ): Promise<T | undefined> {
   if (run.failure) return undefined;
   const outcome = await run.abort.settle(hook);
   if (outcome.kind === "done") {
     if (!expected || expected.matches(outcome.value)) return outcome.value;
     if (!run.abort.isAborted) failRun(run, name, `it returned no ${expected.name}.`);
-  } else if (outcome.kind === "failed" && !isAbortError(run, outcome.error)) failRun(run, name, outcome.error);
+  } else if (outcome.kind === "failed" && !isAbortError(run, outcome.error))
+    failRun(run, name, outcome.error, classify);
   return undefined;
 }
 
@@ -160,7 +172,7 @@ export async function pollMessages(
 ): Promise<AgentMessage[]> {
   const poll = run.config[name];
   if (!poll || run.abort.isAborted) return [];
-  return (await callHook(run, name, poll, optionalMessageList)) ?? [];
+  return (await callHook(run, name, poll, { expected: optionalMessageList })) ?? [];
 }
 
 /** Adds a message that is complete from the start to the transcript, and reports it. */
@@ -180,8 +192,8 @@ export async function reportMessage(run: Run, message: AgentMessage): Promise<vo
 export function failedMessage(run: Run, partial?: AssistantMessage): AssistantMessage {
   const base = partial ?? createAssistantMessage(run.current.model, run.clock.now());
   if (run.failure) {
-    const failed = withFailure(base, { kind: "unknown", message: describeFailure(run.failure) });
-    return { ...failed, errorMessage: run.failure.errorMessage };
+    const { failure, errorMessage } = run.failure;
+    return { ...withFailure(base, failure), errorMessage };
   }
   return withFailure(base, { kind: "aborted", message: "The run was aborted." });
 }

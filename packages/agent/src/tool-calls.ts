@@ -8,7 +8,7 @@ import {
 } from "@tau/ai";
 import { didYouMean, getErrorMessage } from "@tau/ai/internal";
 import { type CallOrder, getCallOrder, toStages } from "./call-order.ts";
-import { addMessage, describeFailure, pollMessages, type Run } from "./run.ts";
+import { addMessage, pollMessages, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
 
 export interface BatchOutcome {
@@ -162,7 +162,7 @@ async function prepare(run: Run, assistantMessage: AssistantMessage, call: Agent
   const refuse = (refusal: Refusal): Prepared => ({ kind: "decided", outcome: createFailure(call, refusal) });
   if (run.abort.isAborted) return refuse(aborted);
   if (run.failure) {
-    const text = `The call was not executed. ${describeFailure(run.failure)}`;
+    const text = `The call was not executed. ${run.failure.failure.message}`;
     return refuse({ code: "not_executed", text });
   }
   const tool = findTool(run, call.name);

@@ -367,6 +367,19 @@ test("socket, DNS and certificate errors are classified", () => {
   expect(classifyThrown("a string").kind).toBe("unknown");
 });
 
+test.each<[object, FailureKind]>([
+  [{ status: 429 }, "rate_limited"],
+  [{ statusCode: 503 }, "overloaded"],
+  [{ status: 401 }, "auth"],
+  [{ code: "insufficient_quota", status: 429 }, "billing"],
+  [{ error: { type: "overloaded_error" } }, "overloaded"],
+  [{ name: "ThrottlingException" }, "rate_limited"],
+  [{ cause: Object.assign(new Error("inner"), { status: 529 }) }, "overloaded"],
+  [{ code: "ENOENT", status: "x" }, "unknown"],
+])("an error that is thrown with %j has the kind of its status or code", (fields, kind) => {
+  expect(classifyThrown(Object.assign(new Error("it failed"), fields))).toMatchObject({ kind, message: "it failed" });
+});
+
 test("malformed error bodies never throw", () => {
   for (const body of [
     "{",

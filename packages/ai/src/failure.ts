@@ -151,23 +151,34 @@ export const isOverflowMessage = (message: string) =>
   !tokenRateMessage.test(message) && overflowMessages.some((pattern) => pattern.test(message));
 
 /**
- * Classifies an error thrown while sending or reading: socket errors, DNS errors, untrusted certificates. `target` is
- * where the request was sent.
+ * Classifies an error thrown while sending or reading: socket errors, DNS errors, untrusted certificates, and errors of a
+ * vendor's SDK with a status or a code. `target` is where the request was sent.
  */
 export function classifyThrown(error: unknown, target?: Target): Failure {
-  const code = findErrorCode(error);
-  const failure = code === undefined ? undefined : classifyConnectionError(code, target);
-  return failure ?? classifyMessage(getErrorMessage(error));
+  const causes = listCauses(error) as (Error & { code?: unknown; status?: unknown; statusCode?: unknown })[];
+  for (const { code } of causes) {
+    const connection = typeof code === "string" ? classifyConnectionError(code, target) : undefined;
+    if (connection) return connection;
+  }
+  const status = causes.flatMap((cause) => [cause.status, cause.statusCode]).find((value) => typeof value === "number");
+  const codes = causes.flatMap((cause) => describeError(cause).codes);
+  return classifyMessage(getErrorMessage(error), { codes, status });
 }
 
-/** Classifies an error of which only the text is known, such as `529 {"type":"error",…}`, `Overloaded` or `fetch failed`. */
-export function classifyMessage(message: string): Failure {
-  const status = /^(?:error:? )?(?:http |status (?:code )?)?([45]\d\d)\b|\bstatus code ([45]\d\d)\b/i.exec(message);
+/**
+ * Classifies an error of which only the text is known, such as `529 {"type":"error",…}`, `Overloaded` or `fetch failed`, or
+ * also a status and codes.
+ */
+export function classifyMessage(
+  message: string,
+  known: { codes?: readonly string[]; status?: number | undefined } = {},
+): Failure {
+  const match = /^(?:error:? )?(?:http |status (?:code )?)?([45]\d\d)\b|\bstatus code ([45]\d\d)\b/i.exec(message);
   const body = message.indexOf("{");
   const { codes, retryAfterMs } = parseErrorBody(body < 0 ? message : message.slice(body));
   const failure = classifyError(
-    { codes, message, ...(retryAfterMs !== undefined && { retryAfterMs }) },
-    status ? Number(status[1] ?? status[2]) : undefined,
+    { codes: [...(known.codes ?? []), ...codes], message, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+    known.status ?? (match ? Number(match[1] ?? match[2]) : undefined),
   );
   const kind = failure.kind === "unknown" && messageKinds.find(([, pattern]) => pattern.test(message))?.[0];
   return kind ? { ...failure, kind } : failure;
@@ -180,12 +191,11 @@ const messageKinds: readonly (readonly [FailureKind, RegExp])[] = [
   ["network", /fetch failed|socket hang up|connection (error|reset|closed|refused|failed)|network error|timed out/i],
 ];
 
-function findErrorCode(error: unknown): string | undefined {
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth++) {
-    const code = (current as { code?: unknown }).code;
-    if (typeof code === "string") return code;
-  }
-  return undefined;
+/** The error and its causes, which may form a circle. */
+function listCauses(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let cause = error; cause instanceof Error && causes.length < 5; cause = cause.cause) causes.push(cause);
+  return causes;
 }
 
 /** Extracts codes and message from an error body of any provider. Never throws. */

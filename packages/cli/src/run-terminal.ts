@@ -20,6 +20,8 @@ import { version } from "./version.ts";
 /** Before the first frame. */
 const maxColorWaitMs = 100;
 
+const lateNotice = "The gateway has not confirmed this message. Look at the session before you send it again:";
+
 /** What the terminal shows, and what it belongs to. */
 export interface TerminalSession {
   client: SessionClient;
@@ -120,6 +122,7 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
       notices: [...looks.problems, ...(await describeNews(agentDir, getSettings())), ...kept],
     });
     draftFile.flush();
+    for (const message of end.late) io.err(`${lateNotice}\n${message}\n`);
     io.err(shown.describeEnd(end.sessionId));
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.done;
   } finally {

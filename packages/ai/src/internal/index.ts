@@ -3,7 +3,7 @@ export { createAssistantMessage, getFailure, withFailure } from "../assistant-me
 export { assumedProperties, describeUnlisted, getUnlistedModel } from "../catalog/catalog.ts";
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
-export { parseDuration, parseRetryAfter } from "../failure.ts";
+export { classifyThrown, parseDuration, parseRetryAfter } from "../failure.ts";
 export { asRecord, isRecord, tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";

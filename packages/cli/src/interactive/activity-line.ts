@@ -43,19 +43,26 @@ export function drawActivity(
   return `${start}${theme.fg("muted", text + end)}`;
 }
 
+export interface QueueOptions {
+  theme: Theme;
+  /** Messages that were sent and not confirmed. */
+  late: readonly string[];
+  /** How those that wait are taken back. */
+  dequeueKey: string;
+}
+
 /** The messages that wait, oldest first. */
-export function drawQueue({ steering, followUps }: LiveView, theme: Theme, dequeueKey: string): string[] {
-  if (steering.length + followUps.length === 0) return [];
-  const line = (label: string, { content }: QueuedSummary) => {
-    const texts =
-      typeof content === "string"
-        ? [content]
-        : content.map((block) => (block.type === "text" ? block.text : "[image]"));
-    return theme.fg("dim", ` ${label}: ${toPlainLine(texts.join(" "))}`);
-  };
+export function drawQueue({ steering, followUps }: LiveView, { theme, late, dequeueKey }: QueueOptions): string[] {
+  const line = (label: string, text: string) => theme.fg("dim", ` ${label}: ${toPlainLine(text)}`);
   return [
-    ...steering.map((message) => line("next", message)),
-    ...followUps.map((message) => line("later", message)),
-    theme.fg("dim", ` ${dequeueKey} to edit them`),
+    ...steering.map((message) => line("next", getWords(message))),
+    ...followUps.map((message) => line("later", getWords(message))),
+    ...(steering.length + followUps.length > 0 ? [theme.fg("dim", ` ${dequeueKey} to edit them`)] : []),
+    ...late.map((message) => line("being sent", message)),
   ];
 }
+
+const getWords = ({ content }: QueuedSummary): string =>
+  typeof content === "string"
+    ? content
+    : content.map((block) => (block.type === "text" ? block.text : "[image]")).join(" ");

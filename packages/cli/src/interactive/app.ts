@@ -78,6 +78,8 @@ export interface AppEnd {
   sessionId: string;
   /** What was typed and not sent. */
   draft: string;
+  /** Messages that were sent and not confirmed. */
+  late: readonly string[];
 }
 
 const usualThinkingLabel = "Thinking …";
@@ -181,6 +183,7 @@ export class App {
       home,
       now,
       getView,
+      getLate: () => this.#composer.late,
       getShellCommand: () => shell.current,
       getBranch: options.getBranch,
       describeKey: (id) => this.#describeKey(id),
@@ -335,7 +338,7 @@ export class App {
     this.#tui.stop({
       preserveScreen: this.#settings.tuiMode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
     });
-    this.#end({ sessionId: this.#client.sessionId, draft: this.draft });
+    this.#end({ sessionId: this.#client.sessionId, draft: this.draft, late: this.#composer.late });
   }
 
   /** Answers of the terminal that are on their way must not reach the shell: `drainInput` takes them. */

@@ -28,7 +28,12 @@ export class Composer {
 
   constructor(options: ComposerOptions) {
     this.#options = options;
-    this.#outbox = new Outbox(options.getClient);
+    this.#outbox = new Outbox(options.getClient, options.requestRender);
+  }
+
+  /** Messages that were sent and not confirmed, if that takes a while. */
+  get late(): readonly string[] {
+    return this.#outbox.late;
   }
 
   /** What is sent from now on waits for this work. */

@@ -1,15 +1,26 @@
 import { AttachedImages } from "./attached-images.ts";
 import type { SessionClient } from "./session-client.ts";
 
+/** A message that is taken sooner is not shown twice. */
+const lateMs = 300;
+
 /** Sends messages with their images, and takes back those that wait. */
 export class Outbox {
   readonly images = new AttachedImages();
   readonly #getClient: () => SessionClient;
+  readonly #onLate: () => void;
   /** Resolves when all that was sent is taken. */
   #sending: Promise<unknown> = Promise.resolve();
+  #late: readonly { readonly message: string }[] = [];
 
-  constructor(getClient: () => SessionClient) {
+  constructor(getClient: () => SessionClient, onLate: () => void) {
     this.#getClient = getClient;
+    this.#onLate = onLate;
+  }
+
+  /** Messages that a gateway has not confirmed for a while, oldest first. It may have them all the same. */
+  get late(): readonly string[] {
+    return this.#late.map(({ message }) => message);
   }
 
   /**
@@ -17,10 +28,12 @@ export class Outbox {
    * message was not taken.
    */
   async send(type: "steer" | "follow_up", message: string): Promise<void> {
+    const client = this.#getClient();
     const images = this.images.take(message);
-    const sent = this.#getClient().execute({ type, message, ...(images.length > 0 && { images }) });
+    const sent = client.execute({ type, message, ...(images.length > 0 && { images }) });
     this.#sending = Promise.allSettled([this.#sending, sent]);
-    await sent;
+    // In this process it is not lost on the way, and a command takes as long as what it does.
+    await (client.outlivesTerminal ? this.#watch(message, sent) : sent);
   }
 
   /** Empties the queue, also of what is on its way to it, and resolves to the texts. */
@@ -28,5 +41,20 @@ export class Outbox {
     await this.#sending;
     const { steering, followUp } = await this.#getClient().execute({ type: "clear_queue" });
     return [...steering, ...followUp];
+  }
+
+  async #watch(message: string, sent: Promise<unknown>): Promise<void> {
+    const entry = { message };
+    const timer = setTimeout(() => {
+      this.#late = [...this.#late, entry];
+      this.#onLate();
+    }, lateMs);
+    try {
+      await sent;
+    } finally {
+      clearTimeout(timer);
+      this.#late = this.#late.filter((other) => other !== entry);
+      this.#onLate();
+    }
   }
 }

@@ -13,6 +13,8 @@ export interface StatusAreaOptions {
   home: string | undefined;
   now: () => number;
   getView: () => View;
+  /** Messages that were sent and not confirmed. */
+  getLate: () => readonly string[];
   /** The command that the user runs with `!`. */
   getShellCommand: () => string | undefined;
   /** The branch of the repository in a directory. */
@@ -117,9 +119,9 @@ export class StatusArea {
   }
 
   #drawActivity(width: number): string[] {
-    const { theme, now, getView, describeKey } = this.#options;
+    const { theme, now, getView, getLate, describeKey } = this.#options;
     const activity = this.#getActivity();
-    const queue = drawQueue(getView().live, theme, describeKey("app.message.dequeue"));
+    const queue = drawQueue(getView().live, { theme, late: getLate(), dequeueKey: describeKey("app.message.dequeue") });
     // The row of the activity stays: if the lines below the conversation became fewer, lines that are in the scrollback
     // already would be drawn on the screen again.
     const { isHidden = false, message, frames, intervalMs = spinnerMs } = this.#working;

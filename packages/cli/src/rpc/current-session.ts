@@ -5,6 +5,7 @@ import { createSessionFrameRedactor } from "@tau/harness/policy";
 import { leaveSession } from "../leave-session.ts";
 import type { RpcUi } from "./extension-ui.ts";
 import { questionRecord } from "./framing.ts";
+import { OpenQuestions } from "./open-questions.ts";
 import { PiEvents, type PiRecord } from "./pi-events.ts";
 import type { Wire } from "./wire.ts";
 
@@ -21,6 +22,8 @@ export class CurrentSession {
   readonly #host: Host;
   readonly #wire: Wire;
   readonly #stop: () => void;
+  /** What waits for an answer of the client. */
+  readonly questions = new OpenQuestions();
   /** For the first session that has extensions. */
   #opening: Promise<RpcUi> | undefined;
   #ui: RpcUi | undefined;
@@ -61,11 +64,6 @@ export class CurrentSession {
     return this.#starting;
   }
 
-  /** Resolves when an extension has asked something. Undefined without extensions. */
-  whenAsked(): Promise<void> | undefined {
-    return this.#opening?.then((ui) => ui.whenAsked());
-  }
-
   /** The client is listening from now on. */
   begin(): void {
     this.sendNotices();
@@ -77,7 +75,7 @@ export class CurrentSession {
     const { session } = this.#hosted;
     if (!session.extensions || this.#attached === session) return;
     this.#attached = session;
-    this.#opening ??= openUi(this.#wire, this.#host);
+    this.#opening ??= openUi(this.#wire, this.questions, this.#host);
     this.#attaching = this.#lend(session, this.#opening);
   }
 
@@ -156,7 +154,11 @@ export class CurrentSession {
       const { event } = item;
       wire.notify("event", event);
       piEvents.handleSessionEvent(event);
-      if (event.type === "approval_requested") wire.write(questionRecord(wire.framing ?? "pi", event.approval));
+      if (event.type === "approval_requested") {
+        wire.write(questionRecord(wire.framing ?? "pi", event.approval));
+        this.questions.open(event.approval.id);
+      }
+      if (event.type === "approval_resolved") this.questions.close(event.approvalId);
       if (event.type === "agent_end") settleWhenIdle();
     });
     const unsubscribe = () => {
@@ -168,7 +170,7 @@ export class CurrentSession {
 }
 
 /** Late, because most sessions have no extensions. */
-async function openUi(wire: Wire, { ids: createId }: Host): Promise<RpcUi> {
+async function openUi(wire: Wire, questions: OpenQuestions, { ids: createId }: Host): Promise<RpcUi> {
   const { createRpcUi } = await import("./extension-ui.ts");
-  return createRpcUi(wire, createId);
+  return createRpcUi(wire, questions, createId);
 }

@@ -56,8 +56,7 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
       const work = handle(client, incoming);
       running.add(work);
       void work.then(() => running.delete(work));
-      // If an extension asks something meanwhile, its answer is one of the next lines.
-      if (!isLong(incoming)) await Promise.race([work, session.whenAsked()].filter(Boolean));
+      if (!isLong(incoming)) await session.questions.untilDoneOrAsked(work);
       // Commands of a client that does not read the responses have to wait.
       await waitForReader();
     }

@@ -30,9 +30,10 @@ export interface DraftOptions {
 
 export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: DraftOptions): DraftFile {
   const directory = join(agentDir, "drafts");
-  const place = createHash("sha256").update(cwd).digest("hex").slice(0, 16);
-  const file = join(directory, `${place}-${pid}.txt`);
+  // Asked for when there is a draft: most starts have none, and loading the hash takes them 3 ms.
+  const getPrefix = () => `${createHash("sha256").update(cwd).digest("hex").slice(0, 16)}-`;
   let pending: (() => string) | undefined;
+  let isKept = false;
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
     clearTimeout(timer);
@@ -40,10 +41,13 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
     if (pending === undefined) return;
     const text = pending();
     pending = undefined;
+    if (text.trim() === "" && !isKept) return;
+    const file = join(directory, `${getPrefix()}${pid}.txt`);
     try {
       if (text.trim() === "") return rmSync(file, { force: true });
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeFileSync(`${file}.new`, text, { mode: 0o600 });
+      isKept = true;
       renameSync(`${file}.new`, file);
     } catch (error) {
       onError(`What you type cannot be kept: ${getErrorMessage(error)}`);
@@ -57,7 +61,7 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
     },
     flush,
     take() {
-      const left = listLeft(directory, place, pid);
+      const left = listLeft(directory, getPrefix, pid);
       const texts = left.map((path) => readFileSync(path, "utf8")).filter((text) => text.trim() !== "");
       if (texts.length > 0) {
         pending = () => texts.join("\n\n");
@@ -71,7 +75,7 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
 }
 
 /** The files of processes that are gone. */
-function listLeft(directory: string, place: string, pid: number): string[] {
+function listLeft(directory: string, getPrefix: () => string, pid: number): string[] {
   let names: string[];
   try {
     names = readdirSync(directory);
@@ -79,8 +83,8 @@ function listLeft(directory: string, place: string, pid: number): string[] {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }
-  const own = names.filter((name) => name.startsWith(`${place}-`) && name.endsWith(".txt"));
-  const paths = own.filter((name) => !isRunning(Number(name.slice(place.length + 1, -4)), pid));
+  const own = names.filter((name) => name.endsWith(".txt") && name.startsWith(getPrefix()));
+  const paths = own.filter((name) => !isRunning(Number(name.slice(getPrefix().length, -4)), pid));
   return paths.map((name) => join(directory, name)).toSorted((a, b) => statSync(a).mtimeMs - statSync(b).mtimeMs);
 }
 

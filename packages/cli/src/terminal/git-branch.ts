@@ -1,19 +1,21 @@
 /** The branch of a repository, read from its files: to start git takes a tenth of the time to the first frame. */
-import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { readTextFile } from "@tau/harness/settings";
+import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 
 /** The branch that is checked out in `directory`; undefined outside of a repository, and without a branch. */
 export async function readGitBranch(directory: string): Promise<string | undefined> {
   const gitDirectory = await findGitDirectory(directory);
-  const head = gitDirectory && (await readSmallFile(join(gitDirectory, "HEAD")));
+  const head = gitDirectory && (await readText(join(gitDirectory, "HEAD")));
   return head && parseHead(head);
 }
 
 /** `.git` is a directory or, in a worktree and in a submodule, a file that names one. */
 async function findGitDirectory(directory: string): Promise<string | undefined> {
   const path = join(directory, ".git");
-  if ((await findStats(path))?.isDirectory()) return path;
-  const [, target] = /^gitdir: (.+?)\n*$/.exec((await readSmallFile(path)) ?? "") ?? [];
+  const stats = await lookAt(nodeFileSystem, path).catch(() => undefined);
+  if (stats?.isDirectory()) return path;
+  const [, target] = /^gitdir: (.+?)\n*$/.exec((stats && (await readText(path))) ?? "") ?? [];
   if (target !== undefined) return resolve(directory, target);
   const parent = dirname(directory);
   return parent === directory ? undefined : await findGitDirectory(parent);
@@ -26,14 +28,8 @@ export function parseHead(head: string): string | undefined {
   return name === ".invalid" ? undefined : name;
 }
 
-/** Many times longer than any branch or path. */
-const maxBytes = 64 * 1024;
-
 /** Undefined for what is no regular file, such as a pipe, and for what cannot be read. */
-async function readSmallFile(path: string): Promise<string | undefined> {
-  const stats = await findStats(path);
-  if (!stats?.isFile() || stats.size > maxBytes) return undefined;
-  return await readFile(path, "utf8").catch(() => undefined);
+async function readText(path: string): Promise<string | undefined> {
+  const file = await readTextFile(nodeFileSystem, path);
+  return file.kind === "text" ? file.text : undefined;
 }
-
-const findStats = (path: string) => stat(path).catch(() => undefined);

@@ -1,7 +1,7 @@
 /** Reads the files of themes of this machine. */
-import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createPathFilter } from "@tau/harness/settings";
+import { createPathFilter, readTextFile } from "@tau/harness/settings";
+import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import type { ParsedTheme, ThemeProblem } from "@tau/tui";
 import type { ThemeFile } from "../interactive/themes.ts";
 
@@ -28,8 +28,6 @@ export interface LoadedThemes {
   problems: string[];
 }
 
-const maxThemeBytes = 1_000_000;
-
 /** Of several themes with one name the first counts: those of `--theme`, the user's own, the project's, the listed ones, those of packages. */
 export async function loadThemes(places: ThemePlaces): Promise<LoadedThemes> {
   const loaded: LoadedThemes = { files: [], problems: [] };
@@ -51,9 +49,10 @@ export async function loadThemes(places: ThemePlaces): Promise<LoadedThemes> {
 }
 
 async function loadTheme(path: string, { builtIn, parse }: ThemePlaces, loaded: LoadedThemes): Promise<void> {
-  const text = await readTheme(path);
-  if (text === undefined) return void loaded.problems.push(`The theme ${path} cannot be read.`);
-  const { theme, problems } = parse(text, path);
+  const file = await readTextFile(nodeFileSystem, path);
+  if (file.kind === "absent") return void loaded.problems.push(`The theme ${path} cannot be read.`);
+  if (file.kind === "unreadable") return void loaded.problems.push(`${path}: ${file.message}`);
+  const { theme, problems } = parse(file.text, path);
   if (!theme) return void loaded.problems.push(formatProblems(problems));
   const other = loaded.files.find(({ definition }) => definition.name === theme.name)?.path;
   if (other === undefined && !builtIn.includes(theme.name)) return void loaded.files.push({ definition: theme, path });
@@ -63,19 +62,11 @@ async function loadTheme(path: string, { builtIn, parse }: ThemePlaces, loaded: 
 
 /** The files of a directory, or the file itself; undefined if there is neither. */
 async function listThemes(path: string): Promise<string[] | undefined> {
-  const stats = await stat(path).catch(() => undefined);
+  const stats = await lookAt(nodeFileSystem, path).catch(() => undefined);
   if (!stats?.isDirectory()) return stats && [path];
-  const names = await readdir(path).catch(() => []);
-  return names
-    .filter((name) => name.endsWith(".json"))
-    .sort()
-    .map((name) => join(path, name));
-}
-
-async function readTheme(path: string): Promise<string | undefined> {
-  const stats = await stat(path).catch(() => undefined);
-  if (!stats?.isFile() || stats.size > maxThemeBytes) return undefined;
-  return await readFile(path, "utf8").catch(() => undefined);
+  const entries = await nodeFileSystem.readdir(path).catch(() => []);
+  const names = entries.map(({ name }) => name).filter((name) => name.endsWith(".json"));
+  return names.sort().map((name) => join(path, name));
 }
 
 /** The first says enough: a file for another program has dozens. */

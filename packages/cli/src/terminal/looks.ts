@@ -1,8 +1,8 @@
 /** The theme and the keys of this terminal, from the files of this machine. */
-import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { systemClock } from "@tau/ai";
-import { hasPackages, type SettingsManager, watchFiles } from "@tau/harness/settings";
+import { hasPackages, readTextFile, type SettingsManager, watchFiles } from "@tau/harness/settings";
+import { nodeFileSystem } from "@tau/tools/platform";
 import type { KeybindingsManager } from "@tau/tui";
 import type { SessionOptions } from "../args.ts";
 import type { Io } from "../command.ts";
@@ -64,8 +64,9 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
   const keysFile = join(agentDir, "keybindings.json");
   const definitions = ui.getKeybindingDefinitions(getKeyPlatform(process.platform, io.env));
   const readKeys = async () => {
-    const text = await readFile(keysFile, "utf8").catch(ifMissing);
-    return text === undefined ? { config: {}, problems: [] } : ui.parseKeybindings(text, keysFile, definitions);
+    const file = await readTextFile(nodeFileSystem, keysFile);
+    if (file.kind === "text") return ui.parseKeybindings(file.text, keysFile, definitions);
+    return { config: {}, problems: file.kind === "absent" ? [] : [`${keysFile}: ${file.message}`] };
   };
 
   ui.setCapabilityOverrides(resolveCapabilities(settingsManager.get().terminal, io.env));
@@ -132,8 +133,4 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
       unsubscribe();
     },
   };
-}
-
-function ifMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }

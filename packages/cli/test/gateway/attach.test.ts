@@ -5,9 +5,11 @@ import { App } from "../../src/interactive/app.ts";
 import type { Program } from "../../src/interactive/program.ts";
 import { Themes } from "../../src/interactive/themes.ts";
 import { SettingsManager } from "@tau/harness/settings";
+import type { ClientSocket } from "@tau/protocol/client";
 import { connectToGateway } from "@tau/protocol/node";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
 import { createRemoteClient, waitUntilLoaded } from "../../src/gateway/remote-client.ts";
 import { watchConnection } from "../../src/gateway/watch-connection.ts";
 import { createWorkspace, run, textReply, toolReply } from "../kit.ts";
@@ -17,7 +19,9 @@ import { type GatewayWorkspace, openGateway } from "./kit.ts";
 const program = { home: undefined, version: "1.2.3" } as unknown as Program;
 
 async function attach({ agentDir, directory }: GatewayWorkspace) {
-  const gateway = await connectToGateway({ agentDir, abilities: { approvals: true, ui: true } });
+  const cable = new Cable();
+  const createSocket = (url: string) => cable.plug(new WebSocket(url));
+  const gateway = await connectToGateway({ agentDir, abilities: { approvals: true, ui: true }, createSocket });
   onTestFinished(() => gateway.close());
   const { sessionId } = await gateway.call("sessions.create", { cwd: directory });
   await waitUntilLoaded(gateway.session(sessionId));
@@ -40,7 +44,28 @@ async function attach({ agentDir, directory }: GatewayWorkspace) {
   const type = (text: string) => {
     for (const character of text) press(character);
   };
-  return { gateway, sessionId, screen, type, press, app, ended };
+  return { gateway, sessionId, screen, type, press, app, ended, cable };
+}
+
+/** What a client sends over it is lost after `pull`, and nobody is told before `cut`. */
+class Cable {
+  #isPulled = false;
+  #socket: WebSocket | undefined;
+
+  plug(socket: WebSocket): ClientSocket {
+    this.#isPulled = false;
+    this.#socket = socket;
+    const send = socket.send.bind(socket);
+    return Object.assign(socket, { send: (text: string) => void (this.#isPulled || send(text)) }) as ClientSocket;
+  }
+
+  pull(): void {
+    this.#isPulled = true;
+  }
+
+  cut(): void {
+    this.#socket?.terminate();
+  }
 }
 
 test("what is typed is answered by the session of the gateway, and a question can be answered", async () => {
@@ -82,6 +107,24 @@ test("while the gateway is away the terminal says so, and keeps what is typed an
   type("\r");
   await expect.poll(screen).toContain("There is no connection to the gateway now.");
   expect((await screen()).split("A thought").length - 1).toBe(1);
+});
+
+test("a message that is lost on its way is shown until it is said, once, and to those who leave", async () => {
+  const workspace = await openGateway([textReply("Heard.")]);
+  const { type, screen, cable, app, ended } = await attach(workspace);
+  cable.pull();
+  type("Lost on its way\r");
+  await expect.poll(screen).toContain("being sent: Lost on its way");
+  cable.cut();
+  await expect.poll(screen).toContain("Heard.");
+  await expect.poll(screen).not.toContain("being sent");
+  expect((await screen()).split("Lost on its way").length - 1).toBe(1);
+  expect(app.view.log.entries.filter((entry) => JSON.stringify(entry).includes("Lost on its way")).length).toBe(1);
+  cable.pull();
+  type("Lost again\r");
+  await expect.poll(screen).toContain("being sent: Lost again");
+  app.stop();
+  expect(await ended).toMatchObject({ draft: "", late: ["Lost again"] });
 });
 
 test("leaving does not end the session", async () => {

@@ -1,4 +1,5 @@
 /** The theme and the keys from real files, while the program runs. */
+import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SettingsManager } from "@tau/harness/settings";
@@ -40,7 +41,7 @@ async function open(settings: object, files: Record<string, string>, flags: Part
     const { r, g, b } = looks.themes.theme.colors.accent;
     return [r, g, b].join(" ");
   };
-  return { ...looks, first: looks.problems, problems, write, accent, settingsManager, directory };
+  return { ...looks, first: looks.problems, problems, write, accent, settingsManager, agentDir, directory };
 }
 
 test("the file of the theme in use is read again when it is saved, and a wrong one leaves it as it was", async () => {
@@ -96,4 +97,13 @@ test("what is wrong with themes and keys is told at the start, and again after a
   await write("themes/wrong.json", createTheme("#010203"));
   expect(await reload()).toEqual([expect.stringContaining('There is no theme "gone".')]);
   expect(keybindings.getKeys("app.exit")).toEqual(["f9"]);
+});
+
+test("a pipe in the place of a file of keys or of a theme is told, and nobody waits for it", async () => {
+  const { agentDir, reload } = await open({}, {});
+  for (const name of ["keybindings.json", "themes/pipe.json"]) execFileSync("mkfifo", [join(agentDir, name)]);
+  expect(await reload()).toEqual([
+    expect.stringContaining("pipe.json: The file cannot be read: it is not a regular file."),
+    expect.stringContaining("keybindings.json: The file cannot be read: it is not a regular file."),
+  ]);
 });

@@ -1,11 +1,13 @@
 /** Extensions of the packed program: its help, and packages that are fetched for one run and run isolated. */
+import { spawn } from "node:child_process";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
 import { startRegistry } from "../../../harness/test/packages/registry.ts";
 import { writeExtension, writeModule } from "../extension-kit.ts";
 import { createModelWorkspace, textReply } from "../kit.ts";
-import { runPacked } from "./kit.ts";
+import { installed, runPacked } from "./kit.ts";
 
 test("--help lists the options of extensions", async () => {
   const workspace = await createModelWorkspace([]);
@@ -68,4 +70,31 @@ test("-e npm:NAME runs isolated where nobody is asked, and leaves no file behind
   expect(log).toMatch(/"outcome":"denied".*127\.0\.0\.1/);
   expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("Go; ; no answer; false");
   expect(await readdir(temporary)).toEqual([]);
+});
+
+test("over RPC, the question whether an isolated extension may ask is answered while a new session waits for it", async () => {
+  const workspace = await createModelWorkspace([]);
+  const { directory, agentDir } = workspace;
+  const source = `export default (tau) => tau.on("session_before_switch", async (event, { ui }) =>
+    ({ cancel: !(await ui.confirm("Leave?", "")) }));`;
+  await writeModule(join(directory, "pack", "extensions", "a.ts"), source);
+  expect(await runPacked(workspace, ["install", "./pack", "--yes"])).toMatchObject({ code: 0 });
+  const program = join(await installed(), "dist", "tau.cjs");
+  const env = { PATH: process.env["PATH"], HOME: directory, TAU_DIR: agentDir };
+  const child = spawn(process.execPath, [program, "--mode", "rpc"], { cwd: directory, env });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const send = (record: object) => child.stdin.write(`${JSON.stringify(record)}\n`);
+  send({ type: "new_session", id: "new" });
+  const asked: unknown[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { type, id, method, title, data } = JSON.parse(line) as Record<string, unknown>;
+    if (method === "confirm") {
+      asked.push(title);
+      send({ type: "extension_ui_response", id, confirmed: true });
+    }
+    if (type !== "response") continue;
+    expect(data).toMatchObject({ cancelled: false });
+    break;
+  }
+  expect(asked).toEqual([expect.stringContaining("ui.confirm"), "Leave?"]);
 });

@@ -28,7 +28,8 @@ export async function answerAnywhere(context: ChatContext, call: ChatCall): Prom
   // Steps come as frames from the other node.
   const receiver: Client = { ...client, send: (frame) => tell(JSON.parse(frame.toString()) as ChatStep) };
   const request = { client: receiver, requestId: client.connectionId, parts };
-  const params = { ...call, history: [] };
+  const { model, prompt } = call;
+  const params = { sessionId, model, prompt };
   return (await parts.cluster.callSession(request, { method: chatCallName, sessionId, params }, here)) as ChatAnswer;
 }
 

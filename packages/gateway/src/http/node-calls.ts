@@ -1,24 +1,70 @@
 /** What nodes of a cluster ask of the one that runs a session, besides the methods that clients have. */
-import type { MessageDraft } from "../inbox/session-inbox.ts";
+import {
+  type Fields,
+  type FieldValues,
+  flag,
+  image,
+  list,
+  nonEmptyText,
+  object,
+  oneOf,
+  optional,
+  parseFields,
+  text,
+} from "@tau/harness/fields";
+import { gatewayScopes } from "@tau/protocol/gateway";
+import { GatewayError } from "../errors.ts";
+import { queueMode } from "../inbox/accept-command.ts";
 import type { MethodContext } from "../methods/method.ts";
-import { answerChat, type ChatCall, chatCallName } from "./answer-chat.ts";
 import { acceptCallName } from "./accept-anywhere.ts";
+import { answerChat, chatCallName } from "./answer-chat.ts";
 
-/** `params` has the `sessionId`. They are those of a node, which is trusted. */
-export type NodeCall = (context: MethodContext, params: Record<string, unknown>) => Promise<unknown>;
+/** Throws `invalid_parameters` for other parameters than those of this version. */
+export type NodeCall = (context: MethodContext, params: unknown) => Promise<unknown>;
+
+const chatFields = {
+  sessionId: nonEmptyText,
+  model: nonEmptyText,
+  prompt: object({ text, images: list(image) }),
+};
+
+/** Those of `MessageDraft`. */
+const acceptFields = {
+  sessionId: nonEmptyText,
+  text,
+  images: optional(list(image)),
+  isVerbatim: optional(flag),
+  mode: queueMode,
+  origin: object({
+    kind: oneOf("client", "scheduled"),
+    deviceId: optional(nonEmptyText),
+    scopes: optional(list(oneOf(...gatewayScopes))),
+  }),
+};
 
 export const nodeCalls: Readonly<Record<string, NodeCall>> = {
-  [chatCallName]: async ({ parts, client }, params) => {
+  [chatCallName]: createCall(chatFields, async ({ parts, client }, params) => {
     const gone = new AbortController();
     const stopWaiting = client.onClosed(() => gone.abort());
     try {
       return await answerChat(
         { parts, client, signal: gone.signal, tell: (step) => client.send(Buffer.from(JSON.stringify(step))) },
-        params as unknown as ChatCall,
+        { ...params, history: [] },
       );
     } finally {
       stopWaiting();
     }
-  },
-  [acceptCallName]: async ({ parts }, params) => await parts.inbox.accept(params as unknown as MessageDraft),
+  }),
+  [acceptCallName]: createCall(acceptFields, async ({ parts }, draft) => await parts.inbox.accept(draft)),
 };
+
+function createCall<F extends Fields>(
+  fields: F,
+  run: (context: MethodContext, params: FieldValues<F>) => Promise<unknown>,
+): NodeCall {
+  return async (context, params) => {
+    const parsed = parseFields(fields, params, { isClosed: true });
+    if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
+    return await run(context, parsed.values);
+  };
+}

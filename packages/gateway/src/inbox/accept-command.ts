@@ -8,6 +8,8 @@ import type { Client } from "../client.ts";
 import type { GatewayParts } from "../parts.ts";
 import type { Answer } from "./answers.ts";
 
+export const queueMode = oneOf("steer", "followup", "collect", "interrupt");
+
 const content = { message: text, images: optional(list(image)) } satisfies Fields;
 
 /** What each of them takes, as `CommandParams` says. */
@@ -15,7 +17,7 @@ const messageFields = {
   prompt: {
     ...content,
     streamingBehavior: optional(oneOf("steer", "followUp")),
-    queueMode: optional(oneOf("steer", "followup", "collect", "interrupt")),
+    queueMode: optional(queueMode),
   },
   steer: { ...content, interrupt: optional(flag) },
   follow_up: content,

@@ -217,6 +217,26 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     for (const method of ["http.chat", "http.accept"]) {
       expect(await b.client.call(method, { sessionId })).toMatchObject({ error: { code: "unknown_method" } });
     }
+    // A node of another version may send other parameters, and is told what is wrong with them.
+    const draft = { sessionId, text: "Say it.", mode: "followup", origin: { kind: "scheduled", scopes: [] } };
+    const chat = { sessionId, model: "scripted/scripted", prompt: { text: "Say it.", images: [] } };
+    const wrong: [method: string, params: Record<string, unknown>, field: string][] = [
+      ["http.accept", { ...draft, text: 7 }, "text"],
+      ["http.accept", { ...draft, priority: 1 }, "priority"],
+      ["http.accept", { ...draft, origin: { ...draft.origin, scopes: ["root"] } }, "scopes"],
+      ["http.chat", { ...chat, prompt: "Say it." }, "prompt"],
+      ["http.chat", { ...chat, temperature: 1 }, "temperature"],
+    ];
+    const { parts } = b.gateway;
+    const context = { client: parts.connections.list()[0]!, requestId: "1", parts };
+    for (const [method, params, field] of wrong) {
+      const answer = parts.cluster!.callSession(context, { method, sessionId, params }, async () => "here");
+      await expect(answer).rejects.toMatchObject({
+        code: "invalid_parameters",
+        message: expect.stringContaining(field),
+      });
+    }
+    expect(a.model.asked.length).toBe(2);
     // A node is found dead after seconds.
     if (process.env["TAU_LONG"] !== "1") return;
     const lost = ask("Say three.");

@@ -46,7 +46,7 @@ export class AuthStorage {
   readonly #commands: KeyCommands | undefined;
   readonly #tokens: TokenKeeper;
   readonly #explicit = new Map<string, { key: string; host?: string }>();
-  readonly #used = new Set<string>();
+  #used: readonly string[] = [];
   readonly #providers = new Map<string, OAuthProvider>();
   readonly #listeners = new Listeners<AuthChange>((error) => {
     process.emitWarning(`A listener for credentials failed: ${getErrorMessage(error)}`, "TauWarning");
@@ -153,6 +153,7 @@ export class AuthStorage {
   /** Sets a literal key for this process alone. It has precedence over all others. */
   setRuntimeApiKey(provider: string, key: string, host?: string): void {
     this.#explicit.set(provider, { key, ...(host !== undefined && { host }) });
+    this.#addUsed(key);
   }
 
   removeRuntimeApiKey(provider: string): void {
@@ -170,7 +171,7 @@ export class AuthStorage {
     const { source, origin } = choice.candidate;
     const value = await this.#getValue(provider, choice.candidate, options.signal);
     if (value.kind !== "value") return { ...value, source };
-    this.#used.add(value.value);
+    this.#addUsed(value.value);
     return { kind: "found", key: value.value, source, origin };
   }
 
@@ -179,9 +180,9 @@ export class AuthStorage {
     return formatKeyHint(provider, { ...(key && { key }), canLogIn: this.#commands !== undefined });
   }
 
-  /** The keys that were set for this process, and all that `getApiKey` returned so far. */
-  usedKeys(): string[] {
-    return [...[...this.#explicit.values()].map(({ key }) => key), ...this.#used];
+  /** All keys that were set for this process or returned by `getApiKey` so far. The same array until there is another one. */
+  usedKeys(): readonly string[] {
+    return this.#used;
   }
 
   registerOAuthProvider(provider: OAuthProvider): void {
@@ -215,6 +216,10 @@ export class AuthStorage {
       if (error instanceof HarnessError && error.code === "write_failed") return failed("storage", error.message);
       throw error;
     }
+  }
+
+  #addUsed(key: string): void {
+    if (!this.#used.includes(key)) this.#used = [...this.#used, key];
   }
 
   async #stored(provider: string, entries?: AuthEntries): Promise<Stored> {

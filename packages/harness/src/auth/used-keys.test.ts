@@ -5,7 +5,7 @@ import { createUsedKeys } from "./used-keys.ts";
 const env = { MY_VAR: "named-in-the-file-1", OPENAI_API_KEY: "openai-key-12345", UNRELATED: "42" };
 const createKeys = (used: string[], written: string[]) =>
   createUsedKeys({
-    auth: { usedKeys: () => used },
+    auth: { usedKeys: () => [...used] },
     registry: { writtenValues: () => written },
     provider: "openai",
     env,
@@ -50,4 +50,23 @@ test("every variable of the provider counts, whichever of them is used", () => {
   });
   expect(keys.redact("token-of-a-gateway, key-of-the-company-1")).toBe("[secret], [secret]");
   expect(keys.createIsSecret()("COPY", "key-of-the-company-1")).toBe(true);
+});
+
+test("a key counts from its first use on, and a variable of the models file with the value that it has at the moment", () => {
+  const changing: Record<string, string> = { MY_VAR: "first-value-1" };
+  let used: readonly string[] = [];
+  const keys = createUsedKeys({
+    auth: { usedKeys: () => used },
+    registry: { writtenValues: () => ["Bearer $MY_VAR"] },
+    provider: "openai",
+    env: changing,
+  });
+  expect(keys.redact("first-value-1, second-value-2, openai-key-12345")).toBe(
+    "[secret], second-value-2, openai-key-12345",
+  );
+  changing["MY_VAR"] = "second-value-2";
+  expect(keys.redact("second-value-2")).toBe("[secret]");
+  changing["OPENAI_API_KEY"] = "openai-key-12345";
+  used = ["openai-key-12345"];
+  expect(keys.redact("openai-key-12345")).toBe("[secret]");
 });

@@ -8,6 +8,7 @@ import { parseKey } from "./key-value.ts";
 
 export interface UsedKeysParts {
   auth: Pick<AuthStorage, "usedKeys">;
+  /** Like the other lists: the same array as long as nothing was added or removed. */
   registry: { writtenValues(): readonly string[] };
   /** The provider that the session begins with: its key in the environment counts before the first request. */
   provider: string | undefined;
@@ -36,29 +37,28 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
     formsByKey.set(key, forms);
     return forms;
   };
-  const parse = forSameItems((written) => {
+  const parse = forSameItems((written: readonly string[]) => {
     const all = written.map(parseKey).flatMap((template) => (template.kind === "parts" ? template.parts : []));
     return {
       literals: all.flatMap((part) => (part.kind === "text" ? part.text.split(/\s+/) : [])),
       variables: all.flatMap((part) => (part.kind === "variable" ? part.name : [])),
     };
   });
-  const getVariables = () => parse(registry.writtenValues()).variables;
+  const getWritten = () => parse(registry.writtenValues());
+  const getNamed = () => getWritten().variables.map((name) => env[name]);
   const getKeys = () => {
-    const { literals, variables } = parse(registry.writtenValues());
     const ofProvider = provider === undefined ? [] : (findEnvKeys(provider, (name) => env[name]) ?? []);
-    const named = [...variables, ...ofProvider].map((name) => env[name]).filter((key) => key !== undefined);
-    return [...auth.usedKeys(), ...literals, ...named];
+    const values = [...getNamed(), ...ofProvider.map((name) => env[name])].filter((key) => key !== undefined);
+    return [...auth.usedKeys(), ...getWritten().literals, ...values];
   };
   const listForms = (keys: readonly string[]) => [...new Set(keys.flatMap(getForms))];
-  const listUsed = forSameItems(listForms);
-  const listStored = forSameItems(listForms);
-  const getAllForms = () => listUsed(getKeys());
-  /** What must not be stored: also secrets that commands got. */
-  const getStoredForms = () => listStored([...getKeys(), ...(parts.listGiven?.() ?? [])]);
+  /** What must not be stored: also secrets that commands got. Another key of the provider counts when it is used. */
+  const listStored = forSameItems(() => listForms([...getKeys(), ...(parts.listGiven?.() ?? [])]));
+  const getStoredForms = () =>
+    listStored([auth.usedKeys(), registry.writtenValues(), parts.listGiven?.(), ...getNamed()]);
   return {
     createIsSecret() {
-      const [variables, forms] = [getVariables(), getAllForms()];
+      const [{ variables }, forms] = [getWritten(), listForms(getKeys())];
       return (name, value) => variables.includes(name) || forms.some((form) => value.includes(form));
     },
     redact: (text) => removeForms(text, getStoredForms()),
@@ -78,15 +78,15 @@ export const removeForms = (text: string, forms: readonly string[]): string =>
   forms.reduce((cleaned, form) => (cleaned.includes(form) ? cleaned.replaceAll(form, mark) : cleaned), text);
 
 /** Creates again only what is asked for with other items: each event and each line asks, and keys seldom change. */
-function forSameItems<T>(create: (items: readonly string[]) => T): (items: readonly string[]) => T {
-  let last: { items: readonly string[]; created: T } | undefined;
+function forSameItems<Item, T>(create: (items: readonly Item[]) => T): (items: readonly Item[]) => T {
+  let last: { items: readonly Item[]; created: T } | undefined;
   return (items) => {
     if (!last || !haveSameItems(last.items, items)) last = { items, created: create(items) };
     return last.created;
   };
 }
 
-const haveSameItems = (a: readonly string[], b: readonly string[]): boolean =>
+const haveSameItems = <Item>(a: readonly Item[], b: readonly Item[]): boolean =>
   a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
 
 /** Servers of one's own take any key: a plain word, such as `anything`, would be removed from every text. */

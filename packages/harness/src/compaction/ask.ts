@@ -10,7 +10,7 @@ import {
   systemClock,
   type Usage,
 } from "@tau/ai";
-import { getErrorMessage, getFailure, untilAborted } from "@tau/ai/internal";
+import { classifyThrown, createAssistantMessage, getFailure, untilAborted, withFailure } from "@tau/ai/internal";
 import { addUsage } from "../budget/usage.ts";
 import { plainText } from "./serialise.ts";
 
@@ -51,7 +51,7 @@ export async function ask(summariser: Summariser, question: Question): Promise<A
     return toAnswer(message as AssistantMessage, model);
   } catch (error) {
     if (signal?.aborted) return { kind: "aborted", usage };
-    return { kind: "failed", failure: unknownFailure(getErrorMessage(error)), usage };
+    return toAnswer(withFailure(createAssistantMessage(model, 0), classifyThrown(error)), model);
   }
 }
 

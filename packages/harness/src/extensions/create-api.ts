@@ -69,7 +69,8 @@ export function createApi(parts: ApiParts): ExtensionAPI {
       lifetime.check();
       // Only a flag that this extension registered: names are shared, and another one may mean something else.
       if (!registrations.flags.has(name)) return undefined;
-      return parts.flagValues.get(name) ?? parts.findFlag(name)?.default;
+      // While factories run, only the flags of this extension are known.
+      return parts.flagValues.get(name) ?? (parts.findFlag(name) ?? registrations.flags.get(name))?.default;
     },
     registerMessageRenderer: (customType, renderer) => void registrations.messageRenderers.set(customType, renderer),
     registerEntryRenderer: (customType, renderer) => void registrations.entryRenderers.set(customType, renderer),

@@ -57,6 +57,20 @@ test.each(secrets)("%s holds credentials", (path) => {
   expect(isSecret(path)).toBe(true);
 });
 
+test("every kind of credential of the system is one", () => {
+  const paths = `
+etc/shadowx etc/gshadowx etc/master.passwd etc/spwd.db etc/security/opasswd etc/krb5.keytab
+etc/ssh/ssh_host_x_key etc/ssl/private etc/pki/tls/private etc/letsencrypt/live etc/letsencrypt/archive
+etc/letsencrypt/accounts etc/NetworkManager/system-connections etc/wpa_supplicant etc/wireguard
+etc/ppp/x-secrets etc/ipsec.secrets etc/kubernetes/x.conf etc/kubernetes/pki etc/rancher/k3s/k3s.yaml
+etc/docker/key.json etc/sssd var/lib/sss/secrets var/lib/NetworkManager var/db/dslocal var/lib/kubelet/pki
+var/run/secrets run/secrets run/user/x/keyring run/credentials tmp/krb5ccx Library/Keychains proc/x/environ
+proc/x/task/x/environ proc/x/mem proc/x/task/x/mem proc/kcore dev/mem dev/kmem Windows/System32/config
+Windows/NTDS ProgramData/Microsoft/Crypto
+  `;
+  for (const path of paths.trim().split(/\s+/)) expect([path, isSecret(`/${path}`)]).toEqual([path, true]);
+});
+
 test.each([
   "/home/ann",
   "/home/ann/.ssh",

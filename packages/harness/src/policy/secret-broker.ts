@@ -16,7 +16,7 @@ export interface SecretBroker {
   getDisclosed(): Record<string, string>;
   /** The values of secrets that a command was allowed to have. From now on they are redacted. */
   give(names: readonly string[]): Record<string, string>;
-  /** Every secret that was given to a command. */
+  /** Every secret that was given to a command. The same array until there is another one. */
   listGiven(): readonly string[];
   /** Whether a text has the value of a secret variable in it, or something that looks like a key. */
   isIn(text: string): boolean;
@@ -33,7 +33,7 @@ export interface SecretBrokerParts {
 
 export function createSecretBroker(parts: SecretBrokerParts): SecretBroker {
   const { policy, isOwnKey, onGive, env = process.env } = parts;
-  const given = new Set<string>();
+  let given: readonly string[] = [];
   const classify: SecretBroker["classify"] = (name) => {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     if (value === undefined) return "none";
@@ -55,12 +55,12 @@ export function createSecretBroker(parts: SecretBrokerParts): SecretBroker {
     give(names) {
       const values = names.flatMap((name) => (classify(name) === "secret" ? [[name, env[name]!] as const] : []));
       for (const [, value] of values) {
-        given.add(value);
+        if (!given.includes(value)) given = [...given, value];
         onGive?.(value);
       }
       return Object.fromEntries(values);
     },
-    listGiven: () => [...given],
+    listGiven: () => given,
     isIn(text) {
       const values = Object.keys(env).flatMap((name) => (/^(?:own|secret)$/.test(classify(name)) ? env[name]! : []));
       return looksLikeKey(text) || values.flatMap(getSecretForms).some((form) => text.includes(form));

@@ -58,3 +58,14 @@ test("a git directory elsewhere counts only if its configuration names the proje
   write("main/.git/config", `[core]\n\tworktree = ${path("ws")}\n`);
   expect(findAll().directories).toEqual([path("main/.git")]);
 });
+
+test("a repository has the git directories of its submodules, also of those inside others", () => {
+  const { path, write } = createPlaces();
+  const modules = ["main/.git/modules/a", "main/.git/modules/deep/b", "main/.git/modules/a/modules/c"];
+  for (const name of modules) {
+    mkdirSync(path(name), { recursive: true });
+    write(`${name}/HEAD`, "ref: refs/heads/main\n");
+  }
+  const { directories } = findGitDirectories(path("main"), path("home"));
+  expect(directories.toSorted()).toEqual([path("main/.git"), ...modules.map(path)].toSorted());
+});

@@ -7,8 +7,6 @@ import { join } from "node:path";
 import { DirectoryStamps } from "./directory-stamps.ts";
 import { listEntries, lookAtPath } from "./look.ts";
 
-/** How many directories are looked at, the nearest first. */
-const maxDirectories = 1_500;
 const skipped = new Set(["node_modules", "vendor", "target", "dist", "build", ".git", ".venv", "venv"]);
 
 export class RepositorySearch {
@@ -17,9 +15,12 @@ export class RepositorySearch {
   readonly #directories = new Set<string>();
   readonly #found = new Set<string>();
   readonly #workspace: string;
+  readonly #maxDirectories: number;
 
-  constructor(workspace: string) {
+  /** `maxDirectories`: how many are looked at, the nearest first. */
+  constructor(workspace: string, maxDirectories = 1_500) {
     this.#workspace = workspace;
+    this.#maxDirectories = maxDirectories;
     this.#directories.add(workspace);
     this.findNew();
   }
@@ -40,7 +41,7 @@ export class RepositorySearch {
       if (entries.length === 0 && !lookAtPath(directory)) this.#directories.delete(directory);
       if (directory !== this.#workspace) found.push(...findHere(directory, entries));
       for (const entry of entries) {
-        if (this.#directories.size >= maxDirectories) break;
+        if (this.#directories.size >= this.#maxDirectories) break;
         if (entry.isDirectory() && !skipped.has(entry.name)) this.#directories.add(join(directory, entry.name));
       }
     }

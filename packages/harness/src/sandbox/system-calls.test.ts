@@ -35,6 +35,7 @@ const numbers = {
   unshare: [272, 97],
   socket: [41, 198],
   ioctl: [16, 29],
+  ptrace: [101, 117],
 } as const;
 type Name = keyof typeof numbers;
 
@@ -85,6 +86,11 @@ for (const [index, arch] of (["x64", "arm64"] as const).entries()) {
     for (const family of [1, 2, 10, 16]) expect(run("socket", family, 1)).toBe(allow);
     for (const request of [0x5412, 0x541c]) expect(run("ioctl", 0, request)).toBe(notPermitted);
     expect(run("ioctl", 0x5412, 0x5413)).toBe(allow);
+  });
+
+  test(`${arch}: the first process cannot be traced, and others can`, () => {
+    for (const request of [16, 0x4206]) expect(run("ptrace", request, 1)).toBe(notPermitted);
+    for (const pid of [0, 2, 11]) expect(run("ptrace", 16, pid)).toBe(allow);
   });
 
   test(`${arch}: calls of another architecture are refused as a whole`, () => {

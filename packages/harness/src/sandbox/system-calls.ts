@@ -34,7 +34,7 @@ const refused = [
   "io_uring_setup",
 ] as const;
 
-type CallName = (typeof refused)[number] | "clone" | "clone3" | "unshare" | "socket" | "ioctl";
+type CallName = (typeof refused)[number] | "clone" | "clone3" | "unshare" | "socket" | "ioctl" | "ptrace";
 
 const architectures: Readonly<Record<string, Architecture>> = {
   x64: {
@@ -65,6 +65,7 @@ const architectures: Readonly<Record<string, Architecture>> = {
       unshare: 272,
       socket: 41,
       ioctl: 16,
+      ptrace: 101,
     },
   },
   arm64: {
@@ -95,6 +96,7 @@ const architectures: Readonly<Record<string, Architecture>> = {
       unshare: 97,
       socket: 198,
       ioctl: 29,
+      ptrace: 117,
     },
   },
 };
@@ -109,6 +111,7 @@ const fail = (error: number) => 0x00050000 + error;
 
 const newUserNamespace = 0x10000000;
 const virtualSocketFamily = 40;
+const firstProcess = 1;
 /** `TIOCSTI` types into a terminal, `TIOCLINUX` pastes into a console. */
 const typingRequests = [0x5412, 0x541c];
 /** Above are the calls of the x32 interface, which have other numbers for the same things. */
@@ -155,6 +158,8 @@ export function createSystemCallFilter(arch: string): Buffer {
     ...forCall("unshare", unlessArgument(0, op.hasBits, [newUserNamespace], errors.notPermitted)),
     ...forCall("socket", unlessArgument(0, op.equals, [virtualSocketFamily], errors.unsupportedFamily)),
     ...forCall("ioctl", unlessArgument(1, op.equals, typingRequests, errors.notPermitted)),
+    // The one signal that the first process does not ignore is the stop of an attach, after which nothing would ever end.
+    ...forCall("ptrace", unlessArgument(1, op.equals, [firstProcess], errors.notPermitted)),
     end(allow),
   ];
   const bytes = Buffer.alloc(program.length * 8);

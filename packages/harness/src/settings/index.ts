@@ -3,6 +3,7 @@ export { defaultAgentDir } from "../agent-dir.ts";
 export { type FileProblem, formatFileProblem } from "../file-problem.ts";
 export { hasPackages } from "../packages/has-packages.ts";
 export { createPathFilter, type PathFilter } from "../resources/path-filter.ts";
+export { type FileText, readTextFile } from "../text-file.ts";
 export { type FileWatch, watchFiles, type WatchOptions } from "../watch-files.ts";
 export { nestSetting } from "./nest.ts";
 export { ignoredSettings } from "./pi-settings.ts";

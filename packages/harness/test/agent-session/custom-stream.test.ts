@@ -65,6 +65,47 @@ test("a caller's stream function gets the limits, the session and the settings o
   });
 });
 
+test.each<[string, unknown]>([
+  ["throws a text", new Error("503 overloaded")],
+  ["throws a status", Object.assign(new Error("Too busy."), { status: 429 })],
+  ["throws a status of another name", Object.assign(new Error("Too busy."), { statusCode: 529 })],
+  ["throws a code", Object.assign(new Error("Too busy."), { code: "rate_limit_exceeded" })],
+  ["throws a cause with a status", new Error("It failed.", { cause: Object.assign(new Error("x"), { status: 503 }) })],
+])("a stream function that %s is asked again like one that reports it", async (_how, error) => {
+  const { streamFn, requests } = createStreamFn([]);
+  let failures = 0;
+  const failing = (isAsync: boolean): StreamFn => {
+    return (...request) => {
+      if (failures++ > 0) return streamFn(...request);
+      if (!isAsync) throw error;
+      return Promise.reject(error);
+    };
+  };
+  for (const isAsync of [false, true]) {
+    failures = 0;
+    const { session } = await openDesk([], { streamFn: failing(isAsync), settings });
+    expect(await session.prompt("Hello?")).toMatchObject({ terminationReason: "no_tool_calls" });
+  }
+  expect(requests).toHaveLength(2);
+});
+
+test("an AI of a caller that throws is asked again by createAgent", async () => {
+  const cwd = await temporaryDirectory();
+  await mkdir(join(cwd, "agent"));
+  await writeFile(join(cwd, "agent", "settings.json"), JSON.stringify(settings));
+  const ai = createAI({ provider: "anthropic", model: "claude-sonnet-4-5", apiKey: "test-key-0123456789" });
+  const { streamFn } = createStreamFn([]);
+  let asked = 0;
+  const streamSimple: typeof ai.streamSimple = (context, options) => {
+    if (asked++ === 0) throw new Error("529 overloaded");
+    return streamFn(ai.model, context, options) as AssistantMessageEventStream;
+  };
+  const agent = createAgent({ ai: { ...ai, streamSimple }, cwd, agentDir: join(cwd, "agent") });
+  onTestFinished(() => agent.dispose());
+  expect(await agent.run("Hello?")).toBe("Here.");
+  expect(asked).toBe(2);
+});
+
 test("a failure that a stream function reports only as text is retried if it may pass, and otherwise not", async () => {
   const passing = createStreamFn(["Overloaded", "429 Too Many Requests", "fetch failed"]);
   const first = await openDesk([], { streamFn: passing.streamFn, settings });

@@ -234,6 +234,14 @@ const cases: readonly Case[] = [
     drive: async (hosted) => [await callTool(hosted, "go"), [...hosted.extension.flags]],
   },
   {
+    law: "a factory reads the defaults of its flags",
+    code: `let early; ${toolCode(`return early;`).replace(
+      "function (tau) {",
+      `function (tau) { tau.registerFlag("size", { type: "string", default: "big" }); early = tau.getFlag("size");`,
+    )}`,
+    drive: (hosted) => callTool(hosted, "go"),
+  },
+  {
     law: "dialogs answer with what the person chose",
     code: toolCode(
       `return [await ctx.ui.select("t", ["first", "second"]), await ctx.ui.confirm("t", "m"), await ctx.ui.input("t", "p"), await ctx.ui.editor("t")];`,
@@ -374,7 +382,7 @@ async function inProcess(code: string): Promise<Hosted> {
     lifetime: createLifetime(),
     getSession: () => session,
     flagValues: flags,
-    findFlag: (name) => extensions[0]?.flags.get(name),
+    findFlag: () => undefined,
     listMcpServers: () => [],
     events: createEventBus(),
     clock: systemClock,

@@ -131,7 +131,9 @@ describe.runIf(isWalled)("an isolated extension", () => {
   });
 
   test("that cannot be loaded says in which line", async () => {
-    await expect(load(`export default (tau) => {\n  tau.nothing.here();\n};`)).rejects.toThrow(/nothing|undefined/);
+    await expect(load(`export default (tau) => {\n  tau.nothing.here();\n};`)).rejects.toThrow(
+      /index\.ts:2: .*(nothing|undefined)/,
+    );
     await expect(load(`export default = ;`)).rejects.toThrow(/index\.ts/);
   });
 
@@ -238,6 +240,14 @@ describe.runIf(isWalled)("an isolated extension", () => {
       policy: { ...openPolicy, perExtension: { guest: { deny: ["http"] } } },
     });
     await expect(callTool(closed, "go")).rejects.toThrow(/Capability 'http' denied/);
+    const failing = await load(
+      toolCode(`const names = [];
+      for (const signal of [undefined, AbortSignal.abort()])
+        await fetch("${base}/", { signal }).catch((error) => names.push(error.name, error.code));
+      return names;`),
+      { policy: { ...openPolicy, perExtension: { guest: { deny: ["http"] } } } },
+    );
+    expect(await callTool(failing, "go")).toBe(JSON.stringify(["TypeError", "denied", "AbortError", 20]));
   });
 
   test("of the object form gets only what it declares", async () => {
@@ -278,6 +288,38 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(await callTool(host, "go")).toBe("startup");
     await expect(callTool(host, "go", { ends: true })).rejects.toThrow("It ended with code 3.");
     expect(await callTool(host, "go")).toBe("reload");
+  });
+
+  test("asks nobody in a dialog whose signal is aborted already", async () => {
+    const host = await load(
+      toolCode(`const dialog = { signal: AbortSignal.abort() };
+      return [await ctx.ui.select("s", ["a"], dialog), await ctx.ui.confirm("c", "m", dialog), await ctx.ui.input("i", "", dialog)];`),
+    );
+    expect(await callTool(host, "go")).toBe("[null,false,null]");
+    expect(host.asked).toEqual([]);
+  });
+
+  test("whose process starts with the session is told so once", async () => {
+    const code = `const started = []; export default (tau) => { tau.on("session_start", ({ reason }) => void started.push(reason));
+      tau.registerTool({ name: "go", label: "l", description: "d", parameters: { type: "object" }, execute: async () =>
+        ({ content: [{ type: "text", text: started.join() }] }) }); };`;
+    const first = await load(code);
+    await first.extension.close();
+    const extension = await loadIsolated(first.source, first.ports);
+    onTestFinished(() => extension.close());
+    await extension.handlers.get("session_start")![0]!({ type: "session_start", reason: "startup" }, {} as never);
+    expect(await callTool({ extension }, "go")).toBe("startup");
+  });
+
+  test("has all names of the models, and is told that asking one needs trust", async () => {
+    const host = await load(
+      toolCode(`const models = ctx.modelRegistry;
+      const failures = await Promise.all([() => models.complete(ctx.model, {}), async () => models.streamSimple(ctx.model, {}), () => models.getApiKeyForProvider("test")]
+        .map((ask) => ask().catch((error) => /needs trust: (.*?)\\. /.exec(error.message)[1])));
+      return [models.hasConfiguredAuth(ctx.model), models.findOfType("image", "test", "one"), ...failures];`),
+    );
+    const refused = ["asking a model", "asking a model", "reading API keys"];
+    expect(await callTool(host, "go")).toBe(JSON.stringify([true, null, ...refused]));
   });
 
   test("that is in an endless loop is ended, and costs its own calls only", async () => {

@@ -107,6 +107,25 @@ test("a tool that answers with isError has failed", async () => {
   expect(events.find(({ type }) => type === "tool_execution_end")).toMatchObject({ success: false, output: "no" });
 });
 
+const createCircle = (): unknown => {
+  const details: Record<string, unknown> = {};
+  return (details["self"] = details);
+};
+
+test.each<[string, () => unknown]>([
+  ["refer to themselves", createCircle],
+  ["have a BigInt", () => ({ count: 1n })],
+])("details that %s fail the call, and the session goes on", async (_what, createDetails) => {
+  const { prompt, events, transcript } = await open([[call("odd", {})], [text("I see.")]], (tau) => {
+    const execute = async () => ({ content: [{ type: "text" as const, text: "done" }], details: createDetails() });
+    tau.registerTool({ name: "odd", label: "Odd", description: "", parameters: Type.Object({}), execute });
+  });
+  await prompt("try");
+  const output = expect.stringContaining("Its details cannot be stored:");
+  expect(events.find(({ type }) => type === "tool_execution_end")).toMatchObject({ success: false, output });
+  expect(transcript().join("\n")).toContain("I see.");
+});
+
 test("handlers change arguments before the policy judges them, block calls, and change results", async () => {
   const turns = [[call("read", { path: "a.txt" })], [call("read", { path: "secret.txt" })], [text("Done.")]];
   const files = { "a.txt": "A", "b.txt": "B", "secret.txt": "S" };

@@ -57,6 +57,8 @@ for (const user of users) {
           "kill -TERM $$",
           "sleep 60 & echo left",
           "no-such-program",
+          // An attach stops a process, and the first one would never go on.
+          `perl -e 'syscall(${process.arch === "x64" ? 101 : 117}, 16, 1, 0, 0)'; echo ended`,
         ]);
         expect(texts[0]).toMatch(/out[^]*again[^]*\/ws/);
         expect(texts[0]).toContain("err");
@@ -64,6 +66,7 @@ for (const user of users) {
         expect(texts[2]).toMatch(/SIGTERM/);
         expect(texts[3]).toMatch(/left[^]*were still running when the command ended/);
         expect(texts[4]).toMatch(/not found[^]*code 127/);
+        expect(texts[5]).toBe("ended");
       });
 
       test("lets ordinary work with git succeed, also in a directory that was no repository", async ({ skip }) => {

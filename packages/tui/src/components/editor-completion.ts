@@ -14,6 +14,8 @@ export interface CompletionPort {
 interface Shown {
   readonly list: SelectList;
   readonly prefix: string;
+  /** What it is for. */
+  readonly document: TextDocument;
   /** Somebody asked for paths. */
   readonly force: boolean;
   /** The user has moved the selection. */
@@ -42,6 +44,8 @@ export class Completion {
   #maxVisible = defaultMaxVisible;
   #shown: Shown | undefined;
   #request: AbortController | undefined;
+  /** Asks when all characters that come together are there. */
+  #askLater: (() => void) | undefined;
   /** A word that begins with a trigger, before the cursor. */
   #triggerWord = toTriggerWord(triggers);
 
@@ -66,6 +70,15 @@ export class Completion {
 
   get isShown(): boolean {
     return this.#shown !== undefined;
+  }
+
+  /**
+   * A key is about to act on the suggestions: what was typed just before it counts. Suggestions for an older text go,
+   * because taking one would mix it with what was typed since.
+   */
+  settle(): void {
+    this.#askNow();
+    if (this.#shown && !isSameText(this.#shown.document, this.#port.getDocument())) this.cancel();
   }
 
   /** Whether the suggestions are commands, which are sent when they are taken with Enter. */
@@ -116,8 +129,16 @@ export class Completion {
     const isSearch = !force && this.#triggerWord.test(getTextBefore(document));
     const delayMs = isSearch ? (provider.searchDelayMs ?? defaultSearchDelayMs) : 0;
     if (isAsked) run();
-    else if (delayMs <= 0) queueMicrotask(run);
-    else runLater(run, delayMs, abort.signal);
+    else if (delayMs <= 0) {
+      this.#askLater = run;
+      queueMicrotask(() => this.#askNow());
+    } else runLater(run, delayMs, abort.signal);
+  }
+
+  #askNow(): void {
+    const ask = this.#askLater;
+    this.#askLater = undefined;
+    ask?.();
   }
 
   /** What a provider answers at once is shown at once: keys that follow already act on it. */
@@ -125,8 +146,7 @@ export class Completion {
     const { signal } = request.abort;
     if (signal.aborted) return;
     const receive = (suggestions: AutocompleteSuggestions | null) => {
-      const now = this.#port.getDocument();
-      if (signal.aborted || now.lines !== document.lines || !isSame(now.cursor, document.cursor)) return;
+      if (signal.aborted || !isSameText(document, this.#port.getDocument())) return;
       this.#show(suggestions, request);
       if (!suggestions?.isIncomplete) this.#request = undefined;
       else runLater(() => this.#run(provider, document, request), askAgainMs, signal);
@@ -157,7 +177,7 @@ export class Completion {
     // What the user selected stays selected, wherever it is among the new ones.
     const index = moved ? items.findIndex(({ value }) => value === moved.value) : -1;
     if (index !== -1) list.setSelectedIndex(index);
-    const shown = { list, prefix, force, isMoved: index !== -1 };
+    const shown = { list, prefix, document: this.#port.getDocument(), force, isMoved: index !== -1 };
     list.onSelectionChange = () => (shown.isMoved = true);
     return shown;
   }
@@ -202,6 +222,10 @@ export class Completion {
 }
 
 const noLines: string[] = [];
+
+/** Whether two documents have the same lines and the cursor at the same place. */
+const isSameText = (one: TextDocument, other: TextDocument): boolean =>
+  one.lines === other.lines && isSame(one.cursor, other.cursor);
 
 function askProvider(provider: AutocompleteProvider, { lines, cursor }: TextDocument, { abort, force }: Request) {
   if (force && provider.getForceFileSuggestions) {

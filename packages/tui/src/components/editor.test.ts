@@ -517,6 +517,35 @@ describe("completion", () => {
     expect(submitted).toEqual(["@file", "/help"]);
   });
 
+  test("a key right after others acts on what was typed, not on older suggestions", async () => {
+    const { press, state, submitted } = withProvider({ "/": ["/alpha"], "": ["readme", "run"], re: ["readme"] });
+    press("/");
+    await settle();
+    press("h", "e", "l", "p", "enter");
+    expect(submitted).toEqual(["/help"]);
+    press("tab");
+    await settle();
+    press("r", "e", "tab");
+    expect(state()).toBe("re|");
+    await settle();
+    expect(state()).toBe("readme|");
+  });
+
+  test("a provider that answers at once is asked before a key takes a suggestion", () => {
+    const files = ["readme", "package"].map((value) => ({ value, label: value }));
+    const { press, state } = withProvider(
+      {},
+      {
+        getForceFileSuggestions: ([line = ""]) => ({
+          items: files.filter(({ value }) => value.startsWith(line)),
+          prefix: line,
+        }),
+      },
+    );
+    press("tab", "r", "e", "tab");
+    expect(state()).toBe("readme|");
+  });
+
   test("Escape closes the list, and what is typed then opens it again", async () => {
     const { editor, press } = withProvider({ "/h": ["/help"], "/he": ["/help"] });
     press("/h");

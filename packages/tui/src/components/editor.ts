@@ -50,6 +50,14 @@ const lineEdges: readonly Keybinding[] = [
   "tui.editor.cursorRight",
 ];
 
+/** They choose among the suggestions. */
+const suggestionKeys: readonly Keybinding[] = [
+  "tui.select.up",
+  "tui.select.down",
+  "tui.input.tab",
+  "tui.select.confirm",
+];
+
 type Direction = "forward" | "backward";
 
 const minVisibleRows = 5;
@@ -242,14 +250,20 @@ export class Editor implements EditorComponent, Focusable {
   }
 
   #handleSuggestions(data: string, is: (id: Keybinding) => boolean): boolean {
-    if (is("tui.select.cancel")) this.#completion.cancel();
-    else if (is("tui.select.up") || is("tui.select.down")) this.#completion.handleInput(data);
+    if (is("tui.select.cancel")) {
+      this.#completion.cancel();
+      return true;
+    }
+    if (!suggestionKeys.some(is)) return false;
+    this.#completion.settle();
+    if (!this.#completion.isShown) return false;
+    if (is("tui.select.up") || is("tui.select.down")) this.#completion.handleInput(data);
     else if (is("tui.input.tab")) this.#completion.accept();
-    else if (is("tui.select.confirm")) {
+    else {
       const isSent = this.#completion.isForCommands;
       this.#completion.accept();
       return !isSent;
-    } else return false;
+    }
     return true;
   }
 

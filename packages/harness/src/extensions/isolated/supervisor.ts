@@ -77,7 +77,6 @@ export class Supervisor {
 
   /** Rejects with a sentence. */
   call(call: ChildCall, options?: CallOptions): Promise<CallAnswer> {
-    if (call.kind === "event" && call.name === "session_start") this.#sessionStart = call.event;
     const state = this.#state;
     // Without a detour over a promise: most calls find the process running.
     return state.kind === "running" && !state.process.link.isOver
@@ -86,7 +85,11 @@ export class Supervisor {
   }
 
   #callAt(process: OpenProcess, call: ChildCall, options: CallOptions | undefined): Promise<CallAnswer> {
-    if (call.kind !== "event" || this.#events === "allowed") return process.link.call(call, options);
+    if (call.kind !== "event" || this.#events === "allowed") {
+      // Not before: a process that starts for this call would be told twice.
+      if (call.kind === "event" && call.name === "session_start") this.#sessionStart = call.event;
+      return process.link.call(call, options);
+    }
     if (this.#events === "refused") return Promise.resolve({});
     return this.#askForEvents().then(() => this.#callAt(process, call, options));
   }

@@ -1,14 +1,13 @@
 /** Runs the factory of one extension in this process. */
 import type { Clock } from "@tau/ai";
-import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
-import { isWithin } from "@tau/tools/platform";
+import { untilTimeout } from "@tau/ai/internal";
 import type { EventBus, ExtensionFactory } from "../api.ts";
 import { type ApiParts, createApi } from "../create-api.ts";
 import { createLifetime, type Lifetime } from "../create-context.ts";
 import { createRegistrations, type Extension, type ExtensionSource } from "../extension.ts";
 import { createOwnSessionGetter } from "../session/own-session.ts";
 import { createWaits } from "../waits.ts";
-import { findPosition } from "./load-error.ts";
+import { describeFactoryError } from "./load-error.ts";
 import type { ModuleGlobals } from "./module-globals.ts";
 
 /** How long a factory may take. */
@@ -64,8 +63,8 @@ export async function startExtension(
     return { kind: "failed", message: describeSlowFactory(source) };
   } catch (error) {
     close("the extension failed to load.");
-    const position = findPosition(error, (file) => isWithin(source.info.baseDir ?? source.path, file));
-    return { kind: "failed", message: `${position ?? source.path}: ${getErrorMessage(error)}` };
+    const place = { path: source.path, root: source.info.baseDir ?? source.path };
+    return { kind: "failed", message: describeFactoryError(error, place) };
   }
 }
 

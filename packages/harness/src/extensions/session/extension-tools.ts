@@ -1,5 +1,5 @@
 /** Tools of extensions as tools of a session. */
-import { oncePerPair } from "@tau/ai/internal";
+import { getErrorMessage, oncePerPair } from "@tau/ai/internal";
 import type { GivenTool, PipelineTool } from "../../pipeline/layer.ts";
 import type { ToolDefinition } from "../api.ts";
 import type { ExtensionToolContext } from "../context.ts";
@@ -27,9 +27,22 @@ export function createToolAdapter(createContext: CreateToolContext): (tool: Owne
       ...tool,
       label: tool.label ?? tool.name,
       readOnly,
-      execute: (toolCallId, params, signal, onUpdate) =>
-        tool.execute(toolCallId, params, signal, onUpdate, createContext(extension, { id: toolCallId, signal })),
+      async execute(toolCallId, params, signal, onUpdate) {
+        const context = createContext(extension, { id: toolCallId, signal });
+        const update: typeof onUpdate = onUpdate && ((partial) => onUpdate(checkDetails(partial)));
+        return checkDetails(await tool.execute(toolCallId, params, signal, update, context));
+      },
     };
   });
   return ({ definition, extension }) => adapt(definition, extension);
+}
+
+/** Details are stored and sent as JSON. What is no JSON fails the call, and not the session that stores it. */
+function checkDetails<T extends { details?: unknown } | undefined>(result: T): T {
+  try {
+    JSON.stringify(result?.details);
+    return result;
+  } catch (error) {
+    throw new Error(`Its details cannot be stored: ${getErrorMessage(error)}`, { cause: error });
+  }
 }

@@ -42,7 +42,7 @@ async function start(
     web.closeAllConnections();
     web.close();
   });
-  return { port: getPort(door), webPort: getPort(web), refused };
+  return { port: getPort(door), webPort: getPort(web), refused, close: () => proxy.close() };
 }
 
 async function get(port: number, url: string, headers: Record<string, string> = {}) {
@@ -346,3 +346,31 @@ test.each(["a.example:0", "a.example:65536", "a.example:99999"])(
     expect(parseTarget(text)).toBeUndefined();
   },
 );
+
+test("the address that was checked is dialled, and not the name again", async ({ skip }) => {
+  // Other systems have one address of loopback only.
+  skip(process.platform !== "linux");
+  const web = createHttpServer((_incoming, response) => response.end("GET here /inside")).listen(0, "127.0.0.7");
+  await once(web, "listening");
+  closing.push(() => web.close());
+  const target = `localhost:${getPort(web)}`;
+  const proxy = createProxy({
+    getAllowed: () => [target],
+    onRefused: () => undefined,
+    lookup: async () => [{ address: "127.0.0.7", family: 4 }],
+  });
+  const door = createServer((socket) => proxy.serve(socket)).listen(0, "127.0.0.1");
+  await once(door, "listening");
+  closing.push(() => (proxy.close(), door.close()));
+  expect(await get(getPort(door), `http://${target}/`)).toMatchObject({ status: 200 });
+  expect(await tunnel(getPort(door), target, "GET / HTTP/1.0\r\n\r\n")).toContain("GET here /inside");
+});
+
+test("a tunnel ends with the proxy", async () => {
+  const { port, webPort, close } = await start(["127.0.0.1:PORT"]);
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.write(`CONNECT 127.0.0.1:${webPort} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await once(socket, "data");
+  close();
+  await once(socket, "close");
+});

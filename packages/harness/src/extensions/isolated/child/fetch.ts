@@ -1,5 +1,5 @@
 /** `fetch` of an extension: the host sends the request, if the policy allows the host name. */
-import type { HostLink } from "./link.ts";
+import type { HostcallError, HostLink } from "./link.ts";
 import type { HttpReply } from "../messages.ts";
 
 const maxRedirects = 5;
@@ -23,8 +23,14 @@ async function send(link: HostLink, request: Request): Promise<{ body: Uint8Arra
   const body = new Uint8Array(await request.arrayBuffer());
   const { method, url, headers, signal } = request;
   const told = { method, url, headers: [...headers], body: Buffer.from(body).toString("base64") };
-  const reply = (await link.call("http", [told], { signal })) as HttpReply;
-  return { body, reply };
+  try {
+    return { body, reply: (await link.call("http", [told], { signal })) as HttpReply };
+  } catch (error) {
+    // What code expects of a `fetch` that fails.
+    signal.throwIfAborted();
+    const { message, code } = error as HostcallError;
+    throw Object.assign(new TypeError(message, { cause: error }), { code });
+  }
 }
 
 /** Each step is a request of its own, so that the policy decides about each host. */

@@ -7,6 +7,7 @@ import type { EventBus, ExtensionAPI, ExtensionFactory, FlagDefinition } from ".
 import { createApi, createEventBus } from "../../create-api.ts";
 import { createLifetime } from "../../create-context.ts";
 import { createRegistrations } from "../../extension.ts";
+import { describeFactoryError } from "../../load/load-error.ts";
 import { loadExtensionModule } from "../../load/load-module.ts";
 import type { LoadSharedModule } from "../../load/loaded-module.ts";
 import { getCapabilities, toFactory } from "../../object-form.ts";
@@ -60,7 +61,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
     lifetime,
     getSession: () => (hasLoaded ? session : undefined),
     flagValues: { get: (name: string) => link.read("flagValue", [name]) } as ReadonlyMap<string, boolean | string>,
-    findFlag: (name) => (link.read("findFlag", [name]) as FlagDefinition | undefined) ?? registrations.flags.get(name),
+    findFlag: (name) => link.read("findFlag", [name]) as FlagDefinition | undefined,
     listMcpServers: () => link.read("getMcpServers") as ReturnType<ExtensionAPI["getMcpServers"]>,
     events: shareBus(bus, link),
     report,
@@ -81,7 +82,11 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
     told = text;
     link.send({ type: "registered", manifest });
   };
-  await factory(noticing(api, () => queueMicrotask(tellChanges)));
+  try {
+    await factory(noticing(api, () => queueMicrotask(tellChanges)));
+  } catch (error) {
+    throw new HarnessError("invalid_input", describeFactoryError(error, init), { cause: error });
+  }
   const manifest = describe();
   told = JSON.stringify(manifest);
   hasLoaded = true;

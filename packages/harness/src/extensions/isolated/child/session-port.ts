@@ -1,6 +1,8 @@
 /** The session as an extension in a process of its own sees it: everything is asked of the host. */
 import type { AgentTool } from "@tau/agent";
+import type { Model } from "@tau/ai";
 import type { ExecResult } from "../../api.ts";
+import type { ModelAccess } from "../../model-access.ts";
 import type { ExtensionSessionPort } from "../../session-port.ts";
 import type { SessionReader } from "../../session-reader.ts";
 import { createChildUi } from "./ui.ts";
@@ -112,17 +114,36 @@ const createChildReader = (read: Read): SessionReader => ({
   buildSessionContext: () => read("reader.buildSessionContext"),
 });
 
-/** Models without their keys and headers. */
-function createChildModels(read: Read, needsTrust: NeedsTrust): ExtensionSessionPort["modelRegistry"] {
-  const models = {
-    getAll: () => read("models.getAll"),
-    getAvailable: () => read("models.getAvailable"),
-    find: (provider: string, id: string) => read("models.find", provider, id),
-    displayName: (provider: string) => read("models.displayName", provider),
-    refresh: async () => {},
-    getApiKey: () => Promise.reject(needsTrust.refuse("reading API keys")),
-    getApiKeyAndHeaders: () => Promise.reject(needsTrust.refuse("reading API keys")),
-    requestHeaders: () => Promise.reject(needsTrust.refuse("reading API keys")),
+/** Models without their keys and headers. Asking one costs the user, and its answer is not in the log. */
+function createChildModels(read: Read, needsTrust: NeedsTrust): ModelAccess {
+  const find = (provider: string, id: string): Model | undefined => read("models.find", provider, id);
+  const getAvailable = (): Model[] => read("models.getAvailable");
+  const displayName = (provider: string): string | undefined => read("models.displayName", provider);
+  const refuseKeys = () => Promise.reject(needsTrust.refuse("reading API keys"));
+  const refuseRequest = (): never => {
+    throw needsTrust.refuse("asking a model");
   };
-  return models as unknown as ExtensionSessionPort["modelRegistry"];
+  const refuseProvider = (): never => {
+    throw needsTrust.refuse("changing providers without `registerProvider` of the API");
+  };
+  return {
+    getAll: () => read("models.getAll"),
+    getAvailable,
+    find,
+    findOfType: (type, provider, id) => (type === "chat" ? find(provider, id) : undefined),
+    hasConfiguredAuth: ({ provider }) => getAvailable().some((model) => model.provider === provider),
+    isUsingOAuth: () => false,
+    getApiKey: refuseKeys,
+    getApiKeyForProvider: refuseKeys,
+    getApiKeyAndHeaders: refuseKeys,
+    getProviderDisplayName: (provider) => displayName(provider) ?? provider,
+    displayName,
+    getError: () => undefined,
+    refresh: async () => {},
+    streamSimple: refuseRequest,
+    stream: refuseRequest,
+    complete: async () => refuseRequest(),
+    registerProvider: refuseProvider,
+    unregisterProvider: refuseProvider,
+  };
 }

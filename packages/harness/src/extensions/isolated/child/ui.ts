@@ -5,17 +5,20 @@ import type { HostLink } from "./link.ts";
 import type { NeedsTrust } from "./needs-trust.ts";
 
 export function createChildUi(link: HostLink, needsTrust: NeedsTrust): ExtensionUi {
-  const ask = <T>(method: string, args: unknown[], { signal, timeout }: DialogOptions = {}): Promise<T> =>
-    link.call(`ui.${method}`, [...args, timeout === undefined ? {} : { timeout }], { signal }) as Promise<T>;
+  const ask = async (method: string, args: unknown[], { signal, timeout }: DialogOptions = {}): Promise<unknown> =>
+    signal?.aborted
+      ? undefined
+      : await link.call(`ui.${method}`, [...args, timeout === undefined ? {} : { timeout }], { signal });
+  const askText = (...question: Parameters<typeof ask>) => ask(...question) as Promise<string | undefined>;
   /** Nobody waits for it, so nobody could catch its failure: it is denied, and the host has written that down. */
   const tell = (method: string, ...args: unknown[]): void =>
     void link.call(`ui.${method}`, args).catch(() => undefined);
   const read = (method: string, ...args: unknown[]) => link.read(`ui.${method}`, args) as never;
   return {
-    select: (title, options, dialog) => ask("select", [title, options], dialog),
-    confirm: (title, message, dialog) => ask("confirm", [title, message], dialog),
-    input: (title, placeholder, dialog) => ask("input", [title, placeholder], dialog),
-    editor: (title, prefill, dialog) => ask("editor", [title, prefill], dialog),
+    select: (title, options, dialog) => askText("select", [title, options], dialog),
+    confirm: async (title, message, dialog) => (await ask("confirm", [title, message], dialog)) === true,
+    input: (title, placeholder, dialog) => askText("input", [title, placeholder], dialog),
+    editor: (title, prefill, dialog) => askText("editor", [title, prefill], dialog),
     notify: (message, type) => tell("notify", message, type),
     onTerminalInput() {
       needsTrust.note("reading the keys of the terminal");

@@ -49,7 +49,8 @@ const gcloud: Judge = ({ name, args }, scope) => {
     report(scope, "high", "exfiltration", "It prints a credential.");
     return [unknown(origins.credential)];
   }
-  const onlyReads = /^(?:auth list|(?:iam|ad|role) .*\b(?:list|describe|show)(?: |$))/.test(text);
+  // A configuration of credentials says where to ask for them, and holds none.
+  const onlyReads = /^(?:auth list|(?:iam|ad|role) .*\b(?:list|describe|show|create-cred-config)(?: |$))/.test(text);
   if (/^(?:auth|login|logout|iam|ad|keyvault|role) ?/.test(text) && !onlyReads)
     report(scope, "high", "credential_change", `${name} changes stored logins.`);
   else if (/(?:storage|blob|cp|rsync|upload)/.test(text)) {

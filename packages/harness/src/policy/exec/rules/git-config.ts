@@ -9,7 +9,7 @@ const executed =
   /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|alternaterefscommand|attributesfile)|sequence\.editor|pager\..+|alias\..+|filter\..+\.(?:clean|smudge|process)|diff\..*(?:command|textconv|external)|merge\..+\.driver|mergetool\..+\.(?:cmd|path)|difftool\..+\.(?:cmd|path)|gpg\.(?:.+\.)?(?:program|defaultkeycommand)|gc\.recentobjectshook|hook\..+\.command|tar\..+\.command|init\.templatedir|include\.path|includeif\..+|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs|proxy)|protocol\..*allow|web\.browser|browser\..+|man\..+|trailer\..+\.(?:command|cmd)|interactive\.difffilter|sendemail\..+|ssh\.variant|credential\..+|credential|url\..+|http\..*(?:proxy|sslverify|extraheader|cookiefile)|http\.sslverify|submodule\..+\.update|safe\.directory|receive\..+|fsck\..+|imap\.tunnel|instaweb\..+|guitool\..+)$/i;
 const credentials = /^(?:credential(?:\..*)?|url\..+|http\..*)$/i;
 const harmlessPrograms =
-  /^(?:cat|less|more|vi|vim|nvim|nano|emacs|code|true|false|:|delta|diff-so-fancy|bat|ssh|hx|micro|subl|gpg|gpg2|meld|vimdiff|nvimdiff|kdiff3|diff-highlight|simple|osxkeychain|cache|store|manager|manager-core|libsecret|wincred)$/;
+  /^(?:cat|less|more|vi|vim|nvim|nano|emacs|code|true|false|:|delta|diff-so-fancy|bat|ssh|hx|micro|subl|gpg|gpg2|meld|vimdiff|nvimdiff|kdiff3|diff-highlight|firefox|chromium|simple|osxkeychain|cache|store|manager|manager-core|libsecret|wincred)$/;
 
 /** `once`: given with `git -c` for one call. `always`: stored. */
 export function judgeConfig(key: string, value: Text, scope: Scope, duration: "once" | "always"): void {

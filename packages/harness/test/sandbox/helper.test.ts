@@ -1,0 +1,119 @@
+/** What the first process of a session's sandbox sets up for a command, one by one: most of it is one flag of one call. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import type { Duplex } from "node:stream";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findProgram } from "../../src/sandbox/programs.ts";
+import { getCapabilityMask } from "../../src/sandbox/mounts.ts";
+import { type Base, createBase, createProjects, inProject, removeBase, runSessions, users } from "./kit.ts";
+
+let base: Base;
+beforeAll(async () => {
+  base = await createBase();
+});
+afterAll(() => removeBase(base));
+
+/** Of `/proc/self/mountinfo`: the options of each mount by its path, the last one of several. */
+const parseMounts = (text: string) =>
+  new Map(
+    text.split("\n").map((line) => {
+      const [, , , , path = "", options = "", ...rest] = line.split(" ");
+      return [path, [...options.split(","), rest.at(-1) ?? ""]];
+    }),
+  );
+
+const count = (text: string, path: string) => text.split("\n").filter((line) => line.split(" ")[4] === path).length;
+
+for (const user of users) {
+  test(`a command has nothing of the helper's but what it needs, as ${user}`, async ({ skip }) => {
+    skip(base.helper === undefined);
+    const [project = ""] = await createProjects(base, user, ["helper"]);
+    const commands = [
+      "grep -E '^(Cap|NoNewPrivs|SigBlk|SigIgn)' /proc/self/status; grep CapPrm /proc/1/status",
+      "ls /proc/self/fd; readlink /proc/self/fd/0",
+      "cat /proc/self/oom_score_adj /proc/self/autogroup; ulimit -n",
+      "cut -d' ' -f5,6 /proc/$$/stat; echo $$ $PPID; cut -d' ' -f6 /proc/1/stat",
+      "cat /proc/1/maps /proc/1/environ; readlink /proc/1/exe; echo end",
+      "kill -USR1 1; kill -TERM 1; kill -STOP 1; echo alive",
+      "!echo SECRET >../home/.netrc; mkdir ../home/.gnupg; echo SECRET >../home/.gnupg/key; echo fine >.envrc; mkdir -p .vscode; echo fine >.vscode/tasks.json",
+      "cat /proc/self/mountinfo; cat ~/.netrc; ls -ld ~/.gnupg",
+      "cat /proc/self/autogroup",
+    ];
+    const session = { ...inProject(project), helper: base.helper!, commands };
+    const [results = []] = await runSessions({ base, user }, [session]);
+    const texts = results.map(({ text }) => text);
+    const mask = getCapabilityMask(user === "root").padStart(16, "0");
+    expect(texts[0]!.split("\n").at(-1)).toBe(`CapPrm:\t${mask}`);
+    const status = Object.fromEntries(texts[0]!.split("\n").map((line) => line.split(":\t")));
+    expect(status).toMatchObject({ CapPrm: mask, CapEff: mask, CapBnd: mask, NoNewPrivs: "1" });
+    const nothing = "0".repeat(16);
+    expect(status).toMatchObject({ CapInh: nothing, CapAmb: nothing, SigBlk: nothing, SigIgn: nothing });
+    // The last descriptor is the directory itself.
+    expect(texts[1]!.split("\n")).toEqual(["0", "1", "2", "3", "/dev/null"]);
+    const [score, ...more] = texts[2]!.split("\n");
+    expect(score).toBe("500");
+    // The kernel lets ordinary users do that only every tenth of a second.
+    if (user === "root" && existsSync("/proc/self/autogroup")) expect(more[0]).toMatch(/ nice 5$/);
+    const [groups, numbers, session1] = texts[3]!.split("\n");
+    const [shell, parent] = numbers!.split(" ");
+    expect([groups, parent, session1]).toEqual([`${shell} 1`, "1", "1"]);
+    expect(texts[4]!.replaceAll(/^.*(?:denied|permitted).*\n/gim, "")).toBe("end");
+    expect(texts[5]).toBe("alive");
+    const mounts = parseMounts(texts[7]!);
+    expect(mounts.get("/proc")).toEqual(expect.arrayContaining(["rw", "nosuid", "nodev", "noexec"]));
+    for (const name of ["sys", "irq", "bus", "fs", "sysrq-trigger", "acpi", "scsi"])
+      if (existsSync(`/proc/${name}`))
+        expect([name, ...mounts.get(`/proc/${name}`)!]).toEqual(expect.arrayContaining([name, "ro", "noexec"]));
+    const secrets = `${project}/home`;
+    expect(mounts.get(`${secrets}/.netrc`)).toEqual(expect.arrayContaining(["ro", "nosuid", "noexec"]));
+    const hidden = mounts.get(`${secrets}/.gnupg`)!;
+    expect(hidden).toEqual(expect.arrayContaining(["ro", "nosuid", "nodev", "noexec"]));
+    expect(hidden.at(-1)).toMatch(/size=4k.*mode=555/);
+    expect(texts[7]).not.toContain("SECRET");
+    expect(mounts.get(`${project}/ws/.envrc`)).toEqual(expect.arrayContaining(["ro", "nosuid", "nodev"]));
+    expect(mounts.get(`${project}/ws/.vscode`)).toEqual(expect.arrayContaining(["rw", "nosuid", "nodev"]));
+    // Mounts of one command are not there for the next one.
+    expect(count(texts[7]!, "/proc/sys")).toBe(1);
+    if (existsSync("/proc/self/autogroup")) expect(texts[8]).not.toBe(more[0]);
+  });
+}
+
+/** A helper of its own is sent this, and then nothing more. Answers with its code. */
+async function send(message: Buffer): Promise<number | null> {
+  const user = users.includes("root") ? "" : "--unshare-user ";
+  const args = `${user}--die-with-parent --unshare-pid --cap-add ALL --ro-bind / / --dev /dev --proc /proc --`.split(
+    " ",
+  );
+  const child = spawn(findProgram("bwrap", "/nowhere")!, [...args, base.helper!, "3", "0", "4"], {
+    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+  });
+  const channel = child.stdio[3] as Duplex;
+  channel.on("error", () => undefined).resume();
+  channel.end(message);
+  const [code] = (await once(child, "exit")) as [number | null];
+  return code;
+}
+
+const message = (...numbers: number[]) => {
+  const bytes = Buffer.alloc(4 * numbers.length);
+  for (const [index, number] of numbers.entries()) bytes.writeUInt32LE(number >>> 0, index * 4);
+  return bytes;
+};
+
+test("a request that is not understood ends the helper, and with it the sandbox", async ({ skip }) => {
+  skip(users.length === 0 || base.helper === undefined);
+  const [start, signal, mount] = ["S", "K", "M"].map((letter) => letter.charCodeAt(0)) as [number, number, number];
+  const wrong = {
+    "too long": message(0xff000000, start),
+    "too short": message(2, start),
+    "of no type": message(4, 0),
+    "without its fields": message(8, signal, 1),
+    "without the end of a text": message(12, mount, "r".charCodeAt(0), 0x61616161),
+    "for a slot that is not there": message(28, start, 99, 0, 0, 0, 0, 0),
+  };
+  const codes = await Promise.all(Object.entries(wrong).map(async ([what, bytes]) => [what, await send(bytes)]));
+  expect(codes).toEqual(Object.keys(wrong).map((what) => [what, 70]));
+  // A part of a request is none: its rest may be on the way.
+  expect(await send(message(28, start, 99))).toBe(0);
+});
