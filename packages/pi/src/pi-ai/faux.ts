@@ -11,6 +11,7 @@ import {
   type ToolCall,
   unregisterApiProviders,
 } from "@tau/ai";
+import { estimateUsage } from "./faux-usage.ts";
 import { createProvider, type Provider } from "./provider.ts";
 import { registerApiProvider } from "./streams.ts";
 import { lazyStream, type ProviderStreams } from "./lazy.ts";
@@ -36,6 +37,8 @@ export interface FauxOptions {
   api?: string;
   provider?: string;
   models?: (Partial<Model> & { id: string })[];
+  /** How many tokens of four characters a delta has: always the smaller number, 3 by default. */
+  tokenSize?: { min?: number; max?: number };
 }
 
 export const fauxText = (text: string): TextContent => ({ type: "text", text });
@@ -80,17 +83,20 @@ export function createFauxCore({
   api = "faux",
   provider = "faux",
   models = [{ id: "faux-1" }],
+  tokenSize: { min: deltaTokens = 3 } = {},
 }: FauxOptions): FauxCore {
   const all = models.map((model) => toModel(model, api, provider)) as FauxCore["models"];
   const state: FauxState = { callCount: 0, deferredFetchCount: 0, cancelledDeferred: [] };
+  const prompts = new Map<string, string>();
   let pending: Answer[] = [];
   const start: ProviderStreams["stream"] = (model, context, options) =>
     lazyStream(model, async () => {
       state.callCount++;
       const next = pending.shift();
-      if (next === undefined) throw new Error("No more faux responses are queued.");
+      if (next === undefined) throw new Error("No more faux responses queued");
       const answer = typeof next === "function" ? await next(context, options, state, model) : next;
-      return replay({ ...answer, api, provider, model: model.id });
+      const usage = estimateUsage(answer, context, options ?? {}, prompts);
+      return replay({ ...answer, api, provider, model: model.id, usage }, deltaTokens * 4);
     });
   return {
     api,
@@ -133,24 +139,27 @@ const toModel = (model: Partial<Model> & { id: string }, api: string, provider: 
 });
 
 /** The events with which a provider would have sent the message. */
-function replay(message: AssistantMessage): AssistantMessageEventStream {
+function replay(message: AssistantMessage, deltaLength: number): AssistantMessageEventStream {
   const stream = new AssistantMessageEventStream();
   const partial: AssistantMessage = { ...message, content: [] };
   if (message.stopReason !== "error" && message.stopReason !== "aborted") stream.push({ type: "start", partial });
   message.content.forEach((block, contentIndex) => {
     partial.content.push(block);
     const position = { contentIndex, partial };
+    const sendDeltas = (type: "text_delta" | "thinking_delta" | "toolcall_delta", text: string) => {
+      for (const delta of split(text, deltaLength)) stream.push({ type, delta, ...position });
+    };
     if (block.type === "text") {
       stream.push({ type: "text_start", ...position });
-      stream.push({ type: "text_delta", delta: block.text, ...position });
+      sendDeltas("text_delta", block.text);
       stream.push({ type: "text_end", content: block.text, ...position });
     } else if (block.type === "thinking") {
       stream.push({ type: "thinking_start", ...position });
-      stream.push({ type: "thinking_delta", delta: block.thinking, ...position });
+      sendDeltas("thinking_delta", block.thinking);
       stream.push({ type: "thinking_end", content: block.thinking, ...position });
     } else {
       stream.push({ type: "toolcall_start", ...position });
-      stream.push({ type: "toolcall_delta", delta: JSON.stringify(block.arguments), ...position });
+      sendDeltas("toolcall_delta", JSON.stringify(block.arguments));
       stream.push({ type: "toolcall_end", toolCall: block, ...position });
     }
   });
@@ -160,3 +169,8 @@ function replay(message: AssistantMessage): AssistantMessageEventStream {
   else stream.push({ type: "done", reason: stopReason, message });
   return stream;
 }
+
+const split = (text: string, length: number): string[] =>
+  Array.from({ length: Math.max(1, Math.ceil(text.length / length)) }, (_, index) =>
+    text.slice(index * length, (index + 1) * length),
+  );

@@ -14,8 +14,6 @@ export {
   parseStreamingJson,
   StringEnum,
   unregisterApiProviders,
-  validateToolArguments,
-  validateToolCall,
 } from "@tau/ai";
 export { Type } from "typebox";
 export {
@@ -106,6 +104,7 @@ export {
   withoutInitialSystemMessage,
 } from "./transcript.ts";
 export { uuidv7 } from "./uuid.ts";
+export { validateToolArguments, validateToolCall } from "./validate.ts";
 
 /** tau's own spans follow the conventions of OpenTelemetry, so there are none with pi's names. */
 export const AI_TELEMETRY_SCHEMA = { version: 1, spans: {}, metrics: {} } as const;

@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import { describe, expect, test } from "vitest";
 import { type AssistantMessage, type Context, emptyUsage, type Tool } from "@tau/ai";
 import { scriptedModel, text } from "@tau/ai/testing";
@@ -16,6 +17,7 @@ import { isRetryableAssistantError, retryAssistantCall, retryDelayMs } from "./r
 import { extractRetryDelay } from "./retry-delay.ts";
 import { completeSimple, getApiProvider, streamSimple } from "./streams.ts";
 import { supportsXhigh } from "./thinking.ts";
+import { validateToolArguments, validateToolCall } from "./validate.ts";
 import {
   getDeclaredTools,
   getToolStateChanges,
@@ -176,6 +178,31 @@ describe("requests", () => {
     faux.unregister();
     expect(getApiProvider("faux-test")).toBeUndefined();
   });
+
+  test("a faux answer is sent in pieces and has the usage that its texts suggest", async () => {
+    const faux = registerFauxProvider({ api: "faux-usage", tokenSize: { min: 2 } });
+    faux.setResponses([
+      fauxAssistantMessage("seventeen letters"),
+      fauxAssistantMessage("b"),
+      fauxAssistantMessage("c"),
+    ]);
+    const ask = async (sessionId: string) => {
+      const stream = streamSimple(faux.getModel()!, { systemPrompt: "short", messages: [user] }, { sessionId });
+      const deltas: string[] = [];
+      for await (const event of stream) if (event.type === "text_delta") deltas.push(event.delta);
+      return { deltas, usage: (await stream.result()).usage };
+    };
+    const first = await ask("one");
+    expect(first.deltas).toEqual(["seventee", "n letter", "s"]);
+    expect(first.usage.output).toBe(5);
+    expect(first.usage.cacheWrite).toBe(first.usage.input);
+    expect((await ask("one")).usage).toMatchObject({ input: 0, cacheRead: first.usage.input, cacheWrite: 0 });
+    expect((await ask("two")).usage).toMatchObject({ cacheRead: 0, cacheWrite: first.usage.input });
+    expect((await streamSimple(faux.getModel()!, { messages: [user] }).result()).errorMessage).toContain(
+      "No more faux responses queued",
+    );
+    faux.unregister();
+  });
 });
 
 describe("collections of models", () => {
@@ -322,7 +349,7 @@ test.each([
 });
 
 test("a model whose one level above high is called max supports xhigh too", () => {
-  const model = { ...scriptedModel([]), reasoning: true };
+  const model = { ...fauxProvider().getModel()!, reasoning: true };
   expect(supportsXhigh(model)).toBe(false);
   expect(supportsXhigh({ ...model, thinkingLevelMap: { max: "max" } })).toBe(true);
 });
@@ -340,4 +367,12 @@ test.each<[string, Record<string, string>, number | undefined]>([
 ])("%j with %j asks to wait %s ms", (text, headers, expected) => {
   expect(extractRetryDelay(text, new Response("", { headers }))).toBe(expected);
   expect(extractRetryDelay(text, new Headers(headers))).toBe(expected);
+});
+
+test("arguments that do not fit are refused in pi's words, with ours behind them", () => {
+  const tool = { name: "wait", description: "", parameters: Type.Object({ seconds: Type.Number() }) };
+  const call = { type: "toolCall", id: "1", name: "wait", arguments: { seconds: "soon" } } as const;
+  expect(() => validateToolArguments(tool, call)).toThrow(/^Validation failed for tool "wait": .*\n- seconds: /);
+  expect(() => validateToolCall([tool], call)).toThrow(/^Validation failed for tool "wait"/);
+  expect(() => validateToolCall([], call)).toThrow('Tool "wait" not found');
 });
