@@ -79,6 +79,21 @@ for (const user of users) {
   });
 }
 
+test("a file system that is mounted outside later does not appear inside, where it could be changed", async ({
+  skip,
+}) => {
+  skip(!users.includes("root") || base.helper === undefined);
+  const [project = ""] = await createProjects(base, "root", ["mounted"]);
+  const commands = [
+    "true",
+    "!mount -t tmpfs x ../outside; touch ../outside/new",
+    "cat ../outside/file; touch ../outside/x",
+  ];
+  const session = { ...inProject(project), helper: base.helper!, commands };
+  const [results = []] = await runSessions({ base, user: "root", sharesMounts: true }, [session]);
+  expect(results[2]!.text).toMatch(/^fine[^]*Read-only/);
+});
+
 /** A helper of its own is sent this, and then nothing more. Answers with its code. */
 async function send(message: Buffer): Promise<number | null> {
   const user = users.includes("root") ? "" : "--unshare-user ";
