@@ -3,9 +3,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Duplex } from "node:stream";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { openHelper } from "../../src/sandbox/helper.ts";
+import { getCapabilityMask, toBwrapArguments } from "../../src/sandbox/mounts.ts";
 import { findProgram } from "../../src/sandbox/programs.ts";
-import { getCapabilityMask } from "../../src/sandbox/mounts.ts";
+import { createSystemCallFilter } from "../../src/sandbox/system-calls.ts";
 import { type Base, createBase, createProjects, inProject, removeBase, runSessions, users } from "./kit.ts";
 
 let base: Base;
@@ -78,6 +81,39 @@ for (const user of users) {
     if (existsSync("/proc/self/autogroup")) expect(texts[8]).not.toBe(more[0]);
   });
 }
+
+test("a file system that is mounted outside later does not appear inside, where it could be changed", async ({
+  skip,
+}) => {
+  skip(!users.includes("root") || base.helper === undefined);
+  const [project = ""] = await createProjects(base, "root", ["mounted"]);
+  const commands = [
+    "true",
+    "!mount -t tmpfs x ../outside; touch ../outside/new",
+    "cat ../outside/file; touch ../outside/x",
+  ];
+  const session = { ...inProject(project), helper: base.helper!, commands };
+  const [results = []] = await runSessions({ base, user: "root", sharesMounts: true }, [session]);
+  expect(results[2]!.text).toMatch(/^fine[^]*Read-only/);
+});
+
+test("a mount that is made later keeps the flags of what it shows", async ({ skip }) => {
+  skip(users.length === 0 || base.helper === undefined);
+  const isRoot = users.includes("root");
+  const parts = { mounts: [], machineWide: [], network: "none", isRoot, forHelper: true, filterDescriptor: 4 } as const;
+  const helper = await openHelper({
+    bwrap: findProgram("bwrap", "/nowhere")!,
+    helper: base.helper!,
+    arguments: toBwrapArguments(parts),
+    filter: createSystemCallFilter(process.arch),
+    capabilities: getCapabilityMask(isRoot),
+  });
+  onTestFinished(() => helper.close());
+  for (const path of ["/usr", "/sys"]) expect(await helper.mount("writable", path)).toBe(0);
+  const request = { argv: ["cat", "/proc/self/mountinfo"], cwd: "/", env: { PATH: "/usr/bin:/bin" } };
+  const mounts = parseMounts(await text((await helper.start(request, {}))!.stdout));
+  for (const path of ["/usr", "/sys"]) expect(mounts.get(path)).toEqual(expect.arrayContaining(["ro", "relatime"]));
+});
 
 /** A helper of its own is sent this, and then nothing more. Answers with its code. */
 async function send(message: Buffer): Promise<number | null> {

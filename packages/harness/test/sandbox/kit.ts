@@ -117,16 +117,21 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** A directory that the process has open from the start, as descriptor 40. */
   inherits?: string;
+  /** Whether mounts outside reach other namespaces, as on most systems. They are those of the process alone. For root. */
+  sharesMounts?: boolean;
   /** How many sessions run at a time. Default 1. */
   atOnce?: number;
 }
 
 export function startRunner(
-  { base, user, env = {}, inherits, atOnce = 1 }: RunOptions,
+  { base, user, env = {}, inherits, sharesMounts = false, atOnce = 1 }: RunOptions,
   sessions: readonly RunnerInput[],
 ): ChildProcess {
   const inheriting = inherits === undefined ? [] : ["bash", "-c", 'exec 40<"$0"; exec "$@"', inherits];
-  const [program, args] = asUser(user, [...inheriting, process.execPath, base.runner, String(atOnce)]);
+  const sharing = sharesMounts
+    ? ["unshare", "-m", "--propagation", "private", "sh", "-c", 'mount --make-rshared / && exec "$@"', "sh"]
+    : [];
+  const [program, args] = asUser(user, [...sharing, ...inheriting, process.execPath, base.runner, String(atOnce)]);
   const child = spawn(program, args, { env: { PATH: path, ...env }, stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(JSON.stringify(sessions));
   return child;
