@@ -272,3 +272,66 @@ test("a scoped model brings its thinking level", async () => {
   expect(await session.cycleModel()).toMatchObject({ model: { id: "other" }, thinkingLevel: "high", isScoped: true });
   expect(session.supportsXhighThinking()).toBe(false);
 });
+
+test("a model that cannot think leaves the preferred level, and extensions learn of each choice", async () => {
+  const chosen: unknown[] = [];
+  const { session, model: scripted } = await createSession({
+    turns: [],
+    settings: { defaultThinkingLevel: "high" },
+    factories: [(pi) => void pi.on("model_select", ({ model: next, source }) => void chosen.push([next.id, source]))],
+  });
+  const thinker = { ...scripted, id: "thinker", reasoning: true };
+  const plain = { ...scripted, id: "plain", reasoning: false };
+  const levels: string[] = [];
+  for (const next of [thinker, plain, thinker]) {
+    await session.setModel(next);
+    levels.push(`${session.thinkingLevel} ${String(session.settingsManager.getDefaultThinkingLevel?.())}`);
+  }
+  expect(levels).toEqual(["high high", "off high", "high high"]);
+  session.setScopedModels([{ model: thinker }, { model: plain }]);
+  await session.cycleModel();
+  await session.setModel(plain);
+  expect(chosen).toEqual([
+    ["thinker", "set"],
+    ["plain", "set"],
+    ["thinker", "set"],
+    ["plain", "cycle"],
+  ]);
+});
+
+test("a provider that an extension changes is used by the model in use", async () => {
+  const { session, model: scripted } = await createSession({
+    turns: [],
+    factories: [
+      (pi) => {
+        const change = (baseUrl: string) => pi.registerProvider("anthropic", { baseUrl });
+        change("http://localhost/at-load");
+        pi.registerCommand("proxy", { handler: async () => change("http://localhost/by-command") });
+      },
+    ],
+  });
+  expect(session.modelRegistry.find("anthropic", "claude-sonnet-4-5")?.baseUrl).toBe("http://localhost/at-load");
+  session.agent.setModel({ ...scripted, provider: "anthropic", id: "claude-sonnet-4-5" });
+  await session.prompt("/proxy");
+  expect(session.model?.baseUrl).toBe("http://localhost/by-command");
+});
+
+test("an extension can end the program, and a command cannot wait in a queue", async () => {
+  let ended = 0;
+  const bye: ExtensionFactory = (pi) =>
+    pi.registerCommand("bye", { handler: async (_args, context) => context.shutdown() });
+  const { session } = await createSession({ turns: [], factories: [bye] });
+  await session.bindExtensions({ shutdownHandler: () => void ended++ });
+  await session.prompt("/bye");
+  expect(ended).toBe(1);
+  await expect(session.steer("/bye now")).rejects.toThrow(
+    'Extension command "/bye" cannot be queued. Use prompt() or execute the command when not streaming.',
+  );
+});
+
+test("a compaction needs a key, and the statistics tell how full the context is", async () => {
+  const { session } = await createSession({ turns: [], hasKey: false });
+  await expect(session.compact()).rejects.toThrow("No API key found for");
+  expect(session.getSessionStats().contextUsage).toEqual(session.getContextUsage());
+  expect(session.getContextUsage()).toMatchObject({ tokens: 0, percent: 0 });
+});

@@ -24,6 +24,7 @@ export class AgentSession extends SessionBash {
   readonly #waiting = new WaitingTexts();
   /** Go along with the next prompt. */
   #asides: AgentMessage[] = [];
+  #shutdown = () => {};
 
   constructor(config: AgentSessionConfig) {
     super(config);
@@ -219,6 +220,7 @@ export class AgentSession extends SessionBash {
     if (bindings.uiContext) this.runner.setUIContext(bindings.uiContext);
     if (bindings.commandContextActions) this.runner.bindCommandContext(bindings.commandContextActions);
     if (bindings.onError) this.runner.onError(bindings.onError);
+    if (bindings.shutdownHandler) this.#shutdown = bindings.shutdownHandler;
     await this.runner.emit({ type: "session_start", reason: "startup" });
   }
 
@@ -241,7 +243,7 @@ export class AgentSession extends SessionBash {
     const { extensions, runtime } = this.resourceLoader.getExtensions();
     const runner = new ExtensionRunner(extensions, runtime, cwd, this.sessionManager, this.modelRegistry);
     this.tools.refresh(runner);
-    runner.bindCore(this.#createActions(runner), this.#createContextActions());
+    runner.bindCore(this.#createActions(runner), this.#createContextActions(), () => this.refreshModel());
     if (extensionRunnerRef) extensionRunnerRef.current = runner;
     return runner;
   }
@@ -287,7 +289,7 @@ export class AgentSession extends SessionBash {
       isIdle: () => !this.isStreaming,
       abort: () => void this.abort(),
       hasPendingMessages: () => this.pendingMessageCount > 0,
-      shutdown: () => {},
+      shutdown: () => this.#shutdown(),
       getContextUsage: () => this.getContextUsage(),
       compact: (options = {}) =>
         void this.compact(options.customInstructions).then(options.onComplete, options.onError),
@@ -305,10 +307,8 @@ export class AgentSession extends SessionBash {
   }
 
   async #mustHaveKey(): Promise<void> {
-    const { model } = this;
-    if (!model) throw new Error("No model selected. Choose one with /model, or pass one to createAgentSession.");
-    const key = await this.modelRegistry.getApiKey(model);
-    if (!key) throw new Error(`No API key found for ${model.provider}. Use /login, or set its variable.`);
+    if (!this.model) throw new Error("No model selected. Choose one with /model, or pass one to createAgentSession.");
+    await this.requireApiKey(this.model);
   }
 
   #findCommand(text: string) {
@@ -319,7 +319,9 @@ export class AgentSession extends SessionBash {
 
   #refuseCommand(text: string): void {
     const found = this.#findCommand(text);
-    if (found) throw new Error(`Extension command "/${found.command.name}" cannot be queued. Use prompt().`);
+    if (!found) return;
+    const name = `Extension command "/${found.command.name}"`;
+    throw new Error(`${name} cannot be queued. Use prompt() or execute the command when not streaming.`);
   }
 
   async #tryCommand(text: string): Promise<boolean> {

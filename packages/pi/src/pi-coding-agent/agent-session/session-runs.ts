@@ -135,10 +135,10 @@ export abstract class SessionRuns extends SessionState {
   protected async compactNow(customInstructions?: string): Promise<CompactionResult> {
     const { model } = this;
     if (!model) throw new Error("No model selected");
+    const apiKey = await this.requireApiKey(model);
     const branchEntries = this.sessionManager.getBranch();
     const preparation = prepareCompaction(branchEntries, this.settingsManager.getCompactionSettings());
     if (!preparation) throw new Error("Nothing to compact (session too small)");
-    const apiKey = await this.modelRegistry.getApiKey(model);
     return await this.during("compacting", async (signal) => {
       const event = { preparation, branchEntries, customInstructions, signal };
       const verdict = await this.runner.emit({ type: "session_before_compact", ...event });

@@ -147,12 +147,7 @@ export abstract class SessionState {
   }
 
   async setModel(model: Model): Promise<void> {
-    const key = await this.modelRegistry.getApiKey(model);
-    if (!key) throw new Error(`No API key for ${model.provider}/${model.id}`);
-    this.agent.setModel(model);
-    this.sessionManager.appendModelChange(model.provider, model.id);
-    this.settingsManager.setDefaultModelAndProvider(model.provider, model.id);
-    this.setThinkingLevel(this.thinkingLevel);
+    await this.#switchModel({ model }, "set");
   }
 
   async cycleModel(
@@ -165,10 +160,37 @@ export abstract class SessionState {
     if (models.length <= 1) return undefined;
     const index = models.findIndex(({ model }) => modelsAreEqual(model, this.model));
     const step = direction === "forward" ? 1 : -1;
-    const { model, thinkingLevel } = models[(index + step + models.length) % models.length]!;
-    await this.setModel(model);
-    if (thinkingLevel) this.setThinkingLevel(thinkingLevel);
-    return { model, thinkingLevel: this.thinkingLevel, isScoped };
+    const next = models[(index + step + models.length) % models.length]!;
+    await this.#switchModel(next, "cycle");
+    return { model: next.model, thinkingLevel: this.thinkingLevel, isScoped };
+  }
+
+  /** Without a level of its own, a model gets the one in use; after a model that cannot think, the one of the settings. */
+  async #switchModel({ model, thinkingLevel }: ScopedModel, source: "set" | "cycle"): Promise<void> {
+    const key = await this.modelRegistry.getApiKey(model);
+    if (!key) throw new Error(`No API key for ${model.provider}/${model.id}`);
+    const previousModel = this.model;
+    const preferred = this.settingsManager.getDefaultThinkingLevel?.() as ThinkingLevel | undefined;
+    const current = this.supportsThinking() ? this.thinkingLevel : (preferred ?? "medium");
+    this.agent.setModel(model);
+    this.sessionManager.appendModelChange(model.provider, model.id);
+    this.settingsManager.setDefaultModelAndProvider(model.provider, model.id);
+    this.setThinkingLevel(thinkingLevel ?? current);
+    if (modelsAreEqual(model, previousModel)) return;
+    await this.runner.emit({ type: "model_select", model, previousModel, source });
+  }
+
+  /** Takes what extensions have changed in the provider of the model. */
+  protected refreshModel(): void {
+    const found = this.model && this.modelRegistry.find(this.model.provider, this.model.id);
+    if (found) this.agent.setModel(found);
+  }
+
+  /** Throws without a key. */
+  protected async requireApiKey(model: Model): Promise<string> {
+    const key = await this.modelRegistry.getApiKey(model);
+    if (!key) throw new Error(`No API key found for ${model.provider}. Use /login, or set its variable.`);
+    return key;
   }
 
   getAvailableThinkingLevels(): ThinkingLevel[] {
@@ -183,14 +205,14 @@ export abstract class SessionState {
     return this.model?.reasoning === true;
   }
 
-  /** The nearest level that the model has. */
+  /** The nearest level that the model has. A model that cannot think leaves the settings as they are. */
   setThinkingLevel(level: ThinkingLevel): void {
     const levels = this.getAvailableThinkingLevels();
     const next = levels.includes(level) ? level : levels.at(-1)!;
     if (next === this.thinkingLevel) return;
     this.agent.setThinkingLevel(next);
     this.sessionManager.appendThinkingLevelChange(next);
-    this.settingsManager.setDefaultThinkingLevel?.(next);
+    if (this.supportsThinking()) this.settingsManager.setDefaultThinkingLevel?.(next);
   }
 
   cycleThinkingLevel(): ThinkingLevel | undefined {
@@ -230,7 +252,8 @@ export abstract class SessionState {
   }
 
   getSessionStats(): SessionStats {
-    return { sessionFile: this.sessionFile, sessionId: this.sessionId, ...countMessages(this.messages) };
+    const { sessionFile, sessionId } = this;
+    return { sessionFile, sessionId, ...countMessages(this.messages), contextUsage: this.getContextUsage() };
   }
 
   getContextUsage() {

@@ -13,9 +13,20 @@ export interface SessionStats {
   totalMessages: number;
   tokens: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number };
   cost: number;
+  /** Undefined if the window of the model is not known. */
+  contextUsage: ContextUsage | undefined;
 }
 
-export function countMessages(messages: readonly AgentMessage[]): Omit<SessionStats, "sessionFile" | "sessionId"> {
+/** `tokens` and `percent` are null right after a compaction, when no answer has counted the new context. */
+export interface ContextUsage {
+  tokens: number | null;
+  contextWindow: number;
+  percent: number | null;
+}
+
+export function countMessages(
+  messages: readonly AgentMessage[],
+): Omit<SessionStats, "sessionFile" | "sessionId" | "contextUsage"> {
   const count = (role: string) => messages.filter((message) => message.role === role).length;
   const answers = messages.flatMap((message) => (message.role === "assistant" ? [message] : []));
   const sum = (name: "input" | "output" | "cacheRead" | "cacheWrite") =>
@@ -37,12 +48,11 @@ export function countMessages(messages: readonly AgentMessage[]): Omit<SessionSt
   };
 }
 
-/** `tokens` and `percent` are null right after a compaction, when no answer has counted the new context. */
 export function getContextUsage(
   branch: readonly SessionEntry[],
   messages: readonly AgentMessage[],
   contextWindow: number,
-): { tokens: number | null; contextWindow: number; percent: number | null } {
+): ContextUsage {
   const compacted = branch.findLastIndex(({ type }) => type === "compaction");
   const isCounted = branch
     .slice(compacted + 1)

@@ -67,13 +67,18 @@ export class ExtensionRunner {
   }
 
   /** Gives the actions of extensions something to act on, and registers the providers that waited for it. */
-  bindCore(actions: ExtensionActions, context: ContextActions): void {
+  bindCore(actions: ExtensionActions, context: ContextActions, onProviderChange = () => {}): void {
     const { runtime, modelRegistry } = this.#parts;
     Object.assign(runtime, actions);
     this.#parts.context = context;
-    runtime.registerProvider = (name, config) =>
+    runtime.registerProvider = (name, config) => {
       modelRegistry.registerProvider(name, config as unknown as ProviderConfigInput);
-    runtime.unregisterProvider = (name) => modelRegistry.unregisterProvider(name);
+      onProviderChange();
+    };
+    runtime.unregisterProvider = (name) => {
+      modelRegistry.unregisterProvider(name);
+      onProviderChange();
+    };
     for (const { name, config } of runtime.pendingProviderRegistrations.splice(0)) {
       runtime.registerProvider(name, config);
     }
