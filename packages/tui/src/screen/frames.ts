@@ -18,6 +18,8 @@ export class Frames {
   /** The last frame. */
   #last = { startedAt: -Infinity, endedAt: -Infinity };
   #keyAt = -Infinity;
+  /** A frame comes in the next tick. */
+  #isDue = false;
   /** Whether the last frame was asked for right after the one before it. */
   #wasSoon = false;
   /** How many frames in a row were asked for shortly after the one before them. */
@@ -28,7 +30,16 @@ export class Frames {
   }
 
   request(): void {
-    if (this.#scheduled === undefined) this.#schedule(this.#getWaitMs(performance.now()));
+    if (this.#scheduled === undefined && !this.#isDue) this.#schedule(this.#getWaitMs(performance.now()));
+  }
+
+  /** As soon as what runs now has ended, however short ago the last frame is. */
+  requestNext(): void {
+    this.cancel();
+    this.#isDue = true;
+    process.nextTick(() => {
+      if (this.#isDue) this.drawNow();
+    });
   }
 
   /** The next frames show what a key did. */
@@ -52,6 +63,7 @@ export class Frames {
     clearTimeout(this.#scheduled as NodeJS.Timeout | undefined);
     clearImmediate(this.#scheduled as NodeJS.Immediate | undefined);
     this.#scheduled = undefined;
+    this.#isDue = false;
   }
 
   #schedule(waitMs: number): void {

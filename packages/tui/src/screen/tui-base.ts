@@ -95,7 +95,7 @@ export abstract class TuiBase extends Container {
     this.terminal.hideCursor();
     if (this.#settings.notifiesScheme) this.terminal.write("\x1b[?2031h");
     if (getCapabilities().images) this.#queries.queryCellSize();
-    this.requestRender();
+    this.#frames.requestNext();
   }
 
   /** The last frame is drawn first. */
@@ -130,14 +130,14 @@ export abstract class TuiBase extends Container {
     return this.#isRunning;
   }
 
-  /** Draws soon. With `force`, every visible line is drawn, also those that did not change. */
+  /** Draws soon. With `force`, it is in the next tick, and every visible line is drawn, also those that did not change. */
   requestRender(force = false): void {
     if (!this.#isRunning) return;
     if (force) {
       this.#fullRedraws.columns = 0;
       this.terminal.write(this.forgetScreen());
-    }
-    this.#frames.request();
+      this.#frames.requestNext();
+    } else this.#frames.request();
   }
 
   renderNow(force = false): void {

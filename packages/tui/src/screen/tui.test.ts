@@ -37,6 +37,25 @@ async function open(columns = 20, rows = 6) {
 const box = () => new Field("+--+", "|  |", "+--+");
 
 describe("a frame", () => {
+  test("that is forced, and the first one, are there in the next tick", async () => {
+    const { terminal, tui } = await open();
+    const nextTick = () => new Promise<void>((resolve) => process.nextTick(resolve));
+    tui.addChild(new Text("one", 0, 0));
+    await nextTick();
+    expect(terminal.writes.join("")).toContain("one");
+    terminal.writes.length = 0;
+    tui.requestRender(true);
+    tui.requestRender(true);
+    tui.requestRender();
+    await nextTick();
+    expect(terminal.writes.join("").split("one")).toHaveLength(2);
+    terminal.writes.length = 0;
+    tui.requestRender(true);
+    tui.stop();
+    await nextTick();
+    expect(terminal.writes.join("").split("one")).toHaveLength(2);
+  });
+
   test("is drawn soon after it is asked for, once for all changes, in one write", async () => {
     const { terminal, tui } = await open();
     const text = new Text("one", 0, 0);
