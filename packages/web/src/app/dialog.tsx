@@ -22,8 +22,15 @@ export function Dialog({ title, onClose, children, shape = "middle" }: DialogPro
   const onClick = (event: MouseEvent) => {
     if (event.target === dialog.current) onClose();
   };
+  const onKey = (event: KeyboardEvent) => {
+    // Search fields of some browsers keep it for themselves.
+    if (event.key !== "Escape" || event.isComposing) return;
+    event.preventDefault();
+    onClose();
+  };
+  const listeners = { onClose, onClick, onKeyDown: onKey };
   return (
-    <dialog class={`dialog ${shape}`} ref={dialog} aria-label={title} onClose={onClose} onClick={onClick}>
+    <dialog class={`dialog ${shape}`} ref={dialog} aria-label={title} {...listeners}>
       <div class="dialog-body">
         <header class="dialog-title">
           <h2>{title}</h2>

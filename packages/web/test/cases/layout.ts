@@ -1,6 +1,6 @@
 import { call, text, thinking } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { say, type Shared } from "../kit.ts";
+import { getField, say, type Shared, waitForText } from "../kit.ts";
 import { createGate } from "../script.ts";
 
 /** In the page: texts whose contrast is below WCAG's AA. What is disabled does not count. */
@@ -97,5 +97,26 @@ export function layoutCases(shared: Shared): void {
     expect(await page.evaluate(findCutControls)).toEqual([]);
     expect(await page.evaluate(findPaleTexts)).toEqual([]);
     expect(await page.locator(".shell").ariaSnapshot()).not.toMatch(nameless);
+  });
+
+  test("the field grows with what is written, and a long question does not make the page higher than the screen", async () => {
+    const { page } = await shared.begin([call("read", { path: "/etc/os-release" })], [text("Read.")]);
+    onTestFinished(() => page.setViewportSize({ width: 1280, height: 800 }));
+    const field = getField(page);
+    const getHeights = () => field.evaluate(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight]);
+    const [empty] = await getHeights();
+    await field.fill("one\ntwo\nthree\nfour");
+    const [full, content] = await getHeights();
+    expect([full! > 2 * empty!, full]).toEqual([true, content]);
+    // Firefox and Safari do not have it.
+    expect(await field.evaluate((element) => getComputedStyle(element).getPropertyValue("field-sizing"))).toBe("fixed");
+    await field.fill("");
+    await expect.poll(getHeights).toEqual([empty, empty]);
+    await page.setViewportSize({ width: 320, height: 568 });
+    await say(page, "Read it.");
+    await page.getByRole("alertdialog", { name: "A question" }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBe(568);
+    await page.getByRole("button", { name: "No", exact: true }).click();
+    await waitForText(page, "Read.");
   });
 }
