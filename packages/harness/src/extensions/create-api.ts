@@ -5,6 +5,7 @@ import type { EventBus, ExtensionAPI, FlagDefinition } from "./api.ts";
 import type { Lifetime } from "./create-context.ts";
 import { type ExtensionEventName, extensionEventNames } from "./events.ts";
 import type { AnyHandler, Registrations } from "./extension.ts";
+import { mustBeData } from "./must-be-data.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 
 export interface ApiParts {
@@ -98,9 +99,12 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     registerVirtualModel: () => report("It registers a virtual model. There are none yet, so it cannot be chosen."),
     unregisterVirtualModel: () => {},
 
-    sendMessage: (message, options = {}) => begin("Sending a message", session().sendMessage(message, options)),
-    sendUserMessage: (content, options = {}) => begin("Sending a message", session().sendUserMessage(content, options)),
-    appendEntry: (customType, data) => begin("Writing an entry", session().appendEntry(customType, data)),
+    sendMessage: (message, options = {}) =>
+      begin("Sending a message", session().sendMessage(mustBeData(message, "The message"), options)),
+    sendUserMessage: (content, options = {}) =>
+      begin("Sending a message", session().sendUserMessage(mustBeData(content, "The message"), options)),
+    appendEntry: (customType, data) =>
+      begin("Writing an entry", session().appendEntry(customType, mustBeData(data, "The entry"))),
     setSessionName: (name) => begin("Naming the session", session().setSessionName(name)),
     getSessionName: () => session().reader.getSessionName(),
     setLabel: (entryId, label) => begin("Setting a label", session().setLabel(entryId, label)),

@@ -10,6 +10,7 @@ import { type CombinedResult, combineResult } from "./combine-results.ts";
 import { createContext, createLifetime, type Lifetime } from "./create-context.ts";
 import { type ExtensionEvent, type ExtensionEventName, guardEvents } from "./events.ts";
 import type { AnyHandler, Extension, ExtensionProblem } from "./extension.ts";
+import { mustBeData } from "./must-be-data.ts";
 import { parseResult } from "./parse-results.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 import { createOwnSession } from "./session/own-session.ts";
@@ -173,8 +174,20 @@ export class ExtensionRunner implements ExtensionHooks {
   }
 }
 
+/** Events whose answers become part of the log. */
+const storedAnswers: ReadonlySet<ExtensionEventName> = new Set([
+  "before_agent_start",
+  "tool_result",
+  "message_end",
+  "turn_end",
+  "agent_before_settle",
+  "session_before_compact",
+  "session_before_tree",
+]);
+
 function parseAnswer(event: ExtensionEvent, answer: unknown): unknown {
   const result = parseResult(event.type, answer);
+  if (result && storedAnswers.has(event.type)) mustBeData(result, "Its answer");
   if (event.type === "session_before_compact" && result) checkCompaction(event, result);
   return result;
 }

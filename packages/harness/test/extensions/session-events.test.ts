@@ -126,6 +126,23 @@ test.each<[string, () => unknown]>([
   expect(transcript().join("\n")).toContain("I see.");
 });
 
+test("messages, entries and answers that cannot be stored are reported, and the session goes on", async () => {
+  const { session, prompt, transcript } = await open([[call("ls", {})], [text("I see.")]], (tau) => {
+    const details = createCircle();
+    const message = { customType: "odd", content: "odd", display: true, details };
+    tau.registerCommand("message", { handler: () => tau.sendMessage(message) });
+    tau.registerCommand("entry", { handler: () => tau.appendEntry("odd", details) });
+    tau.on("before_agent_start", () => ({ message }));
+    tau.on("tool_result", () => ({ details }));
+  });
+  for (const name of ["/message", "/entry"]) await session.submit(name);
+  await prompt("try");
+  const told = session.notices.map(({ message }) => /failed: (.* cannot be stored):/.exec(message)?.[1]);
+  const answer = "Its answer cannot be stored";
+  expect(told).toEqual(["The message cannot be stored", "The entry cannot be stored", answer, answer]);
+  expect(transcript().join("\n")).toContain("I see.");
+});
+
 test("handlers change arguments before the policy judges them, block calls, and change results", async () => {
   const turns = [[call("read", { path: "a.txt" })], [call("read", { path: "secret.txt" })], [text("Done.")]];
   const files = { "a.txt": "A", "b.txt": "B", "secret.txt": "S" };

@@ -1,10 +1,11 @@
 /** Tools of extensions as tools of a session. */
-import { getErrorMessage, oncePerPair } from "@tau/ai/internal";
+import { oncePerPair } from "@tau/ai/internal";
 import type { GivenTool, PipelineTool } from "../../pipeline/layer.ts";
 import type { ToolDefinition } from "../api.ts";
 import type { ExtensionToolContext } from "../context.ts";
 import type { Extension } from "../extension.ts";
 import type { Owned } from "../load/conflicts.ts";
+import { mustBeData } from "../must-be-data.ts";
 
 /** The context of one call of a tool of this extension. */
 export type CreateToolContext = (
@@ -37,12 +38,7 @@ export function createToolAdapter(createContext: CreateToolContext): (tool: Owne
   return ({ definition, extension }) => adapt(definition, extension);
 }
 
-/** Details are stored and sent as JSON. What is no JSON fails the call, and not the session that stores it. */
 function checkDetails<T extends { details?: unknown } | undefined>(result: T): T {
-  try {
-    JSON.stringify(result?.details);
-    return result;
-  } catch (error) {
-    throw new Error(`Its details cannot be stored: ${getErrorMessage(error)}`, { cause: error });
-  }
+  mustBeData(result?.details, "Its details");
+  return result;
 }
