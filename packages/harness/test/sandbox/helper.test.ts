@@ -111,7 +111,10 @@ test("a mount that is made later keeps the flags of what it shows", async ({ ski
   onTestFinished(() => helper.close());
   for (const path of ["/usr", "/sys"]) expect(await helper.mount("writable", path)).toBe(0);
   const argv = ["cat", "/proc/self/mountinfo"] as const;
-  const started = await helper.start({ argv, cwd: "/", env: { PATH: "/usr/bin:/bin" } }, {});
+  const started = await helper.start(
+    { argv, cwd: "/", env: { PATH: "/usr/bin:/bin" } },
+    { maxFiles: undefined, maxProcesses: undefined },
+  );
   const mounts = parseMounts(await text(started!.stdout));
   for (const path of ["/usr", "/sys"]) expect(mounts.get(path)).toEqual(expect.arrayContaining(["ro", "relatime"]));
 });
