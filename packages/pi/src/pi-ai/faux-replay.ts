@@ -7,7 +7,7 @@ type Block = AssistantMessage["content"][number];
 export interface Pace {
   /** How many characters a delta has. */
   deltaLength: number;
-  /** At four characters a token. Without it, deltas come as fast as they are read. */
+  /** At four characters a token. Without it, there is no pause between deltas. */
   tokensPerSecond: number | undefined;
   signal: AbortSignal | undefined;
 }

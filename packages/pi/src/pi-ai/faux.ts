@@ -39,7 +39,7 @@ export interface FauxOptions {
   models?: (Partial<Model> & { id: string })[];
   /** How many tokens of four characters a delta has: always the smaller number, 3 by default. */
   tokenSize?: { min?: number; max?: number };
-  /** Default: as fast as an answer is read. */
+  /** Default: without pauses. */
   tokensPerSecond?: number;
 }
 
