@@ -231,7 +231,9 @@ for (const user of users) {
       test("lets a command clean up when it is aborted", async ({ skip }) => {
         skip(isMissing());
         const { project, session } = await prepare();
-        const commands = ["trap 'echo done >cleaned; exit' TERM; touch ready; sleep 60 & wait"];
+        // The shell itself waits for what it has started, which hears of the abort as well.
+        const inner = `trap "echo done >cleaned; exit" TERM; touch ready; sleep 60 & wait`;
+        const commands = [`trap : TERM; sh -c '${inner}'; exit`];
         await runSessions({ base, user }, [{ ...session, commands, abortOn: "ready" }]);
         expect(readFileSync(join(project, "ws/cleaned"), "utf8")).toBe("done\n");
       });
