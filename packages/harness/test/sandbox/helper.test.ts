@@ -1,7 +1,8 @@
 /** What the first process of a session's sandbox sets up for a command, one by one: most of it is one flag of one call. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { ConfinedLimits, SpawnRequest } from "@tau/tools";
@@ -139,6 +140,24 @@ test("a command that does not start says why, and one that is ended with all it 
   const child = await start(helper, ["sleep", "60"]);
   child.killAll();
   expect(await child.exit).toEqual({ kind: "signalled", signal: "SIGKILL" });
+});
+
+test("a socket that was handed over is closed in the helper, so that its end is the end of the connection", async ({
+  skip,
+}) => {
+  skip(users.length === 0 || base.helper === undefined);
+  const helper = await open();
+  const countDescriptors = async () => {
+    // Requests are answered one after the other, so that whatever came before is done.
+    await helper.mount("read-only", "/usr");
+    return readdirSync(`/proc/${helper.pid}/fd`).length;
+  };
+  const before = await countDescriptors();
+  const server = await helper.sockets.listen(0);
+  const connection = await helper.sockets.connect((server.address() as AddressInfo).port);
+  expect(await countDescriptors()).toBe(before);
+  connection.destroy();
+  server.close();
 });
 
 test("a command has the limits and the environment that are asked for", async ({ skip }) => {
