@@ -82,6 +82,7 @@ export class Cluster {
       bus,
       membership,
       name,
+      log,
       clock: options.clock,
       take: (...args) => {
         this.#guests.take(...args);

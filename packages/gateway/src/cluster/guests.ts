@@ -1,7 +1,9 @@
 /** Clients of other nodes whose requests are served here. */
-import { toFault } from "../errors.ts";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { GatewayError, toFault } from "../errors.ts";
 import type { Client } from "../client.ts";
-import type { ClientData, NodeLink, NodeMessage } from "./node-link.ts";
+import type { NodeLink } from "./node-link.ts";
+import type { ClientData, NodeMessage } from "./node-message.ts";
 import { RemoteClient } from "./remote-client.ts";
 
 /** Runs a request here, and answers with its payload; `afterResponse` acts when that was sent. */
@@ -47,7 +49,8 @@ export class Guests {
     const link = this.#options.getLink();
     const afterResponse: (() => void)[] = [];
     try {
-      const params = JSON.parse(content.toString()) as Record<string, unknown>;
+      const params = tryParseJson(content.toString());
+      if (!isRecord(params)) throw new GatewayError("invalid_parameters", "The parameters have to be an object.");
       const client = this.#getClient(nodeId, call.client);
       const payload = await this.#options.run({
         client,

@@ -4,36 +4,12 @@
  */
 import { headers as createHeaders, type Msg, type Subscription } from "@nats-io/transport-node";
 import type { Clock } from "@tau/ai";
-import type { GatewayFault, GatewayScope } from "@tau/protocol/gateway";
-import type { ClientAbilities } from "../client.ts";
+import { GatewayError, toFault } from "../errors.ts";
 import { type Bus, isOutage } from "./bus.ts";
 import { Channel, type Packet } from "./channel.ts";
 import type { Membership } from "./membership.ts";
 import { headerNames } from "./names.ts";
-
-/** A client of another node. */
-export interface ClientData {
-  connectionId: string;
-  deviceId: string;
-  scopes: GatewayScope[];
-  abilities: ClientAbilities;
-}
-
-/** What nodes say to each other. Some have content besides. */
-export type NodeMessage =
-  /** A request of a client. The content is its parameters. */
-  | { kind: "call"; callId: string; client: ClientData; method: string; requestId: string }
-  /** The content is the payload. */
-  | { kind: "answer"; callId: string }
-  | { kind: "fault"; callId: string; fault: GatewayFault }
-  /** The content is a frame for a client. */
-  | { kind: "frame"; connectionId: string }
-  /** How many bytes of frames a client has taken so far. */
-  | { kind: "taken"; connectionId: string; bytes: number }
-  | { kind: "abilities"; connectionId: string; abilities: ClientAbilities }
-  | { kind: "close"; connectionId: string; code: number; reason: string }
-  /** A client has left. */
-  | { kind: "gone"; connectionId: string };
+import { type NodeMessage, type ParsedMessage, parseNodeMessage } from "./node-message.ts";
 
 export interface LinkOptions {
   bus: Bus;
@@ -41,6 +17,7 @@ export interface LinkOptions {
   /** Of this node. */
   name: string;
   clock: Clock;
+  log: (line: string) => void;
   take: (fromNodeId: string, message: NodeMessage, content: Buffer) => void;
 }
 
@@ -216,7 +193,18 @@ export class NodeLink {
     const text = headers!.get(messageHeader);
     if (text === nothing) return;
     const content = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-    this.#options.take(from, JSON.parse(Buffer.from(text, "base64").toString()) as NodeMessage, content);
+    const parsed = parseNodeMessage(Buffer.from(text, "base64").toString());
+    if (parsed.kind === "parsed") this.#options.take(from, parsed.message, content);
+    else this.#refuse(from, parsed);
+  }
+
+  /** Who waits for an answer is told. */
+  #refuse(from: string, { problem, isCall, callId }: ParsedMessage & { kind: "wrong" }): void {
+    const sentence = `The node ${from} and this one do not understand each other, and may have different versions: ${problem}`;
+    if (callId === undefined) return this.#options.log(sentence);
+    const fault = toFault(new GatewayError(isCall ? "invalid_parameters" : "unknown_outcome", sentence));
+    if (isCall) this.send(from, { kind: "fault", callId, fault });
+    else this.#options.take(from, { kind: "fault", callId, fault }, Buffer.alloc(0));
   }
 
   #acknowledge(nodeId: string, peer: Peer, kind = "all"): void {

@@ -1,6 +1,7 @@
 /** A client of another node, as the node that runs the session sees it. */
 import type { Client, ClientAbilities, EncodedFrame } from "../client.ts";
-import type { ClientData, NodeLink } from "./node-link.ts";
+import type { NodeLink } from "./node-link.ts";
+import type { ClientData } from "./node-message.ts";
 
 export class RemoteClient implements Client {
   readonly connectionId: string;

@@ -1,8 +1,10 @@
 /** Requests of this node's own clients that are served by other nodes, and the frames that come back. */
 import type { Ids } from "@tau/ai";
+import { tryParseJson } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
 import type { Client } from "../client.ts";
-import type { NodeLink, NodeMessage } from "./node-link.ts";
+import type { NodeLink } from "./node-link.ts";
+import type { NodeMessage } from "./node-message.ts";
 
 /** What became of a request at another node. */
 export type TravelOutcome =
@@ -108,8 +110,10 @@ export class Travels {
 
   take(nodeId: string, message: NodeMessage, content: Buffer): void {
     if (message.kind === "answer") {
-      const payload = JSON.parse(content.toString()) as unknown;
-      this.#calls.get(message.callId)?.settle({ kind: "answered", payload });
+      const payload = tryParseJson(content.toString());
+      const call = this.#calls.get(message.callId);
+      if (payload !== undefined) call?.settle({ kind: "answered", payload });
+      else call?.fail(new GatewayError("unknown_outcome", `The answer of the node ${nodeId} is not JSON.`));
     } else if (message.kind === "fault") {
       const { code, message: text, retryAfterMs } = message.fault;
       const call = this.#calls.get(message.callId);

@@ -1,7 +1,8 @@
 /** Gateways of one cluster, with clients on each of them. */
 import { existsSync } from "node:fs";
+import { headers, type Msg } from "@nats-io/transport-node";
 import { call, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { TestGatewayOptions } from "../../src/testing/index.ts";
 import { checkStream, countEpochs, type GatewayNode, getFrames, getText, useCluster } from "./kit.ts";
 import { hasNats } from "./nats-servers.ts";
@@ -171,5 +172,76 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
     expect(existsSync(outside)).toBe(false);
     checkStream(getFrames(b.client, sessionId));
     a.cable.heal();
+  });
+
+  test("what another node says is checked, and who waits for an answer is told what is wrong", async () => {
+    const never: ScriptedTurn = () => new Promise(() => {});
+    const [a, b] = await Promise.all([openGateway("a7", []), openGateway("b7", scriptedModel([never]))]);
+    const [{ node: own }, { node: other }] = [a.gateway.parts.cluster!, b.gateway.parts.cluster!];
+    const { nats } = own.bus;
+    const read = (message: Msg) =>
+      JSON.parse(Buffer.from(message.headers?.get("Tau-Message") || "bnVsbA==", "base64").toString()) as unknown;
+    const hear = (subject: string) => {
+      const heard: unknown[] = [];
+      const subscription = nats.subscribe(subject, {
+        callback: (_error, message) => void (read(message) !== null && heard.push(read(message))),
+      });
+      onTestFinished(() => subscription.unsubscribe());
+      return heard;
+    };
+    const createSpeaker = (nodeId: string) => {
+      let count = 0;
+      return (message: unknown, content = "{}") => {
+        const sent = headers();
+        sent.set("Tau-Node", nodeId);
+        sent.set("Tau-Number", String(++count));
+        sent.set("Tau-Message", Buffer.from(JSON.stringify(message)).toString("base64"));
+        nats.publish(`tau.to.${own.membership.nodeId}.${nodeId.split(".")[0]}`, content, { headers: sent });
+      };
+    };
+    const answers = hear("tau.to.z.1.a7");
+    const say = createSpeaker("z.1");
+    const client = { connectionId: "1", deviceId: "d", scopes: ["read"], abilities: { approvals: false, ui: false } };
+    const ask = { kind: "call", callId: "1", client, method: "health", requestId: "1" };
+    const wrong: [message: unknown, problem: RegExp, content?: string][] = [
+      [{ ...ask, client: { ...client, scopes: ["root"] } }, /scopes/],
+      [{ ...ask, client: { ...client, abilities: undefined } }, /abilities/],
+      [{ ...ask, priority: 1 }, /priority/],
+      [{ ...ask, method: 7 }, /method/],
+    ];
+    for (const [message] of wrong) say(message);
+    say(ask, "[1]");
+    say(ask, "not JSON");
+    const problems = [...wrong.map(([, problem]) => problem), /object/, /object/];
+    const faults = problems.map((problem) => ({
+      callId: "1",
+      fault: { code: "invalid_parameters", message: expect.stringMatching(problem) },
+    }));
+    await expect.poll(() => answers, { timeout: 10_000 }).toMatchObject(faults);
+    // Nobody waits for an answer to these.
+    const lost = [null, "call", { kind: "later" }, { kind: "taken", connectionId: "1", bytes: "all" }];
+    for (const message of lost) say(message);
+    const countLogged = () => a.logged.filter((line) => line.includes("z.1")).length;
+    await expect.poll(countLogged, { timeout: 10_000 }).toBe(lost.length);
+    say(ask);
+    await expect.poll(() => answers.at(-1)).toEqual({ kind: "answer", callId: "1" });
+
+    const calls = hear(`tau.to.${other.membership.nodeId}.a7`) as { callId: string }[];
+    const answer = createSpeaker(other.membership.nodeId);
+    const sessionId = await createSession(b);
+    const unreadable = [
+      { message: { kind: "fault", fault: "none" }, problem: /"fault" has to be an object/ },
+      { message: { kind: "answer" }, content: "not JSON", problem: /is not JSON/ },
+    ];
+    for (const { message, content, problem } of unreadable) {
+      const count = calls.length;
+      const waiting = a.client.call("session.execute", { sessionId, prompt: "Work." });
+      await expect.poll(() => calls.length).toBe(count + 1);
+      answer({ ...message, callId: calls[count]!.callId }, content);
+      expect(await waiting).toMatchObject({
+        error: { code: "unknown_outcome", message: expect.stringMatching(problem) },
+      });
+    }
+    await b.client.must("session.abort", { sessionId });
   });
 });

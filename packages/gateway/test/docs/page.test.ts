@@ -164,3 +164,11 @@ test("the client of the page is the one that is run here, and it works", async (
   expect(await run(opened.token)).toEqual({ out: "A harness for agents.", err: "" });
   expect(await run("wrong")).toEqual({ out: "", err: "No device has shown this token.\n" });
 });
+
+test("the unit leaves /proc whole, so that commands can have a sandbox with a /proc of its own", () => {
+  const [, unit = ""] = /\n\[Unit\]\n(.*?)\n```/s.exec(page) ?? [];
+  const settings = new Map(unit.split("\n").map((line) => line.split("=", 2) as [string, string]));
+  expect([settings.get("User"), settings.get("NoNewPrivileges")]).toEqual(["tau", "yes"]);
+  const covering = ["ProcSubset", "ProtectHostname", "ProtectKernelLogs", "ProtectKernelTunables", "ProtectProc"];
+  expect(covering.filter((name) => settings.has(name))).toEqual([]);
+});

@@ -1,5 +1,5 @@
 /** Where messages are written. While a run is in progress they are said in between, or wait for its end. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
 import type { Draft, SendMessage } from "../app/draft.ts";
@@ -11,6 +11,7 @@ import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
 import { type AttachedImage, attachImages } from "./attach-image.ts";
 import { listImages, useDroppedFiles } from "./dropped-files.ts";
+import { useGrowingField } from "./growing-field.ts";
 import { Outgoing } from "./outgoing.tsx";
 import { sendMessage } from "./send-message.ts";
 
@@ -32,14 +33,7 @@ export function Composer({ client, session, draft, isRunning }: ComposerProps) {
     if (draft.wantsFocus && !isCoarse()) field.current?.focus();
     draft.wantsFocus = false;
   }, [draft]);
-
-  useLayoutEffect(() => {
-    // Not by `field-sizing`, which Firefox and Safari do not have.
-    const { style } = field.current ?? {};
-    if (!style) return;
-    style.height = "auto";
-    style.height = `${field.current!.scrollHeight}px`;
-  }, [draft.text]);
+  useGrowingField(field, draft.text);
 
   const deliver = (isFollowUp: boolean) => {
     const kind = !isRunning ? "prompt" : isFollowUp ? "follow_up" : "steer";

@@ -110,9 +110,15 @@ export function layoutCases(shared: Shared): void {
     expect([full! > 2 * empty!, full]).toEqual([true, content]);
     // Firefox and Safari do not have it.
     expect(await field.evaluate((element) => getComputedStyle(element).getPropertyValue("field-sizing"))).toBe("fixed");
-    await field.fill("");
-    await expect.poll(getHeights).toEqual([empty, empty]);
+    // One line, until the phone is turned.
+    await field.fill("word ".repeat(12));
+    expect(await getHeights()).toEqual([empty, empty]);
     await page.setViewportSize({ width: 320, height: 568 });
+    await expect.poll(async () => (await getHeights())[0]).toBeGreaterThan(empty!);
+    const [wrapped, words] = await getHeights();
+    expect(wrapped).toBe(words);
+    await field.fill("");
+    await expect.poll(async () => (await getHeights())[0]).toBeLessThan(wrapped!);
     await say(page, "Read it.");
     await page.getByRole("alertdialog", { name: "A question" }).waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBe(568);
