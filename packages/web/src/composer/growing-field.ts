@@ -2,7 +2,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 
-export function useGrowingField(field: RefObject<HTMLTextAreaElement>, text: string): void {
+export function useGrowingField(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
   useLayoutEffect(() => grow(field.current), [field, text]);
   useEffect(() => {
     // Lines are longer or shorter when a phone is turned.

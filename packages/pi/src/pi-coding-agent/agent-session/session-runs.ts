@@ -12,7 +12,7 @@ import type { Activity, AgentSessionEvent } from "./types.ts";
 
 const recoveryFailed =
   "Context overflow recovery failed after one compact-and-retry attempt. " +
-  "Try reducing context or switching to a larger-context model.";
+  "Choose a model with a larger context, or begin a new session.";
 
 export abstract class SessionRuns extends SessionState {
   /** Whether the context was compacted for the request that is being sent again. */
