@@ -30,6 +30,8 @@ export class StreamBatch {
   readonly #channels = new Map<ExtensionEventName, Channel>();
   #last: ExtensionEvent | undefined;
   #cancel: (() => void) | undefined;
+  /** Made once: a closure in `push`, which each listener calls for each delta, would take memory with each call. */
+  readonly #flush = (): void => this.flush();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -52,7 +54,7 @@ export class StreamBatch {
     const channel = this.#channels.get(event.type);
     if (!channel) return;
     channel.push(event);
-    this.#cancel ??= this.#clock.setTimer(everyMs, () => this.flush());
+    this.#cancel ??= this.#clock.setTimer(everyMs, this.#flush);
   }
 
   /** Must be called before anything that has to arrive after the events so far. */
