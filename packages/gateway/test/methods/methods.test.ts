@@ -235,6 +235,24 @@ describe("scopes of tools", () => {
     const results = hosted.session.messages.filter((message) => message.role === "toolResult");
     expect(results.map((message) => (message as { isError: boolean }).isError)).toEqual([true, false]);
   });
+
+  test("are those that everybody has whose messages are told together", async () => {
+    const clock = createFakeClock(Date.now());
+    const { client, connect, workspace, gateway } = await open({
+      model: scriptedModel([[call("deploy")], [text("Done.")]]),
+      params: { customTools: [deploy], decide: allowAll },
+      settings: { gateway: { queue: { mode: "collect" } } },
+      options: { clock },
+    });
+    const sessionId = await create(client, workspace);
+    const writer = await connect({ scopes: ["read", "write"] });
+    await client.must("session.prompt", { sessionId, message: "Deploy." });
+    await writer.must("session.prompt", { sessionId, message: "Now." });
+    await clock.advance(1_000);
+    const { hosted } = gateway.parts.sessions.find(sessionId)!;
+    await expect.poll(() => hosted.session.messages.map(({ role }) => role).join()).toMatch(/toolResult,assistant$/);
+    expect(hosted.view.live.denials).toMatchObject([{ toolName: "deploy" }]);
+  });
 });
 
 describe("scopes of a message that is replayed", () => {
