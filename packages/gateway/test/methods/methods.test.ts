@@ -142,8 +142,10 @@ describe("commands of a session", () => {
   });
 
   test("show what bash prints while it runs, to the client that asked", async () => {
-    const { client, connect, workspace } = await open();
+    const { client, connect, workspace, gateway } = await open();
     const sessionId = await create(client, workspace);
+    const { authStorage } = gateway.parts.sessions.find(sessionId)!.hosted.session;
+    authStorage.setRuntimeApiKey("scripted", "key-0123456789abcdef");
     const other = await connect();
     await other.must("sessions.subscribe", { sessionId });
     const result = await client.must("session.bash", { sessionId, command: "echo one; echo two" });
@@ -157,6 +159,10 @@ describe("commands of a session", () => {
     ).toContain("two");
     expect(getOutput(client)[0]).toMatchObject({ sessionId, id: expect.any(String) as unknown });
     expect(getOutput(other)).toEqual([]);
+    // What could have become a key is sent when nothing follows it.
+    await client.must("session.bash", { sessionId, command: "printf 'It begins with key-0123'" });
+    const deltas = getOutput(client).map(({ delta }) => delta);
+    expect(deltas.join("")).toMatch(/It begins with key-0123$/);
   });
 });
 
