@@ -256,6 +256,6 @@ const withUpdate = (
 
 /** Two calls may share an id: each end is of one. */
 function withoutFirst(tools: readonly LiveTool[], id: string): readonly LiveTool[] {
-  const at = tools.findIndex((tool) => tool.id === id);
-  return at < 0 ? tools : tools.toSpliced(at, 1);
+  const index = tools.findIndex((tool) => tool.id === id);
+  return index < 0 ? tools : tools.toSpliced(index, 1);
 }

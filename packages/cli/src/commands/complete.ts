@@ -82,10 +82,10 @@ async function completeCommand(name: string, context: Context): Promise<Candidat
   const own = [...usage.flags.flatMap(toCandidates), help];
   if (current.startsWith("-")) return own;
   const isValue = (index: number) => findFlag(usage.flags, words[index - 1])?.value !== undefined;
-  const given = words.filter((word, index) => index > (isNested ? 1 : 0) && !word.startsWith("-") && !isValue(index));
-  const positional = usage.positionals[Math.min(given.length, usage.positionals.length - 1)];
-  const isOver = given.length >= usage.positionals.length && positional?.isMany !== true;
-  return positional && !isOver ? await listValues(positional.name, { ...context, words: given }) : own;
+  const typed = words.filter((word, index) => index > (isNested ? 1 : 0) && !word.startsWith("-") && !isValue(index));
+  const positional = usage.positionals[Math.min(typed.length, usage.positionals.length - 1)];
+  const isOver = typed.length >= usage.positionals.length && positional?.isMany !== true;
+  return positional && !isOver ? await listValues(positional.name, { ...context, words: typed }) : own;
 }
 
 const toCandidates = (flag: FlagSpec & Partial<Pick<Flag, "summary">>): Candidate[] =>
@@ -174,8 +174,8 @@ async function listValues(kind: string, { words, current, io }: Context): Promis
 async function listModels(words: readonly string[], current: string, io: Io): Promise<Candidate[]> {
   const { openAccess } = await import("./access.ts");
   const { registry } = await openAccess(io);
-  const given = words.lastIndexOf("--provider");
-  const provider = given === -1 ? undefined : words[given + 1];
+  const flagIndex = words.lastIndexOf("--provider");
+  const provider = flagIndex === -1 ? undefined : words[flagIndex + 1];
   const usable = registry.getAvailable();
   const models = (usable.length > 0 && provider === undefined ? usable : registry.getAll()).filter(
     (model) => provider === undefined || model.provider === provider,
@@ -194,8 +194,8 @@ async function listSessionIds(words: readonly string[], io: Io): Promise<Candida
     import("./command-context.ts"),
     import("./sessions-list.ts"),
   ]);
-  const given = words.lastIndexOf("--session-dir");
-  const context = await openCommandContext(io, given === -1 ? undefined : words[given + 1]);
+  const flagIndex = words.lastIndexOf("--session-dir");
+  const context = await openCommandContext(io, flagIndex === -1 ? undefined : words[flagIndex + 1]);
   const sessions = await listSessions(context, io);
   return sessions.map((session) => ({ value: session.id, description: formatTitle(session) }));
 }

@@ -57,8 +57,8 @@ async function listWanted(context: PackageContext, args: CommandArgs, io: Io): P
   const { settings, scope, agentDir } = context;
   const entries = getPackageEntries(settings)[scope];
   if (args.has("from-pi")) {
-    const found = await findPiPackages({ home: getHome(io), agentDir, entries });
-    return found.flatMap((entry) => toWanted(entry, false));
+    const inPi = await findPiPackages({ home: getHome(io), agentDir, entries });
+    return inPi.flatMap((entry) => toWanted(entry, false));
   }
   if (args.positionals.length > 0) {
     return args.positionals.map((typed) => {

@@ -11,8 +11,8 @@ export async function askGateway(io: Io, request: Record<string, unknown>): Prom
     return await askControl(getGatewayFiles(agentDir).control, request);
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== "unresponsive") throw error;
-    const found = await findGateway(agentDir);
-    throw new Error(`${error.message}${found ? ` If it stays so, end it: kill -9 ${found.pid}` : ""}`, {
+    const gateway = await findGateway(agentDir);
+    throw new Error(`${error.message}${gateway ? ` If it stays so, end it: kill -9 ${gateway.pid}` : ""}`, {
       cause: error,
     });
   }

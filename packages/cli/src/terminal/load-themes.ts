@@ -40,9 +40,9 @@ export async function loadThemes(places: ThemePlaces): Promise<LoadedThemes> {
   const paths: string[] = [];
   for (const root of roots) {
     const isOptional = own.includes(root);
-    const found = await listThemes(root);
-    if (!found && !isOptional) loaded.problems.push(`There is no theme ${root}.`);
-    paths.push(...(found ?? []).filter((path) => filter.includes(path)));
+    const files = await listThemes(root);
+    if (!files && !isOptional) loaded.problems.push(`There is no theme ${root}.`);
+    paths.push(...(files ?? []).filter((path) => filter.includes(path)));
   }
   for (const path of new Set(paths)) await loadTheme(path, places, loaded);
   return loaded;

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { openSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { Socket } from "node:net";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
@@ -37,8 +38,9 @@ test.each([
     const run = await start(workspace, ["--mode", "json", "Wait."]);
     await waitForCommand(run, command);
     expect(await listLockHolders(workspace.agentDir)).toEqual([run.child.pid]);
-    const { code } = await endWith(run, signal);
-    expect(code).toBe(exitCode);
+    const end = await endWith(run, signal);
+    // As a shell reports it: on a busy machine a thread may hold the program, which the signal itself ends then.
+    expect(end.code ?? 128 + constants.signals[end.signal!]).toBe(exitCode);
     expect(isRunning(command)).toBe(false);
     expect(await listLockHolders(workspace.agentDir)).toEqual([0]);
     expect(await runPacked(workspace, ["-c", "-p", "Still there?"])).toMatchObject({ code: 0, out: "Here again.\n" });

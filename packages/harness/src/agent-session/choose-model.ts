@@ -5,6 +5,7 @@ import { describeUnlisted, withoutUndefined } from "@tau/ai/internal";
 import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
+import type { ExtensionProblem } from "../extensions/extension.ts";
 import type { DefaultModel } from "../models/defaults.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ScopedModel } from "../models/scope.ts";
@@ -17,21 +18,27 @@ interface ChosenModel extends ModelChoice {
   modelNotice: string | undefined;
 }
 
+export interface ChooseModelParts {
+  registry: ModelRegistry;
+  settings: SettingsManager;
+  sessionManager: SessionManager;
+  /** Why an extension may not have brought its models. */
+  extensionProblems: readonly ExtensionProblem[];
+}
+
 /** What is asked for, else what the session used, else one of the models to choose from, else what the settings say or can be used. */
 export async function chooseModel(
   params: AgentSessionParams,
-  {
-    registry,
-    settings,
-    sessionManager,
-  }: { registry: ModelRegistry; settings: SettingsManager; sessionManager: SessionManager },
+  { registry, settings, sessionManager, extensionProblems }: ChooseModelParts,
 ): Promise<ChosenModel> {
   const { defaultModel, defaultProvider, defaultThinkingLevel } = settings.get();
   const isNew = sessionManager.getEntryCount() === 0;
   const before = isNew ? undefined : await sessionManager.getChoices();
   const asked = parseLevel(params.thinkingLevel);
   const spec = params.model ?? (params.provider === undefined || isOf(before?.model, params.provider) ? undefined : "");
-  const named = typeof spec === "string" ? resolveSpec(registry, spec, params.provider) : undefined;
+  const problems = formatProblems(registry, extensionProblems);
+  const named =
+    typeof spec === "string" ? resolveSpec(registry, spec, { provider: params.provider, problems }) : undefined;
   const used = before?.model ? registry.find(before.model.provider, before.model.modelId) : undefined;
   const usual = () => registry.defaultModel(withoutUndefined({ defaultModel, defaultProvider }));
   const wanted = typeof params.model === "object" ? params.model : named?.model;
@@ -45,7 +52,7 @@ export async function chooseModel(
   const model = wanted ?? used ?? scoped?.model ?? usable;
   const usedLevel = before?.hasThinkingLevel ? parseThinkingLevel(before.thinkingLevel) : undefined;
   const noModelReason = isRefused
-    ? formatRefusal(fallback.reason, registry)
+    ? formatRefusal(fallback.reason, problems)
     : fallback?.kind === "none"
       ? fallback.message
       : "";
@@ -67,13 +74,17 @@ function chooseScoped(models: readonly ScopedModel[], usual: DefaultModel): Scop
 }
 
 /** What the settings ask for cannot be had. */
-function formatRefusal(reason: string | undefined, registry: ModelRegistry): string {
+function formatRefusal(reason: string | undefined, problems: string): string {
   const why = `The model that the settings ask for cannot be used. ${reason ?? ""}`.trimEnd();
-  return `${why} Name another one, or change the setting.${problemsIn(registry)}`;
+  return `${why} Name another one, or change the setting.${problems}`;
 }
 
-const problemsIn = (registry: ModelRegistry): string =>
-  registry.problems.map((problem) => `\n  ${formatFileProblem(problem)}`).join("");
+/** What models may be missing because of, each in a line of its own. */
+function formatProblems(registry: ModelRegistry, extensionProblems: readonly ExtensionProblem[]): string {
+  const files = registry.problems.map(formatFileProblem);
+  const extensions = extensionProblems.map(({ extension, message }) => `${extension}: ${message}`);
+  return [...files, ...extensions].map((line) => `\n  ${line}`).join("");
+}
 
 function lostModel(before: { provider: string; modelId: string } | null | undefined, model: Model | undefined) {
   if (!before || !model || (before.provider === model.provider && before.modelId === model.id)) return undefined;
@@ -100,9 +111,9 @@ export function formatUnlisted(model: Model): string | undefined {
 function resolveSpec(
   registry: ModelRegistry,
   spec: string,
-  provider: string | undefined,
+  { provider, problems }: { provider: string | undefined; problems: string },
 ): { model: Model; thinkingLevel?: ThinkingLevel } {
   const resolution = registry.resolve(spec, provider);
   if (resolution.kind === "resolved") return resolution;
-  throw new HarnessError("unknown_model", `${resolution.message}${problemsIn(registry)}`);
+  throw new HarnessError("unknown_model", `${resolution.message}${problems}`);
 }

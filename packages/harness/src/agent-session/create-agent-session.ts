@@ -74,7 +74,14 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       }),
     );
     await extensions.open(params.extensions?.start ?? { reason: "startup" });
-    const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
+    owned.add(() => extensions.current?.abandon());
+    const extensionProblems = extensions.current?.problems ?? [];
+    const { modelNotice, ...model } = await chooseModel(params, {
+      registry,
+      settings,
+      sessionManager,
+      extensionProblems,
+    });
     const keys = createUsedKeys({
       auth,
       registry,

@@ -39,8 +39,6 @@ const checkEveryMs = 1_000;
 export class SandboxGround {
   readonly place: SandboxPlace;
   readonly system: SystemFacts;
-  /** Variables that lead package managers to the cache of the workspace. */
-  readonly cacheVariables: Readonly<Record<string, string>>;
   readonly #options: GroundOptions;
   readonly #temporary: TemporaryDirectory;
   /** Of the workspace and of each other directory that commands may change, by its path. */
@@ -69,7 +67,6 @@ export class SandboxGround {
       temporary: this.#temporary.path,
       cache: real(cache),
     };
-    this.cacheVariables = getCacheVariables(this.place.cache);
     this.system = findSystemFacts(settings, options.temporaryDirectories);
     const aside = join(agentDir, "set-aside", workspace.replaceAll(/[^\w.-]+/g, "-").replace(/^-/, ""));
     this.#setAside = createSetAside(aside, ids);
@@ -112,6 +109,14 @@ export class SandboxGround {
         mounts = this.#getMounts(granted);
       },
     };
+  }
+
+  /** Variables that lead the package managers of a command to the cache of the workspace. */
+  getCacheVariables(argv: readonly string[]): Record<string, string> {
+    const { workspace, cache } = this.place;
+    const mayRunPnpm =
+      argv.some((text) => text.includes("pnpm")) || lookAtPath(join(workspace, "pnpm-lock.yaml")) !== undefined;
+    return getCacheVariables(cache, { mayRunPnpm });
   }
 
   #getMounts(granted: readonly string[]): readonly Mount[] {

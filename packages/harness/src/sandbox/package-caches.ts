@@ -9,7 +9,7 @@ import { join } from "node:path";
 const directories: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: "xdg",
   npm_config_cache: "npm",
-  npm_config_store_dir: "pnpm",
+  pnpm_config_store_dir: "pnpm",
   YARN_CACHE_FOLDER: "yarn",
   YARN_GLOBAL_FOLDER: "yarn-berry",
   BUN_INSTALL_CACHE_DIR: "bun",
@@ -36,5 +36,10 @@ const directories: Readonly<Record<string, string>> = {
 export const getCacheDirectory = (agentDir: string, workspace: string): string =>
   join(agentDir, "cache", createHash("sha256").update(workspace).digest("hex").slice(0, 16));
 
-export const getCacheVariables = (cache: string): Record<string, string> =>
-  Object.fromEntries(Object.entries(directories).map(([name, directory]) => [name, join(cache, directory)]));
+/** pnpm before version 11 reads this one. npm complains about it every time, so it is set only where pnpm may be run. */
+const olderPnpm = "npm_config_store_dir";
+
+export function getCacheVariables(cache: string, { mayRunPnpm }: { mayRunPnpm: boolean }): Record<string, string> {
+  const all = mayRunPnpm ? { ...directories, [olderPnpm]: directories["pnpm_config_store_dir"]! } : directories;
+  return Object.fromEntries(Object.entries(all).map(([name, directory]) => [name, join(cache, directory)]));
+}

@@ -119,7 +119,8 @@ class LazySandbox implements SessionSandbox {
       const createRequest = async (sockets: InnerSockets | undefined) => {
         network?.finish();
         network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
-        return { ...request, env: { ...toSandboxEnvironment(request.env, ground.cacheVariables), ...network?.env } };
+        const caches = ground.getCacheVariables(request.argv);
+        return { ...request, env: { ...toSandboxEnvironment(request.env, caches), ...network?.env } };
       };
       const way = await (apart ?? shared).enter(createRequest, plan);
       const finish = async (end?: CommandEnd) => {

@@ -262,6 +262,7 @@ describe.runIf(isWalled)("an isolated extension", () => {
     const host = await load(`export default (tau) => { tau.registerMessageRenderer("x", () => undefined);
       tau.registerProvider("p", { baseUrl: "http://x", streamSimple: () => {} });
       tau.registerTool({ name: "go", label: "l", description: "d", parameters: { type: "object" }, renderCall: () => undefined,
+        prepareArguments: (args) => args,
         execute: async (id, params, signal, update, ctx) => { ctx.ui.setFooter(() => ({})); ctx.ui.setWidget("w", () => ({}));
           const shown = await ctx.ui.custom(() => ({})); return { content: [{ type: "text", text: ctx.ui.theme.fg("accent", "plain") + String(shown) }] }; } }); };`);
     expect(await callTool(host, "go")).toBe("plainundefined");
@@ -271,6 +272,7 @@ describe.runIf(isWalled)("an isolated extension", () => {
       .toEqual([
         "a renderer of its own",
         "the renderer of its tool go",
+        "preparing the arguments of its tool go",
         "the provider p, which has functions of its own",
         "a footer of its own",
         "a widget that is a component",
@@ -309,6 +311,40 @@ describe.runIf(isWalled)("an isolated extension", () => {
     onTestFinished(() => extension.close());
     await extension.handlers.get("session_start")![0]!({ type: "session_start", reason: "startup" }, {} as never);
     expect(await callTool({ extension }, "go")).toBe("startup");
+  });
+
+  test("registers the same with other flags", async () => {
+    const code = `export default (tau) => { tau.registerFlag("loud", { type: "boolean", default: false });
+      if (tau.getFlag("loud")) tau.registerCommand("shout", { handler() {} });
+      tau.registerTool({ name: "go", label: "l", description: "d", parameters: { type: "object" }, execute: async () =>
+        ({ content: [{ type: "text", text: String(tau.getFlag("loud")) }] }) }); };`;
+    const host = await load(code, { ports: { flagValues: new Map([["loud", true]]) } });
+    expect([...host.extension.commands.keys()]).toEqual([]);
+    expect(await callTool(host, "go")).toBe("true");
+  });
+
+  test("finds a directory of its own where tau's is, and nobody is asked where that is", async () => {
+    const code = toolCode(
+      `fs.writeFileSync(process.env.TAU_DIR + "/a", "kept"); return fs.readFileSync(process.env.TAU_DIR + "/a", "utf8");`,
+      `import fs from "node:fs";`,
+    );
+    const host = await load(code, { ports: { env: { TAU_DIR: "/home/me/.tau" } } });
+    expect(await callTool(host, "go")).toBe("kept");
+    expect(host.denied()).toEqual([]);
+  });
+
+  test("is ended after what it begins while the session ends, also if the policy takes time", async () => {
+    const code = `export default (tau) => tau.on("session_shutdown", (event, { ui }) => {
+      ui.notify("bye"); tau.setSessionName("over"); });`;
+    const slow = { judge: () => new Promise<undefined>((done) => setTimeout(done, 50)), endCall: () => {} };
+    const createJudge = () => ({ ...slow, createFiles: () => createFiles() });
+    const { extension, asked } = await load(code, { ports: { createJudge } });
+    await extension.handlers.get("session_shutdown")![0]!({ type: "session_shutdown", reason: "quit" }, {} as never);
+    await extension.close();
+    expect(asked.toSorted()).toEqual([
+      ["notify", "bye", "info"],
+      ["setSessionName", "over"],
+    ]);
   });
 
   test("has all names of the models, and is told that asking one needs trust", async () => {

@@ -1,7 +1,11 @@
 /** Extensions in real sessions: what they are told and in which order, and what their answers do. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { Type } from "typebox";
 import { expect, onTestFinished, test } from "vitest";
+import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import type { ExtensionAPI, ExtensionContext, ExtensionFactory } from "../../src/extensions/index.ts";
 import { extensionEventNames } from "../../src/extensions/index.ts";
 import { createTestSession, type TestSessionParams } from "../../src/testing/index.ts";
@@ -546,4 +550,17 @@ test("a tool that replaces a built-in one is there, and nothing is said about it
   });
   expect(session.tools.find(({ name }) => name === "read")?.description).toBe("Mine");
   expect(session.notices).toEqual([]);
+});
+
+test("a session whose model is not there says what is wrong with its extensions, and ends them", async () => {
+  let api: ExtensionAPI | undefined;
+  const factory: ExtensionFactory = (tau) => {
+    api = tau;
+    tau.on("sesion_start" as "session_start", () => {});
+  };
+  const cwd = await mkdtemp(join(tmpdir(), "tau-no-model-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const opening = createAgentSession({ cwd, agentDir: cwd, model: "mine/one", extensions: { factories: [factory] } });
+  await expect(opening).rejects.toThrow(/There is no model "mine\/one".*\n {2}<inline:factory>: There is no event/);
+  expect(() => api!.getFlag("any")).toThrow("the extension was closed");
 });

@@ -1,11 +1,13 @@
 /** What the first process of a session's sandbox sets up for a command, one by one: most of it is one flag of one call. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
+import type { ConfinedLimits, SpawnRequest } from "@tau/tools";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { openHelper } from "../../src/sandbox/helper.ts";
+import { type Helper, openHelper } from "../../src/sandbox/helper.ts";
 import { getCapabilityMask, toBwrapArguments } from "../../src/sandbox/mounts.ts";
 import { findProgram } from "../../src/sandbox/programs.ts";
 import { createSystemCallFilter } from "../../src/sandbox/system-calls.ts";
@@ -38,7 +40,7 @@ for (const user of users) {
       "cat /proc/self/oom_score_adj /proc/self/autogroup; ulimit -n",
       "cut -d' ' -f5,6 /proc/$$/stat; echo $$ $PPID; cut -d' ' -f6 /proc/1/stat",
       "cat /proc/1/maps /proc/1/environ; readlink /proc/1/exe; echo end",
-      "kill -USR1 1; kill -TERM 1; kill -STOP 1; echo alive",
+      "env kill -q 9 -s USR1 1 2>/dev/null; kill -USR1 1; kill -TERM 1; kill -STOP 1; echo alive",
       "!echo SECRET >../home/.netrc; mkdir ../home/.gnupg; echo SECRET >../home/.gnupg/key; echo fine >.envrc; mkdir -p .vscode; echo fine >.vscode/tasks.json",
       "cat /proc/self/mountinfo; cat ~/.netrc; ls -ld ~/.gnupg",
       "cat /proc/self/autogroup",
@@ -97,8 +99,8 @@ test("a file system that is mounted outside later does not appear inside, where 
   expect(results[2]!.text).toMatch(/^fine[^]*Read-only/);
 });
 
-test("a mount that is made later keeps the flags of what it shows", async ({ skip }) => {
-  skip(users.length === 0 || base.helper === undefined);
+/** A helper without any plan of mounts. */
+async function open(): Promise<Helper> {
   const isRoot = users.includes("root");
   const parts = { mounts: [], machineWide: [], network: "none", isRoot, forHelper: true, filterDescriptor: 4 } as const;
   const helper = await openHelper({
@@ -109,14 +111,62 @@ test("a mount that is made later keeps the flags of what it shows", async ({ ski
     capabilities: getCapabilityMask(isRoot),
   });
   onTestFinished(() => helper.close());
+  return helper;
+}
+
+const noLimits = { maxFiles: undefined, maxProcesses: undefined };
+
+const start = async (
+  helper: Helper,
+  argv: SpawnRequest["argv"],
+  { cwd = "/", limits = noLimits as ConfinedLimits } = {},
+) => (await helper.start({ argv, cwd, env: { PATH: "/usr/bin:/bin" } }, limits))!;
+
+test("a mount that is made later keeps the flags of what it shows", async ({ skip }) => {
+  skip(users.length === 0 || base.helper === undefined);
+  const helper = await open();
   for (const path of ["/usr", "/sys"]) expect(await helper.mount("writable", path)).toBe(0);
-  const argv = ["cat", "/proc/self/mountinfo"] as const;
-  const started = await helper.start(
-    { argv, cwd: "/", env: { PATH: "/usr/bin:/bin" } },
-    { maxFiles: undefined, maxProcesses: undefined },
-  );
-  const mounts = parseMounts(await text(started!.stdout));
+  const { stdout } = await start(helper, ["cat", "/proc/self/mountinfo"]);
+  const mounts = parseMounts(await text(stdout));
   for (const path of ["/usr", "/sys"]) expect(mounts.get(path)).toEqual(expect.arrayContaining(["ro", "relatime"]));
+});
+
+test("a command that does not start says why, and one that is ended with all it started says so", async ({ skip }) => {
+  skip(users.length === 0 || base.helper === undefined);
+  const helper = await open();
+  const getExit = async (...request: Parameters<typeof start>) => (await start(...request)).exit;
+  expect(await getExit(helper, ["/nowhere/program"])).toMatchObject({ kind: "failed" });
+  expect(await getExit(helper, ["true"], { cwd: "/nowhere" })).toMatchObject({ kind: "failed" });
+  const child = await start(helper, ["sleep", "60"]);
+  child.killAll();
+  expect(await child.exit).toEqual({ kind: "signalled", signal: "SIGKILL" });
+});
+
+test("a socket that was handed over is closed in the helper, so that its end is the end of the connection", async ({
+  skip,
+}) => {
+  skip(users.length === 0 || base.helper === undefined);
+  const helper = await open();
+  const countDescriptors = async () => {
+    // Requests are answered one after the other, so that whatever came before is done.
+    await helper.mount("read-only", "/usr");
+    return readdirSync(`/proc/${helper.pid}/fd`).length;
+  };
+  const before = await countDescriptors();
+  const server = await helper.sockets.listen(0);
+  const connection = await helper.sockets.connect((server.address() as AddressInfo).port);
+  expect(await countDescriptors()).toBe(before);
+  connection.destroy();
+  server.close();
+});
+
+test("a command has the limits and the environment that are asked for", async ({ skip }) => {
+  skip(users.length === 0 || base.helper === undefined);
+  const limits = { maxFiles: 77, maxProcesses: 88 };
+  const helper = await open();
+  const { stdout } = await start(helper, ["bash", "-c", "ulimit -Hn; ulimit -Hu"], { limits });
+  expect(await text(stdout)).toBe("77\n88\n");
+  expect(await text((await start(helper, ["env"])).stdout)).toBe("PATH=/usr/bin:/bin\n");
 });
 
 /** A helper of its own is sent this, and then nothing more. Answers with its code. */
@@ -126,6 +176,8 @@ async function send(message: Buffer): Promise<number | null> {
     " ",
   );
   const child = spawn(findProgram("bwrap", "/nowhere")!, [...args, base.helper!, "3", "0", "4"], {
+    // A signal to a group must not be one to ours.
+    detached: true,
     stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
   });
   const channel = child.stdio[3] as Duplex;
@@ -150,10 +202,12 @@ test("a request that is not understood ends the helper, and with it the sandbox"
     "of no type": message(4, 0),
     "without its fields": message(8, signal, 1),
     "without the end of a text": message(12, mount, "r".charCodeAt(0), 0x61616161),
-    "for a slot that is not there": message(28, start, 99, 0, 0, 0, 0, 0),
+    "for a slot that is not there": message(32, start, 99, 0, 0, 0, 0, 0, 0),
   };
   const codes = await Promise.all(Object.entries(wrong).map(async ([what, bytes]) => [what, await send(bytes)]));
   expect(codes).toEqual(Object.keys(wrong).map((what) => [what, 70]));
   // A part of a request is none: its rest may be on the way.
   expect(await send(message(28, start, 99))).toBe(0);
+  // Nor is there anybody to signal in a slot where nothing was started yet.
+  expect(await send(message(16, signal, 1, 9, 1))).toBe(0);
 });

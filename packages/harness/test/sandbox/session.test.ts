@@ -204,11 +204,18 @@ for (const user of users) {
               "(cd ../outside; git init -q r; mkdir .vscode)",
               "echo evil >../outside/.envrc; echo evil >../outside/.vscode/tasks.json",
               "echo new >../outside/new && mkdir -p $npm_config_cache $CARGO_HOME && echo $npm_config_cache",
+              // npm complains about each variable for pnpm that begins as its own do.
+              "env | grep store_dir",
+              "env | grep store_dir; : pnpm",
+              "!touch pnpm-lock.yaml",
+              "env | grep store_dir",
             ],
           },
         ]);
         expect(results[2]).toMatchObject({ isError: false });
         expect(results[2]!.text).toContain(join(project, "agent", "cache"));
+        const stores = [3, 4, 6].map((index) => results[index]!.text.match(/^p?npm(?=_config_store_dir)/gm)?.sort());
+        expect(stores).toEqual([["pnpm"], ["npm", "pnpm"], ["npm", "pnpm"]]);
         expect(existsSync(join(project, "outside/.envrc"))).toBe(false);
         expect(existsSync(join(project, "outside/.vscode/tasks.json"))).toBe(false);
         expect(results[1]!.text).toContain(join(project, "outside/.envrc"));
@@ -231,7 +238,9 @@ for (const user of users) {
       test("lets a command clean up when it is aborted", async ({ skip }) => {
         skip(isMissing());
         const { project, session } = await prepare();
-        const commands = ["trap 'echo done >cleaned; exit' TERM; touch ready; sleep 60 & wait"];
+        // The shell itself waits for what it has started, which hears of the abort as well.
+        const inner = `trap "echo done >cleaned; exit" TERM; touch ready; sleep 60 & wait`;
+        const commands = [`trap : TERM; sh -c '${inner}'; exit`];
         await runSessions({ base, user }, [{ ...session, commands, abortOn: "ready" }]);
         expect(readFileSync(join(project, "ws/cleaned"), "utf8")).toBe("done\n");
       });

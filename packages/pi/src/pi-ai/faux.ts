@@ -1,7 +1,6 @@
 /** A provider that answers with what it was given, for tests. */
 import {
   type AssistantMessage,
-  AssistantMessageEventStream,
   type Context,
   emptyUsage,
   type Model,
@@ -11,6 +10,7 @@ import {
   type ToolCall,
   unregisterApiProviders,
 } from "@tau/ai";
+import { replay } from "./faux-replay.ts";
 import { estimateUsage } from "./faux-usage.ts";
 import { createProvider, type Provider } from "./provider.ts";
 import { registerApiProvider } from "./streams.ts";
@@ -39,6 +39,8 @@ export interface FauxOptions {
   models?: (Partial<Model> & { id: string })[];
   /** How many tokens of four characters a delta has: always the smaller number, 3 by default. */
   tokenSize?: { min?: number; max?: number };
+  /** Default: without pauses. */
+  tokensPerSecond?: number;
 }
 
 export const fauxText = (text: string): TextContent => ({ type: "text", text });
@@ -84,6 +86,7 @@ export function createFauxCore({
   provider = "faux",
   models = [{ id: "faux-1" }],
   tokenSize: { min: deltaTokens = 3 } = {},
+  tokensPerSecond,
 }: FauxOptions): FauxCore {
   const all = models.map((model) => toModel(model, api, provider)) as FauxCore["models"];
   const state: FauxState = { callCount: 0, deferredFetchCount: 0, cancelledDeferred: [] };
@@ -96,7 +99,8 @@ export function createFauxCore({
       if (next === undefined) throw new Error("No more faux responses queued");
       const answer = typeof next === "function" ? await next(context, options, state, model) : next;
       const usage = estimateUsage(answer, context, options ?? {}, prompts);
-      return replay({ ...answer, api, provider, model: model.id, usage }, deltaTokens * 4);
+      const pace = { deltaLength: Math.max(1, deltaTokens) * 4, tokensPerSecond, signal: options?.signal };
+      return replay({ ...answer, api, provider, model: model.id, usage }, pace);
     });
   return {
     api,
@@ -137,40 +141,3 @@ const toModel = (model: Partial<Model> & { id: string }, api: string, provider: 
   api,
   provider,
 });
-
-/** The events with which a provider would have sent the message. */
-function replay(message: AssistantMessage, deltaLength: number): AssistantMessageEventStream {
-  const stream = new AssistantMessageEventStream();
-  const partial: AssistantMessage = { ...message, content: [] };
-  if (message.stopReason !== "error" && message.stopReason !== "aborted") stream.push({ type: "start", partial });
-  message.content.forEach((block, contentIndex) => {
-    partial.content.push(block);
-    const position = { contentIndex, partial };
-    const sendDeltas = (type: "text_delta" | "thinking_delta" | "toolcall_delta", text: string) => {
-      for (const delta of split(text, deltaLength)) stream.push({ type, delta, ...position });
-    };
-    if (block.type === "text") {
-      stream.push({ type: "text_start", ...position });
-      sendDeltas("text_delta", block.text);
-      stream.push({ type: "text_end", content: block.text, ...position });
-    } else if (block.type === "thinking") {
-      stream.push({ type: "thinking_start", ...position });
-      sendDeltas("thinking_delta", block.thinking);
-      stream.push({ type: "thinking_end", content: block.thinking, ...position });
-    } else {
-      stream.push({ type: "toolcall_start", ...position });
-      sendDeltas("toolcall_delta", JSON.stringify(block.arguments));
-      stream.push({ type: "toolcall_end", toolCall: block, ...position });
-    }
-  });
-  const { stopReason } = message;
-  if (stopReason === "error" || stopReason === "aborted")
-    stream.push({ type: "error", reason: stopReason, error: message });
-  else stream.push({ type: "done", reason: stopReason, message });
-  return stream;
-}
-
-const split = (text: string, length: number): string[] =>
-  Array.from({ length: Math.max(1, Math.ceil(text.length / length)) }, (_, index) =>
-    text.slice(index * length, (index + 1) * length),
-  );

@@ -1,4 +1,5 @@
 /** pi's module `pi-ai/oauth`. Version 1.5 has only types in it; the functions are those of earlier versions. */
+import type { Model } from "@tau/ai";
 import { notThere } from "../not-there.ts";
 
 const why = "log in with /login or `tau auth login`; extensions bring a login of their own with registerProvider.";
@@ -29,6 +30,8 @@ export interface OAuthProvider {
   login?(callbacks: unknown): Promise<Record<string, unknown>>;
   refreshToken?(credentials: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
   getApiKey?(credentials: Record<string, unknown>): string;
+  /** Called with the models of all providers when its own are registered, if it is logged in. */
+  modifyModels?(models: Model[], credentials: Record<string, unknown>): Model[];
 }
 
 /** The logins of extensions. */

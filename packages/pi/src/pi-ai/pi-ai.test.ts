@@ -203,6 +203,31 @@ describe("requests", () => {
     );
     faux.unregister();
   });
+
+  test("a faux answer that is aborted has what was sent until then", async () => {
+    const faux = registerFauxProvider({ api: "faux-abort" });
+    const call = fauxToolCall("ls", { path: "." });
+    faux.setResponses([
+      fauxAssistantMessage([fauxText("first"), fauxText("x".repeat(20_000)), call]),
+      fauxAssistantMessage("b"),
+    ]);
+    const abort = new AbortController();
+    const stream = streamSimple(faux.getModel()!, { messages: [user] }, { signal: abort.signal });
+    const lengths: number[] = [];
+    for await (const event of stream) {
+      if (event.type !== "text_delta" || event.contentIndex === 0) continue;
+      lengths.push((event.partial.content[1] as { text: string }).text.length);
+      abort.abort();
+    }
+    const answer = await stream.result();
+    expect(lengths[0]).toBe(12);
+    expect(answer).toMatchObject({ stopReason: "aborted", errorMessage: "Request was aborted" });
+    expect(answer.content).toEqual([fauxText("first"), fauxText("x".repeat(lengths.at(-1)!))]);
+    expect(lengths.at(-1)).toBeLessThan(20_000);
+    const again = await streamSimple(faux.getModel()!, { messages: [user] }, { signal: abort.signal }).result();
+    expect(again).toMatchObject({ stopReason: "aborted", content: [] });
+    faux.unregister();
+  });
 });
 
 describe("collections of models", () => {

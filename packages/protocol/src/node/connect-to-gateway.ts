@@ -19,18 +19,18 @@ export interface ConnectToGatewayOptions extends Partial<Omit<GatewayClientOptio
  */
 export async function connectToGateway({ agentDir, ...options }: ConnectToGatewayOptions = {}): Promise<GatewayClient> {
   const directory = agentDir ?? getAgentDir();
-  const found = await findGateway(directory);
-  if (!found) {
+  const gateway = await findGateway(directory);
+  if (!gateway) {
     const message = "No gateway runs for this account. Start one with `tau gateway`.";
     throw new GatewayClientError({ code: "not_found", message, retryable: true });
   }
-  const { url = found.url } = options;
+  const { url = gateway.url } = options;
   const client = new GatewayClient({
-    ...(url === found.url && { createSocket: (address: string) => createOwnSocket(address, directory) }),
+    ...(url === gateway.url && { createSocket: (address: string) => createOwnSocket(address, directory) }),
     ...options,
     url,
-    deviceId: found.deviceId,
-    key: found.token,
+    deviceId: gateway.deviceId,
+    key: gateway.token,
   });
   try {
     await client.connect();

@@ -216,42 +216,42 @@ async function killMembers(tree: Tree, abovePid?: number): Promise<void> {
   const hasGroup = abovePid === undefined;
   if (hasGroup) child.signal("SIGSTOP", "group");
   const known = new Set<number>();
-  let found = await stopMembers(tree, startMs + maxKillMs, abovePid);
+  let stopped = await stopMembers(tree, startMs + maxKillMs, abovePid);
   for (let waitMs = passMs; ; waitMs = Math.min(2 * waitMs, 4 * passMs)) {
     if (hasGroup) child.signal("SIGKILL", "group");
-    await signalAll(tree, found, "SIGKILL");
-    const hasNew = [...found].some((pid) => !known.has(pid));
-    if (found.size === 0 || clock.monotonic() - startMs > (hasNew ? maxKillMs : killMs)) return;
-    for (const pid of found) known.add(pid);
+    await signalAll(tree, stopped, "SIGKILL");
+    const hasNew = [...stopped].some((pid) => !known.has(pid));
+    if (stopped.size === 0 || clock.monotonic() - startMs > (hasNew ? maxKillMs : killMs)) return;
+    for (const pid of stopped) known.add(pid);
     await sleep(clock, waitMs);
     // Environments are read once: that takes longest, and processes that were known by one have been killed.
-    found = await stopMembers(tree, startMs + maxKillMs, abovePid ?? 0);
+    stopped = await stopMembers(tree, startMs + maxKillMs, abovePid ?? 0);
   }
 }
 
 /** A stopped process starts no others, and still leads to its children, which it would not if it were killed at once. */
 async function stopMembers(tree: Tree, deadline: number, abovePid?: number): Promise<Set<number>> {
   const { table, clock } = tree;
-  const found = new Set<number>();
+  const stopped = new Set<number>();
   const dead = new Set<number>();
   const stop = async (look: number | undefined): Promise<boolean> => {
     const before = dead.size;
     const onMarked: Search["onMarked"] = ({ pid, isZombie }) => (isZombie ? dead.add(pid) : table.kill(pid, "SIGSTOP"));
-    const others = (await members(tree, look, { known: found, onMarked })).filter((pid) => !found.has(pid));
+    const others = (await members(tree, look, { known: stopped, onMarked })).filter((pid) => !stopped.has(pid));
     await signalAll(tree, others, "SIGSTOP");
-    for (const pid of others) found.add(pid);
+    for (const pid of others) stopped.add(pid);
     return others.length > 0 || dead.size > before;
   };
   await stop(abovePid);
   // A link of a chain of forks lives for a moment only, and then is one of the newest: a few quick looks catch it. One
   // that has died since the last look has left a next one. Where others are still dying, there will be another full look.
-  let left = found.size > 0 ? 1 : quickLooks;
+  let left = stopped.size > 0 ? 1 : quickLooks;
   while (left-- > 0 && clock.monotonic() < deadline) {
     await nextTurn();
     const lastPid = (await table.load())?.lastPid;
     if (lastPid !== undefined && (await stop(Math.max(0, lastPid - newestPids)))) left = quickLooks;
   }
-  return found;
+  return stopped;
 }
 
 /** A few at a time: there may be thousands, and other work waits. */

@@ -55,6 +55,7 @@ test("of the environment only what says how to write text is kept", () => {
     TZ: "UTC",
     PATH: "/usr/local/bin:/usr/bin:/bin",
     HOME: "/tmp/home",
+    TAU_DIR: "/tmp/home/.tau",
     TMPDIR: "/tmp",
   });
 });

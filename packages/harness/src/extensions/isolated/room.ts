@@ -21,7 +21,9 @@ export interface RoomFacts {
 /** A file system in memory, of this size: it does not count as memory of the process. */
 export const temporaryBytes = 64 * 1024 * 1024;
 export const temporaryDirectory = "/tmp";
-export const privateHome = `${temporaryDirectory}/home`;
+const privateHome = `${temporaryDirectory}/home`;
+/** Where the extension finds tau's directory; it has nothing of the user's. */
+const privateAgentDir = `${privateHome}/.tau`;
 
 interface RoomMount {
   readonly path: string;
@@ -54,7 +56,7 @@ export function toRoomArguments(facts: RoomFacts, descriptors: { filter: number;
     ...facts.system.flatMap((path) => ["--ro-bind", path, path]),
     ..."--proc /proc --dev /dev".split(" "),
     ...facts.machineWide.flatMap((path) => ["--ro-bind", path, path]),
-    ...`--size ${temporaryBytes} --tmpfs ${temporaryDirectory} --dir ${privateHome}`.split(" "),
+    ...`--size ${temporaryBytes} --tmpfs ${temporaryDirectory} --dir ${privateAgentDir}`.split(" "),
     ...inOrder(mounts).flatMap(({ args }) => args),
     // What is mounted needs places, so the directories for them are closed last.
     ...directories,
@@ -83,6 +85,7 @@ export function toRoomEnvironment(env: Readonly<Record<string, string | undefine
     ...Object.fromEntries(kept),
     PATH: "/usr/local/bin:/usr/bin:/bin",
     HOME: privateHome,
+    TAU_DIR: privateAgentDir,
     TMPDIR: temporaryDirectory,
   };
 }

@@ -5,6 +5,7 @@
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { Grants } from "../../policy/grants.ts";
 import { createJudge } from "../../policy/judge.ts";
+import type { Decide } from "../../policy/policy.ts";
 import type { Judging } from "../open-isolated.ts";
 
 export class ChangedInputs {
@@ -24,15 +25,29 @@ export class ChangedInputs {
     const names = this.#names.get(call.toolCall.id) ?? [];
     this.#names.delete(call.toolCall.id);
     for (const name of names) {
+      const parts = this.#judging.getJudgeParts();
       // What is granted to the extension must not be granted to the call of the model.
-      const parts = {
-        ...this.#judging.getJudgeParts(),
+      const judge = createJudge({
+        ...parts,
+        decide: nameExtension(parts.decide, name),
         grants: new Grants(),
-        subject: { kind: "extension" as const, name },
-      };
-      const verdict = await createJudge(parts)(call, signal);
+        subject: { kind: "extension", name },
+      });
+      const verdict = await judge(call, signal);
       if (verdict) return verdict;
     }
     return undefined;
   }
 }
+
+/** The call looks like one of the model, which may make it. */
+const nameExtension =
+  (decide: Decide, name: string): Decide =>
+  async (request) => {
+    const verdict = await decide(request);
+    if (verdict.kind === "allow") return verdict;
+    return {
+      ...verdict,
+      reason: `The extension ${name} changed this call and needs the permission too. ${verdict.reason}`,
+    };
+  };

@@ -299,6 +299,13 @@ export class SessionExtensions implements RunExtensions {
     this.#parts.loaded.providers.close();
   }
 
+  /** Ends extensions whose session could not be opened. Those of a session end with `close`. */
+  async abandon(): Promise<void> {
+    if (this.#bound) return;
+    for (const extension of this.list) await extension.close();
+    this.#parts.loaded.providers.close();
+  }
+
   /** Tells the user what is wrong with extensions, by their names. */
   report(extension: string, message: string): void {
     this.#parts.report({ extension, message });

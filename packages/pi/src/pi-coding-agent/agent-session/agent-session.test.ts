@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Agent, type AgentMessage } from "@tau/agent";
+import type { AssistantMessage } from "@tau/ai";
 import { call, type ScriptedModel, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { createEventBus, type ExtensionFactory } from "@tau/harness/extensions";
 import { convertToLlm } from "@tau/harness/session";
@@ -334,4 +335,65 @@ test("a compaction needs a key, and the statistics tell how full the context is"
   await expect(session.compact()).rejects.toThrow("No API key found for");
   expect(session.getSessionStats().contextUsage).toEqual(session.getContextUsage());
   expect(session.getContextUsage()).toMatchObject({ tokens: 0, percent: 0 });
+});
+
+const summarizeByExtension: ExtensionFactory = (pi) => {
+  pi.on("session_before_compact", ({ preparation: { firstKeptEntryId, tokensBefore } }) => ({
+    compaction: { summary: "SUMMARY", firstKeptEntryId, tokensBefore },
+  }));
+};
+/** In a later millisecond than the compaction before it. */
+const overflow: ScriptedTurn = async () => {
+  const start = Date.now();
+  await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(start);
+  return { failure: { kind: "context_overflow", message: "prompt is too long" } };
+};
+const getCompactions = (events: readonly AgentSessionEvent[]) =>
+  events.flatMap((event) => {
+    if (event.type === "auto_compaction_start") return [event.reason];
+    return event.type === "auto_compaction_end"
+      ? [event.errorMessage ?? (event.willRetry ? "sent again" : "kept")]
+      : [];
+  });
+
+test("a request that is too long is sent again once, in a compacted context", async () => {
+  const { session, events, model } = await createSession({
+    turns: [[text("one")], overflow, [text("two")], overflow, overflow],
+    factories: [summarizeByExtension],
+    settings: { compaction: { enabled: true, keepRecentTokens: 1 } },
+  });
+  await session.prompt("first");
+  await session.prompt("second");
+  expect(lines(session.messages).at(-1)).toBe("assistant: two");
+  expect(lines(model.asked[2]!.context.messages)[0]).toContain("SUMMARY");
+  expect(getCompactions(events)).toEqual(["overflow", "sent again"]);
+  await session.prompt("third");
+  expect(getCompactions(events).slice(2)).toEqual([
+    "overflow",
+    "sent again",
+    expect.stringContaining("Context overflow recovery failed after one compact-and-retry attempt."),
+  ]);
+  expect(model.left).toBe(0);
+});
+
+test("a context that an aborted answer filled is compacted before the next prompt", async () => {
+  const { session, events } = await createSession({
+    turns: [[text("one")], [text("two")]],
+    factories: [summarizeByExtension],
+    settings: { compaction: { enabled: true, keepRecentTokens: 1 } },
+  });
+  await session.prompt("first");
+  const last = session.messages.at(-1) as AssistantMessage;
+  Object.assign(last, { stopReason: "aborted", usage: { ...last.usage, totalTokens: 199_000 } });
+  await session.prompt("second");
+  expect(getCompactions(events)).toEqual(["threshold", "kept"]);
+  expect(session.messages[0]).toMatchObject({ role: "compactionSummary" });
+});
+
+test("a model with the level max alone counts as one with xhigh", async () => {
+  const { session, model } = await createSession({ turns: [] });
+  expect(session.supportsXhighThinking()).toBe(false);
+  session.agent.setModel({ ...model, reasoning: true, thinkingLevelMap: { max: "max" } });
+  expect(session.getAvailableThinkingLevels()).not.toContain("xhigh");
+  expect(session.supportsXhighThinking()).toBe(true);
 });

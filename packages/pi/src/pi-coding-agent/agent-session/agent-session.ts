@@ -63,6 +63,7 @@ export class AgentSession extends SessionBash {
     }
     this.addPendingBash();
     await this.#mustHaveKey();
+    await this.compactBeforePrompt();
     const message = createUserMessage(expanded, images);
     const messages: AgentMessage[] = [message, ...this.#asides.splice(0)];
     const start = await this.runner.emitBeforeAgentStart(expanded, images, this.systemPrompt);

@@ -6,11 +6,18 @@ import { isRetryableAssistantError } from "../../pi-ai/retry.ts";
 import { generateBranchSummary } from "../compaction/branch-summary.ts";
 import { compact, type CompactionResult } from "../compaction/compact.ts";
 import { prepareCompaction } from "../compaction/prepare.ts";
-import { calculateContextTokens, shouldCompact } from "../compaction/tokens.ts";
+import { getCompactionReason } from "./compaction-reason.ts";
 import { SessionState } from "./session-state.ts";
-import type { Activity } from "./types.ts";
+import type { Activity, AgentSessionEvent } from "./types.ts";
+
+const recoveryFailed =
+  "Context overflow recovery failed after one compact-and-retry attempt. " +
+  "Choose a model with a larger context, or begin a new session.";
 
 export abstract class SessionRuns extends SessionState {
+  /** Whether the context was compacted for the request that is being sent again. */
+  #isRecovering = false;
+
   async abort(): Promise<void> {
     this.abortRetry();
     this.agent.abort();
@@ -65,7 +72,10 @@ export abstract class SessionRuns extends SessionState {
       const { customType, content, display, details } = message;
       this.sessionManager.appendCustomMessageEntry(customType, content, display, details);
     } else this.sessionManager.appendMessage(message);
-    if (message.role !== "assistant" || message.stopReason === "error" || this.retryCount === 0) return;
+    if (message.role === "user") this.#isRecovering = false;
+    if (message.role !== "assistant" || message.stopReason === "error") return;
+    this.#isRecovering = false;
+    if (this.retryCount === 0) return;
     this.listeners.emit({ type: "auto_retry_end", success: true, attempt: this.retryCount });
     this.retryCount = 0;
   }
@@ -111,25 +121,57 @@ export abstract class SessionRuns extends SessionState {
   /** True if the run goes on: a request that was too long is sent again once, in a shorter context. */
   async #tryCompaction(): Promise<boolean> {
     const last = this.#getLastAnswer();
-    const { model } = this;
-    if (!last || !model || last.stopReason === "aborted" || !this.autoCompactionEnabled) return false;
-    const isOverflow = isContextOverflow(last, model.contextWindow);
-    const tokens = calculateContextTokens(last.usage);
-    const isFull = shouldCompact(tokens, model.contextWindow, this.settingsManager.getCompactionSettings());
-    if (!isOverflow && (last.stopReason === "error" || !isFull)) return false;
-    const reason = isOverflow ? "overflow" : "threshold";
-    this.listeners.emit({ type: "auto_compaction_start", reason });
-    if (isOverflow) this.agent.replaceMessages(this.messages.slice(0, -1));
-    try {
-      const result = await this.compactNow();
-      this.listeners.emit({ type: "auto_compaction_end", result, aborted: false, willRetry: isOverflow });
-      return isOverflow || this.agent.hasQueuedMessages();
-    } catch (error) {
-      const errorMessage = getErrorMessage(error);
-      const aborted = errorMessage === "Compaction cancelled";
-      this.listeners.emit({ type: "auto_compaction_end", result: undefined, aborted, willRetry: false, errorMessage });
+    const reason = last && last.stopReason !== "aborted" ? this.#getCompactionReason(last) : undefined;
+    if (!last || !reason) return false;
+    const willRetry = reason === "overflow" && last.stopReason === "error";
+    if (willRetry && this.#isRecovering) {
+      this.#endCompaction({ errorMessage: recoveryFailed });
       return false;
     }
+    this.#isRecovering = willRetry;
+    if (!(await this.#compactFor(reason, willRetry))) return false;
+    if (!willRetry) return this.agent.hasQueuedMessages();
+    if (this.#getLastAnswer()) this.agent.replaceMessages(this.messages.slice(0, -1));
+    return true;
+  }
+
+  /** An answer that was aborted may have filled the context too. */
+  protected async compactBeforePrompt(): Promise<void> {
+    const last = this.messages.findLast((message) => message.role === "assistant");
+    const reason = last && this.#getCompactionReason(last);
+    if (reason && !this.#isRecovering) await this.#compactFor(reason, false);
+  }
+
+  #getCompactionReason(answer: AssistantMessage): "overflow" | "threshold" | undefined {
+    const { model, messages } = this;
+    const settings = this.settingsManager.getCompactionSettings();
+    return model && getCompactionReason(answer, { model, messages, branch: this.sessionManager.getBranch(), settings });
+  }
+
+  /** False if it failed. */
+  async #compactFor(reason: "overflow" | "threshold", willRetry: boolean): Promise<boolean> {
+    this.listeners.emit({ type: "auto_compaction_start", reason });
+    try {
+      this.#endCompaction({ result: await this.compactNow(), willRetry });
+      return true;
+    } catch (error) {
+      const message = getErrorMessage(error);
+      const prefix = reason === "overflow" ? "Context overflow recovery failed" : "Auto-compaction failed";
+      this.#endCompaction(
+        message === "Compaction cancelled" ? { aborted: true } : { errorMessage: `${prefix}: ${message}` },
+      );
+      return false;
+    }
+  }
+
+  #endCompaction(fields: Partial<Extract<AgentSessionEvent, { type: "auto_compaction_end" }>>): void {
+    this.listeners.emit({
+      type: "auto_compaction_end",
+      result: undefined,
+      aborted: false,
+      willRetry: false,
+      ...fields,
+    });
   }
 
   protected async compactNow(customInstructions?: string): Promise<CompactionResult> {

@@ -3,6 +3,7 @@ import type { Agent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "
 import { getSupportedThinkingLevels, type Model, modelsAreEqual } from "@tau/ai";
 import { Listeners } from "@tau/ai/internal";
 import { contentText } from "../../pi-ai/content.ts";
+import { supportsXhigh } from "../../pi-ai/thinking.ts";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -198,7 +199,7 @@ export abstract class SessionState {
   }
 
   supportsXhighThinking(): boolean {
-    return this.getAvailableThinkingLevels().includes("xhigh");
+    return this.model !== undefined && supportsXhigh(this.model);
   }
 
   supportsThinking(): boolean {

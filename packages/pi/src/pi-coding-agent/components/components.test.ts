@@ -32,6 +32,7 @@ import { TreeSelectorComponent } from "./tree-selector.ts";
 import { truncateToVisualLines } from "./visual-lines.ts";
 
 const [up, down, enter, escape, ctrlU, ctrlD, ctrlL] = ["\x1b[A", "\x1b[B", "\r", "\x1b", "\x15", "\x04", "\x0c"];
+const ctrlBackspace = "\x1b[127;5u";
 const plain = (component: { render(width: number): string[] }, width = 60) =>
   component.render(width).map((line) => stripTerminalSequences(line).trimEnd());
 const createTui = async () => new TUI(await VirtualTerminal.create(60, 20));
@@ -287,5 +288,51 @@ describe("sessions", () => {
     selector.handleInput(enter);
     expect(chosen).toEqual(["/b.jsonl"]);
     rmSync(directory, { recursive: true });
+  });
+
+  const open = (current: () => Promise<SessionInfo[]>, all = current, options = {}) => {
+    const ignore = () => {};
+    return new SessionSelectorComponent(current, all, ignore, ignore, ignore, ignore, options);
+  };
+
+  test("Ctrl+Backspace asks to delete only if nothing is searched", async () => {
+    const selector = open(async () => [info("a"), info("b")]);
+    await expect.poll(() => selector.getSessionList().getSelectedSessionPath()).toBe("/a.jsonl");
+    selector.handleInput("b");
+    selector.handleInput(ctrlBackspace);
+    expect(plain(selector).join("\n")).not.toContain("Delete session?");
+    selector.handleInput("\x7f");
+    selector.handleInput(ctrlBackspace);
+    expect(plain(selector).join("\n")).toContain("Delete session?");
+  });
+
+  test("a scope that is shown again waits for its load in progress", async () => {
+    let finish = (_sessions: SessionInfo[]) => {};
+    let loads = 0;
+    const all = () => {
+      loads++;
+      return new Promise<SessionInfo[]>((resolve) => (finish = resolve));
+    };
+    const selector = open(async () => [info("a")], all);
+    const list = selector.getSessionList();
+    await expect.poll(() => list.getSelectedSessionPath()).toBe("/a.jsonl");
+    for (let count = 0; count < 3; count++) selector.handleInput("\t");
+    finish([info("b")]);
+    await expect.poll(() => list.getSelectedSessionPath()).toBe("/b.jsonl");
+    expect(loads).toBe(1);
+    selector.handleInput("\t");
+    await expect.poll(() => list.getSelectedSessionPath()).toBe("/a.jsonl");
+    selector.handleInput("\t");
+    expect(loads).toBe(2);
+  });
+
+  test("the key for a new name is shown where sessions can be renamed", () => {
+    const load = async () => [];
+    const getText = (options: object) => plain(open(load, load, options), 100).join("\n");
+    expect(getText({})).toContain("ctrl+d delete");
+    expect(getText({})).not.toContain("rename");
+    expect(getText({ renameSession: async () => {} })).toContain("ctrl+r rename");
+    expect(getText({ showRenameHint: true })).toContain("ctrl+r rename");
+    expect(getText({ renameSession: async () => {}, showRenameHint: false })).not.toContain("rename");
   });
 });

@@ -15,13 +15,16 @@ const usualKeys: Readonly<Record<string, readonly string[]>> = {
   "app.session.togglePath": ["ctrl+p"],
   "app.session.rename": ["ctrl+r"],
   "app.session.delete": ["ctrl+d"],
+  "app.session.deleteNoninvasive": ["ctrl+backspace"],
 };
 
 export function isAction(data: string, action: string): boolean {
-  const keybindings = getKeybindings();
-  if (keybindings.matches(data, action as Keybinding)) return true;
-  if (keybindings.getKeys(action as Keybinding).length > 0) return false;
-  return (usualKeys[action] ?? []).some((key) => matchesKey(data, key as KeyId));
+  return getActionKeys(action).some((key) => matchesKey(data, key as KeyId));
+}
+
+export function getActionKeys(action: string): readonly string[] {
+  const keys = getKeybindings().getKeys(action as Keybinding);
+  return keys.length > 0 ? keys : (usualKeys[action] ?? []);
 }
 
 /** A character that belongs to a text; undefined for other keys. */

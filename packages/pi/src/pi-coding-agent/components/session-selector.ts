@@ -5,7 +5,8 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { SessionInfo } from "../session/list-sessions.ts";
 import { theme } from "../theme/theme.ts";
 import { DynamicBorder } from "./dynamic-border.ts";
-import { getTypedText, isAction } from "./keys.ts";
+import { rawKeyHint } from "./key-hints.ts";
+import { getActionKeys, getTypedText, isAction } from "./keys.ts";
 import { filterAndSortSessions, type NameFilter, type SortMode } from "./session-search.ts";
 
 const sortModes: readonly SortMode[] = ["threaded", "recent", "relevance"];
@@ -88,6 +89,7 @@ export class SessionList implements Component {
     } else if (isAction(data, "app.session.toggleNamedFilter")) {
       this.setNameFilter(this.#nameFilter === "all" ? "named" : "all");
     } else if (isAction(data, "app.session.delete")) this.#askToDelete(path);
+    else if (this.#query === "" && isAction(data, "app.session.deleteNoninvasive")) this.#askToDelete(path);
     else if (isAction(data, "app.session.rename")) {
       if (path !== undefined) this.onRenameSession?.(path);
     } else if (isAction(data, "tui.editor.deleteCharBackward")) this.#search(this.#query.slice(0, -1));
@@ -133,20 +135,35 @@ export class SessionList implements Component {
   }
 }
 
+type Scope = "current" | "all";
 type Load = (onProgress?: (loaded: number, total: number) => void) => Promise<SessionInfo[]>;
 
 interface Options {
   renameSession?: (sessionPath: string, currentName: string | undefined) => Promise<void>;
+  /** Default: if sessions can be renamed. */
   showRenameHint?: boolean;
 }
+
+const getHints = (canRename: boolean): string =>
+  [
+    ["tui.input.tab", "scope"],
+    ["app.session.toggleSort", "sort"],
+    ["app.session.toggleNamedFilter", "named"],
+    ["app.session.delete", "delete"],
+    ...(canRename ? [["app.session.rename", "rename"]] : []),
+  ]
+    .map(([action, description]) => rawKeyHint(getActionKeys(action!).join("/"), description!))
+    .join(" · ");
 
 export class SessionSelectorComponent extends Container {
   readonly #list: SessionList;
   readonly #title = new Text("", 1, 0);
-  readonly #loaders: Readonly<Record<"current" | "all", Load>>;
+  readonly #loaders: Readonly<Record<Scope, Load>>;
   readonly #requestRender: () => void;
   readonly #renameSession: Options["renameSession"];
-  #scope: "current" | "all" = "current";
+  /** The loads in progress, by scope. */
+  readonly #loading = new Map<Scope, Promise<SessionInfo[]>>();
+  #scope: Scope = "current";
   #sessions: readonly SessionInfo[] = [];
   #renaming: Input | undefined;
   focused = false;
@@ -158,7 +175,7 @@ export class SessionSelectorComponent extends Container {
     onCancel: () => void,
     _onExit: () => void,
     requestRender: () => void,
-    { renameSession }: Options = {},
+    { renameSession, showRenameHint = renameSession !== undefined }: Options = {},
     currentSessionFilePath?: string,
   ) {
     super();
@@ -179,11 +196,12 @@ export class SessionSelectorComponent extends Container {
     };
     this.#list.onDeleteSession = async (path) => {
       await unlink(path);
-      await this.#load();
+      await this.#reload();
     };
     this.#list.onRenameSession = (path) => this.#rename(path);
     this.addChild(new DynamicBorder());
     this.addChild(this.#title);
+    this.addChild(new Text(getHints(showRenameHint), 1, 0));
     this.addChild(new Spacer(1));
     this.addChild(this.#list);
     this.addChild(new DynamicBorder());
@@ -200,19 +218,31 @@ export class SessionSelectorComponent extends Container {
     else this.#renaming.handleInput(data);
   }
 
-  /** A list that comes late must not take the place of another scope's. */
+  /** A load in progress shows its list itself, if its scope is still or again the one that is shown. */
   async #load(): Promise<void> {
     const scope = this.#scope;
     this.#showScope();
+    if (this.#loading.has(scope)) return;
+    const loading = this.#loaders[scope]();
+    this.#loading.set(scope, loading);
+    const isShown = () => this.#loading.get(scope) === loading && scope === this.#scope;
     try {
-      const sessions = await this.#loaders[scope]();
-      if (scope !== this.#scope) return;
-      this.#sessions = sessions;
-      this.#list.setSessions(sessions);
+      const sessions = await loading;
+      if (isShown()) {
+        this.#sessions = sessions;
+        this.#list.setSessions(sessions);
+      }
     } catch (error) {
-      this.#show(theme.fg("error", `Failed to load sessions: ${getErrorMessage(error)}`));
+      if (isShown()) this.#show(theme.fg("error", `Failed to load sessions: ${getErrorMessage(error)}`));
     }
+    if (this.#loading.get(scope) === loading) this.#loading.delete(scope);
     this.#requestRender();
+  }
+
+  /** After a change, lists that are still being loaded do not count. */
+  async #reload(): Promise<void> {
+    this.#loading.clear();
+    await this.#load();
   }
 
   #showScope(): void {
@@ -234,7 +264,7 @@ export class SessionSelectorComponent extends Container {
       this.#endRename();
       if (name === "") return;
       rename(path, name)
-        .then(() => this.#load())
+        .then(() => this.#reload())
         .catch((error: unknown) => this.#show(theme.fg("error", getErrorMessage(error))));
     };
     this.#renaming = input;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Context, getModels } from "@tau/ai";
+import { type Context, getModels, type Model } from "@tau/ai";
 import { fauxAssistantMessage, createFauxCore } from "../../pi-ai/faux.ts";
 import { streamSimple } from "../../pi-ai/streams.ts";
 import { getCurrentSystemPrompt } from "../../pi-ai/transcript.ts";
@@ -82,6 +82,43 @@ test("what an extension registers stays after a refresh and goes when it is unre
   expect(registry.find("acme", "m")).toBeUndefined();
   expect(of(registry, "anthropic")[0]!.baseUrl).toBe(getModels("anthropic")[0]!.baseUrl);
   expect(() => registry.registerProvider("acme", { ...config, apiKey: undefined! })).toThrow('"apiKey" or "oauth"');
+});
+
+test("a base URL that is registered later counts for all models, also after a refresh", () => {
+  const registry = open({});
+  const models = [{ id: "own", baseUrl: "http://own" }, { id: "plain" }];
+  const getUrls = (name: string) => new Set(of(registry, name).map(({ baseUrl }) => baseUrl));
+  registry.registerProvider("acme", { baseUrl: "http://x", apiKey: "k", api: "openai-completions", models });
+  expect(getUrls("acme")).toEqual(new Set(["http://own", "http://x"]));
+  registry.registerProvider("acme", { headers: { "x-a": "1" } });
+  expect(getUrls("acme")).toEqual(new Set(["http://own", "http://x"]));
+  registry.registerProvider("acme", { baseUrl: "http://proxy" });
+  registry.registerProvider("anthropic", { baseUrl: "http://proxy", models: [] });
+  const check = () => {
+    expect(of(registry, "acme").map(({ id }) => id)).toEqual(["own", "plain"]);
+    expect(getUrls("acme")).toEqual(new Set(["http://proxy"]));
+    expect(of(registry, "anthropic")).toHaveLength(getModels("anthropic").length);
+  };
+  check();
+  registry.refresh();
+  check();
+});
+
+test("a login of an extension changes the models once it is logged in", () => {
+  const credential = { type: "oauth" as const, access: "a", refresh: "r", expires: 0, host: "http://mine" };
+  const auth = AuthStorage.inMemory();
+  const registry = open({}, auth);
+  const oauth = {
+    name: "Acme",
+    modifyModels: (models: Model[], { host }: Record<string, unknown>) =>
+      models.map((model) => (model.provider === "acme" ? { ...model, baseUrl: String(host) } : model)),
+  };
+  registry.registerProvider("acme", { baseUrl: "http://x", api: "openai-completions", models: [{ id: "m" }], oauth });
+  expect(registry.find("acme", "m")!.baseUrl).toBe("http://x");
+  auth.set("acme", credential);
+  registry.refresh();
+  expect(registry.find("acme", "m")!.baseUrl).toBe("http://mine");
+  registry.unregisterProvider("acme");
 });
 
 test("a provider with a stream function of its own answers, and is shown the prompt both ways", async () => {

@@ -114,8 +114,9 @@ export class ModelRegistry {
   /** With models, these are all that the provider has; without, its models are sent elsewhere or with other headers. */
   registerProvider(name: string, config: ProviderConfigInput): void {
     checkInput(name, config);
-    this.#registered.set(name, { ...this.#registered.get(name), ...config });
-    this.#apply(name, this.#registered.get(name)!);
+    const merged = mergeConfigs(this.#registered.get(name) ?? {}, config);
+    this.#registered.set(name, merged);
+    this.#apply(name, merged);
   }
 
   unregisterProvider(name: string): void {
@@ -132,8 +133,10 @@ export class ModelRegistry {
       registerApiProvider({ api: config.api, stream: streamSimple, streamSimple }, `provider:${name}`);
     }
     const own = this.#models.filter(({ provider }) => provider === name);
-    const replaced = config.models ? mergeProvider(name, [], config) : mergeProvider(name, own, config);
+    const replaced = mergeProvider(name, config.models?.length ? [] : own, config);
     this.#models = [...this.#models.filter(({ provider }) => provider !== name), ...replaced];
+    const credential = this.authStorage.get(name);
+    if (credential?.type === "oauth") this.#models = oauth?.modifyModels?.(this.#models, credential) ?? this.#models;
   }
 
   #getWrittenKey(provider: string): string | undefined {
@@ -144,6 +147,16 @@ export class ModelRegistry {
     const key = this.#getWrittenKey(provider);
     return key === undefined ? undefined : resolveConfigValue(key);
   }
+}
+
+/** A base URL without models is also that of the models registered before, even if they had their own. */
+function mergeConfigs(previous: ProviderConfigInput, config: ProviderConfigInput): ProviderConfigInput {
+  const { models: own, ...fields } = config;
+  if (own?.length) return { ...previous, ...config };
+  const models = previous.models?.map(({ baseUrl, ...model }) =>
+    baseUrl === undefined || fields.baseUrl !== undefined ? model : { ...model, baseUrl },
+  );
+  return { ...previous, ...fields, ...(models && { models }) };
 }
 
 function checkInput(name: string, { streamSimple, api, models, baseUrl, apiKey, oauth }: ProviderConfigInput): void {

@@ -110,6 +110,8 @@ export class CallAnswerer {
     const given = (hasSignal(name) ? { ...event, signal } : event) as unknown as Record<string, unknown>;
     const before = fields.map((field) => JSON.stringify(given[field]));
     const value = await handler(given as unknown as ExtensionEvent, this.#context);
+    // The process ends with the answer.
+    if (name === "session_shutdown") await this.#parts.link.whenDone();
     if (name === "user_bash" && isRecord(value) && value["operations"])
       throw new Error("Running commands with operations of its own needs trust.");
     const changed = fields.filter((field, position) => JSON.stringify(given[field]) !== before[position]);
@@ -123,7 +125,7 @@ export class CallAnswerer {
     if (known) return known;
     const { link } = this.#parts;
     // Whether it may log is the host's decision, and a tool does not wait for it.
-    const log = (level: string, text: string) => void link.call("log", [level, text]).catch(() => undefined);
+    const log = (level: string, text: string) => link.tell("log", [level, text]);
     const facilities = createFacilities(log);
     this.#facilities.set(name, facilities);
     return facilities;

@@ -37,6 +37,7 @@ export function describeRegistrations(
 
 function describeTool(tool: ToolDefinition, needsTrust: NeedsTrust): Manifest["tools"][number] {
   if (tool.renderCall || tool.renderResult) needsTrust.note(`the renderer of its tool ${tool.name}`);
+  if (tool.prepareArguments) needsTrust.note(`preparing the arguments of its tool ${tool.name}`);
   return {
     tool: pick(tool, toolDataKeys) as ToolData,
     phases: lifecyclePhases.filter((phase) => typeof tool[phase] === "function"),

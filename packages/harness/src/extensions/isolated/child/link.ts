@@ -6,6 +6,7 @@ import type { ChildMessage, HostcallFailure, HostMessage, SyncReply, SyncRequest
 
 const channelDescriptor = 3;
 const syncDescriptor = 4;
+const maxBegunMs = 1_000;
 
 /** What a hostcall of the extension fails with. */
 export class HostcallError extends Error {
@@ -33,6 +34,7 @@ export class HostLink {
   readonly #socket = new Socket({ fd: channelDescriptor, readable: true, writable: true });
   readonly #pending = new Map<number, Pending>();
   readonly #reads = new Map<string, unknown>();
+  readonly #begun = new Set<Promise<unknown>>();
   #lastId = 0;
 
   /** `receive` gets all messages but the ends of hostcalls. The process ends with the connection. */
@@ -70,6 +72,26 @@ export class HostLink {
       signal?.addEventListener("abort", cancel, { once: true });
       this.send({ type: "hostcall", id, method, args });
     });
+  }
+
+  /** Nobody waits for it, so nobody could catch its failure: it is denied, and the host has written that down. */
+  tell(method: string, args: readonly unknown[]): void {
+    this.begin(method, args).catch(() => undefined);
+  }
+
+  /** As `call`, for what the extension need not wait for. */
+  begin(method: string, args: readonly unknown[]): Promise<unknown> {
+    const work = this.call(method, args);
+    this.#begun.add(work);
+    return work.finally(() => this.#begun.delete(work));
+  }
+
+  /** Resolves when the host has done what was begun, or after a second: a person may be asked about it. */
+  async whenDone(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, maxBegunMs)));
+    await Promise.race([Promise.allSettled(this.#begun), late]);
+    clearTimeout(timer);
   }
 
   /** Waits for the host without letting anything else happen in this process. Throws a `HostcallError`. */

@@ -56,12 +56,14 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
   const session = createChildSession({ link, needsTrust, signals });
   const bus = createEventBus();
   let hasLoaded = false;
+  // While it loads, flags have their defaults: what it registers is remembered for runs with other flags.
+  const readFlag = (method: string, name: string) => (hasLoaded ? link.read(method, [name]) : undefined);
   const api = createApi({
     registrations,
     lifetime,
     getSession: () => (hasLoaded ? session : undefined),
-    flagValues: { get: (name: string) => link.read("flagValue", [name]) } as ReadonlyMap<string, boolean | string>,
-    findFlag: (name) => link.read("findFlag", [name]) as FlagDefinition | undefined,
+    flagValues: { get: (name: string) => readFlag("flagValue", name) } as ReadonlyMap<string, boolean | string>,
+    findFlag: (name) => readFlag("findFlag", name) as FlagDefinition | undefined,
     listMcpServers: () => link.read("getMcpServers") as ReturnType<ExtensionAPI["getMcpServers"]>,
     events: shareBus(bus, link),
     report,
@@ -127,7 +129,7 @@ async function load(link: HostLink, { loadShared }: ChildParts, { path, root }: 
       return { factory: loaded.factory };
     case "object": {
       // Whether it may log is the host's decision, and nobody waits for it.
-      const log = (level: ToolLogLevel, text: string) => void link.call("log", [level, text]).catch(() => undefined);
+      const log = (level: ToolLogLevel, text: string) => link.tell("log", [level, text]);
       return { factory: toFactory(loaded.object, log), capabilities: getCapabilities(loaded.object) };
     }
   }
@@ -154,8 +156,8 @@ function noticing(api: ExtensionAPI, changed: () => void): ExtensionAPI {
 /** Listeners are here; what is said goes to all extensions through the host, which also brings it back here. */
 const shareBus = (bus: EventBus, link: HostLink): EventBus => ({
   on(channel, handler) {
-    void link.call("bus.on", [channel]).catch(() => undefined);
+    link.tell("bus.on", [channel]);
     return bus.on(channel, handler);
   },
-  emit: (channel, data) => void link.call("bus.emit", [channel, data]).catch(() => undefined),
+  emit: (channel, data) => link.tell("bus.emit", [channel, data]),
 });

@@ -20,6 +20,7 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
   const read = (method: string, ...args: unknown[]) => link.read(method, args) as never;
   const act = (method: string, ...args: unknown[]) => link.callSync(method, args) as never;
   const call = (method: string, ...args: unknown[]) => link.call(method, args) as Promise<never>;
+  const begin = (method: string, ...args: unknown[]) => link.begin(method, args) as Promise<never>;
   const ui = createChildUi(link, needsTrust);
   return {
     get cwd() {
@@ -52,9 +53,9 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
 
     sendMessage: (message, options) => call("sendMessage", message, options),
     sendUserMessage: (content, options) => call("sendUserMessage", content, options),
-    appendEntry: (customType, data) => call("appendEntry", customType, data),
-    setSessionName: (name) => call("setSessionName", name),
-    setLabel: (entryId, label) => call("setLabel", entryId, label),
+    appendEntry: (customType, data) => begin("appendEntry", customType, data),
+    setSessionName: (name) => begin("setSessionName", name),
+    setLabel: (entryId, label) => begin("setLabel", entryId, label),
 
     exec: (command, args, { signal, ...options }) =>
       link.call("exec", [command, args, options], { signal }) as Promise<ExecResult>,

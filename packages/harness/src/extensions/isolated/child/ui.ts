@@ -10,9 +10,7 @@ export function createChildUi(link: HostLink, needsTrust: NeedsTrust): Extension
       ? undefined
       : await link.call(`ui.${method}`, [...args, timeout === undefined ? {} : { timeout }], { signal });
   const askText = (...question: Parameters<typeof ask>) => ask(...question) as Promise<string | undefined>;
-  /** Nobody waits for it, so nobody could catch its failure: it is denied, and the host has written that down. */
-  const tell = (method: string, ...args: unknown[]): void =>
-    void link.call(`ui.${method}`, args).catch(() => undefined);
+  const tell = (method: string, ...args: unknown[]): void => link.tell(`ui.${method}`, args);
   const read = (method: string, ...args: unknown[]) => link.read(`ui.${method}`, args) as never;
   return {
     select: (title, options, dialog) => askText("select", [title, options], dialog),
