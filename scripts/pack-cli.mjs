@@ -6,7 +6,9 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { buildPage } from "./build-page.mjs";
 import { buildProgram, nativeDependencies } from "./build-program.mjs";
+import { buildSandboxHelper } from "./build-sandbox-helper.mjs";
 
 const root = join(import.meta.dirname, "..");
 const cli = join(root, "packages", "cli");
@@ -18,6 +20,9 @@ export async function packCli(directory) {
   const stage = mkdtempSync(join(tmpdir(), "tau-pack-"));
   try {
     for (const name of ["README.md", "LICENSE"]) cpSync(join(cli, name), join(stage, name));
+    // The program takes what is there of them, and works without.
+    buildSandboxHelper();
+    if (!existsSync(join(root, "packages", "web", "dist"))) await buildPage();
     const inputs = await buildProgram(join(stage, "dist"));
     const manifest = packedManifest(readJson(join(cli, "package.json")));
     writeJson(join(stage, "package.json"), manifest);

@@ -13,7 +13,7 @@ async function startGateway(workspace: Workspace): Promise<Started> {
   return started;
 }
 
-test("a killed gateway does not keep the next from starting, with the same token", async () => {
+test("a killed gateway does not keep the next from starting, with the same token and the page", async () => {
   const workspace = await createWorkspace();
   const first = await startGateway(workspace);
   const found = await findGateway(workspace.agentDir);
@@ -26,6 +26,7 @@ test("a killed gateway does not keep the next from starting, with the same token
   const again = await findGateway(workspace.agentDir);
   expect(again).toMatchObject({ pid: second.child.pid, token: found!.token });
   (await connectRaw(again!.url, { token: again!.token })).close();
+  expect((await fetch(again!.url.replace(/^ws/, "http"))).status).toBe(200);
   second.child.kill("SIGTERM");
   expect(await second.ended).toMatchObject({ code: 0, signal: null });
   expect(await findGateway(workspace.agentDir)).toBeUndefined();

@@ -110,6 +110,22 @@ test("our tools run under the policy of a session that nobody attends", async ()
   expect(result).toMatchObject({ role: "toolResult", isError: true });
 });
 
+test("what a program says is told as it is, also if it looks like a command or a template", async () => {
+  let calls = 0;
+  const extension = (tau: { registerCommand: (name: string, command: object) => void }) =>
+    tau.registerCommand("work", { description: "Works", handler: async () => void calls++ });
+  const script = scriptedModel([[text("One.")], [text("Two.")]]);
+  const params = { extensions: { factories: [extension] } } as never;
+  const { openai, agentDir } = await openChat({ model: script, params });
+  await mkdir(join(agentDir, "prompts"), { recursive: true });
+  await writeFile(join(agentDir, "prompts", "review.md"), "Review everything.");
+  const said = ["/work now", "/review it"];
+  for (const message of said) await openai.chat.completions.create(say(message));
+  const told = script.asked.map(({ context }) => JSON.stringify(context.messages.at(-1)));
+  expect(told).toEqual(said.map((message) => expect.stringContaining(message)));
+  expect(calls).toBe(0);
+});
+
 test("an image is shown to the model", async () => {
   const script = scriptedModel([[text("A dot.")]]);
   const { openai } = await openChat({ model: script });

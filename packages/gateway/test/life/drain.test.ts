@@ -54,7 +54,11 @@ test("clients are told, nothing new begins, and the run comes to its end", async
       return running;
     })
     .toBe(0);
+  // One that does not answer is cut off, and waited for.
+  client.socket.pause();
   await gateway.stop();
+  expect(gateway.parts.connections.list()).toEqual([]);
+  client.socket.resume();
   expect(await client.closed).toBe(1001);
 });
 

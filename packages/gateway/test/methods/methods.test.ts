@@ -142,8 +142,10 @@ describe("commands of a session", () => {
   });
 
   test("show what bash prints while it runs, to the client that asked", async () => {
-    const { client, connect, workspace } = await open();
+    const { client, connect, workspace, gateway } = await open();
     const sessionId = await create(client, workspace);
+    const { authStorage } = gateway.parts.sessions.find(sessionId)!.hosted.session;
+    authStorage.setRuntimeApiKey("scripted", "key-0123456789abcdef");
     const other = await connect();
     await other.must("sessions.subscribe", { sessionId });
     const result = await client.must("session.bash", { sessionId, command: "echo one; echo two" });
@@ -157,6 +159,10 @@ describe("commands of a session", () => {
     ).toContain("two");
     expect(getOutput(client)[0]).toMatchObject({ sessionId, id: expect.any(String) as unknown });
     expect(getOutput(other)).toEqual([]);
+    // What could have become a key is sent when nothing follows it.
+    await client.must("session.bash", { sessionId, command: "printf 'It begins with key-0123'" });
+    const deltas = getOutput(client).map(({ delta }) => delta);
+    expect(deltas.join("")).toMatch(/It begins with key-0123$/);
   });
 });
 
@@ -234,6 +240,24 @@ describe("scopes of tools", () => {
     expect(hosted.view.live.denials).toEqual([]);
     const results = hosted.session.messages.filter((message) => message.role === "toolResult");
     expect(results.map((message) => (message as { isError: boolean }).isError)).toEqual([true, false]);
+  });
+
+  test("are those that everybody has whose messages are told together", async () => {
+    const clock = createFakeClock(Date.now());
+    const { client, connect, workspace, gateway } = await open({
+      model: scriptedModel([[call("deploy")], [text("Done.")]]),
+      params: { customTools: [deploy], decide: allowAll },
+      settings: { gateway: { queue: { mode: "collect" } } },
+      options: { clock },
+    });
+    const sessionId = await create(client, workspace);
+    const writer = await connect({ scopes: ["read", "write"] });
+    await client.must("session.prompt", { sessionId, message: "Deploy." });
+    await writer.must("session.prompt", { sessionId, message: "Now." });
+    await clock.advance(1_000);
+    const { hosted } = gateway.parts.sessions.find(sessionId)!;
+    await expect.poll(() => hosted.session.messages.map(({ role }) => role).join()).toMatch(/toolResult,assistant$/);
+    expect(hosted.view.live.denials).toMatchObject([{ toolName: "deploy" }]);
   });
 });
 

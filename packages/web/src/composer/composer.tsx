@@ -11,7 +11,6 @@ import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
 import { type AttachedImage, attachImages } from "./attach-image.ts";
 import { listImages, useDroppedFiles } from "./dropped-files.ts";
-import { useGrowingField } from "./growing-field.ts";
 import { Outgoing } from "./outgoing.tsx";
 import { sendMessage } from "./send-message.ts";
 
@@ -33,7 +32,6 @@ export function Composer({ client, session, draft, isRunning }: ComposerProps) {
     if (draft.wantsFocus && !isCoarse()) field.current?.focus();
     draft.wantsFocus = false;
   }, [draft]);
-  useGrowingField(field, draft.text);
 
   const deliver = (isFollowUp: boolean) => {
     const kind = !isRunning ? "prompt" : isFollowUp ? "follow_up" : "steer";
@@ -86,17 +84,19 @@ export function Composer({ client, session, draft, isRunning }: ComposerProps) {
         images={draft.images}
         onRemove={(image) => (draft.images = draft.images.filter((other) => other !== image))}
       />
-      <textarea
-        id="message"
-        ref={field}
-        rows={1}
-        value={draft.text}
-        placeholder={isRunning ? (waits ? "Say this after the run" : "Say this now") : "What should be done?"}
-        aria-label="Message"
-        onInput={(event) => (draft.text = event.currentTarget.value)}
-        onKeyDown={onKey}
-        onPaste={onPaste}
-      />
+      <div class="growing" data-text={draft.text}>
+        <textarea
+          id="message"
+          ref={field}
+          rows={1}
+          value={draft.text}
+          placeholder={isRunning ? (waits ? "Say this after the run" : "Say this now") : "What should be done?"}
+          aria-label="Message"
+          onInput={(event) => (draft.text = event.currentTarget.value)}
+          onKeyDown={onKey}
+          onPaste={onPaste}
+        />
+      </div>
       <div class="composer-row">
         <label class="icon-button" title="Attach an image">
           <ImageIcon />

@@ -100,14 +100,25 @@ export function layoutCases(shared: Shared): void {
   });
 
   test("the field grows with what is written, and a long question does not make the page higher than the screen", async () => {
-    const { page } = await shared.begin([call("read", { path: "/etc/os-release" })], [text("Read.")]);
+    const long = [text(`${"A line.\n\n".repeat(40)}The last.`)];
+    const { page } = await shared.begin(long, [call("read", { path: "/etc/os-release" })], [text("Read.")]);
     onTestFinished(() => page.setViewportSize({ width: 1280, height: 800 }));
+    await say(page, "Say much.");
+    await waitForText(page, "The last.");
     const field = getField(page);
     const getHeights = () => field.evaluate(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight]);
     const [empty] = await getHeights();
     await field.fill("one\ntwo\nthree\nfour");
     const [full, content] = await getHeights();
     expect([full! > 2 * empty!, full]).toEqual([true, content]);
+    await field.fill("one\ntwo\nthree\nfour and more");
+    // Who writes did not scroll.
+    const getRest = () =>
+      page
+        .getByRole("log")
+        .evaluate(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight);
+    await expect.poll(getRest).toBeLessThanOrEqual(1);
+    expect(await page.getByRole("button", { name: "Go to the end" }).count()).toBe(0);
     // Firefox and Safari do not have it.
     expect(await field.evaluate((element) => getComputedStyle(element).getPropertyValue("field-sizing"))).toBe("fixed");
     // One line, until the phone is turned.
