@@ -173,7 +173,7 @@ export class AgentSession extends SessionBash {
     if (entry.parentId === null) {
       this.sessionManager.newSession(previousSessionFile === undefined ? {} : { parentSession: previousSessionFile });
     } else this.sessionManager.createBranchedSession(entry.parentId);
-    this.reloadMessages();
+    this.#openMessages();
     await this.runner.emit({ type: "session_fork", previousSessionFile });
     return { selectedText, cancelled: false };
   }
@@ -182,19 +182,21 @@ export class AgentSession extends SessionBash {
   async newSession(
     options: { parentSession?: string; setup?: (session: SessionManager) => Promise<void> } = {},
   ): Promise<boolean> {
+    const previousSessionFile = this.sessionFile;
     const verdict = await this.runner.emit({ type: "session_before_switch", reason: "new" });
     if (verdict?.["cancel"]) return false;
     await this.abort();
     const { parentSession } = options;
     this.sessionManager.newSession(parentSession === undefined ? {} : { parentSession });
+    this.sessionManager.appendThinkingLevelChange(this.thinkingLevel);
     await options.setup?.(this.sessionManager);
-    this.clearQueue();
-    this.reloadMessages();
-    await this.runner.emit({ type: "session_switch", reason: "new" });
+    this.#openMessages();
+    await this.runner.emit({ type: "session_switch", reason: "new", previousSessionFile });
     return true;
   }
 
   async switchSession(sessionPath: string): Promise<boolean> {
+    const previousSessionFile = this.sessionFile;
     const verdict = await this.runner.emit({
       type: "session_before_switch",
       reason: "resume",
@@ -203,13 +205,18 @@ export class AgentSession extends SessionBash {
     if (verdict?.["cancel"]) return false;
     await this.abort();
     this.sessionManager.setSessionFile(sessionPath);
-    this.clearQueue();
-    this.reloadMessages();
-    const { model } = this.sessionManager.buildSessionContext();
-    const found = model && this.modelRegistry.find(model.provider, model.modelId);
-    if (found) this.agent.setModel(found);
-    await this.runner.emit({ type: "session_switch", reason: "resume" });
+    this.#openMessages();
+    await this.runner.emit({ type: "session_switch", reason: "resume", previousSessionFile });
+    await this.restoreModel();
     return true;
+  }
+
+  /** What waited for another session is gone. */
+  #openMessages(): void {
+    this.clearQueue();
+    this.#asides = [];
+    this.agent.sessionId = this.sessionId;
+    this.reloadMessages();
   }
 
   async bindExtensions(bindings: {
