@@ -397,3 +397,31 @@ test("a model with the level max alone counts as one with xhigh", async () => {
   expect(session.getAvailableThinkingLevels()).not.toContain("xhigh");
   expect(session.supportsXhighThinking()).toBe(true);
 });
+
+test("a custom message in the tree is written anew, and an extension decides on labels and instructions", async () => {
+  const events: Record<string, unknown>[] = [];
+  const decide: ExtensionFactory = (pi) => {
+    pi.on("session_before_tree", ({ preparation }) => {
+      events.push(preparation as unknown as Record<string, unknown>);
+      return { label: "chosen", customInstructions: "keep the names" } as object;
+    });
+    pi.on("session_tree", (event) => void events.push(event as unknown as Record<string, unknown>));
+  };
+  const { session, model } = await createSession({
+    turns: [[text("one")], [text("two")], [text("SUMMARY")]],
+    factories: [decide],
+  });
+  await session.prompt("first");
+  await session.sendCustomMessage({ customType: "note", content: "a note", display: true });
+  await session.prompt("second");
+  const note = session.sessionManager.getEntries().find(({ type }) => type === "custom_message")!;
+  const options = { summarize: true, label: "mine" };
+  expect(await session.navigateTree(note.id, options)).toMatchObject({ editorText: "a note", cancelled: false });
+  expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "branchSummary"]);
+  expect(events).toEqual([
+    expect.objectContaining({ userWantsSummary: true, label: "mine" }),
+    expect.objectContaining({ fromExtension: false }),
+  ]);
+  expect(session.sessionManager.getEntries().at(-1)).toMatchObject({ type: "label", label: "chosen" });
+  expect(lines(model.asked[2]!.context.messages).join()).toContain("keep the names");
+});

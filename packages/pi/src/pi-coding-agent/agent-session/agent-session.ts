@@ -7,6 +7,7 @@ import type { AgentMessage, ThinkingLevel } from "@tau/agent";
 import { type ImageContent, type Model } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionUi } from "@tau/harness/extensions";
+import type { SessionEntry } from "@tau/harness/session";
 import { contentText } from "../../pi-ai/content.ts";
 import { collectEntriesForBranchSummary } from "../compaction/branch-summary.ts";
 import type { CommandActions, ContextActions, ExtensionActions } from "../extensions/extension.ts";
@@ -131,7 +132,7 @@ export class AgentSession extends SessionBash {
 
   async navigateTree(
     targetId: string,
-    options: { summarize?: boolean; customInstructions?: string; label?: string } = {},
+    options: { summarize?: boolean; customInstructions?: string; replaceInstructions?: boolean; label?: string } = {},
   ): Promise<{ editorText?: string; cancelled: boolean; aborted?: boolean; summaryEntry?: unknown }> {
     const session = this.sessionManager;
     const target = session.getEntry(targetId);
@@ -139,26 +140,38 @@ export class AgentSession extends SessionBash {
     const oldLeafId = session.getLeafId();
     if (oldLeafId === targetId) return { cancelled: false };
     const { entries, commonAncestorId } = collectEntriesForBranchSummary(session, oldLeafId, targetId);
-    const preparation = { targetId, oldLeafId, commonAncestorId, entriesToSummarize: entries };
+    const { summarize = false, customInstructions, replaceInstructions } = options;
+    const preparation = {
+      targetId,
+      oldLeafId,
+      commonAncestorId,
+      entriesToSummarize: entries,
+      userWantsSummary: summarize,
+      customInstructions,
+      replaceInstructions,
+      label: options.label,
+    };
     const signal = new AbortController().signal;
-    const event = { preparation: { ...preparation, userWantsSummary: options.summarize ?? false }, signal };
-    const verdict = await this.runner.emit({ type: "session_before_tree", ...event });
+    const verdict = await this.runner.emit({ type: "session_before_tree", preparation, signal });
     if (verdict?.["cancel"]) return { cancelled: true };
-    const isUser = target.type === "message" && target.message.role === "user";
-    const editorText = isUser ? contentText((target.message as { content: Content }).content) : undefined;
-    const newLeafId = isUser ? target.parentId : targetId;
+    const instructions = (verdict?.["customInstructions"] as string | undefined) ?? customInstructions;
+    const label = (verdict?.["label"] as string | undefined) ?? options.label;
+    const editorText = getEditableText(target);
+    const newLeafId = editorText === undefined ? targetId : target.parentId;
     const given = verdict?.["summary"] as { summary: string; details?: unknown } | undefined;
     let summaryId: string | undefined;
-    if (options.summarize && entries.length > 0) {
-      const summary = given ?? (await this.summarizeBranch(entries, options.customInstructions));
+    if (summarize && entries.length > 0) {
+      const summary = given ?? (await this.summarizeBranch(entries, instructions));
       if (!summary) return { cancelled: true, aborted: true };
       summaryId = session.branchWithSummary(newLeafId, summary.summary, summary.details, given !== undefined);
     } else if (newLeafId === null) session.resetLeaf();
     else session.branch(newLeafId);
-    if (options.label !== undefined) session.appendLabelChange(summaryId ?? targetId, options.label);
+    if (label !== undefined) session.appendLabelChange(summaryId ?? targetId, label);
     this.reloadMessages();
     const summaryEntry = summaryId === undefined ? undefined : session.getEntry(summaryId);
-    await this.runner.emit({ type: "session_tree", newLeafId: session.getLeafId(), oldLeafId, summaryEntry });
+    const fromExtension = summaryEntry ? given !== undefined : undefined;
+    const newLeaf = session.getLeafId();
+    await this.runner.emit({ type: "session_tree", newLeafId: newLeaf, oldLeafId, summaryEntry, fromExtension });
     return { cancelled: false, ...(editorText !== undefined && { editorText }), ...(summaryEntry && { summaryEntry }) };
   }
 
@@ -173,7 +186,7 @@ export class AgentSession extends SessionBash {
     if (entry.parentId === null) {
       this.sessionManager.newSession(previousSessionFile === undefined ? {} : { parentSession: previousSessionFile });
     } else this.sessionManager.createBranchedSession(entry.parentId);
-    this.reloadMessages();
+    this.#openMessages();
     await this.runner.emit({ type: "session_fork", previousSessionFile });
     return { selectedText, cancelled: false };
   }
@@ -182,19 +195,21 @@ export class AgentSession extends SessionBash {
   async newSession(
     options: { parentSession?: string; setup?: (session: SessionManager) => Promise<void> } = {},
   ): Promise<boolean> {
+    const previousSessionFile = this.sessionFile;
     const verdict = await this.runner.emit({ type: "session_before_switch", reason: "new" });
     if (verdict?.["cancel"]) return false;
     await this.abort();
     const { parentSession } = options;
     this.sessionManager.newSession(parentSession === undefined ? {} : { parentSession });
+    this.sessionManager.appendThinkingLevelChange(this.thinkingLevel);
     await options.setup?.(this.sessionManager);
-    this.clearQueue();
-    this.reloadMessages();
-    await this.runner.emit({ type: "session_switch", reason: "new" });
+    this.#openMessages();
+    await this.runner.emit({ type: "session_switch", reason: "new", previousSessionFile });
     return true;
   }
 
   async switchSession(sessionPath: string): Promise<boolean> {
+    const previousSessionFile = this.sessionFile;
     const verdict = await this.runner.emit({
       type: "session_before_switch",
       reason: "resume",
@@ -203,13 +218,18 @@ export class AgentSession extends SessionBash {
     if (verdict?.["cancel"]) return false;
     await this.abort();
     this.sessionManager.setSessionFile(sessionPath);
-    this.clearQueue();
-    this.reloadMessages();
-    const { model } = this.sessionManager.buildSessionContext();
-    const found = model && this.modelRegistry.find(model.provider, model.modelId);
-    if (found) this.agent.setModel(found);
-    await this.runner.emit({ type: "session_switch", reason: "resume" });
+    this.#openMessages();
+    await this.runner.emit({ type: "session_switch", reason: "resume", previousSessionFile });
+    await this.restoreModel();
     return true;
+  }
+
+  /** What waited for another session is gone. */
+  #openMessages(): void {
+    this.clearQueue();
+    this.#asides = [];
+    this.agent.sessionId = this.sessionId;
+    this.reloadMessages();
   }
 
   async bindExtensions(bindings: {
@@ -336,6 +356,12 @@ export class AgentSession extends SessionBash {
     }
     return true;
   }
+}
+
+/** A message of the user or of an extension is written anew, and the others stay. */
+function getEditableText(entry: SessionEntry): string | undefined {
+  if (entry.type === "custom_message") return contentText(entry.content, "");
+  return entry.type === "message" && entry.message.role === "user" ? contentText(entry.message.content) : undefined;
 }
 
 const createUserMessage = (text: string, images: readonly ImageContent[] = []): AgentMessage => ({

@@ -1,18 +1,20 @@
 /** pi's `createAgentSession`: a session from what is given, and defaults for the rest. */
 import { join } from "node:path";
-import type { AgentTool, ThinkingLevel } from "@tau/agent";
+import type { AgentOptions, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { Model } from "@tau/ai";
 import type { ToolDefinition } from "@tau/harness/extensions";
-import { convertToLlm } from "@tau/harness/session";
+import { convertToLlm, sessionDirectory } from "@tau/harness/session";
 import { Agent } from "../../pi-agent-core.ts";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import { getAgentDir } from "../config.ts";
 import type { LoadExtensionsResult } from "../extensions/extension.ts";
+import type { ExtensionRunner } from "../extensions/runner.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { DefaultResourceLoader } from "../resources/resource-loader.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
 import { AgentSession } from "./agent-session.ts";
+import { blockImages } from "./block-images.ts";
 import type { ResourceSource } from "./resource-source.ts";
 import type { ScopedModel } from "./types.ts";
 
@@ -46,22 +48,33 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
   const authStorage = options.authStorage ?? AuthStorage.create(join(agentDir, "auth.json"));
   const modelRegistry = options.modelRegistry ?? new ModelRegistry(authStorage, join(agentDir, "models.json"));
   const settingsManager = options.settingsManager ?? SettingsManager.create(cwd, agentDir);
-  const sessionManager = options.sessionManager ?? SessionManager.create(cwd);
+  const sessionManager = options.sessionManager ?? SessionManager.create(cwd, sessionDirectory(cwd, agentDir));
   const resourceLoader = options.resourceLoader ?? (await loadResources({ cwd, agentDir, settingsManager }));
   const context = sessionManager.buildSessionContext();
   const hasHistory = context.messages.length > 0;
   const stored =
     hasHistory && context.model ? modelRegistry.find(context.model.provider, context.model.modelId) : undefined;
   const model = options.model ?? stored ?? chooseModel(modelRegistry, settingsManager);
+  const hasLevel = sessionManager.getBranch().some(({ type }) => type === "thinking_level_change");
   const level =
-    options.thinkingLevel ?? (hasHistory ? context.thinkingLevel : settingsManager.getDefaultThinkingLevel?.());
+    options.thinkingLevel ??
+    (hasHistory && hasLevel ? context.thinkingLevel : settingsManager.getDefaultThinkingLevel?.());
   const thinkingLevel = (model?.reasoning ? (level ?? "medium") : "off") as ThinkingLevel;
+  const extensionRunnerRef: { current?: ExtensionRunner } = {};
   const agent = new Agent({
     initialState: { ...(model && { model }), thinkingLevel, messages: context.messages, tools: [], systemPrompt: "" },
-    convertToLlm,
+    convertToLlm: (messages) => {
+      const converted = convertToLlm(messages);
+      return settingsManager.getBlockImages?.() ? blockImages(converted) : converted;
+    },
+    transformContext: async (messages) => (await extensionRunnerRef.current?.emitContext(messages)) ?? messages,
+    onPayload: async (payload) => (await extensionRunnerRef.current?.emitBeforeProviderRequest(payload)) ?? payload,
     getApiKey: (provider) => modelRegistry.getApiKeyForProvider(provider),
     sessionId: sessionManager.getSessionId(),
+    ...getAgentSettings(settingsManager),
   });
+  if (!hasHistory && model) sessionManager.appendModelChange(model.provider, model.id);
+  if (!hasHistory || !hasLevel) sessionManager.appendThinkingLevelChange(thinkingLevel);
   const session = new AgentSession({
     agent,
     sessionManager,
@@ -69,6 +82,7 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     cwd,
     modelRegistry,
     resourceLoader,
+    extensionRunnerRef,
     ...(options.scopedModels && { scopedModels: options.scopedModels }),
     ...(options.customTools && { customTools: options.customTools }),
     ...(options.tools && getToolChoice(options.tools)),
@@ -80,6 +94,17 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     extensionsResult: resourceLoader.getExtensions(),
     ...(fallback && { modelFallbackMessage: fallback }),
   };
+}
+
+/** Settings that are not set keep the defaults of the agent. */
+function getAgentSettings(settings: SettingsManager): Partial<AgentOptions> {
+  const values = {
+    steeringMode: settings.getSteeringMode?.(),
+    followUpMode: settings.getFollowUpMode?.(),
+    transport: settings.getTransport?.(),
+    thinkingBudgets: settings.getThinkingBudgets?.(),
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 function getToolChoice(tools: readonly (AgentTool | string)[]) {

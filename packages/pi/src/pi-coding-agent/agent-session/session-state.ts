@@ -1,6 +1,6 @@
 /** What a session is: its agent, its log, its model, its tools and its prompt. */
 import type { Agent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "@tau/agent";
-import { getSupportedThinkingLevels, type Model, modelsAreEqual } from "@tau/ai";
+import { clampThinkingLevel, getSupportedThinkingLevels, type Model, modelsAreEqual } from "@tau/ai";
 import { Listeners } from "@tau/ai/internal";
 import { contentText } from "../../pi-ai/content.ts";
 import { supportsXhigh } from "../../pi-ai/thinking.ts";
@@ -171,14 +171,36 @@ export abstract class SessionState {
     const key = await this.modelRegistry.getApiKey(model);
     if (!key) throw new Error(`No API key for ${model.provider}/${model.id}`);
     const previousModel = this.model;
-    const preferred = this.settingsManager.getDefaultThinkingLevel?.() as ThinkingLevel | undefined;
-    const current = this.supportsThinking() ? this.thinkingLevel : (preferred ?? "medium");
+    const current = this.supportsThinking() ? this.thinkingLevel : this.#getDefaultLevel();
     this.agent.setModel(model);
     this.sessionManager.appendModelChange(model.provider, model.id);
     this.settingsManager.setDefaultModelAndProvider(model.provider, model.id);
     this.setThinkingLevel(thinkingLevel ?? current);
     if (modelsAreEqual(model, previousModel)) return;
     await this.runner.emit({ type: "model_select", model, previousModel, source });
+  }
+
+  /** Takes the model and the thinking level of the session, or the level of the settings if it has none. */
+  protected async restoreModel(): Promise<void> {
+    const { model: stored, thinkingLevel } = this.sessionManager.buildSessionContext();
+    const previousModel = this.model;
+    const found = stored && this.modelRegistry.find(stored.provider, stored.modelId);
+    const model = found && this.modelRegistry.hasConfiguredAuth(found) ? found : undefined;
+    if (model) this.agent.setModel(model);
+    const hasLevel = this.sessionManager.getBranch().some(({ type }) => type === "thinking_level_change");
+    const level = this.#toSupportedLevel(hasLevel ? (thinkingLevel as ThinkingLevel) : this.#getDefaultLevel());
+    this.agent.setThinkingLevel(level);
+    if (!hasLevel || level !== thinkingLevel) this.sessionManager.appendThinkingLevelChange(level);
+    if (!model || modelsAreEqual(model, previousModel)) return;
+    await this.runner.emit({ type: "model_select", model, previousModel, source: "restore" });
+  }
+
+  #getDefaultLevel(): ThinkingLevel {
+    return (this.settingsManager.getDefaultThinkingLevel?.() as ThinkingLevel | undefined) ?? "medium";
+  }
+
+  #toSupportedLevel(level: ThinkingLevel): ThinkingLevel {
+    return this.model ? (clampThinkingLevel(this.model, level) as ThinkingLevel) : "off";
   }
 
   /** Takes what extensions have changed in the provider of the model. */
@@ -208,8 +230,7 @@ export abstract class SessionState {
 
   /** The nearest level that the model has. A model that cannot think leaves the settings as they are. */
   setThinkingLevel(level: ThinkingLevel): void {
-    const levels = this.getAvailableThinkingLevels();
-    const next = levels.includes(level) ? level : levels.at(-1)!;
+    const next = this.#toSupportedLevel(level);
     if (next === this.thinkingLevel) return;
     this.agent.setThinkingLevel(next);
     this.sessionManager.appendThinkingLevelChange(next);

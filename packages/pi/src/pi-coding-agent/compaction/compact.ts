@@ -1,6 +1,6 @@
 /** Summaries of conversations by a model. */
 import type { AgentMessage, StreamFn } from "@tau/agent";
-import { type Model, streamSimple, type Usage } from "@tau/ai";
+import { type Model, type ModelThinkingLevel, streamSimple, type Usage } from "@tau/ai";
 import { resolveCompactionSettings, summarise, summaryTokens, type SummaryTask } from "@tau/harness/session";
 import { formatFiles, listFiles } from "./file-operations.ts";
 import type { CompactionPreparation } from "./prepare.ts";
@@ -18,6 +18,8 @@ export interface SummaryRequest {
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
   streamFn?: StreamFn | undefined;
+  /** Counts for a model that can think. Default `off`. */
+  thinkingLevel?: ModelThinkingLevel | undefined;
 }
 
 /** Throws if the model gives no summary. */
@@ -26,11 +28,15 @@ export async function requestSummary(
   task: Pick<SummaryTask, "kind" | "messages" | "previousSummary" | "instructions"> & {
     reserveTokens?: number | undefined;
   },
-  { apiKey, headers, signal, streamFn = streamSimple }: SummaryRequest,
+  { apiKey, headers, signal, streamFn = streamSimple, thinkingLevel = "off" }: SummaryRequest,
 ): Promise<{ text: string; usage: Usage }> {
   const { reserveTokens, ...others } = task;
   const settings = resolveCompactionSettings(reserveTokens === undefined ? {} : { reserveTokens }, model);
-  const requestOptions = { ...(apiKey !== undefined && { apiKey }), ...(headers && { headers }) };
+  const requestOptions = {
+    ...(apiKey !== undefined && { apiKey }),
+    ...(headers && { headers }),
+    ...(model.reasoning && thinkingLevel !== "off" && { reasoning: thinkingLevel }),
+  };
   const summariser = { model, streamFn, requestOptions, ...(signal && { signal }) };
   const result = await summarise(summariser, { ...others, settings, maxTokens: summaryTokens(settings, model) });
   if (result.kind === "summary") return { text: result.summary, usage: result.usage };
@@ -47,7 +53,7 @@ type SummaryArguments = [
   signal?: AbortSignal,
   instructions?: string,
   previousSummary?: string,
-  thinkingLevel?: string,
+  thinkingLevel?: ModelThinkingLevel,
   streamFn?: StreamFn,
 ];
 
@@ -59,11 +65,11 @@ export async function generateSummaryWithUsage(
   ...rest: readonly unknown[]
 ): Promise<{ text: string; usage: Usage }> {
   const isOld = rest[0] instanceof AbortSignal || typeof rest[1] === "string";
-  const [headers, signal, instructions, previousSummary, , streamFn] = (
+  const [headers, signal, instructions, previousSummary, thinkingLevel, streamFn] = (
     isOld ? [undefined, ...rest] : rest
   ) as SummaryArguments;
   const task = { kind: "history" as const, messages, previousSummary, instructions, reserveTokens };
-  return await requestSummary(model, task, { apiKey, headers, signal, streamFn });
+  return await requestSummary(model, task, { apiKey, headers, signal, streamFn, thinkingLevel });
 }
 
 export async function generateSummary(
@@ -80,7 +86,7 @@ type CompactArguments = [
   headers?: Headers,
   instructions?: string,
   signal?: AbortSignal,
-  thinkingLevel?: string,
+  thinkingLevel?: ModelThinkingLevel,
   streamFn?: StreamFn,
 ];
 
@@ -92,9 +98,11 @@ export async function compact(
   ...rest: readonly unknown[]
 ): Promise<CompactionResult<{ readFiles: string[]; modifiedFiles: string[] }>> {
   const isOld = typeof rest[0] === "string" || rest[1] instanceof AbortSignal;
-  const [headers, instructions, signal, , streamFn] = (isOld ? [undefined, ...rest] : rest) as CompactArguments;
+  const [headers, instructions, signal, thinkingLevel, streamFn] = (
+    isOld ? [undefined, ...rest] : rest
+  ) as CompactArguments;
   const { messagesToSummarize, turnPrefixMessages, previousSummary, settings } = preparation;
-  const request = { apiKey, headers, signal, streamFn };
+  const request = { apiKey, headers, signal, streamFn, thinkingLevel };
   const { reserveTokens } = settings;
   const parts: string[] = [];
   if (messagesToSummarize.length > 0 || turnPrefixMessages.length === 0) {

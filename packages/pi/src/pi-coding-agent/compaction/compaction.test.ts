@@ -148,6 +148,21 @@ describe("summaries", () => {
     await expect(generateSummary([user("a")], scriptedModel([]), 1_000, "key")).rejects.toThrow("Summarization failed");
   });
 
+  test("a level of thinking counts for a model that can think", async () => {
+    const ask = async (reasoning: boolean, level?: string) => {
+      const model = scriptedModel([[text("ONE")]], { model: { reasoning } });
+      await generateSummary([user("a")], model, 1_000, "key", {}, undefined, undefined, undefined, level);
+      model.dispose();
+      return model.asked[0]!.options.reasoning;
+    };
+    expect(await ask(true, "high")).toBe("high");
+    expect([await ask(false, "high"), await ask(true, "off"), await ask(true)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   test("a branch that is left is summed up from where the branches part", async () => {
     const session = createSession(user("shared"));
     const shared = session.getLeafId()!;
