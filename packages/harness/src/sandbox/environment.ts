@@ -20,3 +20,14 @@ export function toSandboxEnvironment(env: Environment, caches: Environment): Rec
   const kept = Object.entries(env).filter(([name]) => !withoutMeaning.has(name));
   return { ...Object.fromEntries(kept), ...caches };
 }
+
+/**
+ * Package managers try again after pauses, npm for more than a minute. What is refused stays refused, and the person is
+ * asked about it only then.
+ */
+export const shorterPauses: Environment = {
+  PIP_RETRIES: "2",
+  CARGO_NET_RETRY: "1",
+  npm_config_fetch_retry_mintimeout: "1000",
+  npm_config_fetch_retry_maxtimeout: "5000",
+};

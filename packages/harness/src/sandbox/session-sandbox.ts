@@ -3,7 +3,7 @@ import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type CommandEnd, type CommandSandbox, type SandboxEntry, type SpawnRequest, ToolsError } from "@tau/tools";
 import { BwrapCommands } from "./bwrap-commands.ts";
-import { toSandboxEnvironment } from "./environment.ts";
+import { shorterPauses, toSandboxEnvironment } from "./environment.ts";
 import { getTemporaryDirectories } from "./temporary-files.ts";
 import { SandboxGround } from "./ground.ts";
 import { mayBeRefused } from "./refused-ports.ts";
@@ -120,7 +120,8 @@ class LazySandbox implements SessionSandbox {
         network?.finish();
         network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
         const caches = ground.getCacheVariables(request.argv);
-        return { ...request, env: { ...toSandboxEnvironment(request.env, caches), ...network?.env } };
+        const env = toSandboxEnvironment(request.env, caches);
+        return { ...request, env: network ? { ...shorterPauses, ...env, ...network.env } : env };
       };
       const way = await (apart ?? shared).enter(createRequest, plan);
       const finish = async (end?: CommandEnd) => {

@@ -96,21 +96,24 @@ for (const user of users) {
       test("curl, git and npm reach the hosts that are allowed, and no others", async ({ skip }) => {
         skip(isMissing());
         const settings = { network: { allow: [host] } };
-        const [curl, direct, git, npm, other] = await run(
+        const [curl, direct, git, npm, other, pauses] = await run(
           [
             `curl -sS http://${host}/hello`,
             `curl -sS --noproxy '*' http://${host}/hello`,
             `git clone -q http://${host}/repo.git copy && git -C copy log --oneline`,
             `npm view tau-sample version --registry http://${host}/`,
             `curl -sS http://${address}:1/hello && curl -sSf http://${address}:1/hello`,
+            "echo $npm_config_fetch_retry_mintimeout $PIP_RETRIES $CARGO_NET_RETRY",
           ],
-          { settings },
+          { settings, env: { CARGO_NET_RETRY: "7" } },
         );
         expect(curl).toMatchObject({ isError: false, text: expect.stringContaining("from outside") });
         expect(direct).toMatchObject({ isError: true });
         expect(git).toMatchObject({ isError: false, text: expect.stringContaining("over the proxy") });
         expect(npm).toMatchObject({ isError: false, text: expect.stringContaining("7.8.9") });
         expect(other!.refused).toMatchObject({ hosts: [`${address}:1`], paths: [], mayLeave: false });
+        // Nobody waits long for what is refused, unless the person wants it so.
+        expect(pauses!.text).toBe("1000 2 7");
       });
 
       test("pip and cargo reach a registry that is allowed, and a person is asked about one that is not", async ({
