@@ -1,5 +1,5 @@
 /** Runs the packed program in a pseudo terminal of 120 columns and 40 rows, and measures what it costs. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
 
@@ -51,6 +51,13 @@ export async function measureInTerminal(args, { home, workspace, drive, onStart 
 }
 
 const findChild = (pid) => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ")[0];
+
+/** How much CPU the threads of the program have used so far, in milliseconds. Those that have ended do not count. */
+export function readThreadsCpuMs(shell) {
+  const threads = `/proc/${findChild(shell)}/task`;
+  const readMs = (id) => Number(readFileSync(join(threads, id, "schedstat"), "utf8").split(" ")[0]) / 1e6;
+  return readdirSync(threads).reduce((sum, id) => sum + readMs(id), 0);
+}
 
 /** How much CPU the program has used so far, in milliseconds. The kernel counts in steps of 10 ms. */
 export function readCpuMs(shell) {
