@@ -55,9 +55,11 @@ test("every variable of the provider counts, whichever of them is used", () => {
 test("a key counts from its first use on, and a variable of the models file with the value that it has at the moment", () => {
   const changing: Record<string, string> = { MY_VAR: "first-value-1" };
   let used: readonly string[] = [];
+  // The same array as long as nothing changes, as the registry has it.
+  const written = ["Bearer $MY_VAR"];
   const keys = createUsedKeys({
     auth: { usedKeys: () => used },
-    registry: { writtenValues: () => ["Bearer $MY_VAR"] },
+    registry: { writtenValues: () => written },
     provider: "openai",
     env: changing,
   });
