@@ -198,7 +198,7 @@ export class NodeLink {
     else this.#refuse(from, parsed);
   }
 
-  /** Who waits for an answer is told. */
+  /** A call ends with a fault, here or at the other node, so that nothing waits for its answer. */
   #refuse(from: string, { problem, isCall, callId }: ParsedMessage & { kind: "wrong" }): void {
     const sentence = `The node ${from} and this one do not understand each other, and may have different versions: ${problem}`;
     if (callId === undefined) return this.#options.log(sentence);

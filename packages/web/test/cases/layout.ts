@@ -112,7 +112,7 @@ export function layoutCases(shared: Shared): void {
     const [full, content] = await getHeights();
     expect([full! > 2 * empty!, full]).toEqual([true, content]);
     await field.fill("one\ntwo\nthree\nfour and more");
-    // Who writes did not scroll.
+    // The transcript stays at its end while somebody writes.
     const getRest = () =>
       page
         .getByRole("log")

@@ -345,7 +345,7 @@ const summarizeByExtension: ExtensionFactory = (pi) => {
 /** In a later millisecond than the compaction before it. */
 const overflow: ScriptedTurn = async () => {
   const start = Date.now();
-  await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(start);
+  while (Date.now() === start) await new Promise((resolve) => void setImmediate(resolve));
   return { failure: { kind: "context_overflow", message: "prompt is too long" } };
 };
 const getCompactions = (events: readonly AgentSessionEvent[]) =>
