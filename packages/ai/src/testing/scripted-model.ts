@@ -108,13 +108,15 @@ async function playTurn(output: Output, turn: ResolvedTurn, turnNumber: number):
 
   const answer: ScriptedAnswer = Array.isArray(turn) ? { content: turn } : { content: [], ...turn };
   const deltaMs = options.tokensPerSecond ? 1_000 / options.tokensPerSecond : 0;
+  const started = clock.monotonic();
   let deltas = 0;
   for (const [key, block] of answer.content.entries()) {
     for (const writeDelta of getDeltas(draft, key, block)) {
       writeDelta();
       for (const event of draft.take()) stream.push(event);
       deltas++;
-      if (await isAbortedAfter(deltaMs)) return fail(aborted);
+      // Counted from the start, so that timers that fire late do not add up.
+      if (await isAbortedAfter(deltaMs && started + deltas * deltaMs - clock.monotonic())) return fail(aborted);
     }
     draft.close(key);
     for (const event of draft.take()) stream.push(event);
