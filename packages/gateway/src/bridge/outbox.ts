@@ -56,7 +56,7 @@ export class Outbox {
     if (bufferedBytes === 0) this.#waitingFrames = 0;
     else if (bufferedBytes + bytes.length > maxBufferedBytes || this.#waitingFrames >= maxWaitingFrames) return false;
     this.#waitingFrames++;
-    client.send(bytes);
+    client.send(bytes, frame.isDelta);
     return true;
   }
 

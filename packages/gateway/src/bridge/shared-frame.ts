@@ -1,5 +1,5 @@
 import type { HostEvent } from "@tau/harness/host";
-import { wrapEvent } from "@tau/protocol";
+import { isDelta, wrapEvent } from "@tau/protocol";
 import type { EventFrame } from "@tau/protocol/gateway";
 import type { EncodedFrame } from "../client.ts";
 
@@ -19,6 +19,10 @@ export class SharedFrame {
 
   get seq(): number {
     return this.#item.position.seq;
+  }
+
+  get isDelta(): boolean {
+    return this.#item.kind === "event" && isDelta(this.#item.event);
   }
 
   get bytes(): EncodedFrame {

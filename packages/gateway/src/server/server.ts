@@ -8,6 +8,7 @@ import { TLSSocket } from "node:tls";
 import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 import { WebSocketServer } from "ws";
+import { Rounds } from "../bridge/rounds.ts";
 import { GatewayError, toFault } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
 import { isLoopback, toLimitKey } from "./address.ts";
@@ -20,6 +21,7 @@ import { serveWithoutUpgrade } from "./plain-request.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { Route } from "./route.ts";
 import { ownRoutes } from "./routes.ts";
+import { holdMs } from "./held-writes.ts";
 import { SocketClient } from "./socket-client.ts";
 import { Sockets } from "./sockets.ts";
 
@@ -70,6 +72,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
   const routes = [...ownRoutes, ...(options.routes ?? [])];
   const page = new PageFiles(options.pageDirectory);
   const sockets = new Sockets(parts.clock);
+  const writes = new Rounds(parts.clock, holdMs);
   const connects = new RateLimit(
     { perSecond: serverLimits.connectsPerSecond, burst: serverLimits.connectBurst },
     parts.clock,
@@ -106,7 +109,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
     }
     upgrader.handleUpgrade(request, socket, head, (webSocket) => {
       const onKnown = (client: SocketClient) => sockets.markKnown(client);
-      sockets.add(new SocketClient({ webSocket, tcp: request.socket, address: key, parts, onKnown }), key);
+      sockets.add(new SocketClient({ webSocket, tcp: request.socket, address: key, parts, writes, onKnown }), key);
     });
   });
   server.on("clientError", (error, socket) => refuseClient(socket as Socket, error));

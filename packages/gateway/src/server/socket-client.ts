@@ -16,6 +16,7 @@ import {
 } from "@tau/protocol/gateway";
 import type { RawData, WebSocket } from "ws";
 import { createWrongTokenError } from "../auth/guesses.ts";
+import type { Rounds } from "../bridge/rounds.ts";
 import { type Client, type EncodedFrame, encodeFrame, maxBufferedBytes } from "../client.ts";
 import { GatewayError, toFault } from "../errors.ts";
 import { createStoppingError, mayBeginWork } from "../life/drain.ts";
@@ -31,6 +32,7 @@ import {
   maxReadsAtATime,
   maxRequestsAtATime,
 } from "./limits.ts";
+import { HeldWrites } from "./held-writes.ts";
 import { RequestQueue } from "./request-queue.ts";
 
 export interface SocketClientOptions {
@@ -40,6 +42,8 @@ export interface SocketClientOptions {
   /** What limits count by. */
   address: string;
   parts: GatewayParts;
+  /** When what waited is written, for all clients together. */
+  writes: Rounds;
   /** Called when it has said who it is. */
   onKnown: (client: SocketClient) => void;
 }
@@ -61,6 +65,7 @@ export class SocketClient implements Client {
   readonly #endConnect: () => void;
   #known: Known | undefined;
   readonly #requests: RequestQueue<RequestFrame>;
+  readonly #writes: HeldWrites;
   #missedPings = 0;
   /** How much the client had been sent at the last ping. */
   #sentBytes = 0;
@@ -68,6 +73,7 @@ export class SocketClient implements Client {
   constructor(options: SocketClientOptions) {
     const { webSocket, tcp, parts } = options;
     this.#options = options;
+    this.#writes = new HeldWrites(tcp, options.writes);
     this.connectionId = parts.ids();
     const cancelTimer = parts.clock.setTimer(connectMs, () => this.close(1008, "connect did not come in time"));
     const bytesBefore = tcp.bytesRead;
@@ -123,13 +129,17 @@ export class SocketClient implements Client {
     return this.#options.webSocket.bufferedAmount;
   }
 
-  send(frame: EncodedFrame): void {
-    if (this.#isOpen) this.#options.webSocket.send(frame, { binary: false });
+  send(frame: EncodedFrame, canWait = false): void {
+    if (!this.#isOpen) return;
+    this.#options.webSocket.send(frame, { binary: false });
+    if (canWait) this.#writes.hold();
+    else this.#writes.flush();
   }
 
   close(code: number, reason: string): void {
     const { webSocket, parts } = this.#options;
     webSocket.close(code, reason);
+    this.#writes.flush();
     // A client that does not read does not answer either.
     const cancel = parts.clock.setTimer(closeMs, () => this.terminate());
     webSocket.once("close", cancel);
