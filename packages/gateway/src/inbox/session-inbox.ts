@@ -78,7 +78,7 @@ export class SessionInbox {
     if (message.state === "waiting") {
       // The session's log may know it from before a crash. One that cannot be opened does not matter.
       const hosted = await this.#follower.open().catch(() => undefined);
-      if (this.#messages.isSettled(message.id)) return false;
+      if (!this.#messages.listUnsettled().some(({ id }) => id === message.id)) return false;
       if (this.#follower.isHanded(message)) return (await hosted?.session.removeQueued(getLogId(message))) ?? false;
     }
     await this.#messages.mustSettle(message, outcome);
