@@ -265,6 +265,22 @@ test("what waits when the gateway is stopped is said when it is started again", 
   await expect.poll(() => second.gateway.parts.inbox.counts).toEqual({ waiting: 0, dead: 0 });
 });
 
+test("a message is accepted also when the one that it takes the place of cannot be taken back", async () => {
+  const { gateway, sessionId, prompt, list, release, said, logged } = await open({ cap: 1, drop: "old" });
+  await prompt("Begin.");
+  await prompt("One.");
+  const { session } = (await gateway.parts.sessions.open(sessionId)).hosted;
+  session.removeQueued = () => Promise.reject(new Error("The disk is full."));
+  expect(await prompt("Two.")).toMatchObject({ disposition: "queued" });
+  expect((await list()).map(({ text: words, state }) => [words, state])).toEqual([
+    ["One.", "waiting"],
+    ["Two.", "waiting"],
+  ]);
+  expect(logged.join()).toContain("The disk is full.");
+  for (let run = 0; run < 3; run++) await release();
+  await expect.poll(said).toEqual(["Begin.", "One.", "Two."]);
+});
+
 test("a message that was said before a crash cannot be cancelled", async () => {
   const first = await openTestGateway({ model: scriptedModel([[text("Answered.")]]) });
   const client = await connectRaw(first.gateway.url, { token: first.token });

@@ -138,13 +138,18 @@ export class SessionInbox {
     return { messageId: message.id, answer };
   }
 
+  /** One that cannot be taken back out of the session is said: the message in its place is accepted already. */
   async #drop(message: StoredMessage, isUntold: boolean): Promise<void> {
     const reason = "Too many messages were waiting for this session.";
     const outcome: MessageOutcome = { kind: "dead", reason, ...(isUntold && { isUntold }) };
     const { session } = this.#follower;
     const remove = async () =>
       !this.#follower.isHanded(message) || (await session?.removeQueued(getLogId(message))) === true;
-    if (!(await this.#messages.settleIf(message, outcome, remove))) return;
+    const isDropped = await this.#messages.settleIf(message, outcome, remove).catch((error: unknown) => {
+      this.#parts.log(`A message could not be taken back: ${getErrorMessage(error)}`);
+      return false;
+    });
+    if (!isDropped) return;
     this.#answers.settle(message.id, { disposition: "accepted" });
     this.#tellLost(message, reason);
   }
