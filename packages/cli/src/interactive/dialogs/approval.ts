@@ -122,7 +122,7 @@ function listChoices({ choices }: Approval): SelectItem[] {
   const allowing = choices.map(({ choice, rule }, index) => ({
     value: String(index),
     label: choiceLabels[choice],
-    ...(rule !== undefined && { description: rule }),
+    ...(rule !== undefined && { description: toVisibleText(rule) }),
   }));
   return [{ value: "no", label: "No" }, { value: "message", label: "No, and tell the model why" }, ...allowing, later];
 }
