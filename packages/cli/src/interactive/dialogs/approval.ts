@@ -95,7 +95,7 @@ export class ApprovalDialog extends Container {
     else this.#list.handleInput(data);
   }
 
-  override handleMouse(event: TuiMouseEvent) {
+  override handleMouse(event: TuiMouseEvent): ReturnType<Container["handleMouse"]> {
     return this.#takesInput ? super.handleMouse(event) : undefined;
   }
 
