@@ -15,6 +15,9 @@ export interface OutgoingMessage {
 
 export type SendMessage = (message: Pick<OutgoingMessage, "text" | "images">) => Promise<void>;
 
+/** Gets the images that the message has already. */
+export type ReadImage = (others: readonly AttachedImage[]) => Promise<AttachedImage>;
+
 /** A message that arrives sooner is not shown twice. */
 const lateMs = 300;
 
@@ -63,19 +66,11 @@ export class Draft {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Adds an image. One is read after the other, because how large it may be depends on those that `read` is called with. */
-  attach(read: (others: readonly AttachedImage[]) => Promise<AttachedImage>): Promise<void> {
+  /** Adds an image. One is read after the other, because how large it may be depends on those before. */
+  attach(read: ReadImage): Promise<void> {
     this.#reading++;
     this.#emit();
-    const added = this.#lastRead.then(async () => {
-      try {
-        const image = await read(this.#images);
-        this.#images = [...this.#images, image];
-      } finally {
-        this.#reading--;
-        this.#emit();
-      }
-    });
+    const added = this.#lastRead.then(() => this.#add(read));
     this.#lastRead = added.catch(() => undefined);
     return added;
   }
@@ -106,6 +101,16 @@ export class Draft {
   discard({ id }: OutgoingMessage): void {
     this.#outgoing = this.#outgoing.filter((other) => other.id !== id);
     this.#emit();
+  }
+
+  async #add(read: ReadImage): Promise<void> {
+    try {
+      const image = await read(this.#images);
+      this.#images = [...this.#images, image];
+    } finally {
+      this.#reading--;
+      this.#emit();
+    }
   }
 
   #deliver(message: OutgoingMessage, send: SendMessage): void {
