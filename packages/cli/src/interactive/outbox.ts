@@ -30,7 +30,7 @@ export class Outbox {
    */
   async send(type: "steer" | "follow_up", message: string): Promise<void> {
     const client = this.#getClient();
-    const images = this.images.take(message);
+    const images = this.images.find(message);
     const sent = client.execute({ type, message, ...(images.length > 0 && { images }) });
     this.#sending = Promise.allSettled([this.#sending, sent]);
     // In this process it is not lost on the way, and a command takes as long as what it does.
