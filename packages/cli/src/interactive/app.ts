@@ -258,6 +258,10 @@ export class App {
       show: (sessionId) => this.#show(this.#client.to(sessionId)),
       addThemes: async (paths) => (await options.addThemes?.(paths)) ?? [],
     });
+    this.#tui.onTerminalColorSchemeChange((scheme) => {
+      themes.setScheme(scheme);
+      requestRender();
+    });
     this.#tui.addInputListener((data) => (this.#takeAnswer(data) ? { consume: true } : undefined));
     this.#tui.addInputListener((data) => this.#extensions.current?.takeInput(data));
     this.#tui.addInputListener((data) => (this.#keys.handle(data) ? { consume: true } : undefined));

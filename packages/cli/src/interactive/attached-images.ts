@@ -1,4 +1,6 @@
 /** Images that go along with the prompt. A marker in the text stands for each; one whose marker was deleted is not sent. */
+// Not `decodeURIComponent`, which throws if anything is not well encoded.
+import { unescape as decodeAddress } from "node:querystring";
 import type { ImageContent } from "@tau/ai";
 
 const imagePath = /\.(?:png|jpe?g|gif|webp)$/i;
@@ -35,6 +37,6 @@ export function findDraggedImage(data: string): string | undefined {
   const pasted = data.slice(pasteStart.length, -pasteEnd.length).trim();
   const quoted = /^'(.*)'$|^"(.*)"$/.exec(pasted);
   const path = quoted ? (quoted[1] ?? quoted[2])! : pasted.replaceAll(/\\(.)/g, "$1");
-  const local = path.startsWith("file://") ? decodeURIComponent(path.slice("file://".length)) : path;
+  const local = path.startsWith("file://") ? decodeAddress(path.slice("file://".length)) : path;
   return imagePath.test(local) && !/[\r\n]/.test(local) && /^(?:[/~.]|[A-Za-z]:)/.test(local) ? local : undefined;
 }

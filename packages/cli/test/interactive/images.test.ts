@@ -86,6 +86,15 @@ describe("an image", () => {
     await app.sees("fake.png");
   });
 
+  test.each(["file:///var/log/app.log is 100% full", "file:///tmp/%ff%.png"])(
+    "an address that is not well encoded is pasted as text: %s",
+    async (text) => {
+      const app = await openApp([], { prepare });
+      app.terminal.sendInput(paste(text));
+      await app.sees(text);
+    },
+  );
+
   test("that is named with @ is sent as an image", async () => {
     const app = await openApp([textReply("I see.")], { prepare });
     app.type("look at @picture.png please");

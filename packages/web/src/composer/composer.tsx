@@ -3,9 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
 import type { Draft, SendMessage } from "../app/draft.ts";
-import { CloseIcon, ImageIcon, SendIcon, StopIcon } from "../app/icons.tsx";
+import { CloseIcon, ImageIcon, SendIcon } from "../app/icons.tsx";
 import { isCoarse } from "../app/pointer.ts";
-import { reportFailure } from "../app/problems.tsx";
 import { useRedraw } from "../app/redraw.ts";
 import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
@@ -13,6 +12,7 @@ import { type AttachedImage, attachImages } from "./attach-image.ts";
 import { listImages, useDroppedFiles } from "./dropped-files.ts";
 import { Outgoing } from "./outgoing.tsx";
 import { sendMessage } from "./send-message.ts";
+import { StopButtons } from "./stop-buttons.tsx";
 
 export interface ComposerProps {
   client: GatewayClient;
@@ -138,22 +138,6 @@ const WhenChoice = ({ waits, onChange }: { waits: boolean; onChange: (waits: boo
       Later
     </button>
   </div>
-);
-
-const StopButtons = ({ client, session }: { client: GatewayClient; session: RemoteSession }) => (
-  <>
-    <button
-      type="button"
-      class="text-button"
-      title="Ends the run when the calls that are running have ended"
-      onClick={() => reportFailure(client.call("agent.interrupt", { sessionId: session.id }))}
-    >
-      Stop after step
-    </button>
-    <button type="button" class="stop" aria-label="Stop now" onClick={() => reportFailure(session.call("abort"))}>
-      <StopIcon />
-    </button>
-  </>
 );
 
 const AttachedImages = ({
