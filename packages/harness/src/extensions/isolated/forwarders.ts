@@ -17,10 +17,6 @@ const notForwarded: ReadonlySet<ExtensionEventName> = new Set(["project_trust"])
 
 export interface ForwardParts {
   supervisor: Pick<Supervisor, "call" | "stream">;
-  /** The name of the extension. */
-  extension: string;
-  isKnownProvider: (name: string) => boolean;
-  report: (message: string) => void;
   onInputChanged: (toolCallId: string) => void;
   /** The directory or file that is the extension. */
   ownCode: string;
@@ -28,8 +24,8 @@ export interface ForwardParts {
 
 /** Replaces all of `registrations`. */
 export function fillRegistrations(registrations: Registrations, manifest: Manifest, parts: ForwardParts): void {
-  const { handlers, tools, commands, shortcuts, flags, providers, mcpServers } = registrations;
-  for (const map of [handlers, tools, commands, shortcuts, flags, providers, mcpServers]) map.clear();
+  const { handlers, tools, commands, shortcuts, flags, providers } = registrations;
+  for (const map of [handlers, tools, commands, shortcuts, flags, providers]) map.clear();
   for (const [name, count] of manifest.handlers) {
     if (notForwarded.has(name)) continue;
     // Streamed events reach all handlers at once.
@@ -43,12 +39,7 @@ export function fillRegistrations(registrations: Registrations, manifest: Manife
   for (const item of manifest.commands) commands.set(item.name, createCommand(item, parts));
   for (const item of manifest.shortcuts) shortcuts.set(item.key, createShortcut(item, parts));
   for (const { name, flag } of manifest.flags) flags.set(name, flag);
-  for (const { name, provider } of manifest.providers) {
-    const problem = findProviderProblem(name, provider, parts);
-    if (problem === undefined) providers.set(name, provider);
-    else parts.report(problem);
-  }
-  for (const { name, config } of manifest.mcpServers) mcpServers.set(name, config);
+  for (const { name, provider } of manifest.providers) providers.set(name, provider);
 }
 
 function createHandler(name: ExtensionEventName, index: number, parts: ForwardParts): AnyHandler {
@@ -139,20 +130,3 @@ const createShortcut = (
   ...(description !== undefined && { description }),
   handler: async () => void (await supervisor.call({ kind: "shortcut", key })),
 });
-
-/** Names of variables and commands would be filled in by the host, with what the extension may not have. */
-const isReference = (value: string): boolean => /^!|\$|^[A-Z][A-Z0-9_]*$/.test(value);
-
-function findProviderProblem(
-  name: string,
-  { apiKey, headers = {} }: Manifest["providers"][number]["provider"],
-  { isKnownProvider, extension }: ForwardParts,
-): string | undefined {
-  const advice = `To trust it: tau extensions trust ${extension}`;
-  if (isKnownProvider(name))
-    return `It changes the provider ${name}, which needs trust: the keys of the provider would go to another address. ${advice}`;
-  const values = [apiKey, ...Object.values(headers)];
-  if (values.some((value) => typeof value === "string" && isReference(value)))
-    return `Its provider ${name} takes its key from a variable or a command, which needs trust. ${advice}`;
-  return undefined;
-}
