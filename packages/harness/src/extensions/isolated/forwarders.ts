@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import type { ToolContext } from "@tau/tools";
 import { isWithin } from "@tau/tools/platform";
+import { findMentions } from "../../prompt/mentions.ts";
 import type { CommandDefinition, ShortcutDefinition, ToolDefinition } from "../api.ts";
 import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
 import type { AnyHandler, Registrations } from "../extension.ts";
@@ -54,6 +55,7 @@ function createHandler(name: ExtensionEventName, index: number, parts: ForwardPa
       event.type === "resources_discover"
         ? keepOwnPaths(parseResult(name, value), event.cwd, parts.ownCode)
         : parseResult(name, value);
+    if (event.type === "input") checkMentions(event.text, result);
     if (changed) {
       checkChanges(event, changed);
       applyChanges(event, changed);
@@ -75,6 +77,15 @@ function keepOwnPaths(result: unknown, cwd: string, ownCode: string): unknown {
     Array.isArray(paths) ? paths.filter(isOwn) : paths,
   ]);
   return Object.fromEntries(kept);
+}
+
+/** Mentioned files are read for the user, who may read more than the extension. */
+function checkMentions(before: string, result: unknown): void {
+  // The last path is without the punctuation of the sentence.
+  const known = new Set(findMentions(before).map(({ paths }) => paths.at(-1)));
+  const text = isRecord(result) && typeof result["text"] === "string" ? result["text"] : "";
+  const added = findMentions(text).find(({ paths }) => !known.has(paths.at(-1)));
+  if (added) throw new Error(`It added ${added.typed} to the prompt. Mentioning a file needs trust.`);
 }
 
 function checkChanges(event: ExtensionEvent, changed: Record<string, unknown>): void {
