@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { systemIds } from "@tau/ai";
 import {
   type DetailedEntry,
+  getEntryId,
   getPackageEntries,
   getScopeDirectory,
   inspectPackages,
@@ -18,7 +19,7 @@ import {
 } from "@tau/harness/packages";
 import { keepTrust } from "@tau/harness/policy";
 import { createPathFilter } from "@tau/harness/settings";
-import { changePackages, getId, type PackageContext } from "./package-context.ts";
+import { changePackages, type PackageContext } from "./package-context.ts";
 
 export interface ResourceRow {
   readonly kind: ResourceKind;
@@ -96,10 +97,10 @@ async function turnInPackage(
   context: PackageContext,
 ): Promise<void> {
   const id = configured.source.id;
-  const user = getPackageEntries(context.settings).user.find((entry) => getId(entry) === id);
+  const user = getPackageEntries(context.settings).user.find((entry) => getEntryId(entry) === id);
   await changePackages(context, (write) =>
     write((entries) => {
-      const index = entries.findIndex((entry) => getId(entry) === id);
+      const index = entries.findIndex((entry) => getEntryId(entry) === id);
       const entry: DetailedEntry =
         index === -1 ? { source: configured.entry.source, autoload: false } : toDetailed(entries[index]!);
       const isFilter = entry.autoload === false && context.scope === "project" && user !== undefined;
