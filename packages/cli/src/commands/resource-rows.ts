@@ -71,15 +71,17 @@ export async function turn(row: ResourceRow, isOn: boolean, context: PackageCont
 async function turnInDirectory({ kind, path }: ResourceRow, isOn: boolean, context: PackageContext) {
   const { cwd, agentDir, settings, scope } = context;
   const settingsScope = toSettingsScope(scope);
-  const before = settings.getGiven(settingsScope, kind) ?? [];
-  const others = before.filter((entry) => entry !== `+${path}` && entry !== `-${path}`);
-  const isSame = createPathFilter(others).includes(path) === isOn;
-  const list = isSame ? others : [...others, `${isOn ? "+" : "-"}${path}`];
   const directory = getScopeDirectory(scope, context);
-  const written = list.map((entry) => toWritten(entry, directory));
+  const toChanges = () => {
+    const before = settings.getGiven(settingsScope, kind) ?? [];
+    const others = before.filter((entry) => entry !== `+${path}` && entry !== `-${path}`);
+    const isSame = createPathFilter(others).includes(path) === isOn;
+    const list = isSame ? others : [...others, `${isOn ? "+" : "-"}${path}`];
+    return { [kind]: list.length === 0 ? undefined : list.map((entry) => toWritten(entry, directory)) };
+  };
   const around = (write: () => Promise<void>) =>
     scope === "project" ? keepTrust({ cwd, agentDir, ids: systemIds }, write) : write();
-  await settings.update(settingsScope, { [kind]: written.length === 0 ? undefined : written }, around);
+  await settings.update(settingsScope, toChanges, around);
 }
 
 /** An entry with an absolute path, as it is written into the settings in `directory`: short where the file is below it. */
