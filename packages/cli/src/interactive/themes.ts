@@ -8,7 +8,6 @@ import {
   createTheme,
   decideAppearance,
   parseColorReport,
-  parseTerminalColorSchemeReport,
   systemThemeName,
   type TerminalColors,
   type Theme,
@@ -121,14 +120,17 @@ export class Themes {
   /** Whether the input was an answer of the terminal about its colors, however late. */
   takeAnswer(data: string): boolean {
     const report = parseColorReport(data);
-    const scheme = report ? undefined : parseTerminalColorSchemeReport(data);
-    if (report) this.#terminal = { ...this.#terminal, colors: addColorReport(this.#terminal.colors, report) };
-    else if (scheme) {
-      this.#terminal = { ...this.#terminal, scheme };
-      this.#options.ask?.();
-    } else return false;
+    if (!report) return false;
+    this.#terminal = { ...this.#terminal, colors: addColorReport(this.#terminal.colors, report) };
     this.#isOutdated = true;
     return true;
+  }
+
+  /** The terminal says that it has become light or dark: its colors are asked for again. */
+  setScheme(scheme: ThemeAppearance): void {
+    this.#terminal = { ...this.#terminal, scheme };
+    this.#isOutdated = true;
+    this.#options.ask?.();
   }
 
   /** Before each frame: whether the theme has changed, so that everything has to be drawn again. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { call, text, thinking, type WireReply } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
 import { type ModelWorkspace, textReply, toolReply } from "../kit.ts";
-import { openApp } from "./kit.ts";
+import { openApp, type OpenOptions } from "./kit.ts";
 
 const reply = (...content: ReturnType<typeof text | typeof call | typeof thinking>[]): WireReply => ({
   kind: "answer",
@@ -173,6 +173,23 @@ describe("keys", () => {
     expect(await app.screen()).not.toContain("next:");
   });
 
+  test("what was pasted stays when queued messages come back before it", async () => {
+    const app = await openApp([toolReply("bash", { command: "sleep 600" }), textReply("Read.")], { message: "begin" });
+    await app.sees("Running bash");
+    app.type("and then this");
+    app.press("enter");
+    await app.sees("next: and then this");
+    const lines = Array.from({ length: 30 }, (_unused, index) => `at frame ${index}`);
+    app.terminal.sendInput(`\x1b[200~${lines.join("\n")}\x1b[201~`);
+    await app.sees("[paste #1 +30 lines]");
+    app.press("escape");
+    await expect.poll(app.screen).not.toContain("Running bash");
+    await expect.poll(app.screen).not.toContain("[paste #1");
+    app.press("enter");
+    await app.sees("Read.");
+    expect(JSON.stringify(app.server.requests.at(-1)!.body)).toMatch(/and then this.*at frame 0.*at frame 29/);
+  });
+
   test("Ctrl-C clears the editor, twice leaves; Ctrl-D leaves if it is empty", async () => {
     const app = await openApp([]);
     app.type("a draft");
@@ -220,8 +237,8 @@ describe("keys", () => {
 });
 
 describe("a question of the policy", () => {
-  const open = async () => {
-    const app = await openApp([toolReply("read", { path: "/etc/hostname" }), textReply("Thank you.")]);
+  const open = async (options: OpenOptions = {}) => {
+    const app = await openApp([toolReply("read", { path: "/etc/hostname" }), textReply("Thank you.")], options);
     app.type("read it");
     app.press("enter");
     await app.sees("Allow this?");
@@ -235,6 +252,21 @@ describe("a question of the policy", () => {
     await app.sees("Allow this?");
     app.advance(500);
     app.press("down", "down", "enter");
+    await app.sees("Thank you.");
+    expect(JSON.stringify(app.server.requests.at(-1)!.body)).not.toContain("did not allow");
+  });
+
+  test("takes no click in the first moment", async () => {
+    const app = await open({ settings: { tuiMode: "fullscreen" } });
+    const click = async () => {
+      const row = (await app.screen()).split("\n").findIndex((line) => line.includes("Allow once"));
+      for (const end of ["M", "m"]) app.terminal.sendInput(`\x1b[<0;5;${row + 1}${end}`);
+    };
+    await click();
+    await app.sees("Allow this?");
+    expect(app.server.requests).toHaveLength(1);
+    app.advance(500);
+    await click();
     await app.sees("Thank you.");
     expect(JSON.stringify(app.server.requests.at(-1)!.body)).not.toContain("did not allow");
   });

@@ -217,3 +217,10 @@ test("questions of the policy", async () => {
   await app.sees("Done.");
   expect(findIntruders(getBytes(app))).toEqual([]);
 });
+
+test("a question of the policy shows characters that cannot be seen", async () => {
+  const path = "/etc/my\u00adfile\u{e0041}\u3164";
+  const app = await openApp([toolReply("read", { path }), textReply("Done.")], { ...size, message: "go" });
+  await app.sees("Allow this?");
+  await app.sees("/etc/my\\u{ad}file\\u{e0041}\\u{3164}");
+});

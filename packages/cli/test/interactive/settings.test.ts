@@ -91,6 +91,21 @@ describe("answers of the terminal about its colors", () => {
   });
 });
 
+test("a pair follows the terminal when it says that it has become light or dark", async () => {
+  const app = await openApp([], { mode: "truecolor" });
+  app.type("/theme light/dark");
+  app.press("enter");
+  await app.sees("Theme: light/dark");
+  for (const [report, name] of [
+    ["\x1b[?997;2n", "light"],
+    ["\x1b[?997;1n", "dark"],
+  ] as const) {
+    app.terminal.sendInput(report);
+    await expect.poll(() => app.themes.theme.name).toBe(name);
+  }
+  expect(await app.screen()).not.toContain("997");
+});
+
 describe("settings", () => {
   test("quietStartup leaves out the header", async () => {
     const app = await openApp([], { settings: { quietStartup: true } });

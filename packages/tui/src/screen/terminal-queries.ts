@@ -43,7 +43,7 @@ export class TerminalQueries {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether the input was an answer that somebody here waits for. One that nobody asked for may be meant for others. */
+  /** Whether the input is taken: a report of the scheme always, any other answer if somebody here waits for it. */
   takeAnswer(data: string): boolean {
     if (data.startsWith("\x1b[6;")) return this.#takeCellSize(data);
     if (!data.startsWith("\x1b]11;") && !data.startsWith("\x1b[?997;")) return false;

@@ -14,7 +14,8 @@ export const toPlainText = (text: string): string => stripTerminalSequences(text
 /** The same in one line. */
 export const toPlainLine = (text: string): string => toPlainText(text).replaceAll(/\s+/g, " ").trim();
 
-const hidden = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+/** Also characters without a width, unassigned ones, and blanks that are not the usual one; U+2800 is Braille without a dot. */
+const hidden = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** In one line, with everything that is not seen shown as what it is: for what a person has to judge. */
 export const toVisibleText = (text: string): string =>

@@ -11,11 +11,12 @@ import {
   Text,
   type Theme,
   toVisibleText,
+  type TuiMouseEvent,
 } from "@tau/tui";
 import { Excerpt } from "./excerpt.ts";
 
-/** Keys that were pressed for something else do not count: those before the question was drawn, and this long after it. */
-const deafMs = 400;
+/** Keys and clicks for something else do not count: those before the question was drawn, and this long after it. */
+const ignoreInputMs = 400;
 
 /** The title, and the two lines of the status. The empty line above may leave the screen. */
 const rowsBesides = 3;
@@ -60,8 +61,6 @@ export class ApprovalDialog extends Container {
     this.#list = new SelectList(choices, maxVisible, getSelectListTheme(theme));
     const content = new Text(describe(approval, theme), 1, 0);
     this.#question = new Excerpt({ content, theme, getMaxRows: () => getRows() - listRows - rowsBesides });
-    // Enter alone never allows.
-    this.#list.setSelectedIndex(0);
     this.#list.onSelect = ({ value }) => this.#choose(value);
     this.#list.onCancel = () => options.onAnswer({ decision: "deny" });
     this.#message.onSubmit = (text) =>
@@ -76,6 +75,11 @@ export class ApprovalDialog extends Container {
 
   set focused(focused: boolean) {
     this.#message.focused = focused && this.#isWriting;
+    if (!focused) return;
+    // Another dialog may have covered it, and have had the keys.
+    this.#drawnAt = undefined;
+    // Enter alone never allows.
+    this.#list.setSelectedIndex(0);
   }
 
   override render(width: number): string[] {
@@ -84,11 +88,19 @@ export class ApprovalDialog extends Container {
   }
 
   handleInput(data: string): void {
-    if (this.#drawnAt === undefined || this.#options.now() - this.#drawnAt < deafMs) return;
+    if (!this.#takesInput) return;
     if (this.#question.handleKey(data)) return;
     if (this.#isWriting) this.#message.handleInput(data);
     else if (getKeybindings().matches(data, "app.interrupt")) this.#options.onAnswer({ decision: "deny" });
     else this.#list.handleInput(data);
+  }
+
+  override handleMouse(event: TuiMouseEvent): ReturnType<Container["handleMouse"]> {
+    return this.#takesInput ? super.handleMouse(event) : undefined;
+  }
+
+  get #takesInput(): boolean {
+    return this.#drawnAt !== undefined && this.#options.now() - this.#drawnAt >= ignoreInputMs;
   }
 
   #choose(value: string): void {
@@ -122,7 +134,7 @@ function listChoices({ choices }: Approval): SelectItem[] {
   const allowing = choices.map(({ choice, rule }, index) => ({
     value: String(index),
     label: choiceLabels[choice],
-    ...(rule !== undefined && { description: rule }),
+    ...(rule !== undefined && { description: toVisibleText(rule) }),
   }));
   return [{ value: "no", label: "No" }, { value: "message", label: "No, and tell the model why" }, ...allowing, later];
 }
