@@ -18,7 +18,7 @@ import type { SessionWatch } from "./sessions/session-watch.ts";
 
 export type GatewaySettings = Settings["gateway"];
 
-/** What the rooms of a gateway know of each other. Each part owns its own state. */
+/** What the parts of a gateway know of each other. Each owns its own state. */
 export interface GatewayParts {
   readonly version: string;
   /** The directory with the user's settings, credentials, models and sessions. */

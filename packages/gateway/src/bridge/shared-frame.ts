@@ -17,10 +17,6 @@ export class SharedFrame {
     this.#redactLine = redactLine;
   }
 
-  get seq(): number {
-    return this.#item.position.seq;
-  }
-
   get isDelta(): boolean {
     return this.#item.kind === "event" && isDelta(this.#item.event);
   }

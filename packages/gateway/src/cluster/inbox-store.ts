@@ -55,16 +55,10 @@ export class ClusterInbox implements InboxStore {
     if (isKnown) await records.queue.add(() => this.#read(sessionId, records));
   }
 
-  /** Sessions that run elsewhere now, or no longer: what waits for them is no longer known here. */
-  unload(sessionIds: Iterable<string>): void {
-    for (const sessionId of sessionIds) {
-      this.#sessions.delete(sessionId);
-      this.#known.delete(sessionId);
-    }
-  }
-
+  /** All sessions run elsewhere now, or no longer: what waits for them is no longer known here. */
   unloadAll(): void {
-    this.unload(this.#sessions.keys());
+    this.#sessions.clear();
+    this.#known.clear();
   }
 
   /** The messages of all sessions, whichever node runs them. */
@@ -196,9 +190,6 @@ const createView = (known: ReadonlyMap<string, SessionRecords>): InboxStore["mes
     for (const { table } of known.values()) yield* table.all();
   },
   ofSession: (sessionId) => known.get(sessionId)?.table.ofSession(sessionId) ?? [],
-  *sessionIds() {
-    for (const { table } of known.values()) yield* table.sessionIds();
-  },
   get counts() {
     const sum = { waiting: 0, dead: 0 };
     for (const { table } of known.values()) {

@@ -181,7 +181,7 @@ export class Membership {
         else this.#self = await this.#join();
         await this.#judge();
       } catch (error) {
-        // Weather of the network is met in `#beat`; whatever else happens, a node that stops beating is dead to the others.
+        // `#beat` deals with outages. Whatever else happens, a node that stops beating is dead to the others.
         if (!isOutage(error) && !(error instanceof GatewayError)) log(`The node failed: ${getErrorMessage(error)}`);
       }
     }

@@ -2,11 +2,12 @@
  * Commands of a session that name another one. Sessions of a cluster are no files, and the other one may run anywhere, so
  * that each becomes a call for the session that it names, or is answered from the catalogue.
  */
-import { type Fields, nonEmptyText, parseFields } from "@tau/harness/fields";
+import { type Fields, nonEmptyText } from "@tau/harness/fields";
 import { listFields } from "@tau/harness/host";
 import { isSessionId } from "@tau/harness/session";
 import type { GatewayMethod } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
+import { mustParse } from "../must-parse.ts";
 import type { Catalogue, SessionQuery } from "./catalogue.ts";
 
 /** A method as a client calls it, without its key. */
@@ -42,10 +43,8 @@ type OtherMethod = keyof typeof methodFields;
 export const namesOther = (method: GatewayMethod): method is OtherMethod => Object.hasOwn(methodFields, method);
 
 export async function findOther(catalogue: Catalogue, method: OtherMethod, params: Call["params"]) {
-  const parsed = parseFields(methodFields[method], params, { isClosed: true });
-  if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
-  if (method === "session.list_sessions") return await list(catalogue, parsed.values as ListParams);
-  return await toOther(catalogue, method, parsed.values as Record<string, string>);
+  if (method === "session.list_sessions") return await list(catalogue, mustParse(methodFields[method], params));
+  return await toOther(catalogue, method, mustParse(methodFields[method], params) as Record<string, string>);
 }
 
 type ListParams = SessionQuery & { sessionId: string; all?: boolean };

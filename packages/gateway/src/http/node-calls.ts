@@ -9,13 +9,12 @@ import {
   object,
   oneOf,
   optional,
-  parseFields,
   text,
 } from "@tau/harness/fields";
 import { gatewayScopes } from "@tau/protocol/gateway";
-import { GatewayError } from "../errors.ts";
 import { queueMode } from "../inbox/accept-command.ts";
 import type { MethodContext } from "../methods/method.ts";
+import { mustParse } from "../must-parse.ts";
 import { acceptCallName } from "./accept-anywhere.ts";
 import { answerChat, chatCallName } from "./answer-chat.ts";
 
@@ -62,9 +61,5 @@ function createCall<F extends Fields>(
   fields: F,
   run: (context: MethodContext, params: FieldValues<F>) => Promise<unknown>,
 ): NodeCall {
-  return async (context, params) => {
-    const parsed = parseFields(fields, params, { isClosed: true });
-    if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
-    return await run(context, parsed.values);
-  };
+  return async (context, params) => await run(context, mustParse(fields, params));
 }

@@ -19,7 +19,7 @@ export interface SessionKeyFileOptions {
   hasSession: (sessionId: string) => Promise<boolean>;
 }
 
-/** Those that were used last are kept. */
+/** Above this, the oldest are forgotten. */
 const maxKeys = 1_000;
 
 export class SessionKeyFile implements SessionKeys {

@@ -1,10 +1,10 @@
 /** The commands of a session that are messages: they go through the inbox. */
 import { withoutUndefined } from "@tau/ai/internal";
-import { type Fields, flag, image, list, oneOf, optional, parseFields, text } from "@tau/harness/fields";
+import { type Fields, flag, image, list, oneOf, optional, text } from "@tau/harness/fields";
 import type { CommandName } from "@tau/protocol";
 import type { QueueMode } from "@tau/protocol/gateway";
-import { GatewayError } from "../errors.ts";
 import type { Client } from "../client.ts";
+import { mustParse } from "../must-parse.ts";
 import type { GatewayParts } from "../parts.ts";
 import type { Answer } from "./answers.ts";
 
@@ -49,9 +49,7 @@ export async function acceptCommand(
   name: MessageCommand,
   { sessionId, ...fields }: Record<string, unknown> & { sessionId: string },
 ): Promise<{ messageId: string } & Answer> {
-  const parsed = parseFields(messageFields[name], fields, { isClosed: true });
-  if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
-  const params = parsed.values as MessageParams;
+  const params = mustParse(messageFields[name], fields) as MessageParams;
   const { message, images } = params;
   return await parts.inbox.accept({
     sessionId,

@@ -9,7 +9,7 @@ import { type InboxRecord, MessageTable } from "./records.ts";
  * later is ignored.
  */
 export interface InboxStore {
-  readonly messages: Pick<MessageTable, "get" | "all" | "ofSession" | "sessionIds" | "counts">;
+  readonly messages: Pick<MessageTable, "get" | "all" | "ofSession" | "counts">;
   /** `replaces` is a message that was given up: it is forgotten in the same moment. */
   accept(message: StoredMessage, replaces?: string): Promise<void>;
   /** Messages are about to be handed to their session as one, or as a command. */

@@ -29,11 +29,6 @@ export class MessageTable {
     return this.#bySession.get(sessionId)?.values() ?? [];
   }
 
-  /** The sessions that have messages. */
-  sessionIds(): Iterable<string> {
-    return this.#bySession.keys();
-  }
-
   get counts(): { waiting: number; dead: number } {
     return { waiting: this.#messages.size - this.#deadCount, dead: this.#deadCount };
   }

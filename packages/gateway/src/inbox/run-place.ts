@@ -3,7 +3,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import { chooseLanes } from "../lanes/decide.ts";
 import { maxRunMs } from "../lanes/hold-place.ts";
-import type { Lanes, Place } from "../lanes/lanes.ts";
+import type { Lanes, LanePlace } from "../lanes/lanes.ts";
 import type { RunRecords } from "../lanes/run-records.ts";
 
 export interface RunPlaceParts {
@@ -17,7 +17,7 @@ export interface RunPlaceParts {
 export class RunPlace {
   readonly #sessionId: string;
   readonly #parts: RunPlaceParts;
-  #place: Place | undefined;
+  #place: LanePlace | undefined;
   /** A run may begin: the place is held, and the records say so. */
   #isReady = false;
   /** The session whose run is waited for. */

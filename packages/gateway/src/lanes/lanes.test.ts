@@ -2,7 +2,7 @@ import { createFakeClock } from "@tau/ai/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { LaneLimits, LaneName } from "./decide.ts";
-import { Lanes, type Place, resolveLimits } from "./lanes.ts";
+import { Lanes, type LanePlace, resolveLimits } from "./lanes.ts";
 import { SessionExecutionQueue } from "./session-execution-queue.ts";
 
 const create = (limits: Partial<LaneLimits> = {}) => {
@@ -81,7 +81,7 @@ describe("under any order of requests, releases, cancellations and time", () => 
     const steps = fc.array(step, { maxLength: 40 });
     const property = fc.asyncProperty(steps, async (list) => {
       const { clock, lanes } = create();
-      const all: { place: Place; session: number; names: readonly LaneName[] }[] = [];
+      const all: { place: LanePlace; session: number; names: readonly LaneName[] }[] = [];
       const served: typeof all = [];
       const check = () => {
         const held = all.filter(({ place }) => place.isHeld);

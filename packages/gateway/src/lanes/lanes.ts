@@ -1,6 +1,6 @@
 /**
- * Places for runs: one for each session, and so many in all. Whoever holds a place for too long loses it, and with it its
- * generation: what it does later does not count.
+ * Places for runs: one for each session, and so many in all. Whoever holds a place for too long loses it: the
+ * next one has a higher generation, and what the former holder does with its own place later does not count.
  */
 import { availableParallelism } from "node:os";
 import type { Clock } from "@tau/ai";
@@ -15,7 +15,7 @@ import {
   removeRequest,
 } from "./decide.ts";
 
-export interface PlaceOptions {
+export interface LanePlaceOptions {
   sessionId: string;
   lanes: readonly LaneName[];
   /** How long the place may be held. */
@@ -24,7 +24,7 @@ export interface PlaceOptions {
   onLost?: () => void;
 }
 
-export interface Place {
+export interface LanePlace {
   /** Each place that is held has a higher one. Undefined while it waits. */
   readonly generation: number | undefined;
   /** False before the place was given, and after it was released, cancelled or lost. */
@@ -40,7 +40,7 @@ interface PlaceEnds {
   give: (generation: number) => void;
   /** It will not be given. */
   refuse: () => void;
-  join: () => Place;
+  join: () => LanePlace;
 }
 
 export interface LanesParts {
@@ -73,7 +73,7 @@ export class Lanes {
   }
 
   /** Asks for a place. It may be held at once. */
-  request({ sessionId, lanes, maxHoldMs, onLost }: PlaceOptions): Place {
+  request({ sessionId, lanes, maxHoldMs, onLost }: LanePlaceOptions): LanePlace {
     const request = { id: ++this.#lastId, sessionId, lanes };
     let generation: number | undefined;
     let cancelTimer = () => {};
@@ -89,7 +89,7 @@ export class Lanes {
       this.grant();
     };
     const given = new Promise<boolean>((resolve) => (settle = resolve));
-    const join = (): Place => {
+    const join = (): LanePlace => {
       let isReleased = false;
       users++;
       return {
@@ -130,7 +130,7 @@ export class Lanes {
    * The place that somebody else has asked for in the name of the same session, or holds: the session has one run at a time.
    * It is free when both have released it. Undefined if there is none.
    */
-  join(sessionId: string): Place | undefined {
+  join(sessionId: string): LanePlace | undefined {
     const { held, waiting } = this.#state;
     const request = held.find((each) => each.sessionId === sessionId) ?? waiting.get(sessionId)?.[0];
     return request && this.#places.get(request.id)?.join();

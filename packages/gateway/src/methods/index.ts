@@ -1,9 +1,9 @@
 /** Every method, and the one way in which a request becomes a call of one. */
-import { parseFields } from "@tau/harness/fields";
 import { isCommandName } from "@tau/protocol";
 import { type GatewayMethod, isGatewayMethod, methodScopes, type RequestFrame } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import { callOnce } from "../idempotency/call-once.ts";
+import { mustParse } from "../must-parse.ts";
 import { approvalMethods } from "./approvals.ts";
 import { configMethods } from "./config.ts";
 import { devicesMethods } from "./devices.ts";
@@ -51,7 +51,5 @@ async function run(context: MethodContext, method: GatewayMethod, fields: Record
   const command = method.startsWith("session.") ? method.slice("session.".length) : undefined;
   if (command !== undefined && isCommandName(command)) return await runCommand(context, command, fields);
   const definition = methodTable[method as OwnMethod];
-  const parsed = parseFields(definition.fields, fields, { isClosed: true });
-  if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
-  return await definition.run(context, parsed.values as never);
+  return await definition.run(context, mustParse(definition.fields, fields) as never);
 }

@@ -2,14 +2,14 @@
 import { isLoopback } from "./address.ts";
 
 /** What the gateway can be reached by. */
-export interface Place {
+export interface AllowedAddresses {
   /** As in the header `Host`, in lower case. */
   hosts: readonly string[];
   /** As in the header `Origin`. */
   origins: readonly string[];
 }
 
-export interface PlaceOptions {
+export interface AddressOptions {
   /** What it listens on. */
   host: string;
   port: number;
@@ -19,7 +19,13 @@ export interface PlaceOptions {
 }
 
 /** Exact lists. A name that leads to this machine and is not in them may be somebody else's. */
-export function createPlace({ host, port, isSecure, allowedHosts, allowedOrigins }: PlaceOptions): Place {
+export function listAddresses({
+  host,
+  port,
+  isSecure,
+  allowedHosts,
+  allowedOrigins,
+}: AddressOptions): AllowedAddresses {
   const scheme = isSecure ? "https" : "http";
   const names = isLoopback(host) ? loopbackNames : [...loopbackNames, ...toName(host)];
   const own = names.flatMap((name) => withoutDefaultPort(`${name}:${port}`, [isSecure ? "443" : "80"]));
@@ -55,7 +61,10 @@ export interface Refusal {
 const singleHeaders = ["host", "origin", "authorization", "content-type", "content-length", "sec-fetch-site"];
 
 /** `rawHeaders` are names and values in turn, as Node has them: where a header came twice, its own object hides one. */
-export function checkPlace(rawHeaders: readonly string[], { hosts, origins }: Place): Refusal | undefined {
+export function checkAddresses(
+  rawHeaders: readonly string[],
+  { hosts, origins }: AllowedAddresses,
+): Refusal | undefined {
   const values = groupHeaders(rawHeaders);
   for (const name of singleHeaders) {
     if ((values.get(name)?.length ?? 0) > 1) return refuse(`The header ${name} was sent twice.`);
@@ -74,9 +83,8 @@ export function checkPlace(rawHeaders: readonly string[], { hosts, origins }: Pl
   return undefined;
 }
 
-/** What else holds for requests that may have an effect. A page of another origin can send neither without asking first. */
-export function checkEffect(headers: { "content-type"?: string; "sec-fetch-site"?: string }): Refusal | undefined {
-  const site = headers["sec-fetch-site"];
+/** What else holds for requests that may have an effect: browsers say which site's page has sent them. */
+export function checkEffect({ "sec-fetch-site": site }: { "sec-fetch-site"?: string }): Refusal | undefined {
   if (site !== undefined && site !== "same-origin") return refuse("Requests from other sites have no effect here.");
   return undefined;
 }

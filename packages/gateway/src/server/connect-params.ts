@@ -14,6 +14,7 @@ import {
 import { type ConnectParams, gatewayProtocol, gatewayScopes, type RequestFrame } from "@tau/protocol/gateway";
 import { tryParseJson } from "@tau/ai/internal";
 import { GatewayError } from "../errors.ts";
+import { mustParse } from "../must-parse.ts";
 import { isTooDeep } from "./json-depth.ts";
 
 const frameFields = {
@@ -46,13 +47,12 @@ export function parseFrame(message: string): RequestFrame | undefined {
 
 /** Throws `invalid_parameters`, and `unsupported_protocol` with what this gateway speaks. */
 export function parseConnect(params: unknown): ConnectParams {
-  const parsed = parseFields(connectFields, params, { isClosed: true });
-  if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
-  const { minProtocol, maxProtocol } = parsed.values;
+  const values = mustParse(connectFields, params);
+  const { minProtocol, maxProtocol } = values;
   if (minProtocol > gatewayProtocol || maxProtocol < gatewayProtocol) {
     const offered = minProtocol === maxProtocol ? `${minProtocol}` : `${minProtocol} to ${maxProtocol}`;
     const message = `This gateway speaks version ${gatewayProtocol} of the protocol, and the client ${offered}.`;
     throw new GatewayError("unsupported_protocol", message);
   }
-  return parsed.values as ConnectParams;
+  return values as ConnectParams;
 }

@@ -7,7 +7,7 @@ import { GatewayError, toFault } from "../errors.ts";
 import { createStoppingError } from "../life/drain.ts";
 import type { GatewayParts } from "../parts.ts";
 import { toLimitKey } from "./address.ts";
-import { checkEffect, checkPlace, isJson, type Place } from "./check-request.ts";
+import { checkEffect, checkAddresses, isJson, type AllowedAddresses } from "./check-request.ts";
 import { endResponse } from "./end-response.ts";
 import { createHttpClient } from "./http-client.ts";
 import { isTooDeep } from "./json-depth.ts";
@@ -19,12 +19,12 @@ import { safeHeaders } from "./safe-headers.ts";
 
 export interface HttpOptions {
   parts: GatewayParts;
-  getPlace: () => Place;
+  getAddresses: () => AllowedAddresses;
   routes: readonly Route[];
   page: PageFiles;
 }
 
-/** No code of a status says more than the message. Others: 400. */
+/** The HTTP status of each error code. Default 400. */
 export const errorStatuses: Readonly<Record<string, number>> = {
   unauthorized: 401,
   forbidden: 403,
@@ -78,9 +78,9 @@ export const toErrorAnswer = (fault: GatewayFault): Exclude<RouteAnswer, "sent">
 async function findAnswer(
   request: IncomingMessage,
   response: ServerResponse,
-  { parts, getPlace, routes, page }: HttpOptions,
+  { parts, getAddresses, routes, page }: HttpOptions,
 ): Promise<RouteAnswer> {
-  const refusal = checkPlace(request.rawHeaders, getPlace());
+  const refusal = checkAddresses(request.rawHeaders, getAddresses());
   if (refusal) throw new GatewayError("forbidden", refusal.message);
   const { method = "", headers, socket } = request;
   const path = getPath(request);

@@ -1,6 +1,6 @@
 /** How a device without a token gets one: it asks, a person types its code, and it claims the token. */
-import { type Fields, nonEmptyText, parseFields } from "@tau/harness/fields";
-import { GatewayError } from "../errors.ts";
+import { nonEmptyText } from "@tau/harness/fields";
+import { mustParse } from "../must-parse.ts";
 import type { OpenRoute } from "./route.ts";
 
 export const pairRoutes: readonly OpenRoute[] = [
@@ -24,9 +24,3 @@ export const pairRoutes: readonly OpenRoute[] = [
     },
   },
 ];
-
-function mustParse<F extends Fields>(fields: F, body: unknown) {
-  const parsed = parseFields(fields, body, { isClosed: true });
-  if (parsed.kind === "wrong") throw new GatewayError("invalid_parameters", parsed.message);
-  return parsed.values;
-}

@@ -21,7 +21,7 @@ export interface DeviceRoute extends RouteBase {
   run(request: RouteRequest & { client: Client }): RouteAnswer | Promise<RouteAnswer>;
 }
 
-/** For what has no token yet, and for routes that check one of their own; see `checkToken` of the request. */
+/** For what has no token yet, and for routes that check one of their own; see `mustHaveToken` of the request. */
 export interface OpenRoute extends RouteBase {
   auth: "none";
   /** Called before the body is read. Throws what the request is refused for. */

@@ -13,7 +13,7 @@ import { GatewayError, toFault } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
 import { isLoopback, toLimitKey } from "./address.ts";
 import { type Certificate, getFingerprint, isSameCertificate, readCertificate } from "./certificate.ts";
-import { checkPlace, createPlace } from "./check-request.ts";
+import { checkAddresses, listAddresses } from "./check-request.ts";
 import { answerHttp, toErrorAnswer } from "./http.ts";
 import { defaultServerLimits, limits, type ServerLimits } from "./limits.ts";
 import { PageFiles } from "./page-files.ts";
@@ -68,7 +68,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
   server.listen(port, host === "localhost" ? "127.0.0.1" : host);
   await untilListening(server, host, port);
   const address = server.address() as AddressInfo;
-  const getPlace = () => createPlace({ ...parts.getSettings(), host, port: address.port, isSecure });
+  const getAddresses = () => listAddresses({ ...parts.getSettings(), host, port: address.port, isSecure });
   const routes = [...ownRoutes, ...(options.routes ?? [])];
   const page = new PageFiles(options.pageDirectory);
   const sockets = new Sockets(parts.clock);
@@ -82,7 +82,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
 
   /** Throws what an upgrade is refused for. */
   const mustUpgrade = ({ rawHeaders, url, method }: IncomingMessage, key: string): void => {
-    const refusal = checkPlace(rawHeaders, getPlace());
+    const refusal = checkAddresses(rawHeaders, getAddresses());
     if (refusal) throw new GatewayError("forbidden", refusal.message);
     if (!isAccepting) throw new GatewayError("unavailable", "The gateway stops.");
     if (url !== "/" || method !== "GET")
@@ -96,7 +96,10 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
     throw new GatewayError("rate_limited", message, { retryAfterMs: Math.max(retryAfterMs, 1_000) });
   };
 
-  server.on("request", (request, response) => void answerHttp(request, response, { parts, getPlace, routes, page }));
+  server.on(
+    "request",
+    (request, response) => void answerHttp(request, response, { parts, getAddresses, routes, page }),
+  );
   server.on("upgrade", (request: IncomingMessage, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== "websocket")
       return serveWithoutUpgrade(server, request, socket, head);
