@@ -17,9 +17,9 @@ import type { Cluster, ClusterOptions } from "./cluster/cluster.ts";
 import type { ClusterTiming } from "./cluster/membership.ts";
 import type { GatewayParts, GatewaySettings } from "./parts.ts";
 import { Connections } from "./server/connections.ts";
-import { listen, type ListenOptions } from "./server/server.ts";
+import { listen, type ListeningServer, type ListenOptions } from "./server/server.ts";
 import { listModels } from "./sessions/list-models.ts";
-import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
+import { type GatewaySessionParams, type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
 import { reloadSettings } from "./sessions/reload.ts";
 import { SessionIndex } from "./sessions/session-index.ts";
 import { SessionWatch } from "./sessions/session-watch.ts";
@@ -69,8 +69,61 @@ async function joinCluster({ cluster, agentDir }: GatewayOptions, own: ClusterPa
 /** How long a message that is being handed over when the gateway stops may take. */
 const maxSettleMs = 5_000;
 
+type SessionsParts = Pick<
+  GatewayParts,
+  "inbox" | "sessionIndex" | "subscriptions" | "sessionWatch" | "cluster" | "clock" | "ids" | "log" | "reload"
+> &
+  Pick<GatewaySessionParams, "admitRun">;
+
+function createSessions(
+  { agentDir, openDirectory, startDirectory, settings }: GatewayOptions,
+  { inbox, sessionIndex, sessionWatch, cluster, reload, ...parts }: SessionsParts,
+): OpenSessions {
+  return new OpenSessions({
+    ...parts,
+    agentDir,
+    openDirectory,
+    startDirectory,
+    settings,
+    index: sessionIndex,
+    ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => cluster.inbox.load(sessionId) }),
+    reloadGateway: async () => (await reload()).changed,
+    afterCrash: {
+      ...inbox.afterCrash,
+      wasCut: (sessionId) => inbox.afterCrash.wasCut(sessionId) || cluster?.wasAbandoned(sessionId) === true,
+    },
+    onOpened: (hosted) => {
+      inbox.onOpened(hosted);
+      sessionWatch.onOpened(hosted);
+      cluster?.catalogue.watch(hosted);
+    },
+    onClosed: (sessionId) => {
+      sessionWatch.onClosed(sessionId);
+      cluster?.catalogue.close(sessionId);
+    },
+  });
+}
+
+/** See `GatewayParts.reload`. */
+async function reloadAll(
+  { settings, onCertificate }: GatewayOptions,
+  { sessions, lanes }: GatewayParts,
+  server: ListeningServer,
+): ReturnType<GatewayParts["reload"]> {
+  const changed = await reloadSettings(settings, sessions);
+  lanes.grant();
+  const problems = settings.problems.map(formatFileProblem);
+  try {
+    if (!server.reloadCertificate()) return { changed, problems };
+    await onCertificate?.();
+    return { changed: [...changed, "gateway.tls"], problems };
+  } catch (error) {
+    return { changed, problems: [...problems, getErrorMessage(error)] };
+  }
+}
+
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { agentDir, openDirectory, startDirectory, settings, version } = options;
+  const { agentDir, settings, version } = options;
   const { clock = systemClock, ids = systemIds, getSettings = () => settings.get().gateway } = options;
   const logs = new LogLines(options.log);
   const log = logs.add;
@@ -88,18 +141,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const subscriptions = new Subscriptions(clock);
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
   const sessionWatch = new SessionWatch({ clock, describe: (id) => parts.sessions.find(id)?.describe() });
-  const reload = async () => {
-    const changed = await reloadSettings(settings, parts.sessions);
-    parts.lanes.grant();
-    const problems = settings.problems.map(formatFileProblem);
-    try {
-      if (!server.reloadCertificate()) return { changed, problems };
-      await options.onCertificate?.();
-      return { changed: [...changed, "gateway.tls"], problems };
-    } catch (error) {
-      return { changed, problems: [...problems, getErrorMessage(error)] };
-    }
-  };
+  const reload = () => reloadAll(options, parts, server);
   const devices = await openDevices({ agentDir, clock, ids, log });
   const guesses = new Guesses(clock, log);
   let isStopping = false;
@@ -117,32 +159,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     pairing: new Pairing({ devices, guesses, clock, ids, log }),
     connections: new Connections(),
     settings,
-    sessions: new OpenSessions({
-      agentDir,
-      openDirectory,
-      startDirectory,
-      index: sessionIndex,
-      ...(cluster && { storage: cluster.storage, beforeOpen: (sessionId) => cluster.inbox.load(sessionId) }),
+    sessions: createSessions(options, {
+      inbox,
+      sessionIndex,
       subscriptions,
-      settings,
-      reloadGateway: async () => (await reload()).changed,
-      afterCrash: {
-        ...inbox.afterCrash,
-        wasCut: (sessionId) => inbox.afterCrash.wasCut(sessionId) || cluster?.wasAbandoned(sessionId) === true,
-      },
-      admitRun: createAdmitRun(() => parts),
-      onOpened: (hosted) => {
-        inbox.onOpened(hosted);
-        sessionWatch.onOpened(hosted);
-        cluster?.catalogue.watch(hosted);
-      },
-      onClosed: (sessionId) => {
-        sessionWatch.onClosed(sessionId);
-        cluster?.catalogue.close(sessionId);
-      },
+      sessionWatch,
+      cluster,
       clock,
       ids,
       log,
+      reload,
+      admitRun: createAdmitRun(() => parts),
     }),
     sessionIndex,
     sessionKeys:

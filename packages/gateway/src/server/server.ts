@@ -13,17 +13,17 @@ import { GatewayError, toFault } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
 import { isLoopback, toLimitKey } from "./address.ts";
 import { type Certificate, getFingerprint, isSameCertificate, readCertificate } from "./certificate.ts";
-import { checkAddresses, listAddresses } from "./check-request.ts";
+import { listAddresses } from "./check-request.ts";
 import { answerHttp, toErrorAnswer } from "./http.ts";
 import { defaultServerLimits, limits, type ServerLimits } from "./limits.ts";
 import { PageFiles } from "./page-files.ts";
 import { serveWithoutUpgrade } from "./plain-request.ts";
-import { RateLimit } from "./rate-limit.ts";
 import type { Route } from "./route.ts";
 import { ownRoutes } from "./routes.ts";
 import { holdMs } from "./held-writes.ts";
 import { SocketClient } from "./socket-client.ts";
 import { Sockets } from "./sockets.ts";
+import { createUpgradeCheck } from "./upgrade-check.ts";
 
 export interface ListenOptions {
   /** Besides those of the gateway itself. */
@@ -53,14 +53,7 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
   const { host, port, tls } = parts.getSettings();
   const serverLimits = { ...defaultServerLimits, ...options.serverLimits };
   let secure = readCertificate(tls);
-  if (!secure && !isLoopback(host)) {
-    const advice =
-      "Set gateway.tls.cert and gateway.tls.key, or listen on 127.0.0.1 and put a server with TLS before it.";
-    throw new GatewayError(
-      "needs_tls",
-      `Without TLS the gateway listens on this machine only, not on ${host}. ${advice}`,
-    );
-  }
+  if (!secure && !isLoopback(host)) throw needsTls(host);
   const isSecure = secure !== undefined;
   const server = createServer(secure);
   server.maxHeadersCount = 64;
@@ -73,28 +66,15 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
   const page = new PageFiles(options.pageDirectory);
   const sockets = new Sockets(parts.clock);
   const writes = new Rounds(parts.clock, holdMs);
-  const connects = new RateLimit(
-    { perSecond: serverLimits.connectsPerSecond, burst: serverLimits.connectBurst },
-    parts.clock,
-  );
   const upgrader = new WebSocketServer(webSocketOptions);
   let isAccepting = true;
-
-  /** Throws what an upgrade is refused for. */
-  const mustUpgrade = ({ rawHeaders, url, method }: IncomingMessage, key: string): void => {
-    const refusal = checkAddresses(rawHeaders, getAddresses());
-    if (refusal) throw new GatewayError("forbidden", refusal.message);
-    if (!isAccepting) throw new GatewayError("unavailable", "The gateway stops.");
-    if (url !== "/" || method !== "GET")
-      throw new GatewayError("not_found", "WebSockets are opened at `/`, without a query.");
-    const retryAfterMs = connects.take(key);
-    const isFull =
-      sockets.countUnknown() >= serverLimits.maxUnknownSockets ||
-      sockets.countUnknown(key) >= serverLimits.maxUnknownSocketsPerAddress;
-    if (retryAfterMs === 0 && !isFull) return;
-    const message = "Too many connections were opened in a short time.";
-    throw new GatewayError("rate_limited", message, { retryAfterMs: Math.max(retryAfterMs, 1_000) });
-  };
+  const mustUpgrade = createUpgradeCheck({
+    serverLimits,
+    sockets,
+    clock: parts.clock,
+    getAddresses,
+    isAccepting: () => isAccepting,
+  });
 
   server.on(
     "request",
@@ -117,9 +97,8 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
   });
   server.on("clientError", (error, socket) => refuseClient(socket as Socket, error));
 
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   return {
-    url: `${isSecure ? "wss" : "ws"}://${name}:${address.port}`,
+    url: `${isSecure ? "wss" : "ws"}://${toHostName(host)}:${address.port}`,
     get fingerprint() {
       return secure && getFingerprint(secure);
     },
@@ -144,6 +123,19 @@ export async function listen(options: ListenOptions, parts: GatewayParts): Promi
     },
   };
 }
+
+function needsTls(host: string): GatewayError {
+  const advice =
+    "Set gateway.tls.cert and gateway.tls.key, or listen on 127.0.0.1 and put a server with TLS before it.";
+  return new GatewayError(
+    "needs_tls",
+    `Without TLS the gateway listens on this machine only, not on ${host}. ${advice}`,
+  );
+}
+
+/** What clients on this machine can call it. */
+const toHostName = (host: string): string =>
+  host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
 
 const webSocketOptions = {
   noServer: true,
