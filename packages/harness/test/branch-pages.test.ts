@@ -47,6 +47,25 @@ test("a page is a part of the branch, and tells whether there is more before it"
     }),
   ));
 
+test("a page that would be too large has fewer entries, but at least one", async () => {
+  const session = await SessionManager.inMemory("/project");
+  const ids: string[] = [];
+  for (const size of [10, 9_000, 3_000, 3_000, 10]) {
+    ids.push(await session.appendMessage({ role: "user", content: "x".repeat(size), timestamp: 0 }));
+  }
+  const list = async (options: BranchPageOptions) => {
+    const { entries, hasOlder } = await session.getBranchPage({ maxBytes: 8_000, ...options });
+    return [entries.map(({ id }) => ids.indexOf(id)), hasOlder];
+  };
+  expect(await list({})).toEqual([[2, 3, 4], true]);
+  expect(await list({ limit: 2 })).toEqual([[3, 4], true]);
+  expect(await list({ before: ids[2]! })).toEqual([[1], true]);
+  expect(await list({ before: ids[1]! })).toEqual([[0], false]);
+  expect(await list({ after: ids[0]! })).toEqual([[1], true]);
+  expect(await list({ after: ids[1]! })).toEqual([[2, 3, 4], true]);
+  await session.close();
+});
+
 test("an entry of another branch has no page", async () => {
   const session = await createTree([{ goesTo: null }, { goesTo: null }, { goesTo: 0 }]);
   const [first, left] = (await session.getEntries()).filter(({ type }) => type === "message");

@@ -261,7 +261,8 @@ export interface Commands {
   get_commands: { params: None; data: { commands: SlashCommandData[] } };
   /**
    * With `since`: all entries after that one, in the order they were written. With `before`, `after` or `limit`: those of
-   * the shown branch before or after an entry, else its last, at most `limit`, oldest first. Without any: all entries.
+   * the shown branch before or after an entry, else its last, at most `limit` and 1 MiB, oldest first. A page has one entry
+   * at least, and is not the first if its first entry has a parent. Without any: all entries.
    */
   get_entries: {
     params: { since?: string; before?: string; after?: string; limit?: number };

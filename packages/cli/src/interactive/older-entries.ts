@@ -59,6 +59,7 @@ export class OlderEntries {
     if (isStale()) return true;
     const first = transcript.firstShown;
     if (first && scroll) scroll.hold(first);
-    return transcript.addOlder(missing, entries, entries.length === pageSize);
+    const parentId = entries[0]?.parentId ?? null;
+    return transcript.addOlder(missing, entries, parentId !== null);
   }
 }

@@ -1,6 +1,7 @@
 /** The frames of one session, for the clients that follow it. */
-import type { Cursor, HostedSession, HostEvent } from "@tau/harness/host";
+import { type Cursor, type HostedSession, type HostEvent, maxPageBytes } from "@tau/harness/host";
 import type { Client } from "../client.ts";
+import { cutWindow } from "./cut-window.ts";
 import type { Outbox, StaleSession } from "./outbox.ts";
 import { SharedFrame } from "./shared-frame.ts";
 
@@ -78,7 +79,7 @@ export class SessionFeed {
     const { view, position } = this.#parts.hosted;
     const known = this.#snapshot?.deref();
     if (known) return known;
-    const frame = this.#toFrame({ kind: "snapshot", view, position });
+    const frame = this.#toFrame({ kind: "snapshot", view: cutWindow(view, maxPageBytes), position });
     this.#snapshot = new WeakRef(frame);
     return frame;
   }

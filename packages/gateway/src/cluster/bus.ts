@@ -21,7 +21,7 @@ export interface FencedMessage {
   after: number;
   /** Of this message alone, so that it is recognised when the answer to it was lost. */
   id: string;
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
   /** After this long without an answer its fate stays unknown. */
   giveUpAfterMs: number;
 }

@@ -143,9 +143,12 @@ export class ClusterInbox implements InboxStore {
         if (!isSnapshot) records.table.take(record);
         return;
       }
-      if (outcome.kind !== "overtaken") {
-        // Whether it is there is found out when it is read again.
-        if (outcome.kind === "unknown") this.unload([sessionId]);
+      if (outcome.kind === "unknown") {
+        // If it is there, the next record is overtaken by it, and both are read.
+        const text = `It is not known whether the cluster stored the message: ${outcome.reason}. Look before you try again.`;
+        throw new GatewayError("unknown_outcome", text);
+      }
+      if (outcome.kind === "refused") {
         throw new GatewayError("unavailable", `The cluster did not store the message: ${outcome.reason}. Try again.`);
       }
       await this.#read(sessionId, records);

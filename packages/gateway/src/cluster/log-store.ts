@@ -117,12 +117,15 @@ export class NatsLogStore implements LogStore {
     const segments = this.#segments!;
     const unique = `${this.#writerId}.${++this.#written}`;
     if (this.#lease?.isLost()) return { kind: "overtaken", lastSeq: segments.lastSeq };
+    const { stream, subject } = this.#place;
+    // Without spreads, which take a tenth of an append.
     const outcome = await bus.publish({
-      ...this.#place,
+      stream,
+      subject,
       data,
       after: segments.lastSeq,
       id: formatLogId({ unique, position, epoch: this.#lease?.epoch ?? 0, hasMore }),
-      ...(!this.#isSigned && { headers: { [headerNames.node]: leases.nodeId } }),
+      headers: this.#isSigned ? undefined : { [headerNames.node]: leases.nodeId },
       giveUpAfterMs: appendMs,
     });
     if (outcome.kind === "stored") {

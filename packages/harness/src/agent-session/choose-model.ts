@@ -10,27 +10,22 @@ import type { DefaultModel } from "../models/defaults.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ScopedModel } from "../models/scope.ts";
 import { formatFileProblem } from "../file-problem.ts";
-import type { SessionManager } from "../session/session-manager.ts";
-import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { SessionSetup } from "./session-setup.ts";
 
 interface ChosenModel extends ModelChoice {
   /** Why it is another model than the session used before. */
   modelNotice: string | undefined;
 }
 
-export interface ChooseModelParts {
-  registry: ModelRegistry;
-  settings: SettingsManager;
-  sessionManager: SessionManager;
-  /** Why an extension may not have brought its models. */
-  extensionProblems: readonly ExtensionProblem[];
-}
-
-/** What is asked for, else what the session used, else one of the models to choose from, else what the settings say or can be used. */
+/**
+ * What is asked for, else what the session used, else one of the models to choose from, else what the settings say or can be
+ * used. `extensionProblems` may be why an extension did not bring its models.
+ */
 export async function chooseModel(
-  params: AgentSessionParams,
-  { registry, settings, sessionManager, extensionProblems }: ChooseModelParts,
+  { params, services, sessionManager }: SessionSetup,
+  extensionProblems: readonly ExtensionProblem[] = [],
 ): Promise<ChosenModel> {
+  const { registry, settings } = services;
   const { defaultModel, defaultProvider, defaultThinkingLevel } = settings.get();
   const isNew = sessionManager.getEntryCount() === 0;
   const before = isNew ? undefined : await sessionManager.getChoices();

@@ -3,11 +3,21 @@ import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { Owned } from "./owned.ts";
 import type { SessionBase } from "./services.ts";
 
-export async function openLog(
+type LogBase = SessionBase & { settings: SettingsManager };
+
+/** A log that was passed in belongs to the caller until there is a session that closes it. */
+export async function openLog(params: AgentSessionParams, base: LogBase, owned: Owned): Promise<SessionManager> {
+  const log = await findLog(params, base);
+  if (log !== params.sessionManager) owned.add(() => log.close());
+  return log;
+}
+
+async function findLog(
   params: AgentSessionParams,
-  { cwd, agentDir, settings, clock, ids }: SessionBase & { settings: SettingsManager },
+  { cwd, agentDir, settings, clock, ids }: LogBase,
 ): Promise<SessionManager> {
   const { sessionManager: log, sessionId, parentSessionId } = params;
   if (log) {

@@ -38,13 +38,9 @@ export interface Services extends BaseServices {
 }
 
 /** What is given is used as it is; what is made here ends with the session. */
-export async function openServices(
-  params: AgentSessionParams,
-  place: SessionBase,
-  owned: Owned,
-): Promise<BaseServices> {
-  const { agentDir, clock, ids } = place;
-  const settings = params.settingsManager ?? (await ownSettings(params, place, owned));
+export async function openServices(params: AgentSessionParams, base: SessionBase, owned: Owned): Promise<BaseServices> {
+  const { agentDir, clock, ids } = base;
+  const settings = params.settingsManager ?? (await ownSettings(params, base, owned));
   settings.mustBeWhole();
   const early: AuthNotice[] = [];
   const authNotices: BaseServices["authNotices"] = { early, report: (notice) => void early.push(notice) };
@@ -59,7 +55,7 @@ export async function openServices(
       // Permissions that were corrected are told by `tau auth` and `tau doctor`: no session depends on them.
       onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),
     });
-  const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, place, owned));
+  const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, base, owned));
   return { settings, auth, registry, authNotices };
 }
 
@@ -95,9 +91,9 @@ export async function openResources(
 }
 
 /** Most users have no packages, and then their code is not loaded. */
-async function findPackagePaths(place: { cwd: string; agentDir: string; settings: SettingsManager }) {
-  if (!hasPackages(place.settings)) return { skills: [], prompts: [] };
-  return await (await import("../packages/package-paths.ts")).listPackagePaths(place);
+async function findPackagePaths(options: { cwd: string; agentDir: string; settings: SettingsManager }) {
+  if (!hasPackages(options.settings)) return { skills: [], prompts: [] };
+  return await (await import("../packages/package-paths.ts")).listPackagePaths(options);
 }
 
 /** A session keeps its agent, so that resuming it never gives it other tools. `wanted` is null for none. */
@@ -154,11 +150,11 @@ async function ownRegistry(
 }
 
 /** Every secret that can be told without running anything: a person may type one before it is first used. */
-export async function knownSecrets({ auth, registry }: BaseServices): Promise<string[]> {
+export async function knownSecrets(auth: AuthStorage, registry: ModelRegistry): Promise<string[]> {
   const models = registry.getAll();
   const providers = new Set(models.map(({ provider }) => provider));
-  const places = [...new Set(models.map(({ baseUrl }) => baseUrl))].filter((url) => URL.canParse(url));
-  const passwords = places.map((url) => new URL(url).password);
+  const urls = [...new Set(models.map(({ baseUrl }) => baseUrl))].filter((url) => URL.canParse(url));
+  const passwords = urls.map((url) => new URL(url).password);
   const stored = await Promise.all((await auth.list()).map(({ provider }) => auth.get(provider)));
   const written = [...providers].flatMap((provider) => [registry.writtenKey(provider), getEnvApiKey(provider)]);
   const fields = stored.flatMap((credential) => Object.values(credential ?? {}));

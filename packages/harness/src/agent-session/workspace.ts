@@ -1,80 +1,38 @@
-/** The tools of a session and the files they stand on. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { type Clock, type Ids } from "@tau/ai";
-import { joinName } from "../join-name.ts";
-import { harnessToolNames } from "../pipeline/harness-tools.ts";
-import { createNameMatcher, findUnknownTools } from "../pipeline/tool-patterns.ts";
-import type { Files, ToolCallContext, Tools } from "@tau/tools";
-import type { AgentSessionParams } from "./params.ts";
+/** The tools of a session, the files they work on, and where their commands run. */
+import type { Files, ToolCallContext } from "@tau/tools";
 import type { UsedKeys } from "../auth/used-keys.ts";
-import { HarnessError } from "../errors.ts";
-import type { GivenTool } from "../pipeline/layer.ts";
 import { credentialReason } from "../policy/default-policy.ts";
-import type { Grants } from "../policy/grants.ts";
 import { createGuard, createPathGuard } from "../policy/guard.ts";
-import { type PathRules, pathStanding, realPathRules } from "../policy/paths.ts";
+import { pathStanding } from "../policy/paths.ts";
 import type { SecretBroker } from "../policy/secret-broker.ts";
-import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { getSandboxSettings } from "../policy/session-policy.ts";
 import { getReadablePath } from "../resources/skills.ts";
+import { isSandboxMissing } from "../sandbox/describe-sandbox.ts";
 import { createLateSandbox } from "../sandbox/late-sandbox.ts";
-import { getTemporaryDirectories, withTemporaryFiles } from "../sandbox/temporary-files.ts";
-import type { SandboxSettings } from "../sandbox/settings.ts";
 import type { SessionSandboxOptions } from "../sandbox/session-sandbox.ts";
-import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { SandboxSettings } from "../sandbox/settings.ts";
+import { getTemporaryDirectories, withTemporaryFiles } from "../sandbox/temporary-files.ts";
+import { getRealPath } from "../settings/locate.ts";
+import { getSessionEnv } from "./session-env.ts";
+import type { SessionSetup } from "./session-setup.ts";
 
-interface RulesPlace {
-  cwd: string;
-  agentDir: string;
-  resources: ResourceLoader;
-  sessionFile: string | undefined;
-  settings: Pick<SettingsManager, "get">;
-}
+export type Workspace = Awaited<ReturnType<typeof createWorkspace>>;
 
-/** Where tools may work, and where they may only read. */
-export function pathRules(
-  { additionalDirectories = [] }: AgentSessionParams,
-  { cwd, agentDir, resources, sessionFile, settings }: RulesPlace,
-): PathRules {
-  const home = homedir();
-  const skills = resources.resources.skills.map(getReadablePath);
-  const results = sessionFile === undefined ? [] : [getResults(sessionFile)];
-  const own = ["skills", "agents", "prompts", "resources"].map((name) => joinName(agentDir, name));
-  const added = [...settings.get().additionalDirectories, ...additionalDirectories];
-  return {
-    // In this order: `getSandboxOptions` takes those that were added.
-    roots: [cwd, tmpdir(), ...added].map((directory) => resolve(cwd, directory)),
-    readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
-    home,
-    agentDir,
-  };
-}
-
-interface GroundParts {
-  cwd: string;
-  rules: PathRules;
-  grants: Grants;
-  settings: SettingsManager;
-  sandbox: SandboxSettings;
-  createIsSecret: UsedKeys["createIsSecret"];
-  secrets: SecretBroker;
-  getSessionEnv: () => Readonly<Record<string, string | undefined>>;
-  clock: Clock;
-  ids: Ids;
-}
-
-/** The tools and the files they stand on. A person may mention what they like, but no credentials. */
-export async function createGround(parts: GroundParts) {
-  const { cwd, rules: given, grants, settings, secrets, createIsSecret, clock, ids } = parts;
+/** The tools and the files they work on. A person may mention what they like, but no credentials. */
+export async function createWorkspace(
+  setup: SessionSetup,
+  { keys, secrets }: { keys: UsedKeys; secrets: SecretBroker },
+) {
+  const { cwd, clock, ids, rules, grants, owned, getSession } = setup;
+  const { settings, resources } = setup.services;
+  const sandboxSettings = getSandboxSettings(settings, setup.params.sandbox);
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
-  const rules = await realPathRules(given, (path) => free.realPath(path));
   const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
   const guardFiles = createGuardedFiles({ ids });
   const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
-  const timeoutMs = limits.bashMs ?? parts.sandbox.timeoutMs;
+  const timeoutMs = limits.bashMs ?? sandboxSettings.timeoutMs;
   const tools = createTools({
     cwd,
     files: guardFiles(createPathGuard(rules, grants)),
@@ -86,12 +44,22 @@ export async function createGround(parts: GroundParts) {
     ...(limits.maxBashMs !== undefined && { maxCommandTimeoutMs: limits.maxBashMs }),
     env: secrets.getInherited(),
     addedEnv: shellEnv,
-    getSessionEnv: () => ({ ...secrets.getDisclosed(), ...parts.getSessionEnv() }),
-    createIsSecret,
+    getSessionEnv: () => ({ ...secrets.getDisclosed(), ...getSessionEnv(getSession()) }),
+    createIsSecret: keys.createIsSecret,
     resizesImages: images.autoResize,
     writeNeedsRead: settings.get().tools.writeNeedsRead,
   });
-  const sandbox = parts.sandbox.mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(parts, rules));
+  const sandbox =
+    sandboxSettings.mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(setup, sandboxSettings));
+  if (sandbox) owned.add(() => sandbox.close());
+  owned.add(() => tools.dispose());
+  // Skills that appear later may be read without a question too.
+  const allowSkills = () => {
+    for (const path of resources.resources.skills.map(getReadablePath)) {
+      grants.grant({ capability: "read", target: { kind: "path", path: getRealPath(path) } }, "session");
+    }
+  };
+  owned.add(resources.subscribe(allowSkills));
   const [workspace, , ...added] = rules.roots;
   const temporary = { directories: getTemporaryDirectories(), shared: [cwd, workspace!, ...added] };
   const asCommandsSee = (seen: Files) =>
@@ -101,52 +69,20 @@ export async function createGround(parts: GroundParts) {
     spawn: tools.spawn,
     env: secrets.give(grants.listNames("env", toolCallId)),
   });
-  return { files: { free, mentions }, tools, rules, createCallContext, sandbox };
+  return {
+    files: { free, mentions },
+    tools,
+    createCallContext,
+    sandbox,
+    sandboxSettings,
+    isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd),
+  };
 }
 
 /** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
-function getSandboxOptions(
-  { cwd, sandbox, clock, ids }: GroundParts,
-  { roots, home, agentDir, readable }: Required<PathRules>,
-): SessionSandboxOptions {
+function getSandboxOptions({ cwd, clock, ids, rules }: SessionSetup, sandbox: SandboxSettings): SessionSandboxOptions {
+  const { roots, home, agentDir, readable } = rules;
   const [, , ...added] = roots;
   const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
   return { cwd, settings, home, agentDir, readable, clock, ids };
-}
-
-export function builtInTool(tools: Tools, name: string): GivenTool {
-  const { byName } = tools;
-  if (Object.hasOwn(byName, name)) return byName[name as keyof typeof byName];
-  throw new HarnessError("invalid_input", findUnknownTools([name], [...Object.keys(byName), ...harnessToolNames])[0]!);
-}
-
-/**
- * A pattern stands for the default tools that it matches, and if there are none, for any other built-in tools. A name in
- * the result is one of `harnessToolNames`: the session makes these tools.
- */
-export function builtInTools(tools: Tools, pattern: string): (GivenTool | string)[] {
-  const matches = createNameMatcher([pattern]);
-  const filter = (all: readonly GivenTool[]) => all.filter(({ name }) => matches(name));
-  const candidates = [filter(tools.defaults), filter(Object.values(tools.byName)), harnessToolNames.filter(matches)];
-  return candidates.find(({ length }) => length > 0) ?? [builtInTool(tools, pattern)];
-}
-
-/** Named like everything that belongs to the session, so that it goes when the session does. */
-const getResults = (sessionFile: string): string => `${sessionFile}.results`;
-
-/**
- * Where the whole of a result is kept of which the model saw a part: beside the session's file, because the log says where
- * it is; for a session in memory among the temporary files, and as long as that.
- */
-export function resultsDirectory(sessionFile: string | undefined) {
-  if (sessionFile !== undefined) {
-    return { get: async () => getResults(sessionFile), remove: async () => {} };
-  }
-  let made: Promise<string> | undefined;
-  return {
-    get: () => (made ??= mkdtemp(join(tmpdir(), "tau-results-"))),
-    async remove() {
-      if (made) await rm(await made, { recursive: true, force: true });
-    },
-  };
 }

@@ -6,6 +6,7 @@ export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand } from "./commands/index.ts";
 export { formatNothingToCompact } from "./commands/models.ts";
 export { listFields } from "./commands/sessions.ts";
+export { maxPageBytes } from "./commands/state.ts";
 export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
 export { createHost, Host, type HostOptions, type HostWatcher } from "./host.ts";
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";

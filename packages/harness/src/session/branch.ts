@@ -30,22 +30,38 @@ export interface BranchPage {
   hasOlder: boolean;
 }
 
-/** The last `limit` entries of the branch that ends at `leaf`. Costs what it returns, however long the branch is. */
-export async function readLastPage(log: SessionLog, leaf: number, limit: number): Promise<BranchPage> {
-  const rows = branchRows(log, leaf, { limit: limit + 1 });
-  const hasOlder = rows.length > limit;
-  return { entries: await log.read(hasOlder ? rows.slice(1) : rows), hasOlder };
+/** A page has at most `limit` entries. It ends before it has more than `maxBytes`, but has one entry if there is one. */
+interface PageLimits {
+  limit: number;
+  maxBytes: number;
 }
 
-/** The first `limit` entries after the row `after` on the branch that ends at `leaf`. */
+/** The last entries of the branch that ends at `leaf`. Costs what it returns, however long the branch is. */
+export async function readLastPage(log: SessionLog, leaf: number, limits: PageLimits): Promise<BranchPage> {
+  const rows = branchRows(log, leaf, { limit: limits.limit + 1 });
+  const start = rows.length - countOnPage(log, rows.toReversed(), limits);
+  return { entries: await log.read(rows.slice(start)), hasOlder: start > 0 };
+}
+
+/** The first entries after the row `after` on the branch that ends at `leaf`. */
 export async function readNextPage(
   log: SessionLog,
   leaf: number,
-  { after, limit }: { after: number; limit: number },
+  { after, ...limits }: PageLimits & { after: number },
 ): Promise<BranchPage> {
   const [first, ...rows] = branchRows(log, leaf, { first: after });
-  const page = first === after ? rows.slice(0, limit) : [];
+  const page = first === after ? rows.slice(0, countOnPage(log, rows, limits)) : [];
   return { entries: await log.read(page), hasOlder: page.length > 0 };
+}
+
+/** How many of the rows, from the first on, are on a page. */
+function countOnPage({ table }: SessionLog, rows: readonly number[], { limit, maxBytes }: PageLimits): number {
+  let bytes = 0;
+  const end = rows.findIndex((row, index) => {
+    bytes += table.length(row);
+    return index >= limit || (index > 0 && bytes > maxBytes);
+  });
+  return end < 0 ? rows.length : end;
 }
 
 /** The part of a branch that the model sees: from the first entry that the latest compaction kept. */

@@ -69,6 +69,8 @@ export interface BranchPageOptions {
   after?: string;
   /** Default: no limit. */
   limit?: number;
+  /** A page that would be larger has fewer entries, but at least one. Default: no limit. */
+  maxBytes?: number;
 }
 
 /** What is stored with a summary. */
@@ -212,12 +214,12 @@ export class Session implements SessionNode {
    * A part of the branch that ends at the leaf, oldest first: the entries before or after one of its entries, or else the
    * last ones. Reads only what it returns. Throws `unknown_entry` for an entry that is not on the branch.
    */
-  getBranchPage({ before, after, limit = Number.POSITIVE_INFINITY }: BranchPageOptions): Promise<BranchPage> {
+  getBranchPage({ before, after, limit = Infinity, maxBytes = Infinity }: BranchPageOptions): Promise<BranchPage> {
     return this.#read(async (log) => {
       const leaf = await this.#getRow(this.#leafId);
       const last = before === undefined ? leaf : log.table.parent(await this.#getRowAbove(leaf, before));
-      if (after === undefined) return await readLastPage(log, last, limit);
-      return await readNextPage(log, last, { after: await this.#getRowAbove(leaf, after), limit });
+      if (after === undefined) return await readLastPage(log, last, { limit, maxBytes });
+      return await readNextPage(log, last, { after: await this.#getRowAbove(leaf, after), limit, maxBytes });
     });
   }
 

@@ -5,13 +5,17 @@ import { GatewayClientError } from "./errors.ts";
 export interface CallOptions {
   /** Gives up waiting; what the gateway does with the request is not known. */
   signal?: AbortSignal;
+  /**
+   * Whether it waits for a connection, and is sent again if that is lost before the answer has come. Default: true. False for
+   * what must not happen later, such as an abort, which would end another run: rejects with `disconnected`.
+   */
+  isLasting?: boolean;
   /** Of `session.bash`: called with what it prints, piece by piece. */
   onOutput?: (delta: string) => void;
 }
 
 interface Call {
   readonly frame: RequestFrame;
-  /** Whether it is sent again when the connection was lost before the answer came. */
   readonly isLasting: boolean;
   readonly onOutput: ((delta: string) => void) | undefined;
   readonly settle: (outcome: { payload: unknown } | { error: GatewayClientError }) => void;
@@ -25,7 +29,7 @@ export class Calls {
   add(
     method: string,
     params: Record<string, unknown>,
-    { isLasting, signal, onOutput }: CallOptions & { isLasting: boolean },
+    { isLasting = true, signal, onOutput }: CallOptions,
   ): { frame: RequestFrame; answer: Promise<unknown> } {
     const frame: RequestFrame = { type: "req", id: String(++this.#lastId), method, params };
     const answer = new Promise<unknown>((resolve, reject) => {

@@ -137,8 +137,8 @@ export class GatewayClient {
   }
 
   /**
-   * Asks something. Without a connection it waits for one. What was sent and not answered when the connection was lost is
-   * sent again; if it has an effect, with the same key, so that it has it once.
+   * Asks something. Without a connection it waits for one, unless `isLasting` is false. What was sent and not answered when
+   * the connection was lost is sent again; if it has an effect, with the same key, so that it has it once.
    */
   call<Name extends GatewayMethod>(method: Name, ...[params, options]: CallArgs<Name>): Promise<MethodData<Name>> {
     return this.#call(method, { ...params }, options) as Promise<MethodData<Name>>;
@@ -166,26 +166,21 @@ export class GatewayClient {
 
   readonly #port: SessionPort = {
     call: (method, params, options) => this.#call(method as GatewayMethod, params, options),
-    callOnce: (method, params) => {
-      if (this.#state.kind !== "open") return Promise.reject(disconnectedError());
-      const { frame, answer } = this.#calls.add(method, params, { isLasting: false });
-      this.#send(frame);
-      return answer;
-    },
     setTimer: (afterMs, fire) => this.#options.clock.setTimer(afterMs, fire),
     release: (sessionId) => {
       this.#sessions.delete(sessionId);
       // Without an answer that anybody waits for: a lost connection ends the subscription too.
-      if (this.#state.kind === "open") this.#port.callOnce("sessions.unsubscribe", { sessionId }).catch(ignoreLoss);
+      this.#call("sessions.unsubscribe", { sessionId }, { isLasting: false }).catch(ignoreLoss);
     },
   };
 
   #call(method: GatewayMethod, params: Record<string, unknown>, options: CallOptions = {}): Promise<unknown> {
     const state = this.#state;
     if (state.kind === "closed") return Promise.reject(closedError());
+    if (state.kind !== "open" && options.isLasting === false) return Promise.reject(disconnectedError());
     if (state.kind === "refused") return Promise.reject(state.reason);
     const keyed = hasEffect(method) ? { idempotencyKey: this.#options.ids(), ...params } : params;
-    const { frame, answer } = this.#calls.add(method, keyed, { ...options, isLasting: true });
+    const { frame, answer } = this.#calls.add(method, keyed, options);
     if (state.kind === "open") this.#send(frame);
     return answer;
   }

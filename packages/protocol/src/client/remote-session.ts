@@ -33,8 +33,6 @@ export type SessionCallArgs<Name extends CommandName> =
 /** What a session needs of its client. */
 export interface SessionPort {
   call(method: string, params: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
-  /** Asks now or never: rejects when there is no connection, or when it is lost. */
-  callOnce(method: string, params: Record<string, unknown>): Promise<unknown>;
   setTimer(afterMs: number, fire: () => void): () => void;
   /** Nobody follows the session any more. */
   release(sessionId: string): void;
@@ -165,7 +163,8 @@ export class RemoteSession {
     this.#forgetUi();
     try {
       const params = { sessionId: this.id, ...(resume && { resume: { epoch: resume.epoch, lastSeq: resume.seq } }) };
-      const { resumed } = (await this.#port.callOnce("sessions.subscribe", params)) as { resumed: boolean };
+      const answer = await this.#port.call("sessions.subscribe", params, { isLasting: false });
+      const { resumed } = answer as MethodData<"sessions.subscribe">;
       // Without it a snapshot follows, and the view counts from that on.
       if (mine === this.#subscription && resumed) this.#set({ kind: "live" });
     } catch (error) {

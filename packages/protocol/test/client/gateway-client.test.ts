@@ -181,6 +181,19 @@ test("a caller can give up, and a closed client answers nothing", async () => {
   await expect(client.call("health")).rejects.toMatchObject({ code: "closed" });
 });
 
+test("a call that does not last is refused without a connection, and is not sent on the next one", async () => {
+  const setup = setUp();
+  const { server, client } = setup;
+  const session = client.session("s");
+  await client.connect();
+  server.sockets[0]!.framesLeft = 0;
+  await expect(session.call("abort", {}, { isLasting: false })).rejects.toMatchObject({ code: "disconnected" });
+  expect(client.state.kind).toBe("waiting");
+  await expect(session.call("abort", {}, { isLasting: false })).rejects.toMatchObject({ code: "disconnected" });
+  await until(setup, () => session.state.kind === "live");
+  expect(server.requests.filter(({ method }) => method === "session.abort")).toEqual([]);
+});
+
 test("waiting doubles up to half a minute, half of it by chance", () => {
   const rows = [1, 2, 5, 7, 20].map((failures) => [0, 0.999].map((random) => getRetryDelayMs({ failures, random })));
   expect(rows).toEqual([

@@ -1,8 +1,9 @@
 /** Where escape sequences begin and end in a text. */
 
-const string = "(?:[^\\x07\\x1b]|\\x1b(?!\\\\))*(?:\\x07|\\x1b\\\\)";
+/** Another sequence ends a string as well, as it does in terminals: a search for its own end would take quadratic time. */
+const string = "[^\\x07\\x1b]*(?:\\x07|\\x1b\\\\|(?=\\x1b))";
 
-/** CSI; OSC, DCS, SOS, PM and APC up to their end; and short sequences. One that is not complete does not match. */
+/** CSI; OSC, DCS, SOS, PM and APC up to their end; and short sequences. One that the text does not end does not match. */
 const escapeSource = `\\x1b(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_]${string}|[ -/]+[0-~]|[0-OQ-WYZ\\\\\`-~])`;
 
 const escapeHere = new RegExp(escapeSource, "y");
@@ -28,19 +29,15 @@ function findStyleEnd(text: string, index: number): number {
 /** Digits, colons and semicolons. */
 export const isStyleParameter = (code: number): boolean => code >= 0x30 && code <= 0x3b;
 
-/** The text and the escape sequences in it, in order. What only looks like the beginning of a sequence is text. */
+/** The text and the escape sequences in it, in order. An escape character that begins none is left out. */
 export function splitEscapes(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
   for (let index = text.indexOf("\x1b"); index !== -1; index = text.indexOf("\x1b", index)) {
     const escape = getEscapeAt(text, index);
-    if (escape === undefined) {
-      index++;
-      continue;
-    }
     if (index > start) parts.push(text.slice(start, index));
-    parts.push(escape);
-    index += escape.length;
+    if (escape !== undefined) parts.push(escape);
+    index += escape?.length ?? 1;
     start = index;
   }
   if (start < text.length) parts.push(text.slice(start));
@@ -54,5 +51,8 @@ export const stripTerminalSequences = (text: string): string =>
 /** Colors, bold and the like. */
 export const isStyle = (escape: string): boolean => escape.startsWith("\x1b[") && escape.endsWith("m");
 
+/** Without control characters, with which a link could end and go on as commands for the terminal. */
+const link = /^\x1b\]8;\P{Cc}*(?:\x07|\x1b\\)$/u;
+
 /** The beginning or end of a link: OSC 8. */
-export const isLink = (escape: string): boolean => escape.startsWith("\x1b]8;");
+export const isLink = (escape: string): boolean => escape.startsWith("\x1b]8;") && link.test(escape);

@@ -1,4 +1,4 @@
-/** What went wrong where nothing else would tell it, at the edge of the window until it is read. */
+/** What went wrong where nothing else would tell it, over the transcript until it is read. */
 import { describeProblem } from "./attempt.ts";
 import { CloseIcon } from "./icons.tsx";
 import { useRedraw } from "./redraw.ts";

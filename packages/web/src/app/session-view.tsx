@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { Approvals } from "../approvals/approvals.tsx";
+import { stopRun } from "../composer/stop-buttons.tsx";
 import { Composer } from "../composer/composer.tsx";
 import { Queue } from "../composer/queue.tsx";
 import { ExtensionDialogs } from "../extensions/extension-dialogs.tsx";
@@ -15,7 +16,6 @@ import { TreePanel } from "../tree/tree-panel.tsx";
 import type { Draft } from "./draft.ts";
 import { getDraft } from "./drafts.ts";
 import { Notices } from "./notices.tsx";
-import { reportFailure } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
 import { SessionContext, type SessionContextValue } from "./session-context.ts";
 import { SessionHeader } from "./session-header.tsx";
@@ -46,7 +46,7 @@ export function SessionView({ client, sessionId }: SessionViewProps) {
     { key: "t", label: "Tree", run: () => setPanel("tree") },
     { key: "m", label: "Model and thinking", run: () => setPanel("model") },
     { key: "c", label: "Cost and context", run: () => setPanel("stats") },
-    { key: ".", mod: true, label: "Stop the run", run: () => reportFailure(session.call("abort")) },
+    { key: ".", mod: true, label: "Stop the run", run: () => stopRun(session) },
   ]);
   const close = () => setPanel(undefined);
   const context: SessionContextValue = useMemo(() => ({ shows: toShows(info) }), [info.tools]);

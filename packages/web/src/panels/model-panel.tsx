@@ -39,7 +39,7 @@ export function ModelPanel({ session, info, onClose }: SessionPanelProps) {
       <Levels
         levels={levels.kind === "loaded" ? levels.value.levels : []}
         chosen={thinkingLevel}
-        onChoose={(level) => void change(() => session.call("set_thinking_level", { level }))}
+        onChoose={(level) => void change(() => session.call("set_thinking_level", { level }, { isLasting: false }))}
       />
       <input
         class="filter"
@@ -61,9 +61,7 @@ export function ModelPanel({ session, info, onClose }: SessionPanelProps) {
               class={isChosen(each) ? "option chosen" : "option"}
               aria-pressed={isChosen(each)}
               disabled={attempt.isBusy}
-              onClick={() =>
-                void change(() => session.call("set_model", { provider: each.provider, modelId: each.id }))
-              }
+              onClick={() => void change(() => setModel(session, each))}
             >
               <span class="cut">
                 <Name text={each.name || each.id} />
@@ -81,6 +79,10 @@ export function ModelPanel({ session, info, onClose }: SessionPanelProps) {
     </Dialog>
   );
 }
+
+/** Not later, when somebody else may have chosen another one. */
+const setModel = (session: RemoteSession, { provider, id }: ModelData) =>
+  session.call("set_model", { provider, modelId: id }, { isLasting: false });
 
 interface LevelsProps {
   levels: readonly ThinkingLevelName[];

@@ -10,7 +10,7 @@ export function StatsPanel({ session, info, onClose }: SessionPanelProps) {
   const usage = stats?.contextUsage;
   const compact = () =>
     attempt.run(async () => {
-      await session.call("compact", {});
+      await session.call("compact", {}, { isLasting: false });
       await info.refresh();
     });
   const rows: [string, string][] = stats

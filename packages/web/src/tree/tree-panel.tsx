@@ -23,7 +23,8 @@ export function TreePanel({ session, draft, onClose }: { session: RemoteSession;
   const go = (row: TreeRow, summarise: boolean) =>
     attempt.run(async () => {
       const { entryId, text } = toTarget(row);
-      await session.call("navigate", { entryId, ...(summarise && { summarise }) });
+      // Not later: by then the conversation may have gone on.
+      await session.call("navigate", { entryId, ...(summarise && { summarise }) }, { isLasting: false });
       if (text !== undefined) draft.text = text;
       onClose();
     });

@@ -22,13 +22,22 @@ export function networkCases(shared: Shared): void {
     expect(await page.getByRole("log").getByText("While you were away.").count()).toBe(1);
   });
 
-  test("a message that is written without a connection is shown until it is said, and not lost with another session", async () => {
-    const { page, context } = await shared.begin([text("Heard.")]);
+  test("without a connection a message is shown until it is said, and not lost with another session; a stop is refused", async () => {
+    const gate = createGate([text("Not stopped.")]);
+    const { page, context } = await shared.begin(gate.turn, [text("Heard.")]);
+    onTestFinished(gate.open);
     const address = page.url();
+    await say(page, "Begin.");
+    await page.getByRole("button", { name: "Stop now" }).waitFor();
     await context.setOffline(true);
     onTestFinished(() => context.setOffline(false));
     for (const client of shared.kit.gateway.parts.connections.list()) client.close(1012, "cut");
     await page.getByText("Not connected", { exact: true }).waitFor();
+    // Later they would end another run.
+    await page.getByRole("button", { name: "Stop now" }).click();
+    await page.getByText("There is no connection to the gateway.").waitFor();
+    await page.getByRole("button", { name: "Stop after step" }).click();
+    await page.getByRole("button", { name: "I have read this" }).click();
     await say(page, "Said into the void");
     const outgoing = page.getByRole("list", { name: "Messages on their way" });
     await outgoing.getByText("Said into the void").waitFor();
@@ -39,9 +48,11 @@ export function networkCases(shared: Shared): void {
     await outgoing.getByText("Said into the void").waitFor();
     expect(await getField(page).inputValue()).toBe("Half written");
     await context.setOffline(false);
-    await waitForText(page, "Heard.");
-    expect(await page.getByRole("log").getByText("Said into the void").count()).toBe(1);
     await outgoing.waitFor({ state: "detached" });
+    gate.open();
+    await waitForText(page, "Heard.");
+    await waitForText(page, "Not stopped.");
+    expect(await page.getByRole("log").getByText("Said into the void").count()).toBe(1);
     await getField(page).fill("");
   });
 }

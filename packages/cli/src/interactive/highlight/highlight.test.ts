@@ -35,6 +35,13 @@ test("a comment over several lines stays one, however the lines arrive", async (
   expect(lines[2]).toContain(`${color("syntaxKeyword")}return`);
 });
 
+test("a line of 1,000 characters is colored, a longer one is plain and ends what was open", async () => {
+  const longest = "return 1;".padEnd(1_000, "x");
+  const [colored, open, plain, next] = await highlight(`${longest}\n/*\n${longest}x\nreturn 2;`, "ts");
+  expect([colored, next]).toEqual(Array(2).fill(expect.stringContaining(color("syntaxKeyword"))));
+  expect([open, plain]).toEqual([theme.fg("syntaxComment", "/*"), theme.fg("mdCodeBlock", `${longest}x`)]);
+});
+
 test("an unknown language is plain, and names of objects are no languages", async () => {
   const unknown = ["", "klingon", "constructor", "extend", "__proto__"];
   const loaded: string[] = [];

@@ -79,6 +79,9 @@ const maxOpenLines = 40;
 /** How many lines are remembered for each language. */
 const maxKnownLines = 1_000;
 
+/** Longer lines are plain: some grammars take quadratic time, and a line that is being written is drawn again and again. */
+const maxLineLength = 1_000;
+
 export class Highlighter {
   readonly #theme: Theme;
   readonly #onLoad: () => void;
@@ -94,7 +97,9 @@ export class Highlighter {
   /** As Markdown asks for it: one line, with what the line before left. */
   highlightLine = (line: string, name: string | undefined, state: unknown): { line: string; state: unknown } => {
     const language = this.#findLanguage((name ?? "").toLowerCase());
-    if (!language) return { line: this.#theme.fg("mdCodeBlock", line), state };
+    if (!language || line.length > maxLineLength) {
+      return { line: this.#theme.fg("mdCodeBlock", line), state: nothingOpen };
+    }
     const { open } = (state as LineState | undefined) ?? nothingOpen;
     const isAlone = open.length === 0;
     const tokens = isAlone ? tokenizeLine(language, line) : language.tokenize([...open, line].join("\n"));

@@ -71,7 +71,13 @@ export type ChildMessage =
   | { type: "failed"; message: string }
   /** It registered something after it was loaded. */
   | { type: "registered"; manifest: Manifest }
-  | { type: "answer"; id: number; value?: unknown; changed?: Record<string, unknown>; error?: { message: string } }
+  | {
+      type: "answer";
+      id: number;
+      value?: unknown;
+      changed?: Record<string, unknown> | undefined;
+      error?: { message: string };
+    }
   | { type: "update"; id: number; update: AgentToolUpdate }
   | { type: "hostcall"; id: number; method: string; args: readonly unknown[] }
   | { type: "cancel"; id: number }

@@ -39,7 +39,7 @@ export interface CallOptions {
 
 export interface CallAnswer {
   value?: unknown;
-  changed?: Record<string, unknown>;
+  changed?: Record<string, unknown> | undefined;
 }
 
 interface OpenCall {
@@ -249,7 +249,7 @@ function settle({ resolve, reject }: OpenCall, { value, changed, error }: Record
     const message = isRecord(error) && typeof error["message"] === "string" ? error["message"] : "It failed.";
     return reject(new Error(message));
   }
-  resolve({ value, ...(isRecord(changed) && { changed }) });
+  resolve({ value, changed: isRecord(changed) ? changed : undefined });
 }
 
 const isUpdate = (value: unknown): value is AgentToolUpdate => isRecord(value) && Array.isArray(value["content"]);

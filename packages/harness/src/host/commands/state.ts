@@ -7,6 +7,12 @@ import { getLastAnswer, listForkMessages, toStateData, toStatsData } from "../da
 import { unknownEntry } from "../errors.ts";
 import { command, type SomeCommands } from "./command.ts";
 
+/**
+ * How many bytes of entries a client gets at once. A slow connection shows no progress within a message, so a client that
+ * gets more may take a connection that works for one that is lost.
+ */
+export const maxPageBytes = 1024 * 1024;
+
 export const stateCommands = {
   get_state: command({}, ({ hosted }) => toStateData(hosted)),
   get_messages: command({}, ({ session }) => ({ messages: [...session.messages] })),
@@ -22,7 +28,9 @@ export const stateCommands = {
     },
     async ({ session: { sessionManager } }, { since, ...page }) => {
       const leafId = sessionManager.getLeafId();
-      if (Object.keys(page).length > 0) return { entries: (await sessionManager.getBranchPage(page)).entries, leafId };
+      if (Object.keys(page).length > 0) {
+        return { entries: (await sessionManager.getBranchPage({ ...page, maxBytes: maxPageBytes })).entries, leafId };
+      }
       const entries = await sessionManager.getEntries();
       if (since === undefined) return { entries, leafId };
       const index = entries.findIndex(({ id }) => id === since);

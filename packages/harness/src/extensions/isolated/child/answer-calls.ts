@@ -41,8 +41,8 @@ export class CallAnswerer {
     this.#spare = undefined;
     this.#open.set(id, controller);
     try {
-      const answer = await this.#run(id, call, controller.signal);
-      this.#parts.link.send({ type: "answer", id, ...answer });
+      const { value, changed } = await this.#run(id, call, controller.signal);
+      this.#parts.link.send({ type: "answer", id, value, changed });
     } catch (error) {
       this.#parts.link.send({ type: "answer", id, error: { message: getErrorMessage(error) } });
     } finally {

@@ -1,0 +1,88 @@
+/** The inbox of a cluster when the servers do not say what became of a record. */
+import { jetstreamManager } from "@nats-io/jetstream";
+import { systemClock, systemIds } from "@tau/ai";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Bus, type FencedMessage, type FencedOutcome } from "../../src/cluster/bus.ts";
+import { connectCluster } from "../../src/cluster/connection.ts";
+import { parseClusterUrl } from "../../src/cluster/address.ts";
+import { ClusterInbox } from "../../src/cluster/inbox-store.ts";
+import type { StoredMessage } from "../../src/inbox/message.ts";
+import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
+
+/** A connection that loses the request, or the answer to it. */
+class FaultyBus extends Bus {
+  loses: "nothing" | "request" | "answer" = "nothing";
+
+  override async publish(message: FencedMessage): Promise<FencedOutcome> {
+    if (this.loses === "nothing") return await super.publish(message);
+    if (this.loses === "answer") await super.publish(message);
+    return { kind: "unknown", reason: "no answer" };
+  }
+}
+
+describe.skipIf(!hasNats)("the inbox of a cluster", () => {
+  let servers: NatsServers;
+  let bus: FaultyBus;
+
+  beforeAll(async () => {
+    servers = await startNats();
+    const { nats } = await connectCluster(parseClusterUrl(servers.servers[0]!.url), {
+      clock: systemClock,
+      log: () => undefined,
+    });
+    bus = new FaultyBus(nats, await jetstreamManager(nats), systemClock);
+  });
+
+  afterAll(async () => {
+    await bus?.nats.close();
+    await servers?.close();
+  });
+
+  const unknown = { code: "unknown_outcome" };
+  const create =
+    (sessionId: string) =>
+    (id: string): StoredMessage => ({
+      id,
+      sessionId,
+      text: id,
+      mode: "steer",
+      origin: { kind: "client" },
+      acceptedAt: 0,
+      state: "waiting",
+    });
+  const list = (inbox: ClusterInbox, sessionId: string) => [...inbox.messages.ofSession(sessionId)].map(({ id }) => id);
+  const readAgain = async (sessionId: string) => {
+    const inbox = new ClusterInbox(bus, systemIds);
+    await inbox.load(sessionId);
+    return list(inbox, sessionId);
+  };
+
+  test("a message whose fate is unknown is not called refused, and is there after the next one if it was stored", async () => {
+    const [inbox, message] = [new ClusterInbox(bus, systemIds), create("accepted")];
+    await inbox.accept(message("a"));
+    bus.loses = "answer";
+    await expect(inbox.accept(message("b"))).rejects.toMatchObject(unknown);
+    bus.loses = "request";
+    await expect(inbox.accept(message("c"))).rejects.toMatchObject(unknown);
+    expect(list(inbox, "accepted")).toEqual(["a"]);
+    bus.loses = "nothing";
+    await inbox.accept(message("d"));
+    expect(list(inbox, "accepted")).toEqual(["a", "b", "d"]);
+    expect(await readAgain("accepted")).toEqual(["a", "b", "d"]);
+  });
+
+  test.each(["request", "answer"] as const)(
+    "an outcome is written when it is tried again after the %s was lost",
+    async (lost) => {
+      const sessionId = `settled-${lost}`;
+      const [inbox, message] = [new ClusterInbox(bus, systemIds), create(sessionId)];
+      for (const id of ["a", "b"]) await inbox.accept(message(id));
+      bus.loses = lost;
+      await expect(inbox.settle(["a"], { kind: "injected" })).rejects.toMatchObject(unknown);
+      bus.loses = "nothing";
+      await inbox.settle(["a"], { kind: "injected" });
+      expect(list(inbox, sessionId)).toEqual(["b"]);
+      expect(await readAgain(sessionId)).toEqual(["b"]);
+    },
+  );
+});

@@ -1,0 +1,36 @@
+/** Loads the extensions of a session before there is one: they may bring its model. */
+import { type ExtensionsParams, hasExtensions } from "../extensions/has-extensions.ts";
+import type { OpenExtensionsParts } from "../extensions/open-extensions.ts";
+import { ExtensionSlot } from "../extensions/session/extension-slot.ts";
+import type { SessionSetup } from "./session-setup.ts";
+
+export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionSlot> {
+  const { cwd, agentDir, clock, ids, rules, getPolicy, getSession } = setup;
+  const { extensions: params = {}, debugLog } = setup.params;
+  const { settings, registry, resources } = setup.services;
+  const slot = new ExtensionSlot((start) =>
+    loadExtensions(params, {
+      cwd,
+      agentDir,
+      clock,
+      ids,
+      settings,
+      registry,
+      start,
+      judging: { getPolicy, getJudgeParts: () => getSession().judgeParts, getPathRules: () => rules },
+      report: ({ extension, message }) => getSession().notify("extension", `${extension}: ${message}`),
+      log: (extension, level, message) => debugLog?.log("extension", { extension, level, message }),
+      addResources: async (paths) => resources.addPaths?.(paths),
+    }),
+  );
+  await slot.open(params.start ?? { reason: "startup" });
+  setup.owned.add(() => slot.current?.abandon());
+  return slot;
+}
+
+/** Late: most sessions have no extensions, and their code is not loaded then. */
+async function loadExtensions(params: ExtensionsParams, parts: OpenExtensionsParts) {
+  if (!hasExtensions(params, parts)) return undefined;
+  const { openExtensions } = await import("../extensions/open-extensions.ts");
+  return await openExtensions(params, parts);
+}

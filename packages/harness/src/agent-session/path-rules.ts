@@ -1,0 +1,29 @@
+/** Which paths are open to the tools of a session. */
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { joinName } from "../join-name.ts";
+import { type PathRules, realPathRules } from "../policy/paths.ts";
+import { getReadablePath } from "../resources/skills.ts";
+import { getResultsDirectory } from "./results.ts";
+import type { SessionSetup } from "./session-setup.ts";
+
+/** Where tools may work, and where they may only read. */
+export async function createPathRules(setup: Omit<SessionSetup, "rules">): Promise<Required<PathRules>> {
+  const { cwd, agentDir, params, services } = setup;
+  const { createFiles } = await import("@tau/tools");
+  const files = createFiles({ ids: setup.ids });
+  const home = homedir();
+  const skills = services.resources.resources.skills.map(getReadablePath);
+  const sessionFile = setup.sessionManager.getSessionFile();
+  const results = sessionFile === undefined ? [] : [getResultsDirectory(sessionFile)];
+  const own = ["skills", "agents", "prompts", "resources"].map((name) => joinName(agentDir, name));
+  const added = [...services.settings.get().additionalDirectories, ...(params.additionalDirectories ?? [])];
+  const rules = {
+    // In this order: the sandbox takes those that were added.
+    roots: [cwd, tmpdir(), ...added].map((directory) => resolve(cwd, directory)),
+    readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
+    home,
+    agentDir,
+  };
+  return await realPathRules(rules, (path) => files.realPath(path));
+}

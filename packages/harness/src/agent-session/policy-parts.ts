@@ -1,0 +1,72 @@
+/** What decides about the calls of a session, and records it. */
+import { SerialQueue } from "@tau/ai/internal";
+import { createAudit } from "../policy/audit.ts";
+import { createPolicy } from "../policy/create-policy.ts";
+import type { Audit } from "../policy/policy.ts";
+import { PolicyReport } from "../policy/policy-report.ts";
+import { createRememberedRules } from "../policy/remembered-rules.ts";
+import type { SecretBroker } from "../policy/secret-broker.ts";
+import { SessionTaint } from "../policy/session-taint.ts";
+import type { PolicyParts } from "./call-judge.ts";
+import type { SessionSetup } from "./session-setup.ts";
+import type { Workspace } from "./workspace.ts";
+
+export async function createPolicyParts(
+  setup: SessionSetup,
+  { secrets, workspace }: { secrets: SecretBroker; workspace: Workspace },
+): Promise<PolicyParts> {
+  const { cwd, agentDir, ids, params, services, sessionManager, parent, grants, rules, getPolicy, owned } = setup;
+  const { sandboxSettings, sandbox, isSandboxMissing, files } = workspace;
+  const { settings } = services;
+  const taint = new SessionTaint({ rules, cwd, log: sessionManager, parent: parent?.taint });
+  owned.add(() => taint.close());
+  await taint.join();
+  const report = new PolicyReport({
+    cwd,
+    agentDir,
+    getPolicy,
+    getProfile: () => params.policyProfile ?? settings.get().policy.profile,
+    mode: sandboxSettings.mode,
+    trySandbox: sandbox && (() => sandbox.getState()),
+    isSandboxMissing,
+  });
+  const decide =
+    params.decide ??
+    createPolicy({
+      rules,
+      getPolicy,
+      secrets,
+      context: { cwd, home: rules.home, workspace: cwd },
+      isSandboxed: createSandboxCheck(report, setup),
+      getNetwork: () => sandboxSettings.network,
+      getTaint: () => taint.get(),
+      getShell: () => settings.get().shellPath,
+    });
+  const audit = taint.watch(params.audit ?? createSessionAudit(setup));
+  const remembered = createRememberedRules({ agentDir, cwd, ids });
+  return { decide, ask: params.ask, audit, grants, remembered, files: files.free, report, taint };
+}
+
+/** Whether commands run in the sandbox. If they cannot, the user is told once why, and what helps. */
+function createSandboxCheck(report: PolicyReport, { getSession }: SessionSetup): () => Promise<boolean> {
+  let isTold = false;
+  return async () => {
+    const state = await report.trySandbox();
+    if (state.kind === "unavailable" && !isTold) {
+      isTold = true;
+      getSession().notify("sandbox", `Commands run without a sandbox. ${state.reason} ${state.fix}`);
+    }
+    return state.kind === "works";
+  };
+}
+
+function createSessionAudit({ sessionManager: log, agentDir, clock, ids }: SessionSetup): Audit {
+  const recording = new SerialQueue();
+  return createAudit({
+    sessionId: log.id,
+    append: (type, data) => log.appendCustomEntry(type, data),
+    // One after the other: calls at the same time would wait for each other's lease.
+    record: (fact) =>
+      recording.add(async () => (await import("../policy/ledger.ts")).appendToLedger(fact, { agentDir, clock, ids })),
+  });
+}

@@ -1,0 +1,60 @@
+/** What is open before the parts of a session are made. */
+import { resolve } from "node:path";
+import { systemClock, systemIds } from "@tau/ai";
+import { defaultAgentDir } from "../agent-dir.ts";
+import type { ExtensionPolicy } from "../policy/extension-policy.ts";
+import { Grants } from "../policy/grants.ts";
+import type { PathRules } from "../policy/paths.ts";
+import { getSessionPolicy } from "../policy/session-policy.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { AgentSession } from "./agent-session.ts";
+import { type LiveSession, type LiveSessions, standaloneSessions } from "./live-sessions.ts";
+import { openLog } from "./open-log.ts";
+import type { Owned } from "./owned.ts";
+import type { AgentSessionParams } from "./params.ts";
+import { createPathRules } from "./path-rules.ts";
+import { openResources, openServices, type Services, type SessionBase } from "./services.ts";
+
+export interface SessionSetup extends SessionBase {
+  params: AgentSessionParams;
+  /** Closed with the session, or when it cannot be created. */
+  owned: Owned;
+  services: Services;
+  sessionManager: SessionManager;
+  sessions: LiveSessions;
+  parent: LiveSession | undefined;
+  grants: Grants;
+  rules: Required<PathRules>;
+  /** Called for each decision: settings change. */
+  getPolicy: () => ExtensionPolicy;
+  /** The session is made last of its parts. They call this when something happens in it, and not before. */
+  getSession: () => AgentSession;
+}
+
+export async function openSetup(
+  params: AgentSessionParams,
+  { owned, getSession }: Pick<SessionSetup, "owned" | "getSession">,
+): Promise<SessionSetup> {
+  const { clock = systemClock, ids = systemIds, sessions = standaloneSessions, parentSessionId } = params;
+  const cwd = resolve(params.cwd ?? process.cwd());
+  const agentDir = resolve(params.agentDir ?? defaultAgentDir());
+  const base: SessionBase = { cwd, agentDir, clock, ids };
+  const openedServices = await openServices(params, base, owned);
+  const { settings } = openedServices;
+  const sessionManager = await openLog(params, { ...base, settings }, owned);
+  const resources = await openResources(params, base, { settings, log: sessionManager });
+  const services = { ...openedServices, resources };
+  const opened = {
+    ...base,
+    params,
+    owned,
+    services,
+    sessionManager,
+    sessions,
+    parent: parentSessionId === undefined ? undefined : sessions.get(parentSessionId),
+    grants: new Grants(),
+    getPolicy: () => getSessionPolicy(settings, params.policyProfile, sessionManager.policyProfile),
+    getSession,
+  };
+  return { ...opened, rules: await createPathRules(opened) };
+}

@@ -1,0 +1,53 @@
+/** The tools of a session as the caller, the user and the extensions name them. */
+import type { Tools } from "@tau/tools";
+import { HarnessError } from "../errors.ts";
+import type { ExtensionSlot } from "../extensions/session/extension-slot.ts";
+import type { GivenTool } from "../pipeline/layer.ts";
+import { harnessToolNames } from "../pipeline/harness-tools.ts";
+import { createNameMatcher, findUnknownTools } from "../pipeline/tool-patterns.ts";
+import { describeSandbox } from "../sandbox/describe-sandbox.ts";
+import type { ToolSources } from "./choices.ts";
+import type { SessionSetup } from "./session-setup.ts";
+import type { Workspace } from "./workspace.ts";
+
+export function createToolSources(
+  { params }: SessionSetup,
+  { workspace, extensions }: { workspace: Workspace; extensions: ExtensionSlot },
+): ToolSources {
+  const { tools, createCallContext, sandbox, sandboxSettings, isSandboxMissing } = workspace;
+  return {
+    createCallContext,
+    sandbox,
+    commands: describeSandbox(sandboxSettings, isSandboxMissing),
+    getExtensionTools: (names) => extensions.current?.getTools(names) ?? [],
+    base: params.tools?.flatMap((tool) => (typeof tool === "string" ? findBuiltIn(tools, tool) : tool)),
+    defaults: { text: tools.defaults, hashline: tools.hashlineDefaults },
+    custom: params.customTools ?? [],
+    getBuiltIn: (name) => getBuiltIn(tools, name),
+    builtIn: tools.byName,
+    binding: params.binding,
+    allowed: params.allowedTools,
+    excluded: params.excludedTools ?? [],
+    scopes: params.scopes,
+    execution: params.toolExecution,
+    systemPrompt: params.systemPrompt,
+    appendSystemPrompt: params.appendSystemPrompt ?? [],
+  };
+}
+
+function getBuiltIn(tools: Tools, name: string): GivenTool {
+  const { byName } = tools;
+  if (Object.hasOwn(byName, name)) return byName[name as keyof typeof byName];
+  throw new HarnessError("invalid_input", findUnknownTools([name], [...Object.keys(byName), ...harnessToolNames])[0]!);
+}
+
+/**
+ * A pattern stands for the default tools that it matches, and if there are none, for any other built-in tools. A name in
+ * the result is one of `harnessToolNames`: the session makes these tools.
+ */
+function findBuiltIn(tools: Tools, pattern: string): (GivenTool | string)[] {
+  const matches = createNameMatcher([pattern]);
+  const filter = (all: readonly GivenTool[]) => all.filter(({ name }) => matches(name));
+  const candidates = [filter(tools.defaults), filter(Object.values(tools.byName)), harnessToolNames.filter(matches)];
+  return candidates.find(({ length }) => length > 0) ?? [getBuiltIn(tools, pattern)];
+}
