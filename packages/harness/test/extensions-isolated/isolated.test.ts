@@ -141,8 +141,12 @@ describe.runIf(isWalled)("an isolated extension", () => {
     const place = createPlace();
     const { ports } = await createPorts({ place });
     const source = createSource(place, toolCode(`return "";`));
-    const work = loadIsolated(source, { ...ports, cwd: "/" });
-    await expect(work).rejects.toThrow(/not trusted and needs the sandbox.*root of the file system/);
+    const loadThere = () => loadIsolated(source, { ...ports, cwd: "/" });
+    await expect(loadThere()).rejects.toThrow(/not trusted and needs the sandbox.*root of the file system/);
+    // Also one that is remembered.
+    await (await loadIsolated(source, ports)).close();
+    await expect(loadThere()).rejects.toThrow(/not trusted and needs the sandbox.*root of the file system/);
+    expect(await readExtensionTrust(source, { agentDir: place.agentDir })).toBe("pending");
   });
 
   test("registers a tool later", async () => {
