@@ -137,10 +137,11 @@ export async function enableAll(
         await write((others) => replaceEntry(others, entry));
         await fetched.enable();
       });
-      const stored = fetched.names.extensions.length > 0 && (await storeAnswer(context, fetched.source.id, state));
+      const { source, extensionDigest: digest } = fetched;
+      const stored = digest !== undefined && (await storeAnswer(context, { id: source.id, digest }, state));
       const version = fetched.locked ? ` ${fetched.locked.resolved.slice(0, 40)}` : "";
       const effect = stored ? ` (${stored})` : "";
-      io.out(`Installed ${fetched.source.id}${version}${effect}.\n`);
+      io.out(`Installed ${source.id}${version}${effect}.\n`);
     }
   } finally {
     for (const { fetched } of entries) await fetched.discard();

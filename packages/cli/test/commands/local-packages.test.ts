@@ -51,3 +51,27 @@ test("installing again changes neither the order of packages nor what was chosen
   await run(workspace, "install ./one --yes");
   expect(await readPackages(workspace)).toEqual([{ source: one, skills: [] }, two]);
 });
+
+test("the answer for a package of a project and that for one's own do not change each other", async () => {
+  const workspace = await create("pack");
+  const [path] = workspace.paths;
+  await run(workspace, "install ./pack --trust");
+  expect((await run(workspace, "install ./pack -l --yes")).out).toBe(`Installed ${path} (acknowledged).\n`);
+  const elsewhere = { ...workspace, directory: dirname(workspace.directory) };
+  expect((await run(workspace, "extensions list")).out).toMatch(/pack +acknowledged/);
+  expect((await run(elsewhere, "extensions list")).out).toMatch(/pack +trusted/);
+  // Here the project's entry is the one that counts, and the answer is about the user's.
+  expect((await run(workspace, "install ./pack --yes")).out).toBe(`Installed ${path} (acknowledged).\n`);
+  expect((await run(elsewhere, "extensions list")).out).toMatch(/pack +acknowledged/);
+  expect((await run(workspace, "remove ./pack -l")).code).toBe(0);
+  expect((await run(workspace, "extensions list")).out).toMatch(/pack +acknowledged/);
+  await run(workspace, "remove ./pack");
+  expect(await readTrust(workspace)).toEqual([]);
+});
+
+test("a package whose content cannot be compared later is refused before anyone is asked", async () => {
+  const workspace = await create("pack");
+  await symlink(workspace.directory, join(workspace.directory, "pack", "out"));
+  const { code, err } = await run(workspace, "install ./pack --yes");
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is a link that leads out of the extension") });
+});
