@@ -1,11 +1,17 @@
-import { readFile, symlink } from "node:fs/promises";
+import { readFile, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { writeFiles } from "../../../harness/test/packages/kit.ts";
+import { createRepository, writeFiles } from "../../../harness/test/packages/kit.ts";
 import { createWorkspace, run as runProgram, type RunOptions, type Workspace } from "../kit.ts";
 
 const run = (workspace: Workspace, line: string, options: RunOptions = {}) =>
-  runProgram(workspace, line.split(" "), { ...options, env: { HOME: dirname(workspace.directory) } });
+  runProgram(workspace, line.split(" "), { ...options, env: getEnv(workspace) });
+
+const getEnv = ({ directory }: Workspace) => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: dirname(directory),
+  GIT_CONFIG_NOSYSTEM: "1",
+});
 
 const readJson = async (path: string): Promise<Record<string, unknown>> =>
   JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
@@ -74,4 +80,20 @@ test("a package whose content cannot be compared later is refused before anyone 
   await symlink(workspace.directory, join(workspace.directory, "pack", "out"));
   const { code, err } = await run(workspace, "install ./pack --yes");
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is a link that leads out of the extension") });
+});
+
+test("an update brings back files that are missing, and takes what the settings say now", async () => {
+  const workspace = await createWorkspace();
+  const { directory, agentDir } = workspace;
+  const root = dirname(directory);
+  const { url, commit } = await createRepository({ root, cwd: directory, agentDir, env: getEnv(workspace) });
+  const id = `git:file${root}/remote/pack`;
+  const installed = `Installed ${id} ${await commit({ "prompts/p.md": "" })}.\n`;
+  expect((await run(workspace, `install ${url} --yes`)).out).toBe(installed);
+  await rm(join(agentDir, "git"), { recursive: true });
+  expect((await run(workspace, "update --yes")).out).toBe(installed);
+  await writeFiles(agentDir, { "settings.json": JSON.stringify({ packages: [`${url}@main`] }) });
+  expect((await run(workspace, "update --yes")).out).toBe(installed);
+  expect(await run(workspace, "update --yes")).toMatchObject({ out: "", err: "All packages are up to date.\n" });
+  expect((await run(workspace, "list")).err).toBe("");
 });
