@@ -224,7 +224,7 @@ export class Supervisor {
     this.#report(`It was turned off: ${message} "tau extensions revive ${source.name}" turns it on again.`);
     try {
       const change = { to: "killed", operator: rule, reason: message } as const;
-      await writeExtensionTrust({ id: source.id, digest: source.digest }, change, { agentDir, ids, clock });
+      await writeExtensionTrust(source, change, { agentDir, ids, clock });
     } catch (error) {
       this.#report(`That it is turned off could not be written down: ${getErrorMessage(error)}`);
     }
