@@ -75,7 +75,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       throw new HarnessError("run_failed", outcome.kind === "aborted" ? "The compaction was aborted." : outcome.reason);
     },
     getSystemPrompt: () => choices.promptText,
-    getSystemPromptOptions: () => toPromptOptions(choices.outfit.promptInput),
+    getSystemPromptOptions: () => toPromptOptions(choices.shown.promptInput),
     getSettings: () => session.settings,
 
     async sendMessage(message, { triggerTurn = false, deliverAs = "steer" }) {
@@ -126,7 +126,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       );
       session.setActiveTools(names.filter((name) => known.has(name)));
     },
-    refreshTools: () => choices.refit(),
+    refreshTools: () => choices.rebuild(),
     getCallableTools: () => session.tools,
     executeTool: (callerId, name, args, options) =>
       executeNested(parts, { id: `${callerId}/${++nestedCalls}`, callerId, name, args, ...options }),
