@@ -1,8 +1,10 @@
 /** Messages from the moment that they are accepted until the session has them, through a real gateway. */
+import { join } from "node:path";
 import { createFakeClock, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import type { SettingsInput } from "@tau/harness/settings";
 import type { InboxMessageData } from "@tau/protocol/gateway";
 import { expect, onTestFinished, test } from "vitest";
+import { openInboxFile } from "../src/inbox/inbox-store.ts";
 import { connectRaw, openTestGateway } from "../src/testing/index.ts";
 
 /** A model whose answers come when they are let go, one for each request. */
@@ -261,6 +263,43 @@ test("what waits when the gateway is stopped is said when it is started again", 
   };
   await expect.poll(said).toEqual(["Begin.", "In the session.", "In the inbox."]);
   await expect.poll(() => second.gateway.parts.inbox.counts).toEqual({ waiting: 0, dead: 0 });
+});
+
+test("a message is accepted also when the one that it takes the place of cannot be taken back", async () => {
+  const { gateway, sessionId, prompt, list, release, said, logged } = await open({ cap: 1, drop: "old" });
+  await prompt("Begin.");
+  await prompt("One.");
+  const { session } = (await gateway.parts.sessions.open(sessionId)).hosted;
+  session.removeQueued = () => Promise.reject(new Error("The disk is full."));
+  expect(await prompt("Two.")).toMatchObject({ disposition: "queued" });
+  expect((await list()).map(({ text: words, state }) => [words, state])).toEqual([
+    ["One.", "waiting"],
+    ["Two.", "waiting"],
+  ]);
+  expect(logged.join()).toContain("The disk is full.");
+  for (let run = 0; run < 3; run++) await release();
+  await expect.poll(said).toEqual(["Begin.", "One.", "Two."]);
+});
+
+test("a message that was said before a crash cannot be cancelled", async () => {
+  const first = await openTestGateway({ model: scriptedModel([[text("Answered.")]]) });
+  const client = await connectRaw(first.gateway.url, { token: first.token });
+  const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: first.workspace });
+  const { messageId: id } = await client.must<{ messageId: string }>("session.prompt", { sessionId, message: "Go." });
+  await first.gateway.stop();
+  const { agentDir } = first;
+  // As if the gateway had been killed before it wrote down that the message was said.
+  const store = await openInboxFile(join(agentDir, "gateway"));
+  const message = { id, sessionId, text: "Go.", mode: "steer", origin: { kind: "client" }, acceptedAt: 0 } as const;
+  await store.accept({ ...message, state: "waiting" });
+  await store.close();
+  const second = await openTestGateway({ options: { agentDir }, params: { agentDir } });
+  onTestFinished(async () => {
+    await second.close();
+    await first.close();
+  });
+  expect(await second.gateway.parts.inbox.cancel(id)).toBe(false);
+  expect(second.gateway.parts.inbox.list()).toEqual([]);
 });
 
 test("a command of an extension is handed over once, and given up if the gateway ends before it is done", async () => {

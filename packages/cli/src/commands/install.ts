@@ -4,12 +4,13 @@ import {
   type FetchedPackage,
   fetchPackage,
   findPiPackages,
+  getEntryId,
+  getEntrySource,
   getPackageEntries,
   getScopeDirectory,
   inspectPackages,
   type PackageEntry,
   type PackageSource,
-  parseSource,
   readLock,
   toDetailed,
   toEntry,
@@ -21,7 +22,6 @@ import {
   changePackages,
   getFetchPorts,
   getHome,
-  getId,
   openPackageContext,
   type PackageContext,
   readSource,
@@ -63,7 +63,7 @@ async function listWanted(context: PackageContext, args: CommandArgs, io: Io): P
   if (args.positionals.length > 0) {
     return args.positionals.map((typed) => {
       const source = readSource(typed, io);
-      const before = entries.find((entry) => getId(entry) === source.id);
+      const before = entries.find((entry) => getEntryId(entry) === source.id);
       // What the user chose of the package before is kept.
       const detailed = { ...(before !== undefined && toDetailed(before)), source: toText(source, typed) };
       return { source, entry: toEntry(detailed), asLocked: false };
@@ -74,13 +74,13 @@ async function listWanted(context: PackageContext, args: CommandArgs, io: Io): P
   const { packages } = await inspectPackages({ ...context, entries: own });
   const installed = new Set(packages.map(({ configured }) => configured.source.id));
   return entries
-    .filter((entry) => !installed.has(getId(entry) ?? ""))
-    .flatMap((entry) => toWanted(entry, lock.get(getId(entry) ?? "")?.source === toDetailed(entry).source));
+    .filter((entry) => !installed.has(getEntryId(entry) ?? ""))
+    .flatMap((entry) => toWanted(entry, lock.get(getEntryId(entry) ?? "")?.source === toDetailed(entry).source));
 }
 
 function toWanted(entry: PackageEntry, asLocked: boolean): WantedPackage[] {
-  const source = parseSource(toDetailed(entry).source, "/");
-  return source.kind === "invalid" ? [] : [{ source, entry, asLocked }];
+  const source = getEntrySource(entry);
+  return source ? [{ source, entry, asLocked }] : [];
 }
 
 export interface FetchedEntry {
@@ -132,10 +132,9 @@ export async function enableAll(
       io,
     );
     for (const { fetched, entry } of entries) {
-      const id = getId(entry);
       await changePackages(context, async (write) => {
         // First: what the settings do not have, nobody would find again if the program was killed now.
-        await write((others) => [...others.filter((other) => getId(other) !== id), entry]);
+        await write((others) => replaceEntry(others, entry));
         await fetched.enable();
       });
       const stored = fetched.names.extensions.length > 0 && (await storeAnswer(context, fetched.source.id, state));
@@ -147,3 +146,9 @@ export async function enableAll(
     for (const { fetched } of entries) await fetched.discard();
   }
 }
+
+/** Where it was, since of two packages that bring the same name the order decides. */
+const replaceEntry = (entries: readonly PackageEntry[], entry: PackageEntry): readonly PackageEntry[] => {
+  const index = entries.findIndex((other) => getEntryId(other) === getEntryId(entry));
+  return index === -1 ? [...entries, entry] : entries.with(index, entry);
+};

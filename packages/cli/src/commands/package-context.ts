@@ -7,11 +7,12 @@ import { findExtensions } from "@tau/harness/extensions";
 import {
   changePackageEntries,
   type FetchOptions,
+  getEntryId,
   getPackageEntries,
+  locateSource,
   type PackageEntry,
   type PackageScope,
   type PackageSource,
-  parseSource,
   toDetailed,
 } from "@tau/harness/packages";
 import {
@@ -60,7 +61,7 @@ export const getFetchPorts = ({ settings, ...context }: PackageContext, args: Pi
 
 /** The source that a person typed. A name alone is one of npm where that is what is configured. Throws `invalid_input`. */
 export function readSource(text: string, io: Io): PackageSource {
-  const source = parseSource(text, io.cwd, (path) => expandHome(io, path));
+  const source = locateSource(text, io.cwd, (path) => expandHome(io, path));
   if (source.kind === "invalid") throw new HarnessError("invalid_input", source.message);
   return source;
 }
@@ -69,17 +70,12 @@ export function readSource(text: string, io: Io): PackageSource {
 export const toText = (source: PackageSource, typed: string): string =>
   source.kind === "local" ? source.path : typed.trim();
 
-export const getId = (entry: PackageEntry): string | undefined => {
-  const source = parseSource(toDetailed(entry).source, "/");
-  return source.kind === "invalid" ? undefined : source.id;
-};
-
 /** The configured entry that a person means: the same package in any version, or its name without `npm:`. */
 export function findEntry({ settings, scope }: PackageContext, typed: string, io: Io): PackageEntry {
   const entries = getPackageEntries(settings)[scope];
-  const wanted = parseSource(typed, io.cwd, (path) => expandHome(io, path));
+  const wanted = locateSource(typed, io.cwd, (path) => expandHome(io, path));
   const ids = [wanted.kind === "invalid" ? undefined : wanted.id, `npm:${typed}`];
-  const entry = entries.find((each) => ids.includes(getId(each)) || toDetailed(each).source === typed);
+  const entry = entries.find((each) => ids.includes(getEntryId(each)) || toDetailed(each).source === typed);
   if (entry !== undefined) return entry;
   const hint = didYouMean(
     typed,
@@ -118,13 +114,15 @@ export async function storeAnswer(
 ): Promise<ExtensionTrustState | undefined> {
   const { extensions } = await findExtensions({ cwd, agentDir, settings });
   const found = extensions.find((extension) => extension.source.id === id);
-  if (!found || found.state === "killed") return found?.state;
-  const states = answer === "trusted" ? (["acknowledged", "trusted"] as const) : (["acknowledged"] as const);
+  if (!found || found.state === "killed" || found.state === answer) return found?.state;
+  // What is trusted is not looked at a second time, so it has to be as if nobody had looked.
+  const states = answer === "trusted" ? (["acknowledged", "trusted"] as const) : (["pending", "acknowledged"] as const);
+  let state: ExtensionTrustState = found.state;
   for (const to of states) {
     const change = { to, operator: "person", reason: "installed" };
-    await writeExtensionTrust(found.source, change, { agentDir, ids: systemIds });
+    state = await writeExtensionTrust(found.source, change, { agentDir, ids: systemIds });
   }
-  return answer;
+  return state;
 }
 
 export const getHome = ({ env }: Io): string => env["HOME"] || homedir();

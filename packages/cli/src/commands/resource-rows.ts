@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { systemIds } from "@tau/ai";
 import {
   type DetailedEntry,
+  getEntryId,
   getPackageEntries,
   getScopeDirectory,
   inspectPackages,
@@ -18,7 +19,7 @@ import {
 } from "@tau/harness/packages";
 import { keepTrust } from "@tau/harness/policy";
 import { createPathFilter } from "@tau/harness/settings";
-import { changePackages, getId, type PackageContext } from "./package-context.ts";
+import { changePackages, type PackageContext } from "./package-context.ts";
 
 export interface ResourceRow {
   readonly kind: ResourceKind;
@@ -70,15 +71,17 @@ export async function turn(row: ResourceRow, isOn: boolean, context: PackageCont
 async function turnInDirectory({ kind, path }: ResourceRow, isOn: boolean, context: PackageContext) {
   const { cwd, agentDir, settings, scope } = context;
   const settingsScope = toSettingsScope(scope);
-  const before = settings.getGiven(settingsScope, kind) ?? [];
-  const others = before.filter((entry) => entry !== `+${path}` && entry !== `-${path}`);
-  const isSame = createPathFilter(others).includes(path) === isOn;
-  const list = isSame ? others : [...others, `${isOn ? "+" : "-"}${path}`];
   const directory = getScopeDirectory(scope, context);
-  const written = list.map((entry) => toWritten(entry, directory));
+  const toChanges = () => {
+    const before = settings.getGiven(settingsScope, kind) ?? [];
+    const others = before.filter((entry) => entry !== `+${path}` && entry !== `-${path}`);
+    const isSame = createPathFilter(others).includes(path) === isOn;
+    const list = isSame ? others : [...others, `${isOn ? "+" : "-"}${path}`];
+    return { [kind]: list.length === 0 ? undefined : list.map((entry) => toWritten(entry, directory)) };
+  };
   const around = (write: () => Promise<void>) =>
     scope === "project" ? keepTrust({ cwd, agentDir, ids: systemIds }, write) : write();
-  await settings.update(settingsScope, { [kind]: written.length === 0 ? undefined : written }, around);
+  await settings.update(settingsScope, toChanges, around);
 }
 
 /** An entry with an absolute path, as it is written into the settings in `directory`: short where the file is below it. */
@@ -96,10 +99,10 @@ async function turnInPackage(
   context: PackageContext,
 ): Promise<void> {
   const id = configured.source.id;
-  const user = getPackageEntries(context.settings).user.find((entry) => getId(entry) === id);
+  const user = getPackageEntries(context.settings).user.find((entry) => getEntryId(entry) === id);
   await changePackages(context, (write) =>
     write((entries) => {
-      const index = entries.findIndex((entry) => getId(entry) === id);
+      const index = entries.findIndex((entry) => getEntryId(entry) === id);
       const entry: DetailedEntry =
         index === -1 ? { source: configured.entry.source, autoload: false } : toDetailed(entries[index]!);
       const isFilter = entry.autoload === false && context.scope === "project" && user !== undefined;

@@ -1,4 +1,4 @@
-import { getPackageEntries, isPinned, parseSource, toDetailed } from "@tau/harness/packages";
+import { getEntrySource, getPackageEntries, isPinned, toDetailed } from "@tau/harness/packages";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { mustBeAnswerable } from "./enable-packages.ts";
@@ -13,8 +13,8 @@ export async function update(args: CommandArgs, io: Io): Promise<ExitCode | void
   const all = getPackageEntries(context.settings)[context.scope];
   const entries = args.positionals.length > 0 ? args.positionals.map((typed) => findEntry(context, typed, io)) : all;
   const wanted = entries.flatMap((entry): WantedPackage[] => {
-    const source = parseSource(toDetailed(entry).source, "/");
-    return source.kind === "npm" || source.kind === "git" ? [{ source, entry, asLocked: false }] : [];
+    const source = getEntrySource(entry);
+    return source && source.kind !== "local" ? [{ source, entry, asLocked: false }] : [];
   });
   const pinned = wanted.filter(({ source }) => isPinned(source));
   if (args.positionals.length > 0) {

@@ -35,32 +35,50 @@ export function drawActivity(
   const start = shown === "" ? " " : ` ${shown} `;
   const end = `${seconds > 0 ? ` ${seconds} s` : ""} (${interruptKey} to stop)`;
   // However long the rest is, it has to be seen how this is stopped.
-  const text = truncateToWidth(
-    toPlainLine(activity),
-    Math.max(1, width - visibleWidth(end) - visibleWidth(start)),
-    "…",
-  );
-  return `${start}${theme.fg("muted", text + end)}`;
+  const room = Math.max(1, width - visibleWidth(end) - visibleWidth(start));
+  const color = (text: string) => theme.fg("muted", text);
+  return start + cut(toShortLine(activity), room, color) + color(end);
 }
 
 export interface QueueOptions {
   theme: Theme;
+  width: number;
   /** Messages that were sent and not confirmed. */
   late: readonly string[];
   /** How those that wait are taken back. */
   dequeueKey: string;
 }
 
+/** More messages than these are counted. */
+const maxShownMessages = 5;
+
 /** The messages that wait, oldest first. */
-export function drawQueue({ steering, followUps }: LiveView, { theme, late, dequeueKey }: QueueOptions): string[] {
-  const line = (label: string, text: string) => theme.fg("dim", ` ${label}: ${toPlainLine(text)}`);
+export function drawQueue({ steering, followUps }: LiveView, options: QueueOptions): string[] {
+  const { theme, width, late, dequeueKey } = options;
+  const color = (text: string) => theme.fg("dim", text);
+  const draw = (messages: readonly (readonly [label: string, text: string])[]) => {
+    const rows = messages.slice(0, maxShownMessages).map(([label, text]) => `${label}: ${toShortLine(text)}`);
+    if (messages.length > rows.length) rows.push(`and ${messages.length - rows.length} more`);
+    return rows.map((row) => cut(` ${row}`, width, color));
+  };
+  const waiting = [
+    ...steering.map((message) => ["next", getWords(message)] as const),
+    ...followUps.map((message) => ["later", getWords(message)] as const),
+  ];
   return [
-    ...steering.map((message) => line("next", getWords(message))),
-    ...followUps.map((message) => line("later", getWords(message))),
-    ...(steering.length + followUps.length > 0 ? [theme.fg("dim", ` ${dequeueKey} to edit them`)] : []),
-    ...late.map((message) => line("being sent", message)),
+    ...draw(waiting),
+    ...(waiting.length > 0 ? [color(` ${dequeueKey} to edit them`)] : []),
+    ...draw(late.map((text) => ["being sent", text] as const)),
   ];
 }
+
+/** No line shows more characters than these. This is drawn ten times a second, and a message may have megabytes. */
+const maxLineLength = 2_000;
+
+const toShortLine = (text: string): string => toPlainLine(text.slice(0, maxLineLength));
+
+const cut = (text: string, width: number, color: (text: string) => string): string =>
+  truncateToWidth(color(text), width, color("…"));
 
 const getWords = ({ content }: QueuedSummary): string =>
   typeof content === "string"

@@ -1,6 +1,6 @@
 /** The interactive terminal: shows one session, and sends what the user does as commands. */
 import { getErrorMessage } from "@tau/ai/internal";
-import { type SessionEvent, type View, ViewTracker } from "@tau/protocol";
+import { emptyView, type SessionEvent, type View, ViewTracker } from "@tau/protocol";
 import {
   getEditorTheme,
   getMarkdownTheme,
@@ -363,6 +363,8 @@ export class App {
     this.#client = client;
     await this.#extensions.use();
     this.#transcript.clear();
+    // A gateway sends the snapshot later. Until then nothing of the other session may be drawn or answered.
+    this.#tracker.view = emptyView;
     this.#unsubscribe = client.subscribe(
       (view) => this.#takeSnapshot(view),
       (event) => this.#take(event),

@@ -1,29 +1,38 @@
 /** Images that go along with the prompt. A marker in the text stands for each; one whose marker was deleted is not sent. */
-// Not `decodeURIComponent`, which throws if anything is not well encoded.
-import { unescape as decodeAddress } from "node:querystring";
+import { unescape } from "node:querystring";
 import type { ImageContent } from "@tau/ai";
 
 const imagePath = /\.(?:png|jpe?g|gif|webp)$/i;
 
+/** The oldest are forgotten beyond this: it is more than a message can have. */
+const maxLength = 100_000_000;
+
 export class AttachedImages {
   readonly #images = new Map<string, ImageContent>();
   #count = 0;
+  /** Of the data of all images. */
+  #length = 0;
 
   /** Returns the marker. */
   add(image: ImageContent): string {
     const marker = `[image ${++this.#count}]`;
     this.#images.set(marker, image);
+    this.#length += image.data.length;
+    for (const [oldest, { data }] of this.#images) {
+      if (this.#length <= maxLength) break;
+      this.#images.delete(oldest);
+      this.#length -= data.length;
+    }
     return marker;
   }
 
-  /** The images of a text, in the order of their markers. They are not kept. */
-  take(text: string): ImageContent[] {
-    const mentioned = [...this.#images]
+  /** The images of a text, in the order of their markers. They are kept: the text may come back to the editor. */
+  find(text: string): ImageContent[] {
+    return [...this.#images]
       .map(([marker, image]) => ({ image, index: text.indexOf(marker) }))
       .filter(({ index }) => index !== -1)
-      .toSorted((a, b) => a.index - b.index);
-    this.#images.clear();
-    return mentioned.map(({ image }) => image);
+      .toSorted((a, b) => a.index - b.index)
+      .map(({ image }) => image);
   }
 }
 
@@ -37,6 +46,7 @@ export function findDraggedImage(data: string): string | undefined {
   const pasted = data.slice(pasteStart.length, -pasteEnd.length).trim();
   const quoted = /^'(.*)'$|^"(.*)"$/.exec(pasted);
   const path = quoted ? (quoted[1] ?? quoted[2])! : pasted.replaceAll(/\\(.)/g, "$1");
-  const local = path.startsWith("file://") ? decodeAddress(path.slice("file://".length)) : path;
+  // Not `decodeURIComponent`, which throws if anything is not well encoded.
+  const local = path.startsWith("file://") ? unescape(path.slice("file://".length)) : path;
   return imagePath.test(local) && !/[\r\n]/.test(local) && /^(?:[/~.]|[A-Za-z]:)/.test(local) ? local : undefined;
 }

@@ -1,25 +1,51 @@
 import { expect, test } from "vitest";
 import { Composer, type ComposerOptions } from "./composer.ts";
 
+const image = { type: "image", data: "AAAA", mimeType: "image/png" };
+
 /** An editor that only holds text, and a session that takes nothing. */
 function createComposer() {
   let shown = "";
-  const history: string[] = [];
   const editor = {
     getText: () => shown,
     setText: (text: string) => (shown = text),
-    addToHistory: (text: string) => history.push(text),
+    insertTextAtCursor: (text: string) => (shown += text),
+    addToHistory: () => undefined,
   };
-  const client = { execute: () => Promise.reject(new Error("There is no connection.")) };
-  const parts = { editor, transcript: { keepRemarks: () => undefined }, getClient: () => client };
-  const composer = new Composer({ ...parts, runCommand: async () => false } as unknown as ComposerOptions);
-  return { composer, editor };
+  const commands: unknown[] = [];
+  const execute = async (command: unknown) => {
+    commands.push(command);
+    throw new Error("There is no connection.");
+  };
+  const composer = new Composer({
+    editor,
+    transcript: { keepRemarks: () => undefined },
+    program: { readImageFile: async () => image },
+    getClient: () => ({ execute }),
+    getCwd: () => "/",
+    runCommand: async () => false,
+    requestRender: () => undefined,
+  } as unknown as ComposerOptions);
+  return { composer, editor, commands };
 }
 
 test.for(["submit", "followUp"] as const)("a text that %s could not send comes back to the editor", async (name) => {
   const { composer, editor } = createComposer();
   await expect(composer[name]("Go on.")).rejects.toThrow("There is no connection.");
   expect(editor.getText()).toBe("Go on.");
+});
+
+test("its image comes back with it", async () => {
+  const { composer, editor, commands } = createComposer();
+  await composer.attachDragged("/picture.png", "");
+  for (const word of ["look", "again"]) {
+    await expect(composer.submit(`${editor.getText()}${word}`)).rejects.toThrow("There is no connection.");
+  }
+  const images = [image];
+  expect(commands).toEqual([
+    { type: "steer", message: "[image 1] look", images },
+    { type: "steer", message: "[image 1] lookagain", images },
+  ]);
 });
 
 test("it does not replace what was typed meanwhile", async () => {

@@ -85,7 +85,7 @@ export class Composer {
   async dequeue(): Promise<void> {
     const { editor, requestRender } = this.#options;
     const texts = await this.#outbox.takeBack();
-    const typed = editor.getText();
+    const typed = editor.getExpandedText();
     if (texts.length > 0) editor.setText([...texts, typed].filter((text) => text !== "").join("\n\n"));
     requestRender();
   }

@@ -93,7 +93,7 @@ export class EditorSlot implements Component, Focusable {
 
   insertTextAtCursor(text: string): void {
     if (this.#current.insertTextAtCursor) this.#guard(() => this.#current.insertTextAtCursor?.(text));
-    else this.setText(this.getText() + text);
+    else this.setText(this.getExpandedText() + text);
   }
 
   /** As if the user pasted it. */

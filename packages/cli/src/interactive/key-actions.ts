@@ -135,8 +135,11 @@ export class KeyActions {
     const { live } = this.#options.getView();
     if (live.run || live.compaction || live.retry) {
       return this.#run(async () => {
-        await composer.dequeue();
-        await getClient().execute({ type: "abort" });
+        try {
+          await composer.dequeue();
+        } finally {
+          await getClient().execute({ type: "abort" });
+        }
       });
     }
     if (editor.getText() !== "") return false;

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { AttachedImages } from "./attached-images.ts";
 import type { SessionClient } from "./session-client.ts";
 
-/** A message that is taken sooner is not shown twice. */
+/** A message that is taken sooner is not shown as late. */
 const lateMs = 300;
 
 /** Sends messages with their images, and takes back those that wait. */
@@ -29,16 +30,17 @@ export class Outbox {
    */
   async send(type: "steer" | "follow_up", message: string): Promise<void> {
     const client = this.#getClient();
-    const images = this.images.take(message);
+    const images = this.images.find(message);
     const sent = client.execute({ type, message, ...(images.length > 0 && { images }) });
     this.#sending = Promise.allSettled([this.#sending, sent]);
     // In this process it is not lost on the way, and a command takes as long as what it does.
     await (client.outlivesTerminal ? this.#watch(message, sent) : sent);
   }
 
-  /** Empties the queue, also of what is on its way to it, and resolves to the texts. */
+  /** Empties the queue, also of what reaches it within `lateMs`, and resolves to the texts. */
   async takeBack(): Promise<string[]> {
-    await this.#sending;
+    // A command of an extension is on its way for as long as it runs, and may itself wait for the end of the run.
+    await Promise.race([this.#sending, sleep(lateMs, undefined, { ref: false })]);
     const { steering, followUp } = await this.#getClient().execute({ type: "clear_queue" });
     return [...steering, ...followUp];
   }

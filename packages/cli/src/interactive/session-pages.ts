@@ -44,22 +44,22 @@ export class SessionPages {
 
   async #fetch(): Promise<void> {
     this.isLoading = true;
-    try {
-      do {
-        const isFirst = this.#isStale;
-        this.#isStale = false;
-        const cursor = isFirst ? undefined : this.#cursor;
-        const params = { ...this.#query, limit: pageSize, ...(cursor !== undefined && { cursor }) };
-        const page = await this.#client.execute({ type: "list_sessions", ...params });
-        if (this.#isStale) continue;
-        this.sessions = isFirst ? page.sessions : [...this.sessions, ...page.sessions];
-        this.#cursor = page.cursor;
-      } while (this.#isStale);
-      this.isLoading = false;
-      this.#onChange();
-    } catch (error) {
-      this.isLoading = false;
-      this.#onChange(error);
-    }
+    let error: unknown;
+    do {
+      const isFirst = this.#isStale;
+      this.#isStale = false;
+      error = await this.#fetchPage(isFirst).catch((reason: unknown) => reason);
+    } while (this.#isStale);
+    this.isLoading = false;
+    this.#onChange(error);
+  }
+
+  async #fetchPage(isFirst: boolean): Promise<void> {
+    const cursor = isFirst ? undefined : this.#cursor;
+    const params = { ...this.#query, limit: pageSize, ...(cursor !== undefined && { cursor }) };
+    const page = await this.#client.execute({ type: "list_sessions", ...params });
+    if (this.#isStale) return;
+    this.sessions = isFirst ? page.sessions : [...this.sessions, ...page.sessions];
+    this.#cursor = page.cursor;
   }
 }

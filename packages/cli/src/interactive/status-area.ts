@@ -121,7 +121,8 @@ export class StatusArea {
   #drawActivity(width: number): string[] {
     const { theme, now, getView, getLate, describeKey } = this.#options;
     const activity = this.#getActivity();
-    const queue = drawQueue(getView().live, { theme, late: getLate(), dequeueKey: describeKey("app.message.dequeue") });
+    const dequeueKey = describeKey("app.message.dequeue");
+    const queue = drawQueue(getView().live, { theme, width, late: getLate(), dequeueKey });
     // The row of the activity stays: if the lines below the conversation became fewer, lines that are in the scrollback
     // already would be drawn on the screen again.
     const { isHidden = false, message, frames, intervalMs = spinnerMs } = this.#working;

@@ -1,7 +1,7 @@
 import type { BudgetLeftData } from "@tau/protocol";
 import { toPlainLine } from "@tau/tui";
 import { describe, expect, test } from "vitest";
-import { drawStatus } from "./status-line.ts";
+import { drawStatus, shortenPath } from "./status-line.ts";
 import { Themes } from "./themes.ts";
 
 test("no escape sequence in a directory, a branch, a session's name or a model's id is drawn", () => {
@@ -86,4 +86,14 @@ describe("what is left of a budget", () => {
     expect(draw(left, 36)).toMatch(/^left: \$2\.00, 3 turns +small$/);
     expect(draw(left, 20)).toBe("small");
   });
+});
+
+test.each([
+  ["/home/ann", "/home/ann", "~"],
+  ["/home/ann/x", "/home/ann", "~/x"],
+  ["/home/anna/x", "/home/ann", "/home/anna/x"],
+  ["/x", "", "/x"],
+  ["/x", undefined, "/x"],
+])("%s with the home directory %j is shown as %s", (path, home, expected) => {
+  expect(shortenPath(path, home)).toBe(expected);
 });

@@ -80,7 +80,7 @@ function formatTime(timeMs: number): string {
 
 /** With `~` for the home directory. */
 export function shortenPath(path: string, home: string | undefined): string {
-  return home !== undefined && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path;
+  return home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path;
 }
 
 export function formatTokens(tokens: number): string {

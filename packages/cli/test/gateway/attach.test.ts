@@ -50,13 +50,23 @@ async function attach({ agentDir, directory }: GatewayWorkspace) {
 /** What a client sends over it is lost after `pull`, and nobody is told before `cut`. */
 class Cable {
   #isPulled = false;
+  #last: string | undefined;
   #socket: WebSocket | undefined;
 
   plug(socket: WebSocket): ClientSocket {
     this.#isPulled = false;
     this.#socket = socket;
     const send = socket.send.bind(socket);
-    return Object.assign(socket, { send: (text: string) => void (this.#isPulled || send(text)) }) as ClientSocket;
+    const sendUnlessPulled = (text: string) => {
+      if (!this.#isPulled) send(text);
+      this.#isPulled ||= this.#last !== undefined && text.includes(this.#last);
+    };
+    return Object.assign(socket, { send: sendUnlessPulled }) as ClientSocket;
+  }
+
+  /** Pulls it when something with this text was sent. */
+  pullAfter(text: string): void {
+    this.#last = text;
   }
 
   pull(): void {
@@ -207,6 +217,19 @@ test("a session that is left for another one goes on", async () => {
   expect((await gateway.session(sessionId).call("get_state")).isStreaming).toBe(true);
   // Otherwise the gateway would wait for it before it stops.
   await gateway.session(sessionId).call("abort");
+});
+
+test("nothing of the session that was left is drawn until the other one is there", async () => {
+  const workspace = await openGateway([textReply("An answer.")]);
+  const { sessionId, app, type, screen, cable } = await attach(workspace);
+  type("Begin\r");
+  await expect.poll(screen).toContain("An answer.");
+  cable.pullAfter("new_session");
+  type("/new\r");
+  await expect.poll(() => app.sessionId).not.toBe(sessionId);
+  type("typed meanwhile");
+  await expect.poll(screen).toContain("typed meanwhile");
+  await expect.poll(screen).not.toMatch(/Begin|An answer/);
 });
 
 test("without a terminal it says what to do instead", async () => {

@@ -173,6 +173,23 @@ describe("keys", () => {
     expect(await app.screen()).not.toContain("next:");
   });
 
+  test("what was pasted stays when queued messages come back before it", async () => {
+    const app = await openApp([toolReply("bash", { command: "sleep 600" }), textReply("Read.")], { message: "begin" });
+    await app.sees("Running bash");
+    app.type("and then this");
+    app.press("enter");
+    await app.sees("next: and then this");
+    const lines = Array.from({ length: 30 }, (_unused, index) => `at frame ${index}`);
+    app.terminal.sendInput(`\x1b[200~${lines.join("\n")}\x1b[201~`);
+    await app.sees("[paste #1 +30 lines]");
+    app.press("escape");
+    await expect.poll(app.screen).not.toContain("Running bash");
+    await expect.poll(app.screen).not.toContain("[paste #1");
+    app.press("enter");
+    await app.sees("Read.");
+    expect(JSON.stringify(app.server.requests.at(-1)!.body)).toMatch(/and then this.*at frame 0.*at frame 29/);
+  });
+
   test("Ctrl-C clears the editor, twice leaves; Ctrl-D leaves if it is empty", async () => {
     const app = await openApp([]);
     app.type("a draft");

@@ -114,6 +114,21 @@ test("a question of the policy that a dialog has covered takes no key in the fir
   expect(JSON.stringify(app.server.requests.at(-1)!.body)).toContain("did not allow");
 });
 
+test("Escape stops a run also while a command of an extension waits for its end", async () => {
+  const app = await open(command("later", `await ctx.waitForIdle(); ctx.ui.notify("It is later.");`), [
+    toolReply("bash", { command: "sleep 600" }),
+  ]);
+  await enter(app, "begin");
+  await app.sees("Running bash");
+  app.type("/later now");
+  app.press("enter");
+  await expect.poll(app.screen).not.toContain("/later");
+  expect(await app.screen()).toContain("Running bash");
+  app.press("escape");
+  await app.sees("It is later.");
+  expect(await app.screen()).not.toContain("Running bash");
+});
+
 test("widgets, status texts, header and footer are where they belong, and go when they are removed", async () => {
   const app = await open(`
     tau.on("session_start", (event, ctx) => {

@@ -61,6 +61,25 @@ describe("an image", () => {
     expect(sent(app.server.requests[0]!.body)).not.toContain(png);
   });
 
+  test("comes back with its message when that is taken out of the queue, and is sent with it", async () => {
+    const app = await openApp([toolReply("bash", { command: "sleep 600" }), textReply("I see.")], {
+      prepare,
+      message: "begin",
+      program: { readClipboardImage: async () => ({ type: "image", data: png, mimeType: "image/png" }) },
+    });
+    await app.sees("Running bash");
+    app.press("ctrlV");
+    await app.sees("[image 1]");
+    app.type("look");
+    app.press("enter");
+    await app.sees("next: [image 1] look");
+    app.press("escape");
+    await app.sees(/─\n\[image 1\] look\n─/);
+    app.press("enter");
+    await app.sees("I see.");
+    expect(sent(app.server.requests.at(-1)!.body)).toContain(png);
+  });
+
   test("that is not on the clipboard is told", async () => {
     const app = await openApp([], { env: { PATH: "/nowhere" } });
     app.press("ctrlV");

@@ -3,8 +3,17 @@ import type { Clock, Ids } from "@tau/ai";
 import { closeAfter, getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
 import { type HostedSession, toSessionSummary } from "@tau/harness/host";
-import { filterSessions, pickSession, type SessionInfo, type SessionStorage, sumUsage } from "@tau/harness/session";
+import {
+  compareSessions,
+  filterSessions,
+  pickSession,
+  type SessionFilter,
+  type SessionInfo,
+  type SessionStorage,
+  sumUsage,
+} from "@tau/harness/session";
 import type { MethodData, SessionStatus } from "@tau/protocol/gateway";
+import { cutPage, type PageOptions } from "../sessions/session-page.ts";
 import { type Bus, isOutage } from "./bus.ts";
 import type { SessionLeases } from "./leases.ts";
 import type { Membership } from "./membership.ts";
@@ -43,12 +52,7 @@ type EntryChange = Partial<Pick<CatalogueEntry, "status" | "isTrashed" | "usage"
   isUse?: boolean;
 };
 
-export interface SessionQuery {
-  query?: string;
-  named?: boolean;
-  sort?: "modified" | "created" | "name";
-  cursor?: string;
-  limit?: number;
+export interface SessionQuery extends SessionFilter, Partial<PageOptions> {
   /** Only sessions of this directory. */
   cwd?: string;
 }
@@ -106,15 +110,12 @@ export class Catalogue {
     );
   }
 
-  async list({ cursor, limit = maxListed, cwd, ...filter }: SessionQuery): Promise<MethodData<"sessions.list">> {
+  async list({ limit = maxListed, cwd, ...options }: SessionQuery): Promise<MethodData<"sessions.list">> {
     const infos = (await this.#listInfos()).filter((info) => cwd === undefined || info.cwd === cwd);
-    const matching = filterSessions(infos, filter);
-    const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
-    const page = matching.slice(start, start + Math.min(limit, maxListed));
-    const hasMore = start + page.length < matching.length;
+    const page = cutPage(filterSessions(infos, options), { ...options, limit: Math.min(limit, maxListed) });
     return {
-      sessions: page.map((info) => ({ ...toSessionSummary(info), status: this.#getStatus(info) })),
-      ...(hasMore && { cursor: page.at(-1)!.id }),
+      sessions: page.sessions.map((info) => ({ ...toSessionSummary(info), status: this.#getStatus(info) })),
+      ...(page.cursor !== undefined && { cursor: page.cursor }),
     };
   }
 
@@ -154,8 +155,7 @@ export class Catalogue {
   async #listInfos(isTrashed = false): Promise<SessionInfo[]> {
     await this.#refresh();
     const entries = [...this.#entries.values()].filter((entry) => entry.isTrashed === isTrashed);
-    const infos = entries.map(({ info }) => toInfo(info));
-    return infos.sort((a, b) => b.modified.getTime() - a.modified.getTime() || (a.id < b.id ? -1 : 1));
+    return entries.map(({ info }) => toInfo(info)).sort(compareSessions.modified);
   }
 
   #getStatus({ id, ending }: SessionInfo): SessionStatus {

@@ -29,10 +29,13 @@ export class Answers {
   }
 
   add(id: string): Promise<Answer> {
-    return new Promise((resolve, reject) => {
+    const answer = new Promise<Answer>((resolve, reject) => {
       const cancelTimer = this.#clock.setTimer(maxAnswerMs, () => this.settle(id, { disposition: "accepted" }));
       this.#waiting.set(id, { resolve, reject, cancelTimer });
     });
+    // It may fail before anybody waits for it.
+    answer.catch(() => {});
+    return answer;
   }
 
   settle(id: string, answer: Answer): void {

@@ -78,7 +78,7 @@ export class SessionInbox {
     if (message.state === "waiting") {
       // The session's log may know it from before a crash. One that cannot be opened does not matter.
       const hosted = await this.#follower.open().catch(() => undefined);
-      if (this.#messages.isSettled(message.id)) return false;
+      if (!this.#messages.listUnsettled().some(({ id }) => id === message.id)) return false;
       if (this.#follower.isHanded(message)) return (await hosted?.session.removeQueued(getLogId(message))) ?? false;
     }
     await this.#messages.mustSettle(message, outcome);
@@ -138,13 +138,18 @@ export class SessionInbox {
     return { messageId: message.id, answer };
   }
 
+  /** One that cannot be taken back out of the session is said: the message in its place is accepted already. */
   async #drop(message: StoredMessage, isUntold: boolean): Promise<void> {
     const reason = "Too many messages were waiting for this session.";
     const outcome: MessageOutcome = { kind: "dead", reason, ...(isUntold && { isUntold }) };
     const { session } = this.#follower;
     const remove = async () =>
       !this.#follower.isHanded(message) || (await session?.removeQueued(getLogId(message))) === true;
-    if (!(await this.#messages.settleIf(message, outcome, remove))) return;
+    const isDropped = await this.#messages.settleIf(message, outcome, remove).catch((error: unknown) => {
+      this.#parts.log(`A message could not be taken back: ${getErrorMessage(error)}`);
+      return false;
+    });
+    if (!isDropped) return;
     this.#answers.settle(message.id, { disposition: "accepted" });
     this.#tellLost(message, reason);
   }

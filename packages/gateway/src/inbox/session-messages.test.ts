@@ -70,3 +70,10 @@ test("nothing is written after the gateway has stopped", async () => {
   await clock.advance(60_000);
   expect(table.counts.waiting).toBe(1);
 });
+
+test("a message whose end fails has no outcome", async () => {
+  const { messages } = open();
+  const fail = () => Promise.reject(new Error("The session was closed."));
+  await expect(messages.settleIf(message, { kind: "injected" }, fail)).rejects.toThrow("closed");
+  expect(messages.listUnsettled()).toEqual([message]);
+});

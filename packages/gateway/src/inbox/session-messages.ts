@@ -100,9 +100,13 @@ export class SessionMessages {
   /** Settles a message if `work` says so. Meanwhile it counts as settled. */
   async settleIf(message: StoredMessage, outcome: MessageOutcome, work: () => Promise<boolean>): Promise<boolean> {
     this.#settled.add(message.id);
-    const isDone = await work();
+    let isDone = false;
+    try {
+      isDone = await work();
+    } finally {
+      if (!isDone) this.#settled.delete(message.id);
+    }
     if (isDone) await this.settle([message], outcome);
-    else this.#settled.delete(message.id);
     return isDone;
   }
 

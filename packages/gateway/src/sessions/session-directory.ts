@@ -2,11 +2,10 @@
  * The session files of one directory with their times. The directory is watched, so that a list looks only at what has
  * changed; one that cannot be watched is read again each time.
  */
-import { type FSWatcher, statSync, watch } from "node:fs";
+import { type FSWatcher, type Stats, statSync, watch } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isSessionFile } from "@tau/harness/session";
-import { unlessMissing } from "@tau/tools/platform";
 
 export interface SessionFile {
   readonly directory: string;
@@ -68,7 +67,7 @@ export class SessionDirectory {
 
   /** Without waiting: it takes microseconds, and to wait for it ten times as long. */
   #look(name: string): SessionFile | undefined {
-    const stats = statSync(join(this.#path, name), { throwIfNoEntry: false });
+    const stats = statOrNone(join(this.#path, name));
     if (!stats?.isFile()) return undefined;
     return { directory: this.#path, name, modifiedMs: Math.trunc(stats.mtimeMs), size: stats.size };
   }
@@ -79,14 +78,19 @@ export class SessionDirectory {
     this.#changed = undefined;
   }
 
+  /** A directory that cannot be read now, such as without permission, is taken for empty until the next call. */
   async #listNames(): Promise<string[]> {
-    return ((await unlessMissing(readdir(this.#path))) ?? []).filter(isSessionFile);
+    const names = await readdir(this.#path).catch(() => undefined);
+    if (!names) this.#changed = undefined;
+    return (names ?? []).filter(isSessionFile);
   }
 
   #watch(): FSWatcher | undefined {
     try {
       const watcher = watch(this.#path, { persistent: false }, (_kind, name) => {
         if (name === null) this.#changed = undefined;
+        // The directory itself was moved or removed. There may be another one of this name.
+        else if (name === basename(this.#path)) this.close();
         else if (isSessionFile(name)) this.#changed?.add(name);
       });
       watcher.on("error", () => this.close());
@@ -96,5 +100,15 @@ export class SessionDirectory {
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
       return undefined;
     }
+  }
+}
+
+/** Undefined for what cannot be looked at, for whatever reason: it must not hide the others. */
+function statOrNone(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return undefined;
   }
 }

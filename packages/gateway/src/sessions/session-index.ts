@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { SerialQueue } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
 import {
+  compareSessions,
   filterSessions,
   idInFileName,
   isSessionFile,
@@ -13,6 +14,7 @@ import {
 } from "@tau/harness/session";
 import { unlessMissing } from "@tau/tools/platform";
 import { type FileChange, SessionDirectory, type SessionFile } from "./session-directory.ts";
+import { cutPage, type PageOptions, type SessionPage } from "./session-page.ts";
 
 export interface SessionIndexOptions {
   agentDir: string;
@@ -20,17 +22,7 @@ export interface SessionIndexOptions {
   getSessionDir: () => string | undefined;
 }
 
-export interface SessionPageOptions extends SessionFilter {
-  /** Where the page before ended. */
-  cursor?: string;
-  limit: number;
-}
-
-export interface SessionPage {
-  sessions: SessionInfo[];
-  /** Undefined: it was the last page. */
-  cursor: string | undefined;
-}
+type SessionPageOptions = SessionFilter & PageOptions;
 
 /** How many descriptions are kept for the next page. */
 const maxDescribed = 512;
@@ -67,9 +59,9 @@ export class SessionIndex {
     return undefined;
   }
 
-  async list({ cursor, limit, ...filter }: SessionPageOptions): Promise<SessionPage> {
-    const { query = "", named = false, sort = "modified" } = filter;
-    if (query.trim() !== "" || named || sort !== "modified") return await this.#search(filter, cursor, limit);
+  async list(options: SessionPageOptions): Promise<SessionPage> {
+    const { query = "", named = false, sort = "modified", cursor, limit } = options;
+    if (query.trim() !== "" || named || sort !== "modified") return await this.#search(options);
     await this.#refreshes.add(() => this.#refresh());
     const files = this.#sorted;
     let next = cursor === undefined ? 0 : findAfter(files, cursor);
@@ -89,11 +81,14 @@ export class SessionIndex {
   }
 
   /** Costs more with more sessions: all of them have to be described. */
-  async #search(filter: SessionFilter, cursor: string | undefined, limit: number): Promise<SessionPage> {
-    const matching = filterSessions(await SessionManager.listAll({ agentDir: this.#options.agentDir }), filter);
-    const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
-    const sessions = matching.slice(start, start + limit);
-    return { sessions, cursor: start + limit < matching.length ? sessions.at(-1)?.id : undefined };
+  async #search(options: SessionPageOptions): Promise<SessionPage> {
+    const all: SessionInfo[] = [];
+    for (const directory of await this.#listDirectories()) {
+      // Without permission, as if it were not there.
+      const sessions = await SessionManager.list(directory, directory).catch(() => []);
+      for (const session of sessions) all.push(session);
+    }
+    return cutPage(filterSessions(all.sort(compareSessions.modified), options), options);
   }
 
   async #refresh(): Promise<void> {
@@ -139,21 +134,21 @@ export class SessionIndex {
 /** The times of a file are rough: two appends can follow each other within one of their steps. */
 const isSame = (a: SessionFile, b: SessionFile): boolean => a.modifiedMs === b.modifiedMs && a.size === b.size;
 
-type Place = Pick<SessionFile, "modifiedMs" | "name">;
+type ListPosition = Pick<SessionFile, "modifiedMs" | "name">;
 
-const compare = (a: Place, b: Place): number => b.modifiedMs - a.modifiedMs || (a.name < b.name ? -1 : 1);
+const compare = (a: ListPosition, b: ListPosition): number => b.modifiedMs - a.modifiedMs || (a.name < b.name ? -1 : 1);
 
 /** The sorted list with a few changes. Pure. */
 function applyChanges(files: SessionFile[], changes: readonly FileChange[]): SessionFile[] {
   if (changes.length === 0) return files;
   const removed = new Set(changes.map(({ before }) => before));
   const kept = files.filter((file) => !removed.has(file));
-  for (const { after } of changes) if (after) kept.splice(findPlace(kept, after), 0, after);
+  for (const { after } of changes) if (after) kept.splice(findPosition(kept, after), 0, after);
   return kept;
 }
 
 /** Where a file belongs in a sorted list. */
-function findPlace(files: readonly Place[], file: Place): number {
+function findPosition(files: readonly ListPosition[], file: ListPosition): number {
   let [low, high] = [0, files.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -164,12 +159,11 @@ function findPlace(files: readonly Place[], file: Place): number {
 }
 
 /** A place in the order, which stays the same when the session at it is used again. */
-const toCursor = ({ modifiedMs, name }: Place): string => `${modifiedMs}/${name}`;
+const toCursor = ({ modifiedMs, name }: ListPosition): string => `${modifiedMs}/${name}`;
 
-function findAfter(files: readonly Place[], cursor: string): number {
+function findAfter(files: readonly ListPosition[], cursor: string): number {
   const [modified = "", name = ""] = cursor.split(/\/(.*)/s);
-  const place = { modifiedMs: Number(modified), name };
-  const index = findPlace(files, place);
+  const index = findPosition(files, { modifiedMs: Number(modified), name });
   return files[index]?.name === name ? index + 1 : index;
 }
 

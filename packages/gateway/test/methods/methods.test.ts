@@ -1,5 +1,6 @@
-import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { call, createFakeClock, scriptedModel, text } from "@tau/ai/testing";
 import { SessionManager, SettingsManager } from "@tau/harness";
 import type { EventFrame, HelloData, MethodData, OpenSessionData, ResponseFrame } from "@tau/protocol/gateway";
@@ -54,6 +55,57 @@ describe("sessions.list", () => {
     const found = await client.must<Page>("sessions.list", { query: "named" });
     expect(found.sessions.map(({ id }) => id)).toEqual([ids[1]]);
     expect((await client.must<Page>("sessions.list", { named: true })).sessions).toHaveLength(1);
+  });
+
+  test("a search sees every directory, and its pages follow each other when sessions move or go", async () => {
+    const sessionDir = await mkdtemp(join(tmpdir(), "tau-sessions-"));
+    onTestFinished(() => rm(sessionDir, { recursive: true }));
+    const { client, workspace, agentDir } = await open({ settings: { sessionDir } });
+    const write = async (directory: string | undefined, name: string) => {
+      const manager = await SessionManager.create(workspace, directory, { agentDir });
+      await manager.appendSessionInfo(name);
+      await manager.close();
+      return manager.getSessionFile()!;
+    };
+    const files = [
+      await write(sessionDir, "note a"),
+      await write(undefined, "note b"),
+      await write(sessionDir, "note c"),
+    ];
+    const others = await Promise.all(["d", "e"].map((name) => write(sessionDir, `note ${name}`)));
+    for (const [index, file] of [...files, ...others].entries()) await utimes(file, 1_000 - index, 1_000 - index);
+    const list = async (params: Record<string, unknown>) => {
+      const page = await client.must<MethodData<"sessions.list">>("sessions.list", { query: "note", ...params });
+      return [page.sessions.map(({ name }) => name?.at(-1)).join(""), page.cursor] as const;
+    };
+    expect((await list({}))[0]).toBe("abcde");
+    const [, afterB] = await list({ limit: 2 });
+    const [, byName] = await list({ limit: 2, sort: "name" });
+    await utimes(files[1]!, 2_000, 2_000);
+    expect((await list({ limit: 2, cursor: afterB }))[0]).toBe("cd");
+    await rm(files[1]!);
+    expect((await list({ limit: 3, cursor: afterB }))[0]).toBe("cde");
+    expect((await list({ limit: 2, sort: "name", cursor: byName }))[0]).toBe("cd");
+    for (const cursor of ["nowhere", "1/2", "/"]) expect((await list({ cursor })).length).toBe(2);
+  });
+
+  test("what cannot be read hides nothing else, and a directory that is made again is seen", async () => {
+    const { client, workspace, agentDir } = await open();
+    const list = async () =>
+      (await client.must<MethodData<"sessions.list">>("sessions.list")).sessions.map(({ name }) => name);
+    const write = async (name: string) => {
+      const manager = await SessionManager.create(workspace, undefined, { agentDir });
+      await manager.appendSessionInfo(name);
+      await manager.close();
+      return dirname(manager.getSessionFile()!);
+    };
+    const directory = await write("Before");
+    await symlink("loop.jsonl", join(directory, "loop.jsonl"));
+    expect(await list()).toEqual(["Before"]);
+    // Nobody lists the sessions meanwhile.
+    await rm(directory, { recursive: true });
+    await write("After");
+    await expect.poll(list).toEqual(["After"]);
   });
 
   test("sees what other processes write, and delete", async () => {

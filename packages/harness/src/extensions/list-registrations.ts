@@ -4,12 +4,13 @@
  */
 import { systemClock } from "@tau/ai";
 import type { FlagDefinition, ProviderConfig } from "./api.ts";
-import type { ExtensionProblem, ExtensionSource } from "./extension.ts";
+import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { type ExtensionPlace, type ExtensionsParams, hasExtensions } from "./has-extensions.ts";
 import { loadWithoutSession } from "./load-without-session.ts";
 
 export interface ListedRegistrations {
   readonly source: Pick<ExtensionSource, "name">;
+  readonly host: Extension["host"];
   readonly flags: ReadonlyMap<string, FlagDefinition>;
   readonly providers: ReadonlyMap<string, ProviderConfig>;
 }
@@ -26,7 +27,9 @@ export async function listRegistrations(
   for (const { source, state } of loaded.found) {
     const listed = state === "acknowledged" ? await readRemembered(source, place) : bySource.get(source);
     // What is registered is removed when the extension is closed.
-    if (listed) extensions.push({ source, flags: new Map(listed.flags), providers: new Map(listed.providers) });
+    if (!listed) continue;
+    const { host, flags, providers } = listed;
+    extensions.push({ source, host, flags: new Map(flags), providers: new Map(providers) });
   }
   for (const extension of loaded.extensions) await extension.close();
   return { extensions, problems: loaded.problems };
@@ -36,11 +39,12 @@ export async function listRegistrations(
 async function readRemembered(
   { digest, path }: ExtensionSource,
   { agentDir }: ExtensionPlace,
-): Promise<Pick<ListedRegistrations, "flags" | "providers"> | undefined> {
+): Promise<Omit<ListedRegistrations, "source"> | undefined> {
   const { readManifest } = await import("./isolated/manifest-cache.ts");
   const manifest = readManifest({ agentDir, digest, path });
   return (
     manifest && {
+      host: "isolated",
       flags: new Map(manifest.flags.map(({ name, flag }) => [name, flag])),
       providers: new Map(manifest.providers.map(({ name, provider }) => [name, provider])),
     }

@@ -2,7 +2,6 @@
 import { homedir } from "node:os";
 import type { Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ExtensionPolicy } from "../policy/extension-policy.ts";
 import type { JudgeParts } from "../policy/judge.ts";
 import type { PathRules } from "../policy/paths.ts";
@@ -30,7 +29,6 @@ export interface OpenIsolatedParts {
   cwd: string;
   agentDir: string;
   ids: Ids;
-  registry: ModelRegistry;
   ports: Pick<InProcessPorts, "getSession" | "flagValues" | "findFlag" | "events" | "log" | "report" | "clock">;
   judging: Judging;
   onInputChanged: IsolatedPorts["onInputChanged"];
@@ -49,7 +47,7 @@ export async function openIsolated(
 
 async function open(
   source: ExtensionSource,
-  { child, ports, judging, registry, ...parts }: OpenIsolatedParts & { stream: StreamBatch },
+  { child, ports, judging, ...parts }: OpenIsolatedParts & { stream: StreamBatch },
 ): Promise<Extension | ExtensionProblem> {
   const { getPolicy, getJudgeParts, getPathRules } = judging;
   const { agentDir, cwd, ids, audit } = parts;
@@ -68,7 +66,6 @@ async function open(
           createEarlyJudge({ extension, getPolicy, remembered, audit }),
           ports.getSession,
         ),
-      isKnownProvider: (name) => registry.getAll().some(({ provider }) => provider === name),
       log: (level, message) => ports.log(source.name, level, message),
       network: systemNetwork,
     });

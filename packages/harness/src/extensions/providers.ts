@@ -4,11 +4,14 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ProviderConfig } from "./api.ts";
 import type { ExtensionProblem } from "./extension.ts";
+import { findProviderProblem } from "./isolated/provider-problem.ts";
 import type { ListedRegistrations } from "./list-registrations.ts";
 
 export interface ProviderPort {
   register(name: string, config: ProviderConfig): void;
   unregister(name: string): void;
+  /** Whether there is a provider of this name, or a key for one. */
+  isKnown(name: string): boolean;
   /** Removes all that were registered. */
   close(): void;
 }
@@ -33,20 +36,31 @@ export function createProviders(registry: ModelRegistry): ProviderPort {
       names.add(name);
     },
     unregister,
+    isKnown: (name) => registry.isKnown(name),
     close: () => names.forEach(unregister),
   };
 }
 
-/** Registers those of all extensions, and returns what is wrong with some. */
+/**
+ * Registers those of all extensions, and returns what is wrong with some. Isolated ones come last, with what neither
+ * takes anything of the user nor the place of another provider.
+ */
 export function registerProviders(
-  extensions: readonly Pick<ListedRegistrations, "source" | "providers">[],
-  { register }: Pick<ProviderPort, "register">,
+  extensions: readonly Pick<ListedRegistrations, "source" | "host" | "providers">[],
+  { register, isKnown }: Pick<ProviderPort, "register" | "isKnown">,
 ): ExtensionProblem[] {
   const problems: ExtensionProblem[] = [];
-  for (const { source, providers } of extensions) {
+  const isolatedLast = extensions.toSorted((a, b) => Number(a.host === "isolated") - Number(b.host === "isolated"));
+  for (const { source, host, providers } of isolatedLast) {
     for (const [name, config] of providers) {
+      const problem = host === "isolated" ? findProviderProblem(name, config, isKnown) : undefined;
       try {
-        register(name, config);
+        if (problem === undefined) register(name, config);
+        else
+          problems.push({
+            extension: source.name,
+            message: `${problem} To trust it: tau extensions trust ${source.name}`,
+          });
       } catch (error) {
         problems.push({ extension: source.name, message: getErrorMessage(error) });
       }

@@ -186,6 +186,11 @@ export class ModelRegistry {
     return chooseDefault(() => this.getAll(), named, this.#preference);
   }
 
+  /** Whether there is a provider of this name, or a key for one. */
+  isKnown(provider: string): boolean {
+    return this.#configured.providers().includes(provider) || this.#isUsable(provider, this.#options.hasKey);
+  }
+
   /** A provider's key in `models.json`, as written: a literal, `$NAME`, `${NAME}` or `!command`. */
   writtenKey(provider: string): string | undefined {
     return this.#configs.get(provider)?.apiKey;

@@ -1,7 +1,7 @@
 /** The packages of both scopes, each once. Pure. */
 import { type DetailedEntry, type PackageEntry, toDetailed } from "./package-entry.ts";
 import { type PackageProblem, type PackageScope, type ResourceKind, resourceKinds } from "./package-resources.ts";
-import { type PackageSource, parseSource } from "./package-source.ts";
+import { type PackageSource, parseSource, withRealPath } from "./package-source.ts";
 
 export interface ConfiguredPackage {
   readonly source: PackageSource;
@@ -36,7 +36,7 @@ export function combineEntries(
         problems.push({ kind: "invalid", source: entry.source, scope, message: parsed.message });
         continue;
       }
-      const source = parsed.kind === "local" ? { ...parsed, id: toRealPath(parsed.path) } : parsed;
+      const source = withRealPath(parsed, toRealPath);
       if (seen.has(source.id)) continue;
       seen.add(source.id);
       const before = byId.get(source.id);

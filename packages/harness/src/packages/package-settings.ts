@@ -30,7 +30,7 @@ export interface PackageSettingsPorts extends PackageDirectories {
 }
 
 /**
- * Replaces the entries of one scope. They have absolute paths, which are stored as `toStoredSource` says. Trust in a project
+ * Replaces the entries of one scope. `change` may be called several times. Entries have absolute paths, which are stored as `toStoredSource` says. Trust in a project
  * that was stored before counts after it too.
  */
 export async function changePackageEntries(
@@ -38,14 +38,16 @@ export async function changePackageEntries(
   scope: PackageScope,
   change: (entries: readonly PackageEntry[]) => readonly PackageEntry[],
 ): Promise<void> {
-  const entries = change(getPackageEntries(settings)[scope]).map((entry) => {
-    const detailed = toDetailed(entry);
-    return toEntry({ ...detailed, source: toStoredSource(detailed.source, scope, directories) });
-  });
   // Without a list of its own, the list of pi's file would count again.
   const isReplacing = scope === "project" && existsSync(join(directories.cwd, ".pi", "settings.json"));
-  const packages = entries.length === 0 && !isReplacing ? undefined : entries;
+  const toChanges = () => {
+    const packages = change(getPackageEntries(settings)[scope]).map((entry) => {
+      const detailed = toDetailed(entry);
+      return toEntry({ ...detailed, source: toStoredSource(detailed.source, scope, directories) });
+    });
+    return { packages: packages.length === 0 && !isReplacing ? undefined : packages };
+  };
   const around = (write: () => Promise<void>) =>
     scope === "project" ? keepTrust({ ...directories, ids }, write) : write();
-  await settings.update(toSettingsScope(scope), { packages }, around);
+  await settings.update(toSettingsScope(scope), toChanges, around);
 }

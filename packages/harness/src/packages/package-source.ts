@@ -23,8 +23,9 @@ export interface GitSource {
 
 export interface LocalSource {
   readonly kind: "local";
-  /** The absolute path. It is replaced by the real one where the package is found. */
+  /** The real path; the one below where nobody has looked at the files yet. */
   readonly id: string;
+  /** Absolute, as it was written. */
   readonly path: string;
 }
 
@@ -120,6 +121,12 @@ function locateRepository(address: string, scheme: string | undefined): { url: s
   const [host = "", ...path] = address.split("/");
   return { url: `https://${address}`, host: host.toLowerCase(), path: path.join("/") };
 }
+
+/** Links to one directory are the same package. */
+export const withRealPath = <Source extends ParsedSource>(
+  source: Source,
+  toRealPath: (path: string) => string,
+): Source => (source.kind === "local" ? { ...source, id: toRealPath(source.path) } : source);
 
 /** Whether an update can never change it. */
 export const isPinned = (source: PackageSource): boolean => {

@@ -7,8 +7,8 @@ import { HarnessError } from "../errors.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import { describeRecordFile } from "../policy/record-file.ts";
 import { getRealPath } from "../settings/locate.ts";
+import { getEntryId } from "./locate-source.ts";
 import { type PackageEntry, packageEntries, toDetailed } from "./package-entry.ts";
-import { parseSource } from "./package-source.ts";
 
 export interface PiPackagesOptions {
   home: string;
@@ -27,12 +27,8 @@ export async function findPiPackages({ home, agentDir, entries }: PiPackagesOpti
   // What is wrong in pi's settings is not ours to report.
   const listed = packageEntries.read(parsed.value["packages"] ?? [], { path: [], report: () => {} }) ?? [];
   const resolved = packageEntries.resolve!(listed, { directory, cwd: directory, home });
-  const getId = (entry: PackageEntry) => {
-    const source = parseSource(toDetailed(entry).source, "/");
-    return source.kind === "invalid" ? undefined : source.id;
-  };
-  const own = new Set(entries.map(getId));
-  return resolved.filter((entry) => getId(entry) !== undefined && !own.has(getId(entry)));
+  const own = new Set(entries.map(getEntryId));
+  return resolved.filter((entry) => getEntryId(entry) !== undefined && !own.has(getEntryId(entry)));
 }
 
 const store = describeRecordFile("pi-packages.json", "named", (value): string[] =>

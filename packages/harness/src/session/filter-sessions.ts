@@ -21,12 +21,19 @@ export function filterSessions(
     const haystack = `${id} ${cwd} ${name} ${firstMessage}`.toLowerCase();
     return words.every((word) => haystack.includes(word));
   });
-  return sort === "modified" ? matching : matching.sort(compareBy[sort]);
+  return sort === "modified" ? matching : matching.sort(compareSessions[sort]);
 }
 
-/** Those without a name come last. */
-const compareBy = {
-  created: (a: SessionInfo, b: SessionInfo) => b.created.getTime() - a.created.getTime(),
-  name: (a: SessionInfo, b: SessionInfo) =>
-    Number(a.name === undefined) - Number(b.name === undefined) || (a.name ?? "").localeCompare(b.name ?? "", "en"),
+type SortedSession = Pick<SessionInfo, "id" | "name" | "created" | "modified">;
+
+const compareIds = (a: SortedSession, b: SortedSession) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1);
+
+/** The last used, or newest, come first. Those without a name come last. Only a session itself is in the same place. */
+export const compareSessions = {
+  modified: (a: SortedSession, b: SortedSession) => b.modified.getTime() - a.modified.getTime() || compareIds(a, b),
+  created: (a: SortedSession, b: SortedSession) => b.created.getTime() - a.created.getTime() || compareIds(a, b),
+  name: (a: SortedSession, b: SortedSession) =>
+    Number(a.name === undefined) - Number(b.name === undefined) ||
+    (a.name ?? "").localeCompare(b.name ?? "", "en") ||
+    compareIds(a, b),
 };

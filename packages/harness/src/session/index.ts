@@ -82,7 +82,7 @@ export {
   sessionFileName,
   sessionsRoot,
 } from "./session-directory.ts";
-export { filterSessions, type SessionFilter } from "./filter-sessions.ts";
+export { compareSessions, filterSessions, type SessionFilter } from "./filter-sessions.ts";
 export type { SessionInfo } from "./session-info.ts";
 export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";

@@ -226,20 +226,27 @@ export class SettingsManager {
    * Throws `HarnessError`: `invalid_input` for a change that is not valid; `write_failed` if the file is damaged, another
    * process keeps its lease, or the disk refuses. The file is never left half written.
    *
-   * `around` is called with what writes the file.
+   * `around` is called with what writes the file. `changes` that depend on the settings are a function: it is called while
+   * no other process writes the file and these settings are those of the file, and again if an editor saved meanwhile.
    */
   async update(
     scope: SettingsScope,
-    changes: SettingsInput,
+    changes: SettingsInput | (() => SettingsInput),
     around: (write: () => Promise<void>) => Promise<void> = (write) => write(),
   ): Promise<void> {
     const source = this.#parts.sources[scope];
-    checkOrThrow(changes, { trusted: isTrusted(scope, this.#isProjectTrusted), isProject: scope === "project" });
+    const check = (input: SettingsInput) =>
+      checkOrThrow(input, { trusted: isTrusted(scope, this.#isProjectTrusted), isProject: scope === "project" });
+    if (typeof changes !== "function") check(changes);
     await this.#queue.add(async () => {
       await around(() =>
         source.rewrite(async (text) => {
           if (text.trim() !== "") await refuseDamaged(source.file, text);
-          return await editText(text, changes);
+          if (typeof changes !== "function") return await editText(text, changes);
+          await this.#read({ isPatient: false });
+          const current = changes();
+          check(current);
+          return await editText(text, current);
         }),
       );
       await this.#read({ isPatient: true });

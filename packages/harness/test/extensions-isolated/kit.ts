@@ -155,7 +155,6 @@ export async function createPorts(options: HostOptions = {}) {
     getSession: () => session,
     flagValues: new Map(),
     findFlag: () => undefined,
-    isKnownProvider: (name) => name === "anthropic",
     events: createEventBus(),
     log: (level, message) => void asked.push(["log", level, message]),
     report: (problem) => void problems.push(problem),

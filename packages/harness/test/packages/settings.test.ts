@@ -27,6 +27,18 @@ test("a project's own paths are stored relative to its settings, and entries of 
   expect(getPackageEntries(settings).project).toEqual([]);
 });
 
+test("entries that other processes have added meanwhile are kept", async () => {
+  const workspace = await createWorkspace();
+  const names = ["npm:a", "npm:b", "npm:c", "npm:d"];
+  for (const scope of ["user", "project"] as const) {
+    const managers = await Promise.all(names.map(() => open(workspace)));
+    const add = (settings: SettingsManager, name: string) =>
+      changePackageEntries({ ...workspace, settings, ids: systemIds }, scope, (entries) => [...entries, name]);
+    await Promise.all(managers.map((settings, index) => add(settings, names[index]!)));
+    expect(getPackageEntries(await open(workspace))[scope].toSorted()).toEqual(names);
+  }
+});
+
 test("trust in a project covers its lock and the local packages that it names, and not what is installed", async () => {
   const workspace = await createWorkspace();
   const { cwd } = workspace;

@@ -15,6 +15,9 @@ export interface OutgoingMessage {
 
 export type SendMessage = (message: Pick<OutgoingMessage, "text" | "images">) => Promise<void>;
 
+/** Gets the images that the message has already. */
+export type ReadImage = (others: readonly AttachedImage[]) => Promise<AttachedImage>;
+
 /** A message that arrives sooner is not shown twice. */
 const lateMs = 300;
 
@@ -22,6 +25,10 @@ export class Draft {
   readonly #listeners = new Set<() => void>();
   #text = "";
   #images: readonly AttachedImage[] = [];
+  /** How many images are being read. */
+  #reading = 0;
+  /** Resolves when they are read. */
+  #lastRead: Promise<unknown> = Promise.resolve();
   #outgoing: readonly OutgoingMessage[] = [];
   #lastId = 0;
   /** Whether the field gets the focus when it is drawn next. */
@@ -45,6 +52,11 @@ export class Draft {
     this.#emit();
   }
 
+  /** Whether an image is being read. Until then nothing is sent, because the message would lack it. */
+  get isReading(): boolean {
+    return this.#reading > 0;
+  }
+
   get outgoing(): readonly OutgoingMessage[] {
     return this.#outgoing;
   }
@@ -54,8 +66,18 @@ export class Draft {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Adds an image. One is read after the other, because how large it may be depends on those before. */
+  attach(read: ReadImage): Promise<void> {
+    this.#reading++;
+    this.#emit();
+    const added = this.#lastRead.then(() => this.#add(read));
+    this.#lastRead = added.catch(() => undefined);
+    return added;
+  }
+
   /** Sends what is written, and begins anew. */
   send(send: SendMessage): void {
+    if (this.isReading) return;
     const message = { text: this.#text.trim(), images: this.#images };
     if (message.text === "" && message.images.length === 0) return;
     this.#text = "";
@@ -79,6 +101,16 @@ export class Draft {
   discard({ id }: OutgoingMessage): void {
     this.#outgoing = this.#outgoing.filter((other) => other.id !== id);
     this.#emit();
+  }
+
+  async #add(read: ReadImage): Promise<void> {
+    try {
+      const image = await read(this.#images);
+      this.#images = [...this.#images, image];
+    } finally {
+      this.#reading--;
+      this.#emit();
+    }
   }
 
   #deliver(message: OutgoingMessage, send: SendMessage): void {

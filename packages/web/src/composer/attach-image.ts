@@ -14,20 +14,9 @@ const qualities = [0.85, 0.7, 0.5, 0.3];
 
 const types: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** Adds files to the images of a message. What is too large is made smaller. */
-export async function attachImages(
-  attached: readonly AttachedImage[],
-  files: readonly File[],
-): Promise<readonly AttachedImage[]> {
-  let images = attached;
-  for (const file of files) {
-    const leftBytes = maxBytes - images.reduce((sum, { data }) => sum + data.length * 0.75, 0);
-    images = [...images, await readImage(file, leftBytes)];
-  }
-  return images;
-}
-
-async function readImage(file: File, leftBytes: number): Promise<AttachedImage> {
+/** An image for a message that has `others` already. What is too large is made smaller. */
+export async function readImage(file: File, others: readonly AttachedImage[]): Promise<AttachedImage> {
+  const leftBytes = maxBytes - others.reduce((sum, { data }) => sum + data.length * 0.75, 0);
   const name = file.name || "Image";
   const isTaken = types.has(file.type) && file.size <= leftBytes;
   const blob = isTaken ? file : await shrinkImage(file, name, leftBytes);

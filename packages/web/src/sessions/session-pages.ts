@@ -5,7 +5,10 @@ import { describeProblem } from "../app/attempt.ts";
 
 export type SessionRow = MethodData<"sessions.list">["sessions"][number];
 
+/** How many more are shown each time. */
 const pageSize = 40;
+/** The gateway gives no more at once. */
+const maxPageSize = 100;
 /** How often it is asked for at most because of what the gateway tells. */
 const minRefreshMs = 1_000;
 /** Other programs and other machines have sessions too, and ages grow. */
@@ -17,7 +20,10 @@ export class SessionPages {
   readonly #client: GatewayClient;
   readonly #listeners = new Set<() => void>();
   #sessions: readonly SessionRow[] = [];
+  /** Where the sessions begin that are not shown; undefined if there are none. */
   #cursor: string | undefined;
+  /** How many are to be shown, if there are as many. */
+  #wanted = pageSize;
   #query = "";
   /** Open questions by session. */
   #questions: ReadonlyMap<string, number> = new Map();
@@ -72,13 +78,14 @@ export class SessionPages {
 
   search(query: string): Promise<void> {
     this.#query = query;
+    this.#wanted = pageSize;
     return this.refresh();
   }
 
-  /** As many as are shown, from the beginning. */
+  /** Asks for the list again, for as many sessions as are wanted. */
   async refresh(): Promise<void> {
     if (this.#client.state.kind !== "open") return;
-    await this.#load(undefined, Math.max(pageSize, this.#sessions.length));
+    await this.#load([], undefined);
     if (!this.#client.hello?.scopes.includes("approve")) return;
     try {
       const { approvals } = await this.#client.call("approvals.list");
@@ -127,24 +134,33 @@ export class SessionPages {
   }
 
   async loadMore(): Promise<void> {
-    if (this.#cursor !== undefined) await this.#load(this.#cursor, pageSize);
+    if (this.#cursor === undefined) return;
+    this.#wanted = this.#sessions.length + pageSize;
+    await this.#load(this.#sessions, this.#cursor);
   }
 
-  async #load(cursor: string | undefined, limit: number): Promise<void> {
+  /** Asks for what comes after the sessions that are known, until there are as many as are wanted. */
+  async #load(known: readonly SessionRow[], from: string | undefined): Promise<void> {
     const round = ++this.#round;
     const query = this.#query.trim();
     try {
-      const page = await this.#client.call("sessions.list", {
-        all: true,
-        limit,
-        ...(query !== "" && { query }),
-        ...(cursor !== undefined && { cursor }),
-      });
-      if (round !== this.#round) return;
-      this.#sessions = cursor === undefined ? page.sessions : [...this.#sessions, ...page.sessions];
-      this.#cursor = page.cursor;
+      let [sessions, cursor] = [known, from];
+      do {
+        const page = await this.#client.call("sessions.list", {
+          all: true,
+          limit: Math.min(this.#wanted - sessions.length, maxPageSize),
+          ...(query !== "" && { query }),
+          ...(cursor !== undefined && { cursor }),
+        });
+        if (round !== this.#round) return;
+        sessions = [...sessions, ...page.sessions];
+        cursor = page.cursor;
+      } while (cursor !== undefined && sessions.length < this.#wanted);
+      this.#sessions = sessions;
+      this.#cursor = cursor;
       this.#problem = "";
     } catch (error) {
+      if (round !== this.#round) return;
       this.#problem = describeProblem(error);
     }
     this.#emit();

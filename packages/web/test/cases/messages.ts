@@ -41,10 +41,14 @@ export function messageCases(shared: Shared): void {
     await page.getByLabel("Attach an image").setInputFiles(files);
     await page.getByText("noise \ufffd.bmp").waitFor();
     await page.getByRole("button", { name: "Remove more.bmp" }).click();
-    await page
-      .getByLabel("Attach an image")
-      .setInputFiles([{ name: "broken.png", mimeType: "image/heic", buffer: Buffer.from("no image") }]);
+    const broken = { name: "broken.png", mimeType: "image/heic", buffer: Buffer.from("no image") };
+    const other = { name: "other.bmp", mimeType: "image/bmp", buffer: createBitmap(50, 30) };
+    await page.getByLabel("Attach an image").setInputFiles([broken, other]);
     await page.getByText("broken.png is not an image that can be read here.").waitFor();
+    // One that cannot be read does not keep others away, and what was removed stays away.
+    await page.getByText("other.bmp").waitFor();
+    expect(await page.locator(".attached").count()).toBe(2);
+    await page.getByRole("button", { name: "Remove other.bmp" }).click();
     await say(page, "What is this?");
     await waitForText(page, "A picture.");
     const shown = page.getByRole("log").getByRole("img");

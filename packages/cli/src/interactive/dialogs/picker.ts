@@ -82,7 +82,10 @@ export class Picker extends Container {
     if (isForList) return this.#select?.handleInput(data);
     const before = this.#search.getValue();
     this.#search.handleInput(data);
-    if (this.#search.getValue() !== before) this.#filter(undefined);
+    if (this.#search.getValue() === before) return;
+    this.#filter(undefined);
+    const item = this.#select?.getSelectedItem();
+    if (item) this.#options.onHighlight?.(item.value);
   }
 
   #filter(selected: string | undefined): void {

@@ -63,14 +63,13 @@ export class ScopedModelsDialog extends SearchDialog {
     else if (is("app.models.clearAll")) this.#chosen = this.#chosen.filter((name) => !names.includes(name));
     else if (is("tui.select.up")) this.#selected = names.at(position - 1);
     else if (is("tui.select.down")) this.#selected = names[(position + 1) % names.length];
+    else if (is("tui.select.pageUp")) this.#selected = names[Math.max(0, position - this.pageRows)];
+    else if (is("tui.select.pageDown")) this.#selected = names[Math.min(names.length - 1, position + this.pageRows)];
     else if (model && is("tui.select.confirm")) this.#change(model, toggleModel(this.#chosen, model.name));
     else if (model && is("app.models.reorderUp")) this.#change(model, moveModel(this.#chosen, model.name, -1));
     else if (model && is("app.models.reorderDown")) this.#change(model, moveModel(this.#chosen, model.name, 1));
     else if (model && is("app.models.toggleProvider")) this.#change(model, this.#toggleProvider(model));
-    else {
-      this.search.handleInput(data);
-      this.#selected = undefined;
-    }
+    else if (this.type(data)) this.#selected = undefined;
   }
 
   #toggleProvider({ provider }: ScopedModel): string[] {

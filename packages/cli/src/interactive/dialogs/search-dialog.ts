@@ -35,11 +35,23 @@ export abstract class SearchDialog implements Component, Focusable {
     this.search.invalidate();
   }
 
+  /** How many rows of the list are visible at most. */
+  protected get pageRows(): number {
+    return Math.max(3, this.#options.getMaxRows());
+  }
+
   /** The positions that are visible: the selected one is in the middle, except at the ends. */
   protected getVisible(count: number, selected: number): { start: number; end: number } {
-    const maxRows = Math.max(3, this.#options.getMaxRows());
+    const maxRows = this.pageRows;
     const start = Math.max(0, Math.min(selected - Math.floor(maxRows / 2), count - maxRows));
     return { start, end: Math.min(count, start + maxRows) };
+  }
+
+  /** Whether the input changed what is searched for. */
+  protected type(data: string): boolean {
+    const before = this.search.getValue();
+    this.search.handleInput(data);
+    return this.search.getValue() !== before;
   }
 
   protected frame(title: string, rows: readonly string[], footer: string, width: number): string[] {

@@ -4,6 +4,7 @@ import { getKeybindings, type Theme, toPlainLine, truncateToWidth, visibleWidth 
 import { SearchDialog } from "./search-dialog.ts";
 import type { AppKeybinding } from "../keybindings.ts";
 import type { SessionPages } from "../session-pages.ts";
+import { shortenPath } from "../status-line.ts";
 
 export interface SessionDialogOptions {
   pages: SessionPages;
@@ -64,8 +65,8 @@ export class SessionDialog extends SearchDialog {
     if (is("tui.select.cancel")) onCancel();
     else if (is("tui.select.up")) this.#move(-1);
     else if (is("tui.select.down")) this.#move(1);
-    else if (is("tui.select.pageUp")) this.#move(-this.#options.getMaxRows());
-    else if (is("tui.select.pageDown")) this.#move(this.#options.getMaxRows());
+    else if (is("tui.select.pageUp")) this.#move(-this.pageRows);
+    else if (is("tui.select.pageDown")) this.#move(this.pageRows);
     else if (session && is("tui.select.confirm")) onSelect(session);
     else if (is("tui.input.tab")) this.#load({ all: !query.all });
     else if (is("app.session.togglePath")) this.#showsPaths = !this.#showsPaths;
@@ -75,7 +76,7 @@ export class SessionDialog extends SearchDialog {
     else if (is("app.session.delete") || (is("app.session.deleteNoninvasive") && query.query === ""))
       this.#doomed = session;
     else if (is("tui.editor.undo") && this.#deleted !== undefined) onRestore(this.#deleted);
-    else this.#type(data);
+    else if (this.type(data)) this.#load({ query: this.search.getValue() });
   }
 
   /** Anything but Enter keeps the session. */
@@ -83,12 +84,6 @@ export class SessionDialog extends SearchDialog {
     const session = this.#doomed;
     this.#doomed = undefined;
     if (session && isConfirmed) this.#options.onDelete(session);
-  }
-
-  #type(data: string): void {
-    this.search.handleInput(data);
-    const query = this.search.getValue();
-    if (query !== this.#options.pages.query.query) this.#load({ query });
   }
 
   #load(change: Parameters<SessionPages["load"]>[0]): void {
@@ -104,13 +99,12 @@ export class SessionDialog extends SearchDialog {
   }
 
   #drawRow(session: SessionSummaryData, position: number, width: number): string {
-    const { theme, pages, home = "", now } = this.#options;
+    const { theme, pages, home, now } = this.#options;
     const isSelected = position === this.#selected;
     const { name, firstMessage, cwd, messageCount, modifiedAt } = session;
     const title = toPlainLine((name ?? firstMessage).slice(0, 500)) || "(no message)";
-    const place = cwd !== "" && home !== "" && cwd.startsWith(home) ? `~${cwd.slice(home.length)}` : cwd;
     const details = [
-      this.#showsPaths ? session.path : pages.query.all ? place : "",
+      this.#showsPaths ? session.path : pages.query.all ? shortenPath(cwd, home) : "",
       `${messageCount} messages`,
       formatAge(now() - Date.parse(modifiedAt)),
     ];

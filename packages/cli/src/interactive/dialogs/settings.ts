@@ -69,17 +69,13 @@ export class SettingsDialog extends SearchDialog {
     if (is("tui.select.cancel")) this.#options.onCancel();
     else if (is("tui.select.up")) this.#select(settings.at(position - 1));
     else if (is("tui.select.down")) this.#select(settings[(position + 1) % settings.length]);
-    else if (is("tui.select.pageUp")) this.#select(settings[Math.max(0, position - 10)]);
-    else if (is("tui.select.pageDown")) this.#select(settings[Math.min(settings.length - 1, position + 10)]);
+    else if (is("tui.select.pageUp")) this.#select(settings[Math.max(0, position - this.pageRows)]);
+    else if (is("tui.select.pageDown")) this.#select(settings[Math.min(settings.length - 1, position + this.pageRows)]);
     else if (is("tui.select.confirm")) {
       if (!setting) return;
       this.#select(setting);
       this.#options.onChange(setting);
-    } else {
-      const before = this.search.getValue();
-      this.search.handleInput(data);
-      if (this.search.getValue() !== before) this.#selected = undefined;
-    }
+    } else if (this.type(data)) this.#selected = undefined;
   }
 
   #select(setting: SettingData | undefined): void {

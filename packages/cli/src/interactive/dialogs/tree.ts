@@ -76,8 +76,8 @@ export class TreeDialog extends SearchDialog {
     if (is("tui.select.cancel")) this.#cancel();
     else if (is("tui.select.up")) this.#move(this.#selected - 1, "wrap");
     else if (is("tui.select.down")) this.#move(this.#selected + 1, "wrap");
-    else if (is("tui.select.pageUp")) this.#move(this.#selected - this.#options.getMaxRows());
-    else if (is("tui.select.pageDown")) this.#move(this.#selected + this.#options.getMaxRows());
+    else if (is("tui.select.pageUp")) this.#move(this.#selected - this.pageRows);
+    else if (is("tui.select.pageDown")) this.#move(this.#selected + this.pageRows);
     else if (matchesKey(data, "home")) this.#move(0);
     else if (matchesKey(data, "end")) this.#move(this.#rows.length - 1);
     else if (is("tui.select.confirm")) this.#withNode(this.#options.onSelect);
@@ -90,7 +90,7 @@ export class TreeDialog extends SearchDialog {
     else if (filterKey) this.#setFilter(this.#filter === filterKeys[filterKey] ? "default" : filterKeys[filterKey]);
     else if (is("app.tree.filter.cycleForward")) this.#cycleFilter(1);
     else if (is("app.tree.filter.cycleBackward")) this.#cycleFilter(-1);
-    else this.#type(data);
+    else if (this.type(data)) this.update();
   }
 
   get #node(): TreeNode | undefined {
@@ -106,12 +106,6 @@ export class TreeDialog extends SearchDialog {
     if (this.search.getValue() === "") return this.#options.onCancel();
     this.search.setValue("");
     this.update();
-  }
-
-  #type(data: string): void {
-    const before = this.search.getValue();
-    this.search.handleInput(data);
-    if (this.search.getValue() !== before) this.update();
   }
 
   #setFilter(filter: TreeFilter): void {

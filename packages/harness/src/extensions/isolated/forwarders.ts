@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import type { ToolContext } from "@tau/tools";
 import { isWithin } from "@tau/tools/platform";
+import { findMentions } from "../../prompt/mentions.ts";
 import type { CommandDefinition, ShortcutDefinition, ToolDefinition } from "../api.ts";
 import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
 import type { AnyHandler, Registrations } from "../extension.ts";
@@ -17,10 +18,6 @@ const notForwarded: ReadonlySet<ExtensionEventName> = new Set(["project_trust"])
 
 export interface ForwardParts {
   supervisor: Pick<Supervisor, "call" | "stream">;
-  /** The name of the extension. */
-  extension: string;
-  isKnownProvider: (name: string) => boolean;
-  report: (message: string) => void;
   onInputChanged: (toolCallId: string) => void;
   /** The directory or file that is the extension. */
   ownCode: string;
@@ -28,8 +25,8 @@ export interface ForwardParts {
 
 /** Replaces all of `registrations`. */
 export function fillRegistrations(registrations: Registrations, manifest: Manifest, parts: ForwardParts): void {
-  const { handlers, tools, commands, shortcuts, flags, providers, mcpServers } = registrations;
-  for (const map of [handlers, tools, commands, shortcuts, flags, providers, mcpServers]) map.clear();
+  const { handlers, tools, commands, shortcuts, flags, providers } = registrations;
+  for (const map of [handlers, tools, commands, shortcuts, flags, providers]) map.clear();
   for (const [name, count] of manifest.handlers) {
     if (notForwarded.has(name)) continue;
     // Streamed events reach all handlers at once.
@@ -43,12 +40,7 @@ export function fillRegistrations(registrations: Registrations, manifest: Manife
   for (const item of manifest.commands) commands.set(item.name, createCommand(item, parts));
   for (const item of manifest.shortcuts) shortcuts.set(item.key, createShortcut(item, parts));
   for (const { name, flag } of manifest.flags) flags.set(name, flag);
-  for (const { name, provider } of manifest.providers) {
-    const problem = findProviderProblem(name, provider, parts);
-    if (problem === undefined) providers.set(name, provider);
-    else parts.report(problem);
-  }
-  for (const { name, config } of manifest.mcpServers) mcpServers.set(name, config);
+  for (const { name, provider } of manifest.providers) providers.set(name, provider);
 }
 
 function createHandler(name: ExtensionEventName, index: number, parts: ForwardParts): AnyHandler {
@@ -63,6 +55,7 @@ function createHandler(name: ExtensionEventName, index: number, parts: ForwardPa
       event.type === "resources_discover"
         ? keepOwnPaths(parseResult(name, value), event.cwd, parts.ownCode)
         : parseResult(name, value);
+    if (event.type === "input") checkMentions(event.text, result);
     if (changed) {
       checkChanges(event, changed);
       applyChanges(event, changed);
@@ -84,6 +77,15 @@ function keepOwnPaths(result: unknown, cwd: string, ownCode: string): unknown {
     Array.isArray(paths) ? paths.filter(isOwn) : paths,
   ]);
   return Object.fromEntries(kept);
+}
+
+/** Mentioned files are read for the user, who may read more than the extension. */
+function checkMentions(before: string, result: unknown): void {
+  // The last path is without the punctuation of the sentence.
+  const known = new Set(findMentions(before).map(({ paths }) => paths.at(-1)));
+  const text = isRecord(result) && typeof result["text"] === "string" ? result["text"] : "";
+  const added = findMentions(text).find(({ paths }) => !known.has(paths.at(-1)));
+  if (added) throw new Error(`It added ${added.typed} to the prompt. Mentioning a file needs trust.`);
 }
 
 function checkChanges(event: ExtensionEvent, changed: Record<string, unknown>): void {
@@ -139,20 +141,3 @@ const createShortcut = (
   ...(description !== undefined && { description }),
   handler: async () => void (await supervisor.call({ kind: "shortcut", key })),
 });
-
-/** Names of variables and commands would be filled in by the host, with what the extension may not have. */
-const isReference = (value: string): boolean => /^!|\$|^[A-Z][A-Z0-9_]*$/.test(value);
-
-function findProviderProblem(
-  name: string,
-  { apiKey, headers = {} }: Manifest["providers"][number]["provider"],
-  { isKnownProvider, extension }: ForwardParts,
-): string | undefined {
-  const advice = `To trust it: tau extensions trust ${extension}`;
-  if (isKnownProvider(name))
-    return `It changes the provider ${name}, which needs trust: the keys of the provider would go to another address. ${advice}`;
-  const values = [apiKey, ...Object.values(headers)];
-  if (values.some((value) => typeof value === "string" && isReference(value)))
-    return `Its provider ${name} takes its key from a variable or a command, which needs trust. ${advice}`;
-  return undefined;
-}

@@ -26,9 +26,7 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
   };
   const fill = (manifest: Manifest) => {
     const onInputChanged = (toolCallId: string) => ports.onInputChanged(toolCallId, source.name);
-    const { isKnownProvider } = ports;
-    const parts = { supervisor, extension: source.name, isKnownProvider, report, onInputChanged, ownCode };
-    fillRegistrations(registrations, manifest, parts);
+    fillRegistrations(registrations, manifest, { supervisor, onInputChanged, ownCode });
     for (const sentence of manifest.needsTrust) report(sentence);
   };
   const { agentDir, home } = ports;

@@ -64,7 +64,6 @@ export interface Manifest {
   shortcuts: readonly { key: string; description?: string }[];
   flags: readonly { name: string; flag: FlagDefinition }[];
   providers: readonly { name: string; provider: ProviderData }[];
-  mcpServers: readonly { name: string; config: Record<string, unknown> }[];
   /** Sentences about what works only in a trusted extension. */
   needsTrust: readonly string[];
   /** What it declared to need; all else is denied. Absent: it declared nothing. */

@@ -35,10 +35,6 @@ export function parseManifest(value: unknown): Manifest | undefined {
       const name = parseName(item["name"]);
       return name && { name, provider: pick(asRecord(item["provider"]), providerDataKeys) as ProviderData };
     }),
-    mcpServers: list(value["mcpServers"], (item) => {
-      const name = parseName(item["name"]);
-      return name && { name, config: asRecord(item["config"]) };
-    }),
     needsTrust: texts(value["needsTrust"]),
     ...(Array.isArray(declared) && { capabilities: declared.filter(isCapability) }),
   };

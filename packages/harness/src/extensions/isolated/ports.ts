@@ -46,8 +46,6 @@ export interface IsolatedPorts {
   getSession: () => ExtensionSessionPort | undefined;
   flagValues: ReadonlyMap<string, boolean | string>;
   findFlag: (name: string) => FlagDefinition | undefined;
-  /** Whether a provider of this name is there without this extension: its keys must not go to another address. */
-  isKnownProvider: (name: string) => boolean;
   events: EventBus;
   log: LogExtension;
   report: (problem: ExtensionProblem) => void;

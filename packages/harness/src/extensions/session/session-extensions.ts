@@ -2,6 +2,7 @@
  * The extensions of one session: what they registered, as the session uses it, and the hooks that the session calls. They
  * are loaded before the session exists, because they may bring its model; `bind` connects them with it.
  */
+import { resolve } from "node:path";
 import type { AgentMessage, BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import type { Clock, ImageContent } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
@@ -170,10 +171,17 @@ export class SessionExtensions implements RunExtensions {
     await this.emit({ type: "session_start", ...this.#parts.start });
     if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
-    const found = await this.emit({ type: "resources_discover", cwd: this.#bound!.port.cwd, reason });
+    const { cwd } = this.#bound!.port;
+    const found = await this.emit({ type: "resources_discover", cwd, reason });
     if (!found) return;
-    await this.#parts.addResources(found);
-    if (found.themePaths.length > 0) await this.#surface?.addThemes?.(found.themePaths);
+    const toAbsolute = (paths: readonly string[]) => paths.map((path) => resolve(cwd, path));
+    const themePaths = toAbsolute(found.themePaths);
+    await this.#parts.addResources({
+      skillPaths: toAbsolute(found.skillPaths),
+      promptPaths: toAbsolute(found.promptPaths),
+      themePaths,
+    });
+    if (themePaths.length > 0) await this.#surface?.addThemes?.(themePaths);
   }
 
   has(name: ExtensionEventName): boolean {

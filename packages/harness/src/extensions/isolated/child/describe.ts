@@ -14,6 +14,8 @@ export function describeRegistrations(
   const { handlers, tools, commands, shortcuts, flags, providers, mcpServers } = registrations;
   if (registrations.messageRenderers.size + registrations.entryRenderers.size + registrations.toolRenderers.length > 0)
     needsTrust.note("a renderer of its own");
+  // Who asks for servers may start the programs that they name.
+  if (mcpServers.size > 0) needsTrust.note("a server of MCP");
   if (registrations.markdownTransformers.length > 0) needsTrust.note("changing how Markdown is drawn");
   return {
     handlers: [...handlers].map(([name, list]) => [name, list.length] as const),
@@ -29,7 +31,6 @@ export function describeRegistrations(
     })),
     flags: [...flags].map(([name, flag]) => ({ name, flag })),
     providers: [...providers].flatMap(([name, provider]) => describeProvider(name, provider, needsTrust)),
-    mcpServers: [...mcpServers].map(([name, config]) => ({ name, config })),
     needsTrust: needsTrust.sentences,
     ...(capabilities && { capabilities }),
   };

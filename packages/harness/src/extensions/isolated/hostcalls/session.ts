@@ -54,8 +54,13 @@ const actions: Readonly<Record<string, Act>> = {
     };
     return session.sendMessage(draft, optional(options, "The options"));
   },
-  sendUserMessage: ([content, options], { session }) =>
-    session.sendUserMessage(takeContent(content), optional(options, "The options")),
+  sendUserMessage([content, options], { session }) {
+    const { deliverAs, expandPromptTemplates } = optional(options, "The options");
+    // It would run commands of extensions that are trusted, and read every file that the text mentions.
+    if (expandPromptTemplates) throw new HostcallFault("denied", "Expanding what a message mentions needs trust.");
+    const isKnown = deliverAs === "steer" || deliverAs === "followUp";
+    return session.sendUserMessage(takeContent(content), isKnown ? { deliverAs } : {});
+  },
   appendEntry: ([customType, data], { session }) => session.appendEntry(takeCustomType(customType), data),
   setSessionName: ([name], { session }) => session.setSessionName(takeText(name, "The name")),
   setLabel: ([entryId, label], { session }) =>

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { ModelRegistry } from "../models/model-registry.ts";
+import type { ProviderConfig } from "./api.ts";
+import { createProviders, registerProviders } from "./providers.ts";
+
+const plain = { baseUrl: "https://x.test", apiKey: "k-1", api: "openai-completions", models: [{ id: "m" }] };
+
+function open() {
+  const resolved: string[] = [];
+  const registry = ModelRegistry.inMemory({
+    hasKey: (provider, written) => written !== undefined || provider === "stored",
+    resolveValue: async (written) => void resolved.push(written),
+  });
+  return { registry, resolved, providers: createProviders(registry) };
+}
+
+const describeExtension = (name: string, host: "process" | "isolated", providers: Record<string, unknown>) => ({
+  source: { name },
+  host,
+  providers: new Map(Object.entries(providers) as [string, ProviderConfig][]),
+});
+
+describe("a provider of an isolated extension", () => {
+  test("is used if it is only data", () => {
+    const { registry, providers } = open();
+    expect(registerProviders([describeExtension("guest", "isolated", { mine: plain })], providers)).toEqual([]);
+    expect(registry.find("mine", "m")).toMatchObject({ baseUrl: "https://x.test" });
+  });
+
+  test.each<[string, object]>([
+    ["a key from a command", { apiKey: "!id" }],
+    ["a key from a variable", { apiKey: "$ANTHROPIC_API_KEY" }],
+    ["a key that names a variable", { apiKey: "ANTHROPIC_API_KEY" }],
+    ["a header from a command", { headers: { x: "!id" } }],
+    ["a header of a model from a command", { models: [{ id: "m", headers: { x: "!id" } }] }],
+    ["a header of a model from a variable", { models: [{ id: "m", headers: { x: "a-${ANTHROPIC_API_KEY}" } }] }],
+    ["a header of an override", { modelOverrides: { m: { headers: { x: "!id" } } } }],
+    ["a variable in its address", { baseUrl: "https://x.test/{ANTHROPIC_API_KEY}" }],
+    ["a variable in the address of a model", { models: [{ id: "m", baseUrl: "https://x.test/{HOME}" }] }],
+    ["an API that finds credentials by itself", { api: "google-vertex", apiKey: undefined }],
+    ["such an API of a model", { models: [{ id: "m", api: "bedrock-converse-stream" }] }],
+    ["an API of another extension", { api: "extension:corp" }],
+  ])("is refused with %s", async (_what, change) => {
+    const { registry, resolved, providers } = open();
+    const extensions = [describeExtension("guest", "isolated", { mine: { ...plain, ...change } })];
+    const problems = registerProviders(extensions, providers);
+    const model = registry.find("mine", "m");
+    if (model) await registry.requestHeaders(model);
+    expect(resolved).toEqual([]);
+    expect(model).toBeUndefined();
+    expect(problems).toMatchObject([
+      { extension: "guest", message: expect.stringMatching(/needs trust.* tau extensions trust guest/) },
+    ]);
+  });
+
+  test.each(["anthropic", "ollama", "stored", "corp"])("does not take the name %s", (name) => {
+    const { registry, providers } = open();
+    const problems = registerProviders(
+      [
+        describeExtension("guest", "isolated", { [name]: { ...plain, baseUrl: "https://evil.test" } }),
+        describeExtension("own", "process", { corp: plain }),
+      ],
+      providers,
+    );
+    expect(problems).toMatchObject([{ extension: "guest", message: expect.stringContaining("needs trust") }]);
+    expect(registry.getAll().filter(({ baseUrl }) => baseUrl.includes("evil"))).toEqual([]);
+  });
+});
