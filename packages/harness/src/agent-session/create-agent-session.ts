@@ -109,7 +109,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       clock,
       ids,
     });
-    const { files, tools, rules, createCallContext, sandbox } = ground;
+    const { files, tools, rules, createCallContext, sandbox, shell } = ground;
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
     const taint = new SessionTaint({ rules, cwd, log: sessionManager, parent: parent?.taint });
     owned.add(async () => taint.close());
@@ -176,7 +176,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
             isSandboxed: async () => tellState(await report.trySandbox()),
             getNetwork: () => sandboxSettings.network,
             getTaint: () => taint.get(),
-            getShell: () => settings.get().shellPath,
+            shell,
           }),
         ask: params.ask,
         audit: taint.watch(

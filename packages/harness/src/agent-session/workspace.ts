@@ -101,7 +101,7 @@ export async function createGround(parts: GroundParts) {
     spawn: tools.spawn,
     env: secrets.give(grants.listNames("env", toolCallId)),
   });
-  return { files: { free, mentions }, tools, rules, createCallContext, sandbox };
+  return { files: { free, mentions }, tools, rules, createCallContext, sandbox, shell: shellPath };
 }
 
 /** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
