@@ -1,5 +1,5 @@
 import { type ImageContent, type Model } from "@tau/ai";
-import { createAssistantMessage, getErrorMessage, withFailure } from "@tau/ai/internal";
+import { createAssistantMessage, getErrorMessage, isSameList, withFailure } from "@tau/ai/internal";
 import { isThenable } from "./event-order.ts";
 import { runAgentLoop } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, toLoopConfig } from "./agent-settings.ts";
@@ -339,6 +339,3 @@ async function notifyRest(
   await notify(rest, event, signal);
   if (outcome.status === "rejected") throw outcome.reason;
 }
-
-const isSameList = (a: readonly AgentTool[], b: readonly AgentTool[]) =>
-  a.length === b.length && a.every((tool, index) => tool === b[index]);

@@ -298,7 +298,7 @@ export class Activity {
     const { host, choices, inbox, parent, lifetime, abortSignal, mustBeUsable, afterRun } = this.#parts;
     mustBeUsable();
     await choices.remember();
-    choices.refitForToday();
+    choices.rebuildForToday();
     await choices.loadTools();
     const run = new Run(host, this.#createRunBudget());
     const stops = [

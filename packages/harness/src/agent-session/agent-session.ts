@@ -36,8 +36,7 @@ import { settleAfterCrash } from "./after-crash.ts";
 import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
 import { type CallJudge, createCallJudge } from "./call-judge.ts";
 import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
-import { Choices, type SessionOverrides } from "./choices.ts";
-import { formatUnlisted } from "./choose-model.ts";
+import { Choices, type ModelSource, type SessionOverrides } from "./choices.ts";
 import { createRunHost } from "./create-run-host.ts";
 import { ExtensionBinding } from "./extension-binding.ts";
 import { createHarnessActions } from "./harness-actions.ts";
@@ -45,6 +44,7 @@ import { Inbox } from "./inbox.ts";
 import { createLiveSession, type LiveSession } from "./live-sessions.ts";
 import type { NavigateOptions } from "./navigate.ts";
 import { type Notice, Notices } from "./notices.ts";
+import { describeLeftOut } from "./tools-and-prompt.ts";
 import { type PromptOptions, Prompts, type SteerOptions, type SubmitOptions } from "./prompts.ts";
 import { type AgentSessionEvent, Publisher } from "./publisher.ts";
 import { RunScopes } from "./run-scopes.ts";
@@ -60,9 +60,6 @@ export type StartReason = SessionStart["reason"];
 
 /** Why a session ends, as extensions are told. */
 export type SessionEnd = Omit<ExtensionEvent<"session_shutdown">, "type">;
-
-/** The layer that hides tools because the user or the settings asked for it. */
-const policyLayer = 5;
 
 export class AgentSession {
   readonly #parts: AgentSessionParts;
@@ -111,7 +108,8 @@ export class AgentSession {
       },
     });
     const sandbox = tools.sandbox && createToolSandbox(tools.sandbox, () => this.#judge.parts);
-    this.#choices = new Choices({ ...parts, sandbox, session, actions, lifecycles: this.#lifecycles, signal });
+    const lifecycles = this.#lifecycles;
+    this.#choices = new Choices({ ...parts, sandbox, session, actions, lifecycles, signal, notice, getExtensions });
     this.#inbox = new Inbox({
       session,
       ids,
@@ -202,14 +200,7 @@ export class AgentSession {
     this.#host.sent.restore(await session.getPrefix());
     if (this.extensions) await this.#binding.bind(this.extensions);
     this.#cleanUps.push(services.settings.subscribe(this.#changes.onSettings));
-    const { problems: inVain, dropped } = this.#choices.outfit;
-    for (const message of inVain) this.#notices.add("resources", message);
-    const names = new Set(this.tools.map((tool) => tool.name));
-    for (const { name, reason, layer } of dropped) {
-      // One that another tool of its name replaces is not missed.
-      if (layer !== policyLayer && !names.has(name))
-        this.#notices.add("tool_dropped", `The tool ${name} is left out: ${reason}`);
-    }
+    for (const { code, message } of describeLeftOut(this.#choices.shown)) this.#notices.add(code, message);
     await this.#choices.loadTools();
   }
 
@@ -297,16 +288,16 @@ export class AgentSession {
 
   /** The tools that the model is shown. */
   get tools(): readonly AgentTool[] {
-    return this.#choices.outfit.tools;
+    return this.#choices.shown.tools;
   }
 
   /** The tools that a layer left out, and why. */
   get droppedTools(): readonly DroppedTool[] {
-    return this.#choices.outfit.dropped;
+    return this.#choices.shown.dropped;
   }
 
   get systemPrompt(): string {
-    return this.#choices.outfit.systemPrompt.text;
+    return this.#choices.shown.systemPrompt.text;
   }
 
   /** The settings as this session follows them. */
@@ -403,10 +394,12 @@ export class AgentSession {
     return await this.#prompts.submit(text, options);
   }
 
-  /** Begins a run with what is queued, such as messages from before a crash, unless one is in progress. */
-  runQueued(): void {
-    this.#mustBeUsable();
-    this.#activity.runQueued();
+  /**
+   * Begins a run with what is queued, such as messages from before a crash, unless one is in progress. `scopes` are those
+   * that all of their senders have. Default: those of the last run.
+   */
+  runQueued(scopes?: readonly string[]): void {
+    this.#prompts.runQueued(scopes);
   }
 
   /** Writes a new session to its file, which otherwise appears with the first prompt. */
@@ -515,25 +508,15 @@ export class AgentSession {
   }
 
   /** Takes effect with the next request. Takes a model, or what `ModelRegistry.resolve` understands. */
-  async setModel(model: Model | string, source: ExtensionEvent<"model_select">["source"] = "set"): Promise<void> {
+  async setModel(model: Model | string, source: ModelSource = "set"): Promise<void> {
     this.#mustBeOpen();
-    const { model: previousModel } = this;
-    this.#choices.setModel(model);
-    const notice = this.model && formatUnlisted(this.model);
-    if (notice !== undefined) this.#notices.add("model", notice);
-    await this.#choices.remember();
-    if (this.model) await this.extensions?.emit({ type: "model_select", model: this.model, previousModel, source });
+    await this.#choices.setModel(model, source);
   }
 
   /** Takes effect with the next request. A level that the model does not have becomes the nearest one. */
   async setThinkingLevel(level: ThinkingLevel | "none"): Promise<void> {
     this.#mustBeOpen();
-    const { thinkingLevel: previousLevel } = this;
-    this.#choices.setThinkingLevel(level);
-    await this.#choices.remember();
-    const { thinkingLevel: chosen } = this;
-    if (chosen !== previousLevel)
-      await this.extensions?.emit({ type: "thinking_level_select", level: chosen, previousLevel });
+    await this.#choices.setThinkingLevel(level);
   }
 
   /** Takes effect with the next request. Names stand for built-in tools. */
@@ -582,7 +565,7 @@ export class AgentSession {
     await resources.reload();
     await this.#parts.extensions.reload((extensions) => this.#binding.bind(extensions));
     this.#lifecycles.forgetFailures();
-    this.#choices.refit();
+    this.#choices.rebuild();
     await this.#choices.loadTools();
     return changedNames(before, resources.resources);
   }

@@ -19,7 +19,7 @@ export async function beforeRun(
 ): Promise<readonly AgentMessage[]> {
   const waiting = extensions.queue.take("nextTurn");
   if (!extensions.has("before_agent_start")) return [...prompts, ...waiting];
-  const { promptInput } = choices.outfit;
+  const { promptInput } = choices.shown;
   const options = toPromptOptions(promptInput);
   const before = choices.promptText;
   const custom = prompts.find((message) => message.role === "custom");

@@ -41,7 +41,7 @@ export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers
         // That trust was lost is one notice, not one for each setting that needs it.
         if (problem.kind !== "untrusted") notices.addNew("settings", formatFileProblem(problem));
       }
-      if (changed.includes("tools")) choices.refit();
+      if (changed.includes("tools")) choices.rebuild();
       if (trustChanged && settings.hasLostTrust) notices.add("trust", lostTrust);
       if (!trustChanged && !changed.includes("skills") && !changed.includes("prompts")) return;
       resources

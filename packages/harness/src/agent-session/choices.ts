@@ -2,6 +2,8 @@
 import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
+import type { ExtensionEvent } from "../extensions/events.ts";
+import type { ExtensionHooks } from "../extensions/runner.ts";
 import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
 import { getProblem } from "../pipeline/adapt-tool.ts";
 import type { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
@@ -15,7 +17,8 @@ import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
-import { buildOutfit, type Outfit } from "./outfit.ts";
+import { formatUnlisted } from "./choose-model.ts";
+import { buildToolsAndPrompt, type ToolsAndPrompt } from "./tools-and-prompt.ts";
 import type { Services } from "./services.ts";
 import type { CurrentChoices } from "../run/run-host.ts";
 
@@ -28,6 +31,9 @@ export interface SessionOverrides {
   /** Limits for each run, besides those of the settings. */
   budgets?: BudgetLimits;
 }
+
+/** How a model was chosen, as extensions are told. */
+export type ModelSource = ExtensionEvent<"model_select">["source"];
 
 /** The model that a session begins with. */
 export interface ModelChoice {
@@ -76,6 +82,9 @@ export interface ChoicesParts {
   actions: HarnessActions;
   lifecycles: ToolLifecycles;
   sandbox: PipelineInput["sandbox"];
+  /** Tells the user something. */
+  notice: (code: string, message: string) => void;
+  getExtensions: () => ExtensionHooks | undefined;
   /** Aborts when the session ends. */
   signal: AbortSignal;
 }
@@ -92,7 +101,7 @@ export class Choices {
   #date: string;
   /** As of the last prompt or, if nothing was in progress, of the last change. */
   #resources: Resources;
-  #outfit: Outfit;
+  #shown: ToolsAndPrompt;
   #overrides: SessionOverrides = {};
   /** What extensions made of the prompt, for one run. */
   #runPrompt: SystemPrompt | undefined;
@@ -109,7 +118,7 @@ export class Choices {
     this.#tools = parts.tools.base;
     this.#date = formatDate(parts.clock.now());
     this.#resources = parts.services.resources.resources;
-    this.#outfit = this.#build();
+    this.#shown = this.#build();
   }
 
   get model(): Model | undefined {
@@ -121,8 +130,8 @@ export class Choices {
     return this.#model ? clampThinkingLevel(this.#model, this.#wantedLevel) : this.#wantedLevel;
   }
 
-  get outfit(): Outfit {
-    return this.#outfit;
+  get shown(): ToolsAndPrompt {
+    return this.#shown;
   }
 
   get overrides(): SessionOverrides {
@@ -131,14 +140,14 @@ export class Choices {
 
   /** Throws while there is no model. */
   current(): CurrentChoices {
-    const { systemPrompt, tools } = this.#outfit;
+    const { systemPrompt, tools } = this.#shown;
     const prompt = this.#runPrompt ?? systemPrompt;
     return { model: this.mustHaveModel(), thinkingLevel: this.thinkingLevel, systemPrompt: prompt, tools };
   }
 
   /** The system prompt of the run in progress, else of the next one. */
   get promptText(): string {
-    return (this.#runPrompt ?? this.#outfit.systemPrompt).text;
+    return (this.#runPrompt ?? this.#shown.systemPrompt).text;
   }
 
   /** Replaces the prompt until it is called again; undefined: the prompt of the session. `by` are the extensions that did it. */
@@ -170,40 +179,51 @@ export class Choices {
     this.#overrides = { ...this.#overrides, ...changes };
   }
 
-  setModel(model: Model | string): void {
+  async setModel(model: Model | string, source: ModelSource): Promise<void> {
+    const { notice, getExtensions } = this.#parts;
+    const previousModel = this.#model;
     const { model: chosen, thinkingLevel } = typeof model === "string" ? this.#resolve(model) : { model };
     this.#model = chosen;
     this.#wantedLevel = thinkingLevel ?? this.#wantedLevel;
-    this.refit();
+    this.rebuild();
+    const unlisted = formatUnlisted(chosen);
+    if (unlisted !== undefined) notice("model", unlisted);
+    await this.remember();
+    await getExtensions()?.emit({ type: "model_select", model: chosen, previousModel, source });
   }
 
-  setThinkingLevel(level: string): void {
+  async setThinkingLevel(level: string): Promise<void> {
     const parsed = parseThinkingLevel(level);
     if (!parsed) throw new HarnessError("invalid_input", `There is no thinking level ${JSON.stringify(level)}.`);
+    const { thinkingLevel: previousLevel } = this;
     this.#wantedLevel = parsed;
+    await this.remember();
+    const { thinkingLevel: chosen } = this;
+    if (chosen === previousLevel) return;
+    await this.#parts.getExtensions()?.emit({ type: "thinking_level_select", level: chosen, previousLevel });
   }
 
   setTools(tools: readonly (GivenTool | string)[]): void {
     this.#tools = tools.map((tool) =>
       typeof tool !== "string" || isHarnessTool(tool) ? tool : this.#parts.tools.getBuiltIn(tool),
     );
-    this.refit();
+    this.rebuild();
   }
 
   /** Shows exactly these tools. Built-in tools that the session was not given are added. */
   setActiveTools(names: readonly string[]): void {
-    const { tools, dropped } = this.#outfit;
+    const { tools, dropped } = this.#shown;
     const { custom, getExtensionTools } = this.#parts.tools;
     const known = new Set([...tools, ...dropped, ...custom, ...getExtensionTools(names)].map(({ name }) => name));
     const added = names.filter((name) => !known.has(name)).map((name) => this.#parts.tools.getBuiltIn(name));
     this.#tools = [...this.#getBase(), ...added];
     this.#activeNames = names;
-    this.refit();
+    this.rebuild();
   }
 
   /** Builds tools and prompt again after a change of what they are made of. */
-  refit(): void {
-    this.#outfit = this.#build(this.#outfit);
+  rebuild(): void {
+    this.#shown = this.#build(this.#shown);
     void this.loadTools();
   }
 
@@ -211,7 +231,7 @@ export class Choices {
   async loadTools(): Promise<void> {
     const { lifecycles, tools, signal } = this.#parts;
     if (signal.aborted) return;
-    if (await lifecycles.load(this.#outfit.tools)) this.#outfit = this.#build(this.#outfit);
+    if (await lifecycles.load(this.#shown.tools)) this.#shown = this.#build(this.#shown);
     await lifecycles.unloadOthers(
       [
         ...this.#getBase().filter(isGiven),
@@ -227,16 +247,16 @@ export class Choices {
     const before = this.#resources;
     this.#resources = this.#parts.services.resources.resources;
     if (this.#resources === before) return [];
-    this.refit();
+    this.rebuild();
     return listChangedFiles(before, this.#resources);
   }
 
   /** The prompt names the date, which changes at midnight. */
-  refitForToday(): void {
+  rebuildForToday(): void {
     const today = formatDate(this.#parts.clock.now());
     if (today === this.#date) return;
     this.#date = today;
-    this.refit();
+    this.rebuild();
   }
 
   /** Takes what the log says after it was read. */
@@ -283,11 +303,11 @@ export class Choices {
     );
   }
 
-  #build(before?: Outfit): Outfit {
+  #build(before?: ToolsAndPrompt): ToolsAndPrompt {
     const { tools, services, cwd, actions, lifecycles, signal, sandbox } = this.#parts;
     const { allowed, excluded } = services.settings.get().tools;
     const base = this.#getBase();
-    return buildOutfit(
+    return buildToolsAndPrompt(
       {
         base: base.filter(isGiven),
         requested: base.filter((tool) => typeof tool === "string"),

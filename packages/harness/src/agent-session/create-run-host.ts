@@ -31,7 +31,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
     ask: request,
     settings: () => choices.settings(),
     current: () => choices.current(),
-    touches: createTouches({ current: () => choices.outfit.tools, builtIn: tools.builtIn }),
+    touches: createTouches({ current: () => choices.shown.tools, builtIn: tools.builtIn }),
     judge,
     endCall,
     getCallMessage,

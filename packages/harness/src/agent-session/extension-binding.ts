@@ -35,7 +35,7 @@ export class ExtensionBinding {
     const port = createExtensionPort({ ...this.#parts, extensions, reader, models, clock: host.clock });
     extensions.bind(port, () => reader.close());
     // Their tools can be called from now on.
-    choices.refit();
+    choices.rebuild();
   }
 
   /** What a run begins with instead of `prompts`. */

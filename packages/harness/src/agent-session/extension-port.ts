@@ -1,6 +1,6 @@
 /** What a session lets its extensions do. */
 import { type AgentTool, type AgentToolResult, type AgentToolUpdateCallback } from "@tau/agent";
-import { createAssistantMessage, getErrorMessage } from "@tau/ai/internal";
+import { createAssistantMessage, joinTextBlocks, getErrorMessage } from "@tau/ai/internal";
 import { type Clock, validateToolArguments } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import type { SourceInfo, ToolDefinition, ToolInfo } from "../extensions/api.ts";
@@ -75,7 +75,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       throw new HarnessError("run_failed", outcome.kind === "aborted" ? "The compaction was aborted." : outcome.reason);
     },
     getSystemPrompt: () => choices.promptText,
-    getSystemPromptOptions: () => toPromptOptions(choices.outfit.promptInput),
+    getSystemPromptOptions: () => toPromptOptions(choices.shown.promptInput),
     getSettings: () => session.settings,
 
     async sendMessage(message, { triggerTurn = false, deliverAs = "steer" }) {
@@ -93,9 +93,8 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       });
     },
     async sendUserMessage(content, { deliverAs, expandPromptTemplates = false }) {
-      const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-      const images = blocks.filter((block) => block.type === "image");
-      const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+      const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+      const text = joinTextBlocks(content);
       // A run that is over can no longer be steered, and what comes next waits for nothing else.
       const queue = deliverAs ?? (activity.isEnding ? "followUp" : undefined);
       const submit = () =>
@@ -126,7 +125,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       );
       session.setActiveTools(names.filter((name) => known.has(name)));
     },
-    refreshTools: () => choices.refit(),
+    refreshTools: () => choices.rebuild(),
     getCallableTools: () => session.tools,
     executeTool: (callerId, name, args, options) =>
       executeNested(parts, { id: `${callerId}/${++nestedCalls}`, callerId, name, args, ...options }),

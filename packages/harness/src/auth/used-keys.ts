@@ -1,5 +1,6 @@
 /** The keys that tau itself uses: no command gets them, and they are removed from what is stored and reported. */
 import { findEnvKeys } from "@tau/ai";
+import { isSameList } from "@tau/ai/internal";
 import { getSecretForms } from "../observe/secret-forms.ts";
 import { mark } from "../observe/redact.ts";
 import { withoutChecksum } from "../session/line.ts";
@@ -81,13 +82,10 @@ export const removeForms = (text: string, forms: readonly string[]): string =>
 function forSameItems<Item, T>(create: (items: readonly Item[]) => T): (items: readonly Item[]) => T {
   let last: { items: readonly Item[]; created: T } | undefined;
   return (items) => {
-    if (!last || !haveSameItems(last.items, items)) last = { items, created: create(items) };
+    if (!last || !isSameList(last.items, items)) last = { items, created: create(items) };
     return last.created;
   };
 }
-
-const haveSameItems = <Item>(a: readonly Item[], b: readonly Item[]): boolean =>
-  a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
 
 /** Servers of one's own take any key: a plain word, such as `anything`, would be removed from every text. */
 const isTelling = (key: string): boolean => key.length >= 16 || /\d/.test(key);

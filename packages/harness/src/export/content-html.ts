@@ -9,7 +9,7 @@ import {
   escapeHtml,
   type Fields,
   formatCount,
-  getText,
+  toText,
   html,
   showHidden,
   toFields,
@@ -23,7 +23,7 @@ export interface ContentOptions {
 
 /** The content of a message, whether it is one text or blocks. Blocks of unknown types are shown as data. */
 export function contentHtml(content: unknown, options: ContentOptions): string {
-  if (!Array.isArray(content)) return markdownHtml(getText(content));
+  if (!Array.isArray(content)) return markdownHtml(toText(content));
   return content.map((block: unknown) => blockHtml(block, options)).join("\n");
 }
 
@@ -31,7 +31,7 @@ function blockHtml(block: unknown, options: ContentOptions): string {
   const fields = toFields(block);
   switch (fields.type) {
     case "text":
-      return markdownHtml(getText(fields.text));
+      return markdownHtml(toText(fields.text));
     case "image":
       return imageHtml(fields);
     case "thinking":
@@ -44,7 +44,7 @@ function blockHtml(block: unknown, options: ContentOptions): string {
 }
 
 function thinkingHtml({ thinking, redacted }: Fields): string {
-  const text = getText(thinking);
+  const text = toText(thinking);
   if (redacted === true || text === "") return note("Thinking, redacted by the provider.");
   return `<details class="thinking"><summary>Thinking</summary>${markdownHtml(text)}</details>`;
 }
@@ -55,20 +55,20 @@ function toolCallHtml(call: Fields, options: ContentOptions): string {
   const isCommand = typeof command === "string";
   const rest = isCommand ? others : call.arguments;
   const parts = [
-    `<p class="call">Call <b>${html(getText(call.name))}</b></p>`,
+    `<p class="call">Call <b>${html(toText(call.name))}</b></p>`,
     isCommand ? codeHtml(command, options) : "",
     isCommand && Object.keys(others).length === 0 ? "" : codeHtml(rest === undefined ? "" : toJson(rest), options),
-    call.argumentsError === undefined ? "" : errorHtml(getText(call.argumentsError)),
+    call.argumentsError === undefined ? "" : errorHtml(toText(call.argumentsError)),
   ];
   return `<div class="tool">${parts.join("")}</div>`;
 }
 
 /** The result of a tool: its blocks of output, and the diffs of the files it changed. */
 export function resultHtml(content: unknown, details: unknown, options: ContentOptions): string {
-  const blocks: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: getText(content) }];
+  const blocks: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: toText(content) }];
   const outputs = blocks.map((block) => {
     const fields = toFields(block);
-    return fields.type === "text" ? outputHtml(getText(fields.text), options) : blockHtml(block, options);
+    return fields.type === "text" ? outputHtml(toText(fields.text), options) : blockHtml(block, options);
   });
   return [...outputs, ...getDiffs(details).map((diff) => cutHtml(diff, options, diffHtml))].join("\n");
 }
@@ -114,8 +114,8 @@ const imageTypes: ReadonlySet<unknown> = new Set(["image/png", "image/jpeg", "im
 
 function imageHtml({ mimeType, data }: Fields): string {
   const isShown = imageTypes.has(mimeType) && typeof data === "string" && isBase64(data);
-  if (!isShown) return note(`An image that cannot be shown (${clean(getText(mimeType)).slice(0, 100) || "no type"}).`);
-  return `<img src="data:${escapeHtml(getText(mimeType))};base64,${escapeHtml(data)}" alt="image">`;
+  if (!isShown) return note(`An image that cannot be shown (${clean(toText(mimeType)).slice(0, 100) || "no type"}).`);
+  return `<img src="data:${escapeHtml(toText(mimeType))};base64,${escapeHtml(data)}" alt="image">`;
 }
 
 const isBase64 = (data: string) => data.length > 0 && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);

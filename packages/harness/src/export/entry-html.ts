@@ -12,7 +12,7 @@ import {
 } from "./content-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Bookkeeping, classifyBookkeeping, type Outline } from "./source.ts";
-import { type Fields, formatCount, getText, removeEscapeSequences, toFields } from "./text.ts";
+import { type Fields, formatCount, toText, removeEscapeSequences, toFields } from "./text.ts";
 import { formatCost, formatModel } from "./totals.ts";
 
 export interface EntryHtml {
@@ -36,7 +36,7 @@ export function createEntryHtml(entry: SessionEntry, options: EntryOptions): Ent
   const fields = toFields(entry);
   const bookkeeping = classifyBookkeeping(entry, options);
   if (bookkeeping) {
-    const html = dataHtml(getText(fields.customType), fields.data ?? null, options);
+    const html = dataHtml(toText(fields.customType), fields.data ?? null, options);
     return bookkeepingEntry(bookkeeping, html);
   }
   switch (entry.type) {
@@ -49,23 +49,23 @@ export function createEntryHtml(entry: SessionEntry, options: EntryOptions): Ent
     case "custom_message":
       return extensionEntry(fields, options);
     case "custom":
-      return infoEntry(`Data of ${getText(fields.customType)}`, "", dataHtml("Data", fields.data, options));
+      return infoEntry(`Data of ${toText(fields.customType)}`, "", dataHtml("Data", fields.data, options));
     case "model_change":
       return infoEntry("Model", formatModel(fields.provider, fields.modelId));
     case "thinking_level_change":
-      return infoEntry("Thinking level", getText(fields.thinkingLevel));
+      return infoEntry("Thinking level", toText(fields.thinkingLevel));
     case "label":
-      return infoEntry("Label", getText(fields.label) || "(removed)");
+      return infoEntry("Label", toText(fields.label) || "(removed)");
     case "session_info":
-      return infoEntry("Name", getText(fields.name) || "(removed)");
+      return infoEntry("Name", toText(fields.name) || "(removed)");
     case "usage": {
       const usage = [formatModel(fields.provider, fields.model), formatUsage(fields.usage)].filter(Boolean);
-      return infoEntry(`Usage: ${getText(fields.kind)}`, usage.join(" · "));
+      return infoEntry(`Usage: ${toText(fields.kind)}`, usage.join(" · "));
     }
     case "context_edit":
       return contextEditEntry(fields, options);
     default:
-      return unknownEntry(getText(fields.type) || "Unknown entry", entry, options);
+      return unknownEntry(toText(fields.type) || "Unknown entry", entry, options);
   }
 }
 
@@ -78,7 +78,7 @@ function messageEntry(message: Fields, options: ContentOptions): EntryHtml {
       return assistantEntry(message, options);
     case "toolResult": {
       const isError = message.isError === true;
-      const title = `${isError ? "Error" : "Result"} of ${getText(message.toolName)}`;
+      const title = `${isError ? "Error" : "Result"} of ${toText(message.toolName)}`;
       const preview = removeEscapeSequences(getPreview(content));
       const html = resultHtml(content, message.details, options) || note("No output.");
       return { ...createEntry("result", title, preview), isMinor: true, isError, html };
@@ -92,14 +92,14 @@ function messageEntry(message: Fields, options: ContentOptions): EntryHtml {
     case "compactionSummary":
       return summaryEntry("Compaction", message, options);
     default:
-      return unknownEntry(`Message of ${getText(message.role) || "an unknown role"}`, message, options);
+      return unknownEntry(`Message of ${toText(message.role) || "an unknown role"}`, message, options);
   }
 }
 
 function assistantEntry(message: Fields, options: ContentOptions): EntryHtml {
   const { content, stopReason, diagnostics } = message;
   const isError = stopReason === "error" || stopReason === "aborted";
-  const reason = getText(message.errorMessage) || (stopReason === "aborted" ? "Aborted." : "Failed.");
+  const reason = toText(message.errorMessage) || (stopReason === "aborted" ? "Aborted." : "Failed.");
   const notes = [formatUsage(message.usage), stopReason === "length" ? "cut by the length limit" : ""].filter(Boolean);
   const parts = [
     contentHtml(content ?? [], options),
@@ -114,15 +114,15 @@ function assistantEntry(message: Fields, options: ContentOptions): EntryHtml {
 
 function shellEntry(message: Fields, options: ContentOptions): EntryHtml {
   const { exitCode, cancelled, truncated, fullOutputPath, excludeFromContext } = message;
-  const command = getText(message.command);
+  const command = toText(message.command);
   const notes = [
-    cancelled === true ? "cancelled" : exitCode !== undefined && exitCode !== 0 && `exit code ${getText(exitCode)}`,
-    truncated === true && `output truncated; full output: ${getText(fullOutputPath) || "not saved"}`,
+    cancelled === true ? "cancelled" : exitCode !== undefined && exitCode !== 0 && `exit code ${toText(exitCode)}`,
+    truncated === true && `output truncated; full output: ${toText(fullOutputPath) || "not saved"}`,
     excludeFromContext === true && "not shown to the model",
   ].filter((text) => text !== false);
   const parts = [
     `<div class="command">${codeHtml(command, options)}</div>`,
-    outputHtml(getText(message.output), options) || note("No output."),
+    outputHtml(toText(message.output), options) || note("No output."),
     notes.length > 0 ? note(notes.join(" · ")) : "",
   ];
   return { ...createEntry("shell", "Command", command), html: parts.join("\n") };
@@ -131,7 +131,7 @@ function shellEntry(message: Fields, options: ContentOptions): EntryHtml {
 function extensionEntry(fields: Fields, options: ContentOptions): EntryHtml {
   const html = contentHtml(fields.content, options) + dataHtml("Details", fields.details, options);
   const isHidden = fields.display === false;
-  const title = `Message of ${getText(fields.customType)}`;
+  const title = `Message of ${toText(fields.customType)}`;
   return {
     ...createEntry("extension", title, getPreview(fields.content)),
     isMinor: isHidden,
@@ -145,7 +145,7 @@ function summaryEntry(title: string, fields: Fields, options: ContentOptions): E
     typeof tokensBefore === "number" && `${formatCount(tokensBefore)} tokens before`,
     formatUsage(fields.usage),
   ].filter(Boolean);
-  const summary = getText(fields.summary);
+  const summary = toText(fields.summary);
   const parts = [
     markdownHtml(summary),
     dataHtml("Details", fields.details, options),
@@ -189,12 +189,12 @@ const createEntry = (kind: EntryHtml["kind"], title: string, preview: string): E
 
 /** The first text of a message; the names of its calls if it has no text. */
 function getPreview(content: unknown): string {
-  if (!Array.isArray(content)) return removeMarks(getText(content));
+  if (!Array.isArray(content)) return removeMarks(toText(content));
   const blocks = content.map(toFields);
-  const text = blocks.find((block) => block.type === "text" && getText(block.text).trim() !== "");
-  if (text) return removeMarks(getText(text.text));
+  const text = blocks.find((block) => block.type === "text" && toText(block.text).trim() !== "");
+  if (text) return removeMarks(toText(text.text));
   return blocks
-    .flatMap((block) => (block.type === "toolCall" ? getText(block.name) : block.type === "image" ? "(image)" : []))
+    .flatMap((block) => (block.type === "toolCall" ? toText(block.name) : block.type === "image" ? "(image)" : []))
     .join(", ");
 }
 

@@ -3,7 +3,7 @@ import { note } from "./content-html.ts";
 import { createEntryHtml, type EntryHtml } from "./entry-html.ts";
 import { pageHtml } from "./page.ts";
 import { createOutline, type ExportSource, getEntries, type Outline, reattachedText } from "./source.ts";
-import { escapeHtml, excerpt, formatCount, formatTime, getText, html, toFields } from "./text.ts";
+import { escapeHtml, excerpt, formatCount, formatTime, toText, html, toFields } from "./text.ts";
 import { formatCost, getTotals } from "./totals.ts";
 import { toAnchor, treeHtml } from "./tree-html.ts";
 
@@ -17,7 +17,7 @@ export function createSessionHtml(source: ExportSource, { maxResultChars = 100_0
   const entries = outline.entries.map((entry) =>
     createEntryHtml(entry, { maxResultChars, answeredCalls: outline.answeredCalls }),
   );
-  const title = excerpt(outline.name, 200) || `Session ${excerpt(getText(toFields(source.header).id), 60)}`;
+  const title = excerpt(outline.name, 200) || `Session ${excerpt(toText(toFields(source.header).id), 60)}`;
   return pageHtml({
     title: escapeHtml(title),
     metadata: metadataHtml(source),
@@ -35,14 +35,14 @@ function metadataHtml(source: ExportSource): string {
     `${formatCount(cacheRead)} read from and ${formatCount(cacheWrite)} written to caches`,
   ];
   const rows: [name: string, text: string][] = [
-    ["Folder", getText(header.cwd)],
+    ["Folder", toText(header.cwd)],
     ["Started", formatTime(header.timestamp)],
     ["Last entry", formatTime(lastActive)],
     ["Models", models.join(", ")],
     ["Messages", formatCount(messages)],
     ["Tokens", tokens.join(", ")],
     ["Cost", formatCost(cost)],
-    ["Session", getText(header.id)],
+    ["Session", toText(header.id)],
   ];
   return rows
     .filter(([, text]) => text !== "")

@@ -19,7 +19,7 @@ import {
   type Fields,
   formatCount,
   formatTime,
-  getText,
+  toText,
   removeEscapeSequences,
   showHidden,
   toFields,
@@ -29,7 +29,7 @@ import { formatCost, formatModel, getTotals } from "./totals.ts";
 
 export function createSessionMarkdown(source: ExportSource): string {
   const outline = createOutline(source);
-  const title = excerpt(outline.name, 200) || `Session ${excerpt(getText(toFields(source.header).id), 60)}`;
+  const title = excerpt(outline.name, 200) || `Session ${excerpt(toText(toFields(source.header).id), 60)}`;
   const sections = getCurrentBranch(outline).flatMap((index) => [
     outline.isReattached[index] ? `*${reattachedText}*` : "",
     formatEntry(outline, index),
@@ -47,8 +47,8 @@ function formatMetadata(source: ExportSource): string {
   const header = toFields(source.header);
   const { models, input, output, cacheRead, cacheWrite, cost, lastActive } = getTotals(getEntries(source));
   const rows = [
-    ["Session", getText(header.id)],
-    ["Folder", getText(header.cwd)],
+    ["Session", toText(header.id)],
+    ["Folder", toText(header.cwd)],
     ["Started", formatTime(header.timestamp)],
     ["Last entry", formatTime(lastActive)],
     ["Models", models.join(", ")],
@@ -79,11 +79,11 @@ function getChange(entry: SessionEntry): { name: string; value: string } | undef
     case "model_change":
       return { name: "Model", value: formatModel(entry.provider, entry.modelId) };
     case "thinking_level_change":
-      return { name: "Thinking level", value: getText(entry.thinkingLevel) };
+      return { name: "Thinking level", value: toText(entry.thinkingLevel) };
     case "label":
-      return { name: "Label", value: getText(entry.label) };
+      return { name: "Label", value: toText(entry.label) };
     case "session_info":
-      return { name: "Name", value: getText(entry.name) };
+      return { name: "Name", value: toText(entry.name) };
     default:
       return undefined;
   }
@@ -100,14 +100,14 @@ function createSection(entry: SessionEntry): Section {
     case "message":
       return messageSection(toFields(fields.message));
     case "compaction":
-      return { title: "Compaction", parts: [embedMarkdown(getText(fields.summary))] };
+      return { title: "Compaction", parts: [embedMarkdown(toText(fields.summary))] };
     case "branch_summary":
-      return { title: "Branch summary", parts: [embedMarkdown(getText(fields.summary))] };
+      return { title: "Branch summary", parts: [embedMarkdown(toText(fields.summary))] };
     case "custom_message":
-      return { title: `Message of ${getText(fields.customType)}`, parts: contentParts(fields.content) };
+      return { title: `Message of ${toText(fields.customType)}`, parts: contentParts(fields.content) };
     default: {
       const { type, id: _id, parentId: _parentId, timestamp: _timestamp, ...data } = fields;
-      return { title: `Entry: ${getText(type)}`, parts: [fence(toJson(data), "json")] };
+      return { title: `Entry: ${toText(type)}`, parts: [fence(toJson(data), "json")] };
     }
   }
 }
@@ -120,12 +120,12 @@ function messageSection(message: Fields): Section {
     case "assistant": {
       const isError = message.stopReason === "error" || message.stopReason === "aborted";
       const failure = isError ? [`**${message.stopReason === "error" ? "Error" : "Aborted"}**`] : [];
-      const reason = isError && message.errorMessage !== undefined ? [fence(getText(message.errorMessage))] : [];
+      const reason = isError && message.errorMessage !== undefined ? [fence(toText(message.errorMessage))] : [];
       const title = `Assistant (${formatModel(message.provider, message.model)})`;
       return { title, parts: [...contentParts(content), ...failure, ...reason] };
     }
     case "toolResult": {
-      const title = `${message.isError === true ? "Error" : "Result"} of ${getText(message.toolName)}`;
+      const title = `${message.isError === true ? "Error" : "Result"} of ${toText(message.toolName)}`;
       const diffs = getDiffs(message.details).map((diff) => fence(diff, "diff"));
       return { title, parts: [...resultParts(content), ...diffs] };
     }
@@ -134,43 +134,43 @@ function messageSection(message: Fields): Section {
         message.cancelled === true
           ? "Cancelled."
           : message.exitCode
-            ? `Exit code ${excerpt(getText(message.exitCode), 60)}.`
+            ? `Exit code ${excerpt(toText(message.exitCode), 60)}.`
             : "";
       const parts = [
-        fence(getText(message.command), "sh"),
-        outputFence(getText(message.output)),
+        fence(toText(message.command), "sh"),
+        outputFence(toText(message.output)),
         escapeMarkdown(outcome),
       ];
       return { title: "Command", parts };
     }
     case "custom":
-      return { title: `Message of ${getText(message.customType)}`, parts: contentParts(content) };
+      return { title: `Message of ${toText(message.customType)}`, parts: contentParts(content) };
     case "branchSummary":
     case "compactionSummary": {
       const title = message.role === "branchSummary" ? "Branch summary" : "Compaction";
-      return { title, parts: [embedMarkdown(getText(message.summary))] };
+      return { title, parts: [embedMarkdown(toText(message.summary))] };
     }
     default:
-      return { title: `Message of ${getText(message.role)}`, parts: [fence(toJson(message), "json")] };
+      return { title: `Message of ${toText(message.role)}`, parts: [fence(toJson(message), "json")] };
   }
 }
 
 function contentParts(content: unknown): string[] {
-  if (!Array.isArray(content)) return [embedMarkdown(getText(content))];
+  if (!Array.isArray(content)) return [embedMarkdown(toText(content))];
   return content.flatMap((block: unknown) => {
     const fields = toFields(block);
     switch (fields.type) {
       case "text":
-        return embedMarkdown(getText(fields.text));
+        return embedMarkdown(toText(fields.text));
       case "thinking":
-        return getText(fields.thinking) ? [`**Thinking**`, fence(getText(fields.thinking))] : [];
+        return toText(fields.thinking) ? [`**Thinking**`, fence(toText(fields.thinking))] : [];
       case "toolCall":
         return [
-          `**Call of ${escapeMarkdown(excerpt(getText(fields.name), 100))}**`,
+          `**Call of ${escapeMarkdown(excerpt(toText(fields.name), 100))}**`,
           fence(toJson(fields.arguments), "json"),
         ];
       case "image":
-        return `(image: ${escapeMarkdown(excerpt(getText(fields.mimeType), 60))})`;
+        return `(image: ${escapeMarkdown(excerpt(toText(fields.mimeType), 60))})`;
       default:
         return fence(toJson(block), "json");
     }
@@ -179,10 +179,10 @@ function contentParts(content: unknown): string[] {
 
 /** Output is not parsed as Markdown. */
 function resultParts(content: unknown): string[] {
-  if (!Array.isArray(content)) return [outputFence(getText(content))];
+  if (!Array.isArray(content)) return [outputFence(toText(content))];
   return content.flatMap((block: unknown) => {
     const fields = toFields(block);
-    return fields.type === "text" ? outputFence(getText(fields.text)) : contentParts([block]);
+    return fields.type === "text" ? outputFence(toText(fields.text)) : contentParts([block]);
   });
 }
 

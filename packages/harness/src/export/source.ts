@@ -1,6 +1,6 @@
 /** The session that an export reads, and the shape of its tree. Pure. Accepts any entries, because a log is not validated. */
 import { customTypes, type SessionEntry, type SessionHeader } from "../session/entry.ts";
-import { getText, toFields } from "./text.ts";
+import { toText, toFields } from "./text.ts";
 
 /** A session as a plain value. */
 export interface ExportSource {
@@ -100,14 +100,14 @@ export function classifyBookkeeping(
   if (entry.customType !== customTypes.callStarted) return undefined;
   const { toolCallId, toolName } = toFields(entry.data);
   const isAnswered = toolCallId !== undefined && answeredCalls.has(toolCallId);
-  return isAnswered ? { kind: "internal" } : { kind: "unknown_outcome", toolName: getText(toolName) };
+  return isAnswered ? { kind: "internal" } : { kind: "unknown_outcome", toolName: toText(toolName) };
 }
 
 function getNames(entries: readonly SessionEntry[], indexes: ReadonlyMap<unknown, number>) {
   const labels = new Map<number, string>();
   let lastName = "";
   for (const entry of entries) {
-    if (entry.type === "session_info") lastName = getText(entry.name);
+    if (entry.type === "session_info") lastName = toText(entry.name);
     if (entry.type !== "label") continue;
     const target = indexes.get(entry.targetId);
     if (target === undefined) continue;

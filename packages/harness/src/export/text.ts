@@ -42,7 +42,7 @@ export const removeEscapeSequences = (text: string): string => text.replace(esca
 export const html = (text: string): string => escapeHtml(clean(text));
 
 /** A string as it is, nothing for undefined and null, and any other value as JSON. */
-export function getText(value: unknown): string {
+export function toText(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : toJson(value);
 }
@@ -84,9 +84,9 @@ export function excerpt(text: string, maxChars: number): string {
 
 /** Formats milliseconds or an ISO time in UTC. Any other value is returned as text. */
 export function formatTime(time: unknown): string {
-  const ms = typeof time === "number" ? time : Date.parse(getText(time));
+  const ms = typeof time === "number" ? time : Date.parse(toText(time));
   // The largest time that a Date can hold.
-  if (!(Math.abs(ms) <= 8.64e15)) return getText(time);
+  if (!(Math.abs(ms) <= 8.64e15)) return toText(time);
   return `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 

@@ -1,6 +1,6 @@
 /** The models, tokens and costs of a session, over all of its branches. */
 import type { SessionEntry } from "../session/entry.ts";
-import { getText, toFields } from "./text.ts";
+import { toText, toFields } from "./text.ts";
 
 export interface Totals {
   /** `provider/model` of every assistant message, in the order of first use. */
@@ -26,13 +26,13 @@ export function getTotals(entries: readonly SessionEntry[]): Totals {
     const usage = toFields(message.role === "assistant" ? message.usage : toFields(entry).usage);
     for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const) totals[key] += toAmount(usage[key]);
     totals.cost += toAmount(toFields(usage.cost).total);
-    totals.lastActive = getText(entry.timestamp) || totals.lastActive;
+    totals.lastActive = toText(entry.timestamp) || totals.lastActive;
   }
   return { ...totals, models: [...models] };
 }
 
 export const formatModel = (provider: unknown, model: unknown): string =>
-  [getText(provider), getText(model)].filter(Boolean).join("/") || "unknown model";
+  [toText(provider), toText(model)].filter(Boolean).join("/") || "unknown model";
 
 /** Files of other programs may hold any value. */
 const toAmount = (value: unknown): number =>

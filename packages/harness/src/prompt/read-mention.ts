@@ -1,6 +1,7 @@
 /** Reads a mentioned path with the tools, so that the same limits and the same guard apply. */
 import { resolve } from "node:path";
 import type { AgentToolResult } from "@tau/agent";
+import { joinTextBlocks } from "@tau/ai/internal";
 import type { Files, LsDetails, ReadDetails, SeenFiles } from "@tau/tools";
 import type { Mentioned } from "./expand.ts";
 
@@ -25,7 +26,7 @@ export function createMentionReader(options: MentionReaderOptions): (path: strin
     // The tools remove a leading `@`; here it belongs to the name.
     const path = typed.startsWith("@") ? `./${typed}` : typed;
     const toMentioned = (kind: "file" | "directory", result: AgentToolResult<Shown>): Mentioned => {
-      const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+      const text = joinTextBlocks(result.content);
       const image = result.content.find((block) => block.type === "image");
       const realPath = result.details?.path ?? resolve(cwd, path);
       if (image) return { kind: "image", path: realPath, image, note: text };

@@ -28,12 +28,6 @@ const getLength = (value: unknown): number => (typeof value === "string" ? value
 export const getTextLength = (content: ResultContent): number =>
   content.reduce((sum, block) => sum + (isText(block) ? block.text.length : 0), 0);
 
-export const getText = (content: ResultContent): string =>
-  content
-    .filter(isText)
-    .map(({ text }) => text)
-    .join("\n");
-
 /** Blocks of custom tools and logs are not validated. */
 const isText = (block: TextContent | ImageContent | null): block is TextContent =>
   block?.type === "text" && typeof block.text === "string";

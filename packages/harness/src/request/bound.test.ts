@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentMessage } from "@tau/agent";
 import type { ImageContent, TextContent } from "@tau/ai";
+import { joinTextBlocks } from "@tau/ai/internal";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { withEveryFault } from "@tau/tools/testing";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { cutText, maxImageCharacters, maxImages, getText } from "./bound-content.ts";
+import { cutText, maxImageCharacters, maxImages } from "./bound-content.ts";
 import { boundMessages, boundResult, maxResultCharacters } from "./bound.ts";
 import { createResultSaver } from "./save-result.ts";
 
@@ -148,12 +149,12 @@ describe("a result", () => {
           expect(countCharacters(content)).toBeLessThanOrEqual(maxCharacters);
           for (const b of content) if (b.type === "text") expect(b.text.isWellFormed()).toBe(true);
           expect(content.filter(({ type }) => type === "image")).toEqual(blocks.filter(({ type }) => type === "image"));
-          const [before, missing, , after] = getText(content).replaceAll("\n", "").split(note);
-          const all = getText(blocks).replaceAll("\n", "");
+          const [before, missing, , after] = joinTextBlocks(content).replaceAll("\n", "").split(note);
+          const all = joinTextBlocks(blocks).replaceAll("\n", "");
           expect(all.startsWith(before!) && all.endsWith(after!)).toBe(true);
           // Line feeds around the note are not part of the result.
           const lineFeeds =
-            getText(blocks).length - (blocks.filter(({ type }) => type === "text").length - 1) - all.length;
+            joinTextBlocks(blocks).length - (blocks.filter(({ type }) => type === "text").length - 1) - all.length;
           const left = Number(missing!.replaceAll(",", ""));
           const gone = all.length - before!.length - after!.length;
           expect(left).toBeGreaterThanOrEqual(gone);

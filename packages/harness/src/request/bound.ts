@@ -1,9 +1,10 @@
 /** Limits the results of all tools to what a request can carry. */
 import type { AgentMessage } from "@tau/agent";
 import type { Model } from "@tau/ai";
+import { joinTextBlocks } from "@tau/ai/internal";
 import { getContextWindow } from "../compaction/settings.ts";
 import { charactersPerToken } from "../compaction/text.ts";
-import { cutText, fits, getText, getTextLength, type ResultContent, withoutExcessImages } from "./bound-content.ts";
+import { cutText, fits, getTextLength, type ResultContent, withoutExcessImages } from "./bound-content.ts";
 
 const shareOfWindow = 1 / 8;
 const minCharacters = 8_000;
@@ -33,7 +34,7 @@ export async function boundResult(
   const content = toContent(result.content);
   if (fits(content, maxCharacters)) return undefined;
   // If only the images are too much, there is no text to save.
-  const place = getTextLength(content) <= maxCharacters ? "" : await saveText(save, getText(content));
+  const place = getTextLength(content) <= maxCharacters ? "" : await saveText(save, joinTextBlocks(content));
   return boundContent(content, maxCharacters, place);
 }
 
@@ -83,7 +84,7 @@ function boundMessage(message: ToolResult, maxCharacters: number): ToolResult {
   const known = knownResults.get(message);
   if (known?.maxCharacters === maxCharacters && known.content === message.content) return known.bounded;
   const content = toContent(message.content);
-  const place = earlierNote.exec(getText(content))?.[1] ?? "";
+  const place = earlierNote.exec(joinTextBlocks(content))?.[1] ?? "";
   const bounded = { ...message, content: boundContent(content, maxCharacters, place) };
   knownResults.set(message, { content: message.content, maxCharacters, bounded });
   return bounded;

@@ -8,8 +8,9 @@ import { keepOrder } from "../pipeline/stable-order.ts";
 import { createNameMatcher } from "../pipeline/tool-patterns.ts";
 import { buildSystemPrompt, type SystemPrompt, type SystemPromptInput } from "../prompt/system-prompt.ts";
 import type { Resources } from "../resources/resources.ts";
+import type { Notice } from "./notices.ts";
 
-export interface Outfit {
+export interface ToolsAndPrompt {
   readonly tools: readonly AgentTool[];
   readonly systemPrompt: SystemPrompt;
   /** What the prompt was made of. */
@@ -19,7 +20,7 @@ export interface Outfit {
   readonly problems: readonly string[];
 }
 
-export interface OutfitInput extends Omit<PipelineInput, "report" | "choices"> {
+export interface ToolsAndPromptInput extends Omit<PipelineInput, "report" | "choices"> {
   resources: Resources;
   cwd: string;
   /** As it is to be shown. */
@@ -32,7 +33,7 @@ export interface OutfitInput extends Omit<PipelineInput, "report" | "choices"> {
 }
 
 /** Tools that were there before keep their place, so that the beginning of requests changes as little as possible. */
-export function buildOutfit(input: OutfitInput, before?: Outfit): Outfit {
+export function buildToolsAndPrompt(input: ToolsAndPromptInput, before?: ToolsAndPrompt): ToolsAndPrompt {
   const { resources, cwd, date } = input;
   const dropped: DroppedTool[] = [];
   const chosen = resources.agent?.tools;
@@ -59,6 +60,20 @@ export function buildOutfit(input: OutfitInput, before?: Outfit): Outfit {
   };
   const problems = choiceProblems(tools, chosen?.tools ?? []).map(({ message }) => message);
   return { tools, systemPrompt: buildSystemPrompt(promptInput), promptInput, dropped, problems };
+}
+
+/** The layer that hides tools because the user or the settings asked for it. */
+const policyLayer = 5;
+
+/** What the user should know: settings of a named agent without effect, and tools that are missing unintentionally. */
+export function describeLeftOut({ tools, dropped, problems }: ToolsAndPrompt): Notice[] {
+  const names = new Set(tools.map((tool) => tool.name));
+  // A tool that another one of its name replaces is not missed.
+  const missed = dropped.filter(({ name, layer }) => layer !== policyLayer && !names.has(name));
+  return [
+    ...problems.map((message) => ({ code: "resources", message })),
+    ...missed.map(({ name, reason }) => ({ code: "tool_dropped", message: `The tool ${name} is left out: ${reason}` })),
+  ];
 }
 
 const runsCommands = (tool: AgentTool & Pick<DescribedTool, "shows">): boolean => tool.shows === "command";
