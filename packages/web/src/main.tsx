@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { App } from "./app/app.tsx";
+import { reportProblem } from "./app/problems.tsx";
 import { applyTheme } from "./app/theme.ts";
 import { readValue } from "./device/database.ts";
 import "./style/base.css";
@@ -7,6 +8,10 @@ import "./style/layout.css";
 import "./style/transcript.css";
 import "./style/dialogs.css";
 
-const [device, theme] = await Promise.all([readValue("device"), readValue("theme")]);
+// A browser that stores nothing can be used until it is closed.
+const [device, theme] = await Promise.all([
+  readValue("device").catch(reportProblem),
+  readValue("theme").catch(reportProblem),
+]);
 applyTheme(theme);
 render(<App device={device} />, document.getElementById("page")!);

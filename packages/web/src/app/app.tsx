@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { GatewayClient } from "@tau/protocol/client";
 import { type StoredValues, writeValue } from "../device/database.ts";
 import { PairingView } from "../device/pairing-view.tsx";
+import { reportProblem } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
 import { Shell } from "./shell.tsx";
 
@@ -12,7 +13,10 @@ export function App({ device: known }: { device: Device | undefined }) {
   const [device, setDevice] = useState(known);
   if (!isSecureContext) return <Insecure />;
   if (!device) return <PairingView onPaired={setDevice} />;
-  const forget = () => void writeValue("device", undefined).then(() => setDevice(undefined));
+  const forget = () =>
+    void writeValue("device", undefined)
+      .catch(reportProblem)
+      .then(() => setDevice(undefined));
   return <Connected key={device.deviceId} device={device} onForget={forget} />;
 }
 

@@ -24,7 +24,7 @@ export function useAttempt(): Attempt {
         await act();
         return true;
       } catch (error) {
-        setProblem(error instanceof Error ? error.message : String(error));
+        setProblem(describeProblem(error));
         return false;
       } finally {
         setBusy(false);

@@ -39,6 +39,11 @@ export const StopIcon = () => (
     <rect x="5.5" y="5.5" width="9" height="9" rx="1.5" class="filled" />
   </Icon>
 );
+export const StopLaterIcon = () => (
+  <Icon>
+    <rect x="5.5" y="5.5" width="9" height="9" rx="1.5" />
+  </Icon>
+);
 export const TreeIcon = () => (
   <Icon>
     <circle cx="5" cy="4.5" r="1.8" />

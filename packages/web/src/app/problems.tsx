@@ -18,14 +18,14 @@ function setProblems(changed: readonly Problem[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Tells the user if it fails. */
-export function reportFailure(act: Promise<unknown>): void {
-  act.catch((error: unknown) => {
-    const text = describeProblem(error);
-    const others = problems.filter((problem) => problem.text !== text);
-    setProblems([...others, { id: ++lastId, text }].slice(-maxProblems));
-  });
+export function reportProblem(error: unknown): undefined {
+  const text = describeProblem(error);
+  const others = problems.filter((problem) => problem.text !== text);
+  setProblems([...others, { id: ++lastId, text }].slice(-maxProblems));
 }
+
+/** Tells the user if it fails. */
+export const reportFailure = (act: Promise<unknown>): void => void act.catch(reportProblem);
 
 export function Problems() {
   useRedraw((listener) => {

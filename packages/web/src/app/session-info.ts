@@ -20,12 +20,18 @@ export class SessionInfo {
 
   /** Returns how to stop. */
   start(): () => void {
-    void this.refresh();
-    return this.#session.onEvent(({ type }) => {
-      if (type === "agent_end" || type === "turn_end" || type === "model_changed" || type === "compaction_end") {
-        void this.refresh();
-      }
+    const refresh = () => void this.refresh();
+    if (this.#session.isLoaded) refresh();
+    // What has happened before it is not told as events.
+    const stopSnapshots = this.#session.onSnapshot(refresh);
+    const stopEvents = this.#session.onEvent(({ type }) => {
+      if (type === "agent_end" || type === "turn_end" || type === "model_changed" || type === "compaction_end")
+        refresh();
     });
+    return () => {
+      stopSnapshots();
+      stopEvents();
+    };
   }
 
   async refresh(): Promise<void> {

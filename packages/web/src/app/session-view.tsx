@@ -1,5 +1,5 @@
 /** One session: its header, transcript, questions, queue, and where messages are written. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
 import { Approvals } from "../approvals/approvals.tsx";
 import { stopRun } from "../composer/stop-buttons.tsx";
@@ -34,7 +34,8 @@ export function SessionView({ client, sessionId }: SessionViewProps) {
   const info = useMemo(() => new SessionInfo(session), [session]);
   const draft = getDraft(client, sessionId);
   const [panel, setPanel] = useState<SessionPanel>();
-  useEffect(() => {
+  // Closed at once: a view of the same session that comes in the next frame would get the one that is about to be closed.
+  useLayoutEffect(() => {
     const stop = info.start();
     return () => {
       stop();

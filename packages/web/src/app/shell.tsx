@@ -33,7 +33,7 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
     { key: "i", label: "Write a message", run: focus("#message") },
     { key: "j", label: "Next session", run: () => step(pages, 1) },
     { key: "k", label: "Previous session", run: () => step(pages, -1) },
-    { key: "d", label: "Light or dark", run: () => void toggleTheme() },
+    { key: "d", label: "Light or dark", run: toggleTheme },
   ];
   useShortcuts(shortcuts);
   const openPanel = (name: PanelName) => setPanel(name);

@@ -1,5 +1,6 @@
 /** Light or dark. Without a choice, as the system is set. */
 import { writeValue } from "../device/database.ts";
+import { reportFailure } from "./problems.tsx";
 
 export type Theme = "light" | "dark";
 
@@ -14,8 +15,8 @@ export function getTheme(): Theme {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-export async function toggleTheme(): Promise<void> {
+export function toggleTheme(): void {
   const theme = getTheme() === "dark" ? "light" : "dark";
   applyTheme(theme);
-  await writeValue("theme", theme);
+  reportFailure(writeValue("theme", theme));
 }

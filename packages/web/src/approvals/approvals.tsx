@@ -69,9 +69,6 @@ function Question({ session, approval, others, mayAnswer, onAnswered }: Question
     void attempt.run(() => session.call("approve", { approvalId: approval.id, ...given }));
   };
   const deny = () => answer({ decision: "deny", ...(reason.trim() !== "" && { message: reason.trim() }) });
-  const rules = new Set(approval.choices.flatMap(({ rule }) => rule ?? []));
-  // Told once, if all choices would remember the same.
-  const sharedRule = rules.size === 1 ? [...rules][0] : undefined;
   const isOff = isDeaf || attempt.isBusy || !mayAnswer;
   return (
     <section class="question" role="alertdialog" aria-label="A question" tabIndex={-1} ref={box}>
@@ -92,34 +89,7 @@ function Question({ session, approval, others, mayAnswer, onAnswered }: Question
         </p>
       )}
       {!mayAnswer && <p class="muted small">This device may not answer questions.</p>}
-      {sharedRule !== undefined && (
-        <p class="small">
-          <span class="muted">What would be remembered:</span>{" "}
-          <code class="rule">
-            <Hidden text={sharedRule} />
-          </code>
-        </p>
-      )}
-      <div class="question-choices">
-        <button class="button" disabled={isOff} onClick={deny}>
-          No
-        </button>
-        {approval.choices.map(({ choice, rule }, index) => (
-          <button
-            key={index}
-            class={choice === "once" ? "button primary" : "button"}
-            disabled={isOff}
-            onClick={() => answer({ decision: "allow", choice, ...(rule !== undefined && { rule }) })}
-          >
-            {labels[choice]}
-            {rule !== undefined && sharedRule === undefined && (
-              <code class="rule">
-                <Hidden text={rule} />
-              </code>
-            )}
-          </button>
-        ))}
-      </div>
+      <Choices choices={approval.choices} isOff={isOff} onDeny={deny} onAllow={answer} />
       <input
         class="question-reason"
         placeholder="If no: why? The model is told."
@@ -131,6 +101,50 @@ function Question({ session, approval, others, mayAnswer, onAnswered }: Question
     </section>
   );
 }
+
+interface ChoicesProps {
+  choices: Approval["choices"];
+  isOff: boolean;
+  onDeny: () => void;
+  onAllow: (answer: ApprovalAnswer) => void;
+}
+
+function Choices({ choices, isOff, onDeny, onAllow }: ChoicesProps) {
+  const rules = new Set(choices.flatMap(({ rule }) => rule ?? []));
+  // Told once, if all choices would remember the same.
+  const sharedRule = rules.size === 1 ? [...rules][0] : undefined;
+  return (
+    <>
+      {sharedRule !== undefined && (
+        <p class="small">
+          <span class="muted">What would be remembered:</span> <Rule text={sharedRule} />
+        </p>
+      )}
+      <div class="question-choices">
+        <button class="button" disabled={isOff} onClick={onDeny}>
+          No
+        </button>
+        {choices.map(({ choice, rule }, index) => (
+          <button
+            key={index}
+            class={choice === "once" ? "button primary" : "button"}
+            disabled={isOff}
+            onClick={() => onAllow({ decision: "allow", choice, ...(rule !== undefined && { rule }) })}
+          >
+            {labels[choice]}
+            {rule !== undefined && sharedRule === undefined && <Rule text={rule} />}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+const Rule = ({ text }: { text: string }) => (
+  <code class="rule">
+    <Hidden text={text} />
+  </code>
+);
 
 function QuestionFacts({ approval: { commands, path, host } }: { approval: Approval }) {
   const lines = listCommands(commands ?? []);

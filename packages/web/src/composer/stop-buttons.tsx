@@ -1,6 +1,6 @@
 /** Ends a run. Only now: without a connection it is refused, because it would end another run later. */
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
-import { StopIcon } from "../app/icons.tsx";
+import { StopIcon, StopLaterIcon } from "../app/icons.tsx";
 import { reportFailure } from "../app/problems.tsx";
 
 export const stopRun = (session: RemoteSession): void => reportFailure(session.call("abort", {}, { isLasting: false }));
@@ -12,11 +12,13 @@ export const StopButtons = ({ client, session }: { client: GatewayClient; sessio
   <>
     <button
       type="button"
-      class="text-button"
+      class="text-button stop-later"
+      aria-label="Stop after step"
       title="Ends the run when the calls that are running have ended"
       onClick={() => stopAfterStep(client, session.id)}
     >
-      Stop after step
+      <StopLaterIcon />
+      <span>Stop after step</span>
     </button>
     <button type="button" class="stop" aria-label="Stop now" onClick={() => stopRun(session)}>
       <StopIcon />

@@ -1,7 +1,10 @@
 /** The first thing a new device shows. */
 import { useEffect, useState } from "preact/hooks";
-import { Logo } from "../app/icons.tsx";
 import type { PairRequestData } from "@tau/protocol/gateway";
+import { describeProblem } from "../app/attempt.ts";
+import { Logo } from "../app/icons.tsx";
+import { reportProblem } from "../app/problems.tsx";
+import { type StoredValues, writeValue } from "./database.ts";
 import { claimDevice, nameThisDevice, PairingError, requestPairing } from "./pairing.ts";
 
 const pollMs = 2_000;
@@ -12,7 +15,7 @@ type State =
   | { kind: "failed"; message: string }
   | { kind: "expired" };
 
-export function PairingView({ onPaired }: { onPaired: (device: { deviceId: string; key: CryptoKey }) => void }) {
+export function PairingView({ onPaired }: { onPaired: (device: StoredValues["device"]) => void }) {
   const [state, setState] = useState<State>({ kind: "asking" });
   const [round, setRound] = useState(0);
 
@@ -26,13 +29,15 @@ export function PairingView({ onPaired }: { onPaired: (device: { deviceId: strin
         if (!isOver) setState({ kind: "shown", request });
         while (!isOver && Date.now() < endsAt) {
           await new Promise((resolve) => (timer = window.setTimeout(resolve, pollMs)));
-          const device = isOver ? undefined : await claimDevice(request);
-          if (device) return onPaired(device);
+          const device = isOver ? undefined : await claimDevice(request).catch(ignoreLoss);
+          if (!device) continue;
+          // If it cannot be stored, this visit is the only one of the device.
+          await writeValue("device", device).catch(reportProblem);
+          return onPaired(device);
         }
         if (!isOver) setState({ kind: "expired" });
       } catch (error) {
-        const message = error instanceof PairingError ? error.message : "The gateway could not be reached.";
-        if (!isOver) setState({ kind: "failed", message });
+        if (!isOver) setState({ kind: "failed", message: describeProblem(error) });
       }
     };
     void run();
@@ -55,6 +60,11 @@ export function PairingView({ onPaired }: { onPaired: (device: { deviceId: strin
       </div>
     </main>
   );
+}
+
+/** The code counts as long as it did: the next request may arrive. */
+function ignoreLoss(error: unknown): undefined {
+  if (!(error instanceof PairingError) || error.code !== "unreachable") throw error;
 }
 
 function PairingBody({ state, onAgain }: { state: State; onAgain: () => void }) {

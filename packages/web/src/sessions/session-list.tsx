@@ -32,7 +32,7 @@ export function SessionList({ client, pages, shownId, onOpenPanel }: SessionList
       <header class="sidebar-title">
         <Logo />
         <span class="brand">tau</span>
-        <button class="icon-button" onClick={() => void toggleTheme()} aria-label="Light or dark">
+        <button class="icon-button" onClick={toggleTheme} aria-label="Light or dark">
           <ThemeIcon />
         </button>
         <button class="icon-button" onClick={() => onOpenPanel("new")} aria-label="New session">

@@ -73,6 +73,13 @@ export function layoutCases(shared: Shared): void {
     await say(page, wide);
     await page.getByRole("button", { name: "Stop now" }).waitFor();
     expect(await page.evaluate(findCutControls)).toEqual([]);
+    // The buttons below the field are in one line, also those that are as large as a finger needs them.
+    const row = page.locator(".composer-row");
+    await row.evaluate((element) => {
+      for (const button of element.querySelectorAll<HTMLElement>(".icon-button, .send, .stop, .stop-later"))
+        button.style.minWidth = "44px";
+    });
+    expect(await row.evaluate((element) => element.clientHeight)).toBeLessThan(60);
     gate.open();
     await page.locator(".markdown table").waitFor();
     expect(await page.evaluate(findCutControls)).toEqual([]);

@@ -38,4 +38,30 @@ export function pairingCases(shared: Shared): void {
     await page.getByTestId("pairing-code").waitFor();
     expect(problems).toEqual([]);
   });
+
+  test("a lost request does not end the pairing, and a browser that stores nothing can be used until it is closed", async () => {
+    const { browser, gateway, url } = shared.kit;
+    const { page, pair, close } = await openContext(browser, gateway);
+    onTestFinished(close);
+    await page.addInitScript(() => {
+      indexedDB.open = () => {
+        throw new Error("Nothing is stored here.");
+      };
+    });
+    let requests = 0;
+    await page.route("**/pair/claim", (route) => (requests++ === 0 ? route.abort() : route.continue()));
+    await page.clock.install();
+    await page.goto(url);
+    await page.getByTestId("pairing-code").waitFor();
+    await page.clock.runFor(2_000);
+    await expect.poll(() => requests).toBe(1);
+    const paired = pair(["read"]);
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(2_000);
+        return await page.getByRole("alert").allTextContents();
+      })
+      .toEqual(["Nothing is stored here."]);
+    await paired;
+  });
 }
