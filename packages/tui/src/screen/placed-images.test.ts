@@ -1,8 +1,13 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Component } from "../component.ts";
 import { Image } from "../components/image.ts";
-import { resetCapabilitiesCache, setCapabilities } from "../terminal/capabilities.ts";
+import {
+  getCapabilities,
+  resetCapabilitiesCache,
+  setCapabilities,
+  setCapabilityOverrides,
+} from "../terminal/capabilities.ts";
 import { deleteKittyImage, encodeKitty } from "../terminal/images.ts";
 import { VirtualTerminal } from "../testing/index.ts";
 import type { OverlayHandle } from "./overlays.ts";
@@ -299,6 +304,19 @@ describe("in the full screen, an image", () => {
     tui.renderNow();
     expect((await terminal.getViewport())[0]).toBe("[Image: [image/pn...");
     expect(terminal.writes.join("")).not.toMatch(/\x1b_G|\x1b]1337/);
+  });
+
+  test("stays text when the user changes what the terminal can do, and the change counts at once", async () => {
+    resetCapabilitiesCache();
+    setCapabilityOverrides({ images: "iterm2", hyperlinks: true });
+    onTestFinished(() => setCapabilityOverrides({}));
+    const { tui } = await open([]);
+    setCapabilityOverrides({ images: "iterm2", hyperlinks: false });
+    expect(getCapabilities()).toMatchObject({ images: null, hyperlinks: false });
+    tui.stop();
+    expect(getCapabilities()).toMatchObject({ images: "iterm2", hyperlinks: false });
+    setCapabilityOverrides({ images: null, hyperlinks: true });
+    expect(getCapabilities()).toMatchObject({ images: null, hyperlinks: true });
   });
 });
 

@@ -6,7 +6,7 @@ import { getKeybindings, type Keybinding } from "../keys/keybindings.ts";
 import { isKeyRelease } from "../keys/match.ts";
 import { parseMouseReport } from "../keys/mouse-report.ts";
 import { getScrollViewBox, type LayoutFrame, renderLayoutFrame } from "../layout.ts";
-import { getCapabilities, setCapabilities, type TerminalCapabilities } from "../terminal/capabilities.ts";
+import { getCapabilities, setImagesHidden } from "../terminal/capabilities.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visibleWidth } from "../text/cells.ts";
 import { compositeTuiLine } from "./composite.ts";
@@ -91,7 +91,6 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
   #frame: LayoutFrame | undefined;
   #indicator: { row: number; start: number; end: number } | undefined;
   #panel: { component: SearchPanel; overlay: OverlayHandle } | undefined;
-  #savedCapabilities: TerminalCapabilities | undefined;
 
   constructor(
     terminal: Terminal,
@@ -212,9 +211,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
   }
 
   #showImagesAsText(): void {
-    const capabilities = getCapabilities();
-    this.#savedCapabilities ??= capabilities;
-    setCapabilities({ ...capabilities, images: null });
+    setImagesHidden(true);
     this.invalidate();
   }
 
@@ -241,8 +238,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
       : renderEnd(this.roots, columns, maxExitLines).map((text) => toLine(text, columns).text);
     const printed = lines.map((text) => `${text}\r\n`).join("");
     this.terminal.write(`${leaveFullScreen}${printed === "" ? "" : `\x1b[?7l${printed}\x1b[?7h`}\x1b[?25h`);
-    if (this.#savedCapabilities) setCapabilities(this.#savedCapabilities);
-    this.#savedCapabilities = undefined;
+    setImagesHidden(false);
   }
 
   protected override forgetScreen(): string {

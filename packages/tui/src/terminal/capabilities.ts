@@ -95,12 +95,17 @@ function askTmuxForHyperlinks(): boolean {
 let overrides: Partial<TerminalCapabilities> = {};
 let detected: TerminalCapabilities | undefined;
 let fixed: TerminalCapabilities | undefined;
+let hidesImages = false;
 
 /** What the terminal can do: by the user's settings, else by the environment, which is looked at once. */
 export function getCapabilities(): TerminalCapabilities {
-  if (fixed) return fixed;
-  detected ??= { ...detectCapabilities(), ...overrides };
-  return detected;
+  const capabilities = fixed ?? (detected ??= { ...detectCapabilities(), ...overrides });
+  return hidesImages ? { ...capabilities, images: null } : capabilities;
+}
+
+/** Whether images are drawn as text now, whatever the terminal can do. Default false. */
+export function setImagesHidden(isHidden: boolean): void {
+  hidesImages = isHidden;
 }
 
 /** What the user's settings say. It overrules the environment; what is not named is detected. */
