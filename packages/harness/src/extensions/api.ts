@@ -94,16 +94,20 @@ export type FlagDefinition = { description?: string } & (
 );
 
 export interface ExecOptions {
+  /** Its abort ends the program and all that it has started. */
   signal?: AbortSignal;
-  /** Milliseconds. */
+  /** Milliseconds, after which they are ended likewise. */
   timeout?: number;
   cwd?: string;
 }
 
 export interface ExecResult {
+  /** Of both outputs the first 16 MB. A program that writes more is ended. */
   stdout: string;
   stderr: string;
+  /** 1 for a program that a signal ended, or that could not be started. */
   code: number;
+  /** Whether it was ended for its time limit, its signal or its output. */
   killed: boolean;
 }
 

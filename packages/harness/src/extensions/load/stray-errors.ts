@@ -28,10 +28,13 @@ function onRejection(reason: unknown): void {
   if (process.listenerCount("unhandledRejection") === 1) throw reason;
 }
 
-/** Its own file counts before its directory, which it may share with others. Tau itself rejects with errors only. */
+/**
+ * Its own file counts before its directory, which it may share with others. Where no file is known, it is most likely an
+ * extension too: tau itself rejects with errors only, and waits for what it asks of Node.
+ */
 function findOwner(reason: unknown): Watched | undefined {
   const all = [...watched.values()];
-  if (!(reason instanceof Error)) return all.at(-1);
+  if (findPosition(reason, (file) => !file.startsWith("node:")) === undefined) return all.at(-1);
   return (
     all.find(({ source }) => findPosition(reason, (file) => file === source.path)) ??
     all.find(({ source }) => findPosition(reason, (file) => isWithin(source.info.baseDir ?? source.path, file)))
