@@ -22,6 +22,7 @@ import {
   changePackages,
   getFetchPorts,
   getHome,
+  listOwnEntries,
   openPackageContext,
   type PackageContext,
   readSource,
@@ -71,15 +72,14 @@ async function listWanted(context: PackageContext, args: CommandArgs, io: Io): P
   }
   const lock = await readLock(getScopeDirectory(scope, context));
   const installed = await listInstalled(context);
-  return entries
+  return listOwnEntries(context)
     .filter((entry) => !installed.has(getEntryId(entry) ?? ""))
     .flatMap((entry) => toWanted(entry, lock.get(getEntryId(entry) ?? "")?.source === toDetailed(entry).source));
 }
 
 /** The ids of the packages of the scope whose files are as the lock and the settings say. */
 export async function listInstalled(context: PackageContext): Promise<ReadonlySet<string>> {
-  const { settings, scope } = context;
-  const entries = { user: [], project: [], [scope]: getPackageEntries(settings)[scope] };
+  const entries = { user: [], project: [], [context.scope]: listOwnEntries(context) };
   const { packages } = await inspectPackages({ ...context, entries });
   return new Set(packages.map(({ configured }) => configured.source.id));
 }

@@ -1,23 +1,24 @@
-import { getEntrySource, getPackageEntries, isPinned, toDetailed } from "@tau/harness/packages";
+import { getEntrySource, isPinned, toDetailed } from "@tau/harness/packages";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { mustBeAnswerable } from "./enable-packages.ts";
 import { enableAll, fetchAll, type FetchedEntry, listInstalled, type WantedPackage } from "./install.ts";
-import { findEntry, openPackageContext } from "./package-context.ts";
+import { findEntry, listOwnEntries, openPackageContext } from "./package-context.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** Fetches the newest versions that the settings allow, and uses them once the user agrees. */
 export async function update(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   if (args.has("self")) return io.out("tau does not update itself. Run install.sh again, or in a clone: git pull.\n");
   const context = await openPackageContext(args, io);
-  const all = getPackageEntries(context.settings)[context.scope];
-  const entries = args.positionals.length > 0 ? args.positionals.map((typed) => findEntry(context, typed, io)) : all;
+  const { positionals } = args;
+  const entries =
+    positionals.length > 0 ? positionals.map((typed) => findEntry(context, typed, io)) : listOwnEntries(context);
   const wanted = entries.flatMap((entry): WantedPackage[] => {
     const source = getEntrySource(entry);
     return source && source.kind !== "local" ? [{ source, entry, asLocked: false }] : [];
   });
   const pinned = wanted.filter(({ source }) => isPinned(source));
-  if (args.positionals.length > 0) {
+  if (positionals.length > 0) {
     for (const { entry } of pinned) io.err(`${toDetailed(entry).source} names one version, so it stays.\n`);
   }
   const open = wanted.filter(({ source }) => !isPinned(source));

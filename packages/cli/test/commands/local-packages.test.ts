@@ -96,4 +96,10 @@ test("an update brings back files that are missing, and takes what the settings 
   expect((await run(workspace, "update --yes")).out).toBe(installed);
   expect(await run(workspace, "update --yes")).toMatchObject({ out: "", err: "All packages are up to date.\n" });
   expect((await run(workspace, "list")).err).toBe("");
+  // An entry that filters the user's package names none of the project's own.
+  const filter = { source: url, autoload: false, prompts: ["-prompts/p.md"] };
+  await writeFiles(directory, { ".tau/settings.json": JSON.stringify({ packages: [filter] }) });
+  await run(workspace, "trust");
+  expect(await run(workspace, "install -l --yes")).toMatchObject({ out: "", err: "All is installed.\n" });
+  expect(await run(workspace, "update -l --yes")).toMatchObject({ out: "", err: "There is nothing to update.\n" });
 });
