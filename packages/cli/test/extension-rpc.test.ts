@@ -124,6 +124,19 @@ describe("pi's framing", () => {
     await client.seen(isNote("ended new"));
   });
 
+  test("an answer that comes too late, while the session is left, answers nothing and ends nothing", async () => {
+    const workspace = await open(
+      `tau.on("session_shutdown", async (event, ctx) => void (await ctx.ui.confirm("Leave?", "")));`,
+    );
+    const client = serve(workspace);
+    const opened = client.ask("new_session");
+    const { id } = await client.seen(isRequest("confirm"));
+    client.send({ type: "extension_ui_response", id: "earlier", confirmed: true });
+    client.send({ type: "extension_ui_response", id, confirmed: true });
+    expect(await opened).toMatchObject({ success: true });
+    expect(await client.close()).toBe(0);
+  });
+
   test("commands of extensions are listed, and an extension can end the program", async () => {
     const workspace = await open(`
       ${ask("1")}

@@ -90,6 +90,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sessionWatch = new SessionWatch({ clock, describe: (id) => parts.sessions.find(id)?.describe() });
   const reload = async () => {
     const changed = await reloadSettings(settings, parts.sessions);
+    parts.lanes.grant();
     const problems = settings.problems.map(formatFileProblem);
     try {
       if (!server.reloadCertificate()) return { changed, problems };

@@ -151,3 +151,14 @@ test("a request that begins no run leaves none behind that the next start would 
   onTestFinished(next.close);
   expect(next.gateway.parts.runs.wasCut(sessionId)).toBe(false);
 });
+
+test("who waits gets a place when the settings allow more runs", async () => {
+  const { client, create, prompt, whenCounts, release } = await open({ global: 1 });
+  for (const sessionId of [await create(), await create(), await create()]) await prompt(sessionId, "Go.");
+  await whenCounts(1, 2);
+  const { hash } = await client.must<{ hash: string }>("config.get");
+  await client.must("config.set", { key: "gateway.lanes.global", value: 2, baseHash: hash });
+  await whenCounts(2, 1);
+  for (let run = 0; run < 3; run++) await release();
+  await whenCounts(0, 0);
+});

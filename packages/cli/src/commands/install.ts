@@ -70,12 +70,18 @@ async function listWanted(context: PackageContext, args: CommandArgs, io: Io): P
     });
   }
   const lock = await readLock(getScopeDirectory(scope, context));
-  const own = { user: [], project: [], [scope]: entries };
-  const { packages } = await inspectPackages({ ...context, entries: own });
-  const installed = new Set(packages.map(({ configured }) => configured.source.id));
+  const installed = await listInstalled(context);
   return entries
     .filter((entry) => !installed.has(getEntryId(entry) ?? ""))
     .flatMap((entry) => toWanted(entry, lock.get(getEntryId(entry) ?? "")?.source === toDetailed(entry).source));
+}
+
+/** The ids of the packages of the scope whose files are as the lock and the settings say. */
+export async function listInstalled(context: PackageContext): Promise<ReadonlySet<string>> {
+  const { settings, scope } = context;
+  const entries = { user: [], project: [], [scope]: getPackageEntries(settings)[scope] };
+  const { packages } = await inspectPackages({ ...context, entries });
+  return new Set(packages.map(({ configured }) => configured.source.id));
 }
 
 function toWanted(entry: PackageEntry, asLocked: boolean): WantedPackage[] {
@@ -137,10 +143,11 @@ export async function enableAll(
         await write((others) => replaceEntry(others, entry));
         await fetched.enable();
       });
-      const stored = fetched.names.extensions.length > 0 && (await storeAnswer(context, fetched.source.id, state));
+      const { source, extensionDigest: digest } = fetched;
+      const stored = digest !== undefined && (await storeAnswer(context, { id: source.id, digest }, state));
       const version = fetched.locked ? ` ${fetched.locked.resolved.slice(0, 40)}` : "";
       const effect = stored ? ` (${stored})` : "";
-      io.out(`Installed ${fetched.source.id}${version}${effect}.\n`);
+      io.out(`Installed ${source.id}${version}${effect}.\n`);
     }
   } finally {
     for (const { fetched } of entries) await fetched.discard();

@@ -3,11 +3,11 @@ import { homedir } from "node:os";
 import { systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import { HarnessError, type SettingsManager } from "@tau/harness";
-import { findExtensions } from "@tau/harness/extensions";
 import {
   changePackageEntries,
   type FetchOptions,
   getEntryId,
+  getOwner,
   getPackageEntries,
   locateSource,
   type PackageEntry,
@@ -19,7 +19,9 @@ import {
   type ExtensionTrustState,
   keepTrust,
   openSettings,
+  readExtensionTrust,
   readTrust,
+  type TrustSubject,
   writeExtensionTrust,
   writeTrust,
 } from "@tau/harness/policy";
@@ -104,23 +106,22 @@ export async function changePackages(
 }
 
 /**
- * Stores what the user said about the extensions of a package, for the content that they have now. Returns the state;
- * undefined if it has none. What was turned off stays so.
+ * Stores what the user said about the extensions of a package, for the content that was shown. Returns the state. What was
+ * turned off stays so.
  */
 export async function storeAnswer(
-  { cwd, agentDir, settings }: PackageContext,
-  id: string,
+  { cwd, agentDir, scope }: PackageContext,
+  { id, digest }: Pick<TrustSubject, "id" | "digest">,
   answer: "acknowledged" | "trusted",
-): Promise<ExtensionTrustState | undefined> {
-  const { extensions } = await findExtensions({ cwd, agentDir, settings });
-  const found = extensions.find((extension) => extension.source.id === id);
-  if (!found || found.state === "killed" || found.state === answer) return found?.state;
+): Promise<ExtensionTrustState> {
+  const extension = { id, project: getOwner(scope, cwd), digest };
+  let state = await readExtensionTrust(extension, { agentDir });
+  if (state === "killed" || state === answer) return state;
   // What is trusted is not looked at a second time, so it has to be as if nobody had looked.
   const states = answer === "trusted" ? (["acknowledged", "trusted"] as const) : (["pending", "acknowledged"] as const);
-  let state: ExtensionTrustState = found.state;
   for (const to of states) {
     const change = { to, operator: "person", reason: "installed" };
-    state = await writeExtensionTrust(found.source, change, { agentDir, ids: systemIds });
+    state = await writeExtensionTrust(extension, change, { agentDir, ids: systemIds });
   }
   return state;
 }

@@ -1,5 +1,5 @@
 import { systemIds } from "@tau/ai";
-import { getEntryId, getEntrySource, removePackage, toDetailed } from "@tau/harness/packages";
+import { getEntryId, getEntrySource, getOwner, removePackage, toDetailed } from "@tau/harness/packages";
 import { forgetExtensionTrust } from "@tau/harness/policy";
 import type { Io } from "../command.ts";
 import { changePackages, findEntry, openPackageContext } from "./package-context.ts";
@@ -8,6 +8,7 @@ import type { CommandArgs } from "./usage.ts";
 /** Removes the files, the entry in the settings, the lock, and what the user said about its extensions. */
 export async function remove(args: CommandArgs, io: Io): Promise<void> {
   const context = await openPackageContext(args, io);
+  const { cwd, agentDir, scope } = context;
   // All are looked up first, so that a misspelled one removes nothing.
   const entries = args.positionals.map((typed) => findEntry(context, typed, io));
   for (const entry of entries) {
@@ -17,7 +18,8 @@ export async function remove(args: CommandArgs, io: Io): Promise<void> {
       // Last: what the settings do not have, nobody would find again if the program was killed now.
       await write((others) => others.filter((other) => getEntryId(other) !== getEntryId(entry)));
     });
-    if (source) await forgetExtensionTrust(source.id, { agentDir: context.agentDir, ids: systemIds });
+    if (source)
+      await forgetExtensionTrust({ id: source.id, project: getOwner(scope, cwd) }, { agentDir, ids: systemIds });
     io.out(`Removed ${toDetailed(entry).source}.\n`);
   }
 }

@@ -2,7 +2,7 @@ import { getEntrySource, getPackageEntries, isPinned, toDetailed } from "@tau/ha
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { mustBeAnswerable } from "./enable-packages.ts";
-import { enableAll, fetchAll, type FetchedEntry, type WantedPackage } from "./install.ts";
+import { enableAll, fetchAll, type FetchedEntry, listInstalled, type WantedPackage } from "./install.ts";
 import { findEntry, openPackageContext } from "./package-context.ts";
 import type { CommandArgs } from "./usage.ts";
 
@@ -24,10 +24,12 @@ export async function update(args: CommandArgs, io: Io): Promise<ExitCode | void
   if (open.length === 0) return io.err("There is nothing to update.\n");
   mustBeAnswerable(args, io);
   const { fetched, failures } = await fetchAll(open, context, args, io);
+  const installed = await listInstalled(context);
   const changed: FetchedEntry[] = [];
   for (const each of fetched) {
-    const { locked, previous } = each.fetched;
-    if (previous?.resolved === locked?.resolved && previous?.digest === locked?.digest) await each.fetched.discard();
+    const { source, locked, previous } = each.fetched;
+    const isSame = previous?.resolved === locked?.resolved && previous?.digest === locked?.digest;
+    if (isSame && installed.has(source.id)) await each.fetched.discard();
     else changed.push(each);
   }
   if (changed.length === 0 && failures === 0) io.err("All packages are up to date.\n");

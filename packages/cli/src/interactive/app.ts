@@ -232,10 +232,7 @@ export class App {
     });
     this.#interface = createInterface({
       ...own,
-      theme,
-      themes,
-      program,
-      terminal,
+      ...common,
       questions: this.#questions,
       move: (other) => this.#show(other),
       settle: (work) => this.#composer.settle(work),

@@ -1,8 +1,8 @@
 /** Gives slash commands what they may do to the interface. */
 import type { View } from "@tau/protocol";
-import type { Terminal } from "@tau/tui";
+import type { Terminal, TUI } from "@tau/tui";
 import type { DialogStack } from "./dialog-stack.ts";
-import { createAskText } from "./dialogs/ask-text.ts";
+import { createAskText, createEditText } from "./dialogs/ask-text.ts";
 import { Picker } from "./dialogs/picker.ts";
 import type { EditorSlot } from "./editor-slot.ts";
 import type { Interface } from "./interface.ts";
@@ -24,6 +24,7 @@ export interface InterfaceParts extends Pick<
   | "reloadTerminal"
   | "leave"
 > {
+  tui: TUI;
   terminal: Terminal;
   dialogs: DialogStack;
   questions: OpenQuestions;
@@ -34,7 +35,7 @@ export interface InterfaceParts extends Pick<
 }
 
 export function createInterface(parts: InterfaceParts): Interface {
-  const { terminal, dialogs, questions, editor, getClient, getView, requestRender, ...own } = parts;
+  const { tui, terminal, dialogs, questions, editor, getClient, getView, requestRender, ...own } = parts;
   const { theme, move } = own;
   return {
     ...own,
@@ -70,6 +71,7 @@ export function createInterface(parts: InterfaceParts): Interface {
         });
       }),
     ask: (question, options = {}) => dialogs.ask((finish) => createAskText({ question, theme, ...options }, finish)),
+    edit: (question, text) => dialogs.ask((finish) => createEditText({ question, theme, tui, initial: text }, finish)),
     open: (create) => dialogs.ask(create),
     redraw: requestRender,
     answer: (approval) => questions.ask(approval),

@@ -26,6 +26,8 @@ export interface Interface {
   ): Promise<string | undefined>;
   /** Resolves to what was typed; undefined if the user gave up. */
   ask(question: string, options?: { hidden?: boolean; initial?: string }): Promise<string | undefined>;
+  /** The same for a text that may have several lines. */
+  edit(question: string, text: string): Promise<string | undefined>;
   /** Shows a dialog until it calls `finish`. What was shown before comes back then. */
   open<T>(create: (finish: (value: T) => void) => Component): Promise<T>;
   /** Draws soon, after something has changed that no key has caused. */

@@ -2,6 +2,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import type { Host, HostedSession } from "@tau/harness/host";
 import { createSessionFrameRedactor } from "@tau/harness/policy";
+import type { ApprovalAnswer } from "@tau/protocol";
 import { leaveSession } from "../leave-session.ts";
 import type { RpcUi } from "./extension-ui.ts";
 import { questionRecord } from "./framing.ts";
@@ -68,6 +69,11 @@ export class CurrentSession {
   begin(): void {
     this.sendNotices();
     this.attach();
+  }
+
+  /** Answers a question. One that is no longer open, such as while the session is being left, is ignored. */
+  approve(approvalId: string, answer: ApprovalAnswer): void {
+    this.#hosted.session.approve(approvalId, answer);
   }
 
   /** Lends the client's interface to the extensions of the session, once there are any. */

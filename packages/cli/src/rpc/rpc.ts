@@ -97,13 +97,13 @@ async function handle(client: Client, incoming: Incoming): Promise<void> {
     case "stray_reply":
       return;
     case "reply":
-      client.host.get(client.session.id).session.approve(incoming.approvalId, incoming.answer);
+      client.session.approve(incoming.approvalId, incoming.answer);
       return;
     case "ui_reply": {
       const { id, answer } = incoming;
       if (client.session.ui?.answer(id, answer)) return;
       const decision = "confirmed" in answer && answer.confirmed ? "allow" : "deny";
-      client.host.get(client.session.id).session.approve(id, { decision });
+      client.session.approve(id, { decision });
       return;
     }
     case "mistake":

@@ -1,11 +1,17 @@
-import { readFile, symlink } from "node:fs/promises";
+import { readFile, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { writeFiles } from "../../../harness/test/packages/kit.ts";
+import { createRepository, writeFiles } from "../../../harness/test/packages/kit.ts";
 import { createWorkspace, run as runProgram, type RunOptions, type Workspace } from "../kit.ts";
 
 const run = (workspace: Workspace, line: string, options: RunOptions = {}) =>
-  runProgram(workspace, line.split(" "), { ...options, env: { HOME: dirname(workspace.directory) } });
+  runProgram(workspace, line.split(" "), { ...options, env: getEnv(workspace) });
+
+const getEnv = ({ directory }: Workspace) => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: dirname(directory),
+  GIT_CONFIG_NOSYSTEM: "1",
+});
 
 const readJson = async (path: string): Promise<Record<string, unknown>> =>
   JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
@@ -50,4 +56,44 @@ test("installing again changes neither the order of packages nor what was chosen
   });
   await run(workspace, "install ./one --yes");
   expect(await readPackages(workspace)).toEqual([{ source: one, skills: [] }, two]);
+});
+
+test("the answer for a package of a project and that for one's own do not change each other", async () => {
+  const workspace = await create("pack");
+  const [path] = workspace.paths;
+  await run(workspace, "install ./pack --trust");
+  expect((await run(workspace, "install ./pack -l --yes")).out).toBe(`Installed ${path} (acknowledged).\n`);
+  const elsewhere = { ...workspace, directory: dirname(workspace.directory) };
+  expect((await run(workspace, "extensions list")).out).toMatch(/pack +acknowledged/);
+  expect((await run(elsewhere, "extensions list")).out).toMatch(/pack +trusted/);
+  // Here the project's entry is the one that counts, and the answer is about the user's.
+  expect((await run(workspace, "install ./pack --yes")).out).toBe(`Installed ${path} (acknowledged).\n`);
+  expect((await run(elsewhere, "extensions list")).out).toMatch(/pack +acknowledged/);
+  expect((await run(workspace, "remove ./pack -l")).code).toBe(0);
+  expect((await run(workspace, "extensions list")).out).toMatch(/pack +acknowledged/);
+  await run(workspace, "remove ./pack");
+  expect(await readTrust(workspace)).toEqual([]);
+});
+
+test("a package whose content cannot be compared later is refused before anyone is asked", async () => {
+  const workspace = await create("pack");
+  await symlink(workspace.directory, join(workspace.directory, "pack", "out"));
+  const { code, err } = await run(workspace, "install ./pack --yes");
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is a link that leads out of the extension") });
+});
+
+test("an update brings back files that are missing, and takes what the settings say now", async () => {
+  const workspace = await createWorkspace();
+  const { directory, agentDir } = workspace;
+  const root = dirname(directory);
+  const { url, commit } = await createRepository({ root, cwd: directory, agentDir, env: getEnv(workspace) });
+  const id = `git:file${root}/remote/pack`;
+  const installed = `Installed ${id} ${await commit({ "prompts/p.md": "" })}.\n`;
+  expect((await run(workspace, `install ${url} --yes`)).out).toBe(installed);
+  await rm(join(agentDir, "git"), { recursive: true });
+  expect((await run(workspace, "update --yes")).out).toBe(installed);
+  await writeFiles(agentDir, { "settings.json": JSON.stringify({ packages: [`${url}@main`] }) });
+  expect((await run(workspace, "update --yes")).out).toBe(installed);
+  expect(await run(workspace, "update --yes")).toMatchObject({ out: "", err: "All packages are up to date.\n" });
+  expect((await run(workspace, "list")).err).toBe("");
 });

@@ -27,7 +27,7 @@ describe("/queue", () => {
     app.press("enter");
     await app.sees("Edit");
     app.press("enter");
-    await app.sees("> sing");
+    await app.sees(/─\nsing\n─/);
     app.type(" loudly");
     app.press("enter");
     await app.sees("sing loudly");
@@ -37,6 +37,53 @@ describe("/queue", () => {
     expect(sent).toContain("sing loudly");
     expect(sent).not.toContain("dance");
   });
+
+  test("edits the lines that were typed, and what goes along stays", async () => {
+    const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
+    const app = await openApp([waiting, textReply("Done."), textReply("Sung.")], { message: "wait" });
+    await app.sees("Running bash");
+    await writeFile(join(app.directory, "song.txt"), "La la la.");
+    app.terminal.sendInput("\x1b[200~sing @song.txt\nand dance\x1b[201~");
+    app.press("altEnter");
+    await app.sees("later: sing @song.txt");
+    app.type("/queue ");
+    app.press("enter");
+    await app.sees("Queued messages");
+    app.press("enter");
+    await app.sees("Edit");
+    app.press("enter");
+    await app.sees(/─\nsing @song.txt\nand dance\n─/);
+    app.type(" loudly");
+    app.press("enter");
+    await app.sees("and dance loudly");
+    await writeFile(join(app.directory, "go"), "");
+    await app.sees("Sung.");
+    const sent = JSON.stringify(app.server.requests.at(-1)!.body);
+    expect(sent).toContain("sing @song.txt\\nand dance loudly");
+    expect(sent.split("La la la.")).toHaveLength(2);
+  });
+});
+
+test("what was edited too late comes to the editor", async () => {
+  const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
+  const app = await openApp([waiting, textReply("Done."), textReply("Sung.")], { message: "wait" });
+  await app.sees("Running bash");
+  app.type("sing");
+  app.press("altEnter");
+  await app.sees("later: sing");
+  app.type("/queue ");
+  app.press("enter");
+  await app.sees("Queued messages");
+  app.press("enter");
+  await app.sees("Edit");
+  app.press("enter");
+  await app.sees(/─\nsing\n─/);
+  await writeFile(join(app.directory, "go"), "");
+  await app.sees("Sung.");
+  app.type(" loudly");
+  app.press("enter");
+  await app.sees("is waiting any more");
+  await app.sees(/─\nsing loudly\n─/);
 });
 
 describe("/approve", () => {

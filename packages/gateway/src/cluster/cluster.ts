@@ -353,26 +353,33 @@ export class Cluster {
 
   /** A client goes on with a snapshot from wherever the session is now. */
   async #followAgain(client: Client, sessionId: string): Promise<void> {
-    const parts = this.#options.getParts();
+    // Its own node does that.
+    if (client instanceof RemoteClient) return;
     let isGone = false;
-    client.onClosed(() => (isGone = true));
-    while (!isGone && !this.#isClosed && !(client instanceof RemoteClient)) {
-      const later: (() => void)[] = [];
-      const context = { client, requestId: "follow", parts, afterResponse: (act: () => void) => void later.push(act) };
-      try {
-        const params = { sessionId };
-        await callMethod(context, { type: "req", id: "follow", method: "sessions.subscribe", params });
-        for (const act of later) act();
-        return;
-      } catch (error) {
-        const { code } = error as { code?: unknown };
-        if (code !== "unavailable" && code !== "unknown_outcome" && code !== "overtaken") {
-          parts.log(`The session ${sessionId} cannot be followed any more: ${getErrorMessage(error)}`);
-          return parts.subscriptions.tellClosed(client, sessionId, "moved");
-        }
-      }
-      await sleep(parts.clock, pauseMs);
+    const stopListening = client.onClosed(() => (isGone = true));
+    while (!isGone && !this.#isClosed) {
+      if (await this.#tryToFollow(client, sessionId)) break;
+      await sleep(this.#options.clock, pauseMs);
     }
+    stopListening();
+  }
+
+  /** False if it may succeed later. */
+  async #tryToFollow(client: Client, sessionId: string): Promise<boolean> {
+    const parts = this.#options.getParts();
+    const later: (() => void)[] = [];
+    const context = { client, requestId: "follow", parts, afterResponse: (act: () => void) => void later.push(act) };
+    try {
+      const params = { sessionId };
+      await callMethod(context, { type: "req", id: "follow", method: "sessions.subscribe", params });
+      for (const act of later) act();
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code === "unavailable" || code === "unknown_outcome" || code === "overtaken") return false;
+      parts.log(`The session ${sessionId} cannot be followed any more: ${getErrorMessage(error)}`);
+      parts.subscriptions.tellClosed(client, sessionId, "moved");
+    }
+    return true;
   }
 
   /** Opens the sessions that a dead node ran, each on one of the others, so that what was cut is closed and goes on. */

@@ -210,7 +210,8 @@ export class SessionInbox {
   /** Says what the session's own queue has from before a crash. */
   #resume({ session }: HostedSession): void {
     this.#follower.hasLeftovers = false;
-    session.runQueued();
+    const queued = this.#messages.listUnsettled().filter((message) => this.#follower.isHanded(message));
+    if (queued.length > 0) session.runQueued(getCommonScopes(queued));
     this.#place.wakeWhenIdle(session);
     this.#isDirty = true;
   }

@@ -86,7 +86,7 @@ export class Lanes {
       cancelTimer();
       settle(false);
       this.#state = removeRequest(this.#state, request);
-      this.#grant();
+      this.grant();
     };
     const given = new Promise<boolean>((resolve) => (settle = resolve));
     const join = (): Place => {
@@ -121,7 +121,7 @@ export class Lanes {
     });
     const place = join();
     this.#state = addRequest(this.#state, request);
-    this.#grant();
+    this.grant();
     if (this.#isClosed) settle(false);
     return place;
   }
@@ -144,8 +144,8 @@ export class Lanes {
     }
   }
 
-  /** Gives free places to those that wait; also after the limits have changed. */
-  #grant(): void {
+  /** Gives free places to those that wait. Called from outside when the limits have changed. */
+  grant(): void {
     if (this.#isClosed) return;
     const granted = decideGrants(this.#state, this.#parts.getLimits());
     this.#state = grantAll(this.#state, granted);

@@ -16,7 +16,7 @@ export const configMethods = {
   }),
   "config.set": method(
     { key: nonEmptyText, value: optional(anyJson), baseHash: nonEmptyText },
-    ({ parts: { settings } }, { key, value, baseHash }) =>
+    ({ parts: { settings, lanes } }, { key, value, baseHash }) =>
       changes.add(async () => {
         await settings.reload();
         if (getHash(settings) !== baseHash) {
@@ -24,6 +24,7 @@ export const configMethods = {
           throw new GatewayError("conflict", message);
         }
         await settings.update("global", nestSetting(key, value));
+        lanes.grant();
         return { hash: getHash(settings) };
       }),
   ),

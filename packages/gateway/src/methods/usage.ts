@@ -24,7 +24,12 @@ export const usageMethods = {
       const from = start ?? new Date(sessionId === undefined ? parts.startedAt : 0);
       const ids = sessionId === undefined ? await listUsedSince(parts, from) : [sessionId];
       const sessions: UsageData["sessions"] = [];
-      for (const id of ids) sessions.push({ sessionId: id, ...(await readUsage(parts, id, from)) });
+      for (const id of ids) {
+        const usage = await readUsage(parts, id, from);
+        if (usage) sessions.push({ sessionId: id, ...usage });
+        // Others were deleted since they were listed.
+        else if (id === sessionId) throw notFound(id);
+      }
       const used = sessionId === undefined ? sessions.filter(({ tokens, cost }) => tokens > 0 || cost > 0) : sessions;
       return {
         since: from.toISOString(),
@@ -50,16 +55,16 @@ async function listUsedSince({ sessionIndex, sessions, cluster }: GatewayParts, 
   return ids;
 }
 
-/** Without opening a session that is closed. */
+/** Without opening a session that is closed. Undefined if there is none. */
 async function readUsage({ sessions, sessionIndex, cluster }: GatewayParts, sessionId: string, from: Date) {
   const open = sessions.find(sessionId);
   if (open) return await sumUsage(open.hosted.session.sessionManager, from);
-  const stored = await cluster?.catalogue.readUsage(sessionId, from);
-  if (stored) return stored;
-  const path = cluster ? undefined : await sessionIndex.find(sessionId);
-  if (path === undefined) {
-    throw new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);
-  }
+  if (cluster) return await cluster.catalogue.readUsage(sessionId, from);
+  const path = await sessionIndex.find(sessionId);
+  if (path === undefined) return undefined;
   const manager = await SessionManager.open(path, { access: "read" });
   return await closeAfter(manager, () => sumUsage(manager, from));
 }
+
+const notFound = (sessionId: string): GatewayError =>
+  new GatewayError("not_found", `There is no session ${JSON.stringify(sessionId.slice(0, 128))}.`);

@@ -197,17 +197,13 @@ export class OpenSessions {
       await manager.close();
       throw new GatewayError("unavailable", readOnly.message, { retryAfterMs: 1_000 });
     }
-    await beforeOpen?.(sessionId);
-    const cwd = await getWorkingDirectory(manager, startDirectory);
-    let isTaken = false;
     try {
-      return await this.#withHost(cwd, async (host) => {
-        isTaken = true;
-        return this.#open.get(await host.open(manager))!;
-      });
+      await beforeOpen?.(sessionId);
+      const cwd = await getWorkingDirectory(manager, startDirectory);
+      return await this.#withHost(cwd, async (host) => this.#open.get(await host.open(manager))!);
     } catch (error) {
-      // A host that fails to open a log closes it.
-      if (!isTaken) await manager.close();
+      // Most that fail have closed it already.
+      await manager.close();
       throw error;
     }
   }

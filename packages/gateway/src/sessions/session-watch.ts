@@ -62,10 +62,11 @@ export class SessionWatch {
     for (const [client, missed] of this.#clients) {
       if (client.bufferedBytes > maxBufferedBytes / 2) {
         for (const sessionId of changed) missed.add(sessionId);
-      } else {
-        client.send(missed.size === 0 ? shared : this.#encode([...new Set([...missed, ...changed])]));
-        missed.clear();
+        continue;
       }
+      const untold = missed.size === 0 ? changed : [...new Set([...missed, ...changed])];
+      missed.clear();
+      if (untold.length > 0) client.send(untold === changed ? shared : this.#encode(untold));
     }
     const hasMissed = [...this.#clients.values()].some(({ size }) => size > 0);
     if (hasMissed) this.#cancelTimer = this.#options.clock.setTimer(collectMs, () => this.#tell());

@@ -74,6 +74,18 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     expect(await b.client.must("sessions.open", { sessionId: second })).toMatchObject({ name: "Second" });
   });
 
+  test("are free when they could not be opened", async () => {
+    const a = await openGateway("o", ["Said."]);
+    const sessionId = await createSession(a);
+    await a.client.must("session.execute", { sessionId, prompt: "Say it." });
+    await a.client.must("sessions.close", { sessionId });
+    const { inbox } = a.gateway.parts.cluster!;
+    inbox.load = () => Promise.reject(new Error("The servers do not answer."));
+    expect(await a.client.call("sessions.open", { sessionId })).toMatchObject({ ok: false });
+    inbox.load = () => Promise.resolve();
+    expect(await a.client.call("sessions.open", { sessionId })).toMatchObject({ ok: true });
+  });
+
   test("that run are not deleted, and those that do not exist are not found", async () => {
     const a = await openGateway("c", scriptedModel([[text("Said.")], () => new Promise(() => {})]));
     const b = await openGateway("d", []);

@@ -266,16 +266,16 @@ describe("questions", () => {
   });
 });
 
-describe("scopes of tools", () => {
-  const deploy = {
-    name: "deploy",
-    label: "deploy",
-    description: "Deploys.",
-    parameters: { type: "object", properties: {} },
-    requiredScope: "admin",
-    execute: async () => ({ content: [{ type: "text" as const, text: "Deployed." }] }),
-  };
+const deploy = {
+  name: "deploy",
+  label: "deploy",
+  description: "Deploys.",
+  parameters: { type: "object", properties: {} },
+  requiredScope: "admin",
+  execute: async () => ({ content: [{ type: "text" as const, text: "Deployed." }] }),
+};
 
+describe("scopes of tools", () => {
   test("are those of the client whose prompt began the run", async () => {
     const turns = [[call("deploy")], [text("Done.")]];
     const model = scriptedModel([...turns, ...turns]);
@@ -308,6 +308,25 @@ describe("scopes of tools", () => {
     await writer.must("session.prompt", { sessionId, message: "Now." });
     await clock.advance(1_000);
     const { hosted } = gateway.parts.sessions.find(sessionId)!;
+    await expect.poll(() => hosted.session.messages.map(({ role }) => role).join()).toMatch(/toolResult,assistant$/);
+    expect(hosted.view.live.denials).toMatchObject([{ toolName: "deploy" }]);
+  });
+});
+
+describe("scopes of messages that wait when the gateway is stopped", () => {
+  test("are theirs when it is started again", async () => {
+    const never = () => new Promise<never>(() => {});
+    const model = scriptedModel([never, [call("deploy")], [text("Done.")]]);
+    const params = { customTools: [deploy], decide: allowAll };
+    const first = await open({ model, params });
+    const sessionId = await create(first.client, first.workspace);
+    const writer = await first.connect({ scopes: ["read", "write"] });
+    await first.client.must("session.prompt", { sessionId, message: "Begin." });
+    await writer.must("session.prompt", { sessionId, message: "Deploy." });
+    await first.gateway.stop();
+    const { agentDir } = first;
+    const second = await open({ model, options: { agentDir }, params: { ...params, agentDir } });
+    const { hosted } = await second.gateway.parts.sessions.open(sessionId);
     await expect.poll(() => hosted.session.messages.map(({ role }) => role).join()).toMatch(/toolResult,assistant$/);
     expect(hosted.view.live.denials).toMatchObject([{ toolName: "deploy" }]);
   });
@@ -451,6 +470,10 @@ describe("what else a client can ask", () => {
       sessions: [],
     });
     expect(getCode(await client.call("usage.get", { since: "soon" }))).toBe("invalid_parameters");
+    // A session that was deleted after it was listed is left out, unless it was asked for.
+    gateway.parts.sessionIndex.find = async () => undefined;
+    expect(await client.must("usage.get")).toMatchObject({ sessions: [] });
+    expect(getCode(await client.call("usage.get", { sessionId }))).toBe("not_found");
     expect(await client.must("health")).toMatchObject({
       ok: true,
       openSessions: 0,

@@ -1,6 +1,9 @@
 import { call, createFakeClock, scriptedModel, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { maxBufferedBytes } from "../../src/client.ts";
+import { SessionWatch } from "../../src/sessions/session-watch.ts";
 import { connectRaw, openTestGateway, type RawClient } from "../../src/testing/index.ts";
+import { MemoryClient } from "../bridge/kit.ts";
 
 interface Listed {
   sessionId: string;
@@ -41,4 +44,24 @@ test("who watches is told what changes in the list, collected, and nobody else i
   await clock.advance(250);
   await expect.poll(() => listChanges(watcher).at(-1)).toEqual([{ sessionId }]);
   expect(listChanges(other)).toEqual([]);
+});
+
+test("one that reads slowly is told later, and the others are told once", async () => {
+  const clock = createFakeClock();
+  const watch = new SessionWatch({ clock, describe: () => undefined });
+  const told = { slow: [] as unknown[], quick: [] as unknown[] };
+  const slow = new MemoryClient("slow", ({ payload }) => void told.slow.push(payload));
+  const quick = new MemoryClient("quick", ({ payload }) => void told.quick.push(payload));
+  for (const client of [slow, quick]) watch.add(client);
+  slow.bufferedBytes = maxBufferedBytes;
+  watch.onClosed("a");
+  await clock.advance(2_000);
+  expect(told).toEqual({ slow: [], quick: [{ sessions: [{ sessionId: "a" }] }] });
+  watch.onClosed("b");
+  await clock.advance(250);
+  slow.bufferedBytes = 0;
+  await clock.advance(250);
+  expect(told.slow).toEqual([{ sessions: [{ sessionId: "a" }, { sessionId: "b" }] }]);
+  expect(told.quick).toHaveLength(2);
+  expect(clock.waiting).toBe(0);
 });

@@ -4,6 +4,7 @@ import { call, type ScriptedTurn, text } from "@tau/ai/testing";
 import { type RunEnd, type SessionEvent, type Termination, toTermination } from "@tau/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Submission } from "./activity.ts";
+import { AuthStorage } from "../auth/auth-storage.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import {
   createCrashFileSystem,
@@ -109,6 +110,23 @@ describe("a prompt that is submitted", () => {
     expect(submission).toMatchObject({ isWritten: true });
     gate.open();
     expect(await submission.outcome).toMatchObject({ end: { kind: "done" } });
+  });
+
+  test("is in the log too if it holds a key, which the log does not show", async () => {
+    const key = "key-in-use-0123456789";
+    const authStorage = AuthStorage.inMemory({}, { env: () => undefined });
+    authStorage.setRuntimeApiKey("scripted", key);
+    const gate = createGate();
+    const { session, events } = await open([[call("wait")], [text("Done.")]], {
+      customTools: [createWaitTool(gate)],
+      authStorage,
+    });
+    const submission = mustBeStarted(await session.submit(`My key ${key} is refused.`));
+    expect(getEnds(events)).toEqual([]);
+    expect(getPrompts(events)).toEqual(["My key [secret] is refused."]);
+    expect(submission).toMatchObject({ isWritten: true });
+    gate.open();
+    await submission.outcome;
   });
 
   test.each(["steer", "followUp"] as const)(

@@ -394,10 +394,12 @@ export class AgentSession {
     return await this.#prompts.submit(text, options);
   }
 
-  /** Begins a run with what is queued, such as messages from before a crash, unless one is in progress. */
-  runQueued(): void {
-    this.#mustBeUsable();
-    this.#activity.runQueued();
+  /**
+   * Begins a run with what is queued, such as messages from before a crash, unless one is in progress. `scopes` are those
+   * that all of their senders have. Default: those of the last run.
+   */
+  runQueued(scopes?: readonly string[]): void {
+    this.#prompts.runQueued(scopes);
   }
 
   /** Writes a new session to its file, which otherwise appears with the first prompt. */

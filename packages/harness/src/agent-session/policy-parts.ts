@@ -40,7 +40,7 @@ export async function createPolicyParts(
       isSandboxed: createSandboxCheck(report, setup),
       getNetwork: () => sandboxSettings.network,
       getTaint: () => taint.get(),
-      getShell: () => settings.get().shellPath,
+      shell: workspace.shell,
     });
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
   const remembered = createRememberedRules({ agentDir, cwd, ids });

@@ -99,6 +99,14 @@ export class Prompts {
     return submission;
   }
 
+  /** As that of the session. */
+  runQueued(scopes: readonly string[] | undefined): void {
+    const { activity, mustBeUsable } = this.#parts;
+    mustBeUsable();
+    if (scopes) this.#parts.scopes.take(scopes, activity.isBusy);
+    activity.runQueued();
+  }
+
   /** Resolves when the run that the message begins is over. */
   async send(text: string, options: SubmitOptions): Promise<PromptOutcome> {
     const submission = await this.submit(text, options);

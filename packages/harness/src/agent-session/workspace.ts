@@ -75,6 +75,7 @@ export async function createWorkspace(
     createCallContext,
     sandbox,
     sandboxSettings,
+    shell: shellPath,
     isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd),
   };
 }

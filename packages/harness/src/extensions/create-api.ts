@@ -135,7 +135,7 @@ function addHandler({ handlers }: Registrations, name: ExtensionEventName, handl
 }
 
 /** A listener that fails is reported under the name of its extension, and disturbs nobody else. */
-const guardBus = (bus: EventBus, report: (message: string) => void): EventBus => ({
+export const guardBus = (bus: EventBus, report: (message: string) => void): EventBus => ({
   emit: (channel, data) => bus.emit(channel, data),
   on: (channel, handler) =>
     bus.on(channel, (data) => {

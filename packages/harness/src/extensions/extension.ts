@@ -33,6 +33,8 @@ export type ExtensionOrigin =
 export interface ExtensionSource {
   /** The same over time: the name of a package, the repository, else the real path. */
   readonly id: string;
+  /** The real path of the project whose package it is of; see `TrustedPlace`. */
+  readonly project?: string | undefined;
   /** For people. */
   readonly name: string;
   /** The file that is loaded, as a real path. */

@@ -2,7 +2,7 @@
 import { getPackageEntries } from "../packages/package-settings.ts";
 import type { PackageResources } from "../packages/package-resources.ts";
 import { resolvePackages } from "../packages/resolve-packages.ts";
-import { type ExtensionTrustState, listExtensionTrust } from "../policy/extension-trust.ts";
+import { type ExtensionTrustState, findStoredTrust, listExtensionTrust } from "../policy/extension-trust.ts";
 import type { ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { resolveExtensionState } from "./extension-state.ts";
 import type { ExtensionPlace, NamedPackage } from "./has-extensions.ts";
@@ -48,10 +48,10 @@ export async function findExtensions(options: FindExtensionsOptions): Promise<Fo
     discovers,
     isProjectTrusted: isProjectTrusted || includesUntrusted,
   });
-  const stored = found.sources.length === 0 ? new Map() : await listExtensionTrust({ agentDir });
+  const stored = found.sources.length === 0 ? [] : await listExtensionTrust({ agentDir });
   const extensions = found.sources.map((source) => ({
     source,
-    state: resolveExtensionState(source, stored.get(source.id), {
+    state: resolveExtensionState(source, findStoredTrust(stored, source), {
       isProjectTrusted,
       named: packages.find(({ id }) => id === source.id)?.state,
     }),

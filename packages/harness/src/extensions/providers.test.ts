@@ -1,3 +1,4 @@
+import { getApiProvider, streamSimple } from "@tau/ai";
 import { describe, expect, test } from "vitest";
 import { ModelRegistry } from "../models/model-registry.ts";
 import type { ProviderConfig } from "./api.ts";
@@ -64,5 +65,36 @@ describe("a provider of an isolated extension", () => {
     );
     expect(problems).toMatchObject([{ extension: "guest", message: expect.stringContaining("needs trust") }]);
     expect(registry.getAll().filter(({ baseUrl }) => baseUrl.includes("evil"))).toEqual([]);
+  });
+});
+
+describe("the stream function of a provider", () => {
+  const openWithStream = (says: string) => {
+    const { registry, providers } = open();
+    const answer = () => {
+      throw new Error(says);
+    };
+    providers.register("mine", { ...plain, api: undefined, streamSimple: answer } as unknown as ProviderConfig);
+    return { registry, providers };
+  };
+  const ask = async ({ registry }: ReturnType<typeof openWithStream>) =>
+    (await streamSimple(registry.find("mine", "m")!, { messages: [] }).result()).errorMessage;
+
+  test("stays when another session that has it too is closed, in whatever order", async () => {
+    const [first, second, third] = [openWithStream("one"), openWithStream("two"), openWithStream("three")];
+    first.providers.close();
+    expect(await ask(second)).toContain("three");
+    third.providers.close();
+    expect(await ask(second)).toContain("two");
+    second.providers.close();
+    expect(getApiProvider("extension:mine")).toBeUndefined();
+  });
+
+  test("is the one that was registered last, and goes with it", async () => {
+    const { registry, providers } = openWithStream("before");
+    providers.register("mine", { ...plain, api: "extension:mine" } as ProviderConfig);
+    expect(getApiProvider("extension:mine")).toBeUndefined();
+    providers.close();
+    expect(registry.find("mine", "m")).toBeUndefined();
   });
 });

@@ -17,27 +17,24 @@ export interface ProviderPort {
 }
 
 export function createProviders(registry: ModelRegistry): ProviderPort {
-  const names = new Set<string>();
+  /** By the name of the provider: what removes its API. */
+  const removals = new Map<string, () => void>();
   const unregister = (name: string) => {
-    names.delete(name);
+    removals.get(name)?.();
+    removals.delete(name);
     registry.unregisterProvider(name);
-    unregisterApiProviders(getSourceId(name));
   };
   return {
     register(name, config) {
       const { streamSimple, oauth: _oauth, refreshModels: _refresh, ...description } = config;
       const api = streamSimple ? (config.api ?? `extension:${name}`) : config.api;
       registry.registerProvider(name, { ...description, ...(api !== undefined && { api }) });
-      if (streamSimple) {
-        const stream: ApiProvider["stream"] = (model, context, options) =>
-          streamSimple(model, withSystemMessage(context), options);
-        registerApiProvider({ api: api!, stream, streamSimple: stream }, getSourceId(name));
-      }
-      names.add(name);
+      removals.get(name)?.();
+      removals.set(name, streamSimple ? addApi(api!, streamSimple) : () => {});
     },
     unregister,
     isKnown: (name) => registry.isKnown(name),
-    close: () => names.forEach(unregister),
+    close: () => [...removals.keys()].forEach(unregister),
   };
 }
 
@@ -69,7 +66,25 @@ export function registerProviders(
   return problems;
 }
 
-const getSourceId = (name: string): string => `extension:${name}`;
+/** By API, the newest last. All sessions of the process share the APIs, and each of them loads its extensions. */
+const added = new Map<string, ApiProvider[]>();
+
+/** The newest counts, as long as it is there. Returns what removes this one. */
+function addApi(api: string, streamSimple: ApiProvider["streamSimple"]): () => void {
+  const stream: ApiProvider["stream"] = (model, context, options) =>
+    streamSimple(model, withSystemMessage(context), options);
+  const provider: ApiProvider = { api, stream, streamSimple: stream };
+  const sourceId = `extension:${api}`;
+  added.set(api, [...(added.get(api) ?? []), provider]);
+  registerApiProvider(provider, sourceId);
+  return () => {
+    const others = added.get(api)!.filter((each) => each !== provider);
+    added.set(api, others);
+    const newest = others.at(-1);
+    if (newest) registerApiProvider(newest, sourceId);
+    else unregisterApiProviders(sourceId);
+  };
+}
 
 /** Some look for the prompt and the tools in a first system message, others beside the messages. */
 function withSystemMessage(context: Context): Context {

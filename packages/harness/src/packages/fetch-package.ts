@@ -5,6 +5,7 @@ import { type Ids, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
+import { digestDirectory, digestFile } from "../extensions/load/digest.ts";
 import { fetchGit } from "./fetch-git.ts";
 import { fetchNpm } from "./fetch-npm.ts";
 import type { FetchPorts } from "./fetch-ports.ts";
@@ -37,6 +38,8 @@ export interface FetchedPackage {
   readonly previous: LockedPackage | undefined;
   readonly manifest: Manifest | undefined;
   readonly names: ResourceNames;
+  /** Of the content that the user is shown, see `ExtensionSource.digest`. Undefined without extensions. */
+  readonly extensionDigest: string | undefined;
   /** The directory in which the package is until it is enabled. */
   readonly root: string;
   /** Uses it from now on, in place of `previous`. Returns its directory. Writes the lock; the settings are up to the caller. */
@@ -53,6 +56,7 @@ async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<
   const found = await readLocalPackage(source.path);
   if (!found) throw new HarnessError("invalid_input", `There is no file or directory ${source.path}.`);
   mustBringSomething(found.names, source.path);
+  const extensionDigest = digestExtensions(found, source.path);
   return {
     source,
     scope,
@@ -60,6 +64,7 @@ async function openLocal(source: LocalSource, { scope }: FetchOptions): Promise<
     previous: undefined,
     manifest: found.manifest,
     names: found.names,
+    extensionDigest,
     root: found.root,
     enable: () => Promise.resolve(found.root),
     discard: () => Promise.resolve(),
@@ -70,6 +75,17 @@ function mustBringSomething(names: ResourceNames, name: string): void {
   if (resourceKinds.some((kind) => names[kind].length > 0)) return;
   const text = `${name} is not a package for tau: it has no extensions, skills, prompt templates or themes.`;
   throw new HarnessError("install_failed", text);
+}
+
+/** At each start the content is compared, so what cannot be compared is refused before it is shown. */
+function digestExtensions(
+  { root, names, isFile = false }: { root: string; names: ResourceNames; isFile?: boolean },
+  name: string,
+): string | undefined {
+  if (names.extensions.length === 0) return undefined;
+  const outcome = isFile ? digestFile(root) : digestDirectory(root);
+  if (outcome.kind === "digest") return outcome.digest;
+  throw new HarnessError("install_failed", `The extensions of ${name} could not be trusted: ${outcome.message}`);
 }
 
 async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions): Promise<FetchedPackage> {
@@ -97,6 +113,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
     }
     const names = await listResources(fetched.root, fetched.manifest);
     mustBringSomething(names, source.id);
+    const extensionDigest = digestExtensions({ root: fetched.root, names }, source.id);
     const enable = async () => {
       const location = getInstallLocation(scopeDirectory, source, locked);
       await changeLock(scopeDirectory, ids, async (lock) => {
@@ -109,7 +126,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
       return location.root;
     };
     const { manifest, root } = fetched;
-    return { source, scope, locked, previous, manifest, names, root, enable, discard };
+    return { source, scope, locked, previous, manifest, names, extensionDigest, root, enable, discard };
   } catch (error) {
     await discard();
     if (error instanceof HarnessError && error.code === "install_failed") {

@@ -2,7 +2,7 @@
 export type { ConfiguredPackage } from "./combine-entries.ts";
 export { fetchPackage, type FetchedPackage, type FetchOptions } from "./fetch-package.ts";
 export { filterResources } from "./filter-resources.ts";
-export { getScopeDirectory, type PackageDirectories } from "./install-location.ts";
+export { getOwner, getScopeDirectory, type PackageDirectories } from "./install-location.ts";
 export { listResources, type ResourceNames } from "./list-resources.ts";
 export { type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
 export { type Manifest, readManifest } from "./manifest.ts";

@@ -1,5 +1,6 @@
-/** Where packages are installed. Pure. */
+/** Where packages are installed. */
 import { join } from "node:path";
+import { getRealPath } from "../settings/locate.ts";
 import type { LockedPackage } from "./lock-file.ts";
 import type { PackageScope } from "./package-resources.ts";
 import type { GitSource, NpmSource } from "./package-source.ts";
@@ -12,6 +13,10 @@ export interface PackageDirectories {
 /** The directory of the settings, of the lock and of the packages. */
 export const getScopeDirectory = (scope: PackageScope, { cwd, agentDir }: PackageDirectories): string =>
   scope === "user" ? agentDir : join(cwd, ".tau");
+
+/** The real path of the project that has the packages of a scope; undefined for the user's own. */
+export const getOwner = (scope: PackageScope, cwd: string): string | undefined =>
+  scope === "user" ? undefined : getRealPath(cwd);
 
 export interface InstallLocation {
   /** Everything that was fetched, dependencies included. */

@@ -20,7 +20,7 @@ function create(parts: Partial<PolicyParts> = {}) {
     isSandboxed: async () => false,
     getNetwork: () => "none",
     getTaint: async () => undefined,
-    getShell: () => undefined,
+    shell: undefined,
     ...parts,
   });
 }
@@ -65,10 +65,10 @@ test("patterns of the policy count, but never for what is critical", async () =>
 });
 
 test("with a shell that is not known, nothing is allowed without a question", async () => {
-  const decide = create({ getShell: () => "/usr/bin/fish" });
+  const decide = create({ shell: "/usr/bin/fish" });
   expect(await decide(run("ls"))).toMatchObject({ kind: "ask", rule: "unknown-shell" });
   expect((await decide(run("rm -rf /"))).kind).toBe("deny");
-  expect((await create({ getShell: () => "/bin/dash" })(run("ls"))).kind).toBe("allow");
+  expect((await create({ shell: "/bin/dash" })(run("ls"))).kind).toBe("allow");
 });
 
 test("an extension needs the capability, and then its commands are judged as the model's are", async () => {

@@ -26,8 +26,8 @@ export interface PolicyParts {
   getNetwork: () => SandboxNetwork;
   /** Why a command may do what a stranger wants; undefined if no text of strangers came in. */
   getTaint: () => Promise<Taint | undefined>;
-  /** The shell that runs commands, if the user chose one. */
-  getShell: () => string | undefined;
+  /** The shell that runs the commands of this session, if the user chose one. */
+  shell: string | undefined;
 }
 
 export function createPolicy(parts: PolicyParts): Decide {
@@ -95,7 +95,7 @@ async function judgeCommand(command: string, parts: PolicyParts): Promise<Verdic
   // Whether a person is there is the judge's business: without one, a question is a denial.
   const result = mediate(policy, classification, { attended: true, sandboxed });
   const verdict = await judgeSending(command, { verdict: toVerdict(result), classification }, parts);
-  const shell = parts.getShell();
+  const { shell } = parts;
   if (verdict.kind === "allow" && shell !== undefined && !knownShells.test(basename(shell)))
     return { kind: "ask", rule: "unknown-shell", reason: `It is not known what ${shell} makes of this command.`, exec };
   return { ...verdict, exec };

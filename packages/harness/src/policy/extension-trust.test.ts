@@ -102,10 +102,28 @@ test("nothing but the ledger stays of an extension that was removed", async () =
   const options = { agentDir, ids: systemIds };
   const change = { to: "acknowledged", operator: "person", reason: "test" } as const;
   for (const id of ["gone", "kept"]) await writeExtensionTrust({ id, digest: "a" }, change, options);
-  await forgetExtensionTrust("gone", options);
-  await forgetExtensionTrust("never", options);
-  expect([...(await listExtensionTrust(options)).keys()]).toEqual(["kept"]);
+  for (const id of ["gone", "never"]) await forgetExtensionTrust({ id }, options);
+  expect((await listExtensionTrust(options)).map(([id]) => id)).toEqual(["kept"]);
   const { records } = verifyLedger(await readFile(getLedgerPath(agentDir), "utf8"));
   expect(records).toHaveLength(3);
   expect(records.at(-1)).toMatchObject({ extension_id: "gone", reason: "removed", new_state: "pending" });
+});
+
+test("what is said about a package of one project counts there alone, but a kill counts everywhere", async () => {
+  const options = { agentDir, ids: systemIds };
+  const own = { id: "npm:x", digest: "1" };
+  const first = { ...own, project: "/a", digest: "2" };
+  const second = { ...first, project: "/b" };
+  const write = (extension: typeof own, to: TrustChange["to"], operator = "person") =>
+    writeExtensionTrust(extension, { to, operator, reason: "test" }, options);
+  const read = () => Promise.all([own, first, second].map((extension) => readExtensionTrust(extension, options)));
+  for (const extension of [own, first]) await write(extension, "acknowledged");
+  await write(own, "trusted");
+  expect(await read()).toEqual(["trusted", "acknowledged", "pending"]);
+  await write(first, "killed", "quota");
+  expect(await read()).toEqual(["killed", "killed", "killed"]);
+  await write(second, "acknowledged");
+  expect(await read()).toEqual(["trusted", "pending", "acknowledged"]);
+  await forgetExtensionTrust(second, options);
+  expect(await read()).toEqual(["trusted", "pending", "pending"]);
 });

@@ -48,10 +48,34 @@ export function changeTrust(state: ExtensionTrustState, { to, operator }: TrustC
   }
 }
 
+/** Which installed extension a state is about. */
+export interface TrustedPlace {
+  readonly id: string;
+  /** The real path of the project that has the package; undefined for the user's own. Each has a version of its own. */
+  readonly project?: string | undefined;
+}
+
+export interface TrustSubject extends TrustedPlace {
+  readonly digest: string;
+}
+
 export interface StoredTrust {
   readonly state: ExtensionTrustState;
+  readonly project?: string | undefined;
   /** Of the content that the user looked at. */
   readonly digest: string;
+}
+
+/** With the id of the extension. */
+export type TrustEntry = readonly [string, StoredTrust];
+
+/** What counts for an extension: that it was killed, wherever that was, else what is stored for this place. Pure. */
+export function findStoredTrust(
+  entries: readonly TrustEntry[],
+  { id, project }: TrustedPlace,
+): StoredTrust | undefined {
+  const stored = entries.filter(([other]) => other === id).map(([, each]) => each);
+  return stored.find(({ state }) => state === "killed") ?? stored.find((each) => each.project === project);
 }
 
 /** The state of an extension with this content. What was stored for another content is `pending`, unless it was killed. Pure. */
@@ -64,46 +88,47 @@ export interface ExtensionTrustOptions extends Omit<RecordFileOptions, "cwd"> {
   clock?: Clock;
 }
 
-export async function readExtensionTrust(
-  extension: { id: string; digest: string },
-  { agentDir, ...options }: Omit<ExtensionTrustOptions, "ids">,
-): Promise<ExtensionTrustState> {
-  const stored = await store.read({ ...options, agentDir, cwd: agentDir });
-  return getTrustState(new Map(stored).get(extension.id), extension.digest);
-}
+export const readExtensionTrust = async (
+  extension: TrustSubject,
+  options: Omit<ExtensionTrustOptions, "ids">,
+): Promise<ExtensionTrustState> =>
+  getTrustState(findStoredTrust(await listExtensionTrust(options), extension), extension.digest);
 
-/** What is stored about every extension, by id. */
+/** What is stored about every extension. */
 export const listExtensionTrust = async ({
   agentDir,
   ...options
-}: Omit<ExtensionTrustOptions, "ids">): Promise<ReadonlyMap<string, StoredTrust>> =>
-  new Map(await store.read({ ...options, agentDir, cwd: agentDir }));
+}: Omit<ExtensionTrustOptions, "ids">): Promise<readonly TrustEntry[]> =>
+  await store.read({ ...options, agentDir, cwd: agentDir });
 
 /** For an extension that was removed: nothing about it stays but the ledger. */
-export async function forgetExtensionTrust(id: string, options: ExtensionTrustOptions): Promise<void> {
+export async function forgetExtensionTrust(place: TrustedPlace, options: ExtensionTrustOptions): Promise<void> {
   const { agentDir, ids, clock = systemClock, fileSystem } = options;
   const ports = { agentDir, ids, ...(fileSystem && { fileSystem }) };
-  const stored = (await listExtensionTrust(ports)).get(id);
-  if (!stored) return;
+  const entry = (await listExtensionTrust(ports)).find((each) => isAt(each, place));
+  if (!entry) return;
   const record: TrustRecord = {
     ts_ms: clock.now(),
-    extension_id: id,
+    extension_id: place.id,
     activated: false,
     reason: "removed",
     operator: "person",
-    previous_state: stored.state,
+    previous_state: entry[1].state,
     new_state: "pending",
   };
   await appendToLedger({ event: "extension_trust", ...record }, { ...ports, clock });
-  await store.change({ ...ports, cwd: agentDir }, (records) => records.filter(([other]) => other !== id));
+  await store.change({ ...ports, cwd: agentDir }, (entries) => entries.filter((each) => !isAt(each, place)));
 }
+
+const isAt = ([id, stored]: TrustEntry, place: TrustedPlace): boolean =>
+  id === place.id && stored.project === place.project;
 
 /**
  * Changes the state, and returns the new one. A change that changes nothing is not written down, such as a second kill. The
  * ledger is written first: a state whose change nobody can look up is not stored.
  */
 export async function writeExtensionTrust(
-  extension: { id: string; digest: string },
+  extension: TrustSubject,
   change: TrustChange,
   options: ExtensionTrustOptions,
 ): Promise<ExtensionTrustState> {
@@ -122,23 +147,28 @@ export async function writeExtensionTrust(
     new_state: after,
   };
   await appendToLedger({ event: "extension_trust", ...record }, { ...ports, clock });
-  await store.change({ ...ports, cwd: agentDir }, (records) => {
-    const all = new Map(records);
+  await store.change({ ...ports, cwd: agentDir }, (entries) => {
+    const { id, project, digest } = extension;
     // From what is stored by now: another process may have killed it meanwhile.
-    const state = changeTrust(getTrustState(all.get(extension.id), extension.digest), change);
-    return [...all.set(extension.id, { state, digest: extension.digest })];
+    const state = changeTrust(getTrustState(findStoredTrust(entries, extension), digest), change);
+    // Whoever turns it on again does so wherever it was killed.
+    const isRevived = (entry: TrustEntry) => entry[0] === id && entry[1].state === "killed" && state !== "killed";
+    const others = entries.filter((entry) => !isAt(entry, extension) && !isRevived(entry));
+    return [...others, [id, { state, project, digest }]];
   });
   return after;
 }
 
-/** By the id of the extension. A store that cannot be read trusts nothing. */
-const store = describeRecordFile("extension-trust.json", "extensions", (value): [string, StoredTrust][] =>
+/** A store that cannot be read trusts nothing. */
+const store = describeRecordFile("extension-trust.json", "extensions", (value): readonly TrustEntry[] =>
   Array.isArray(value) ? value.filter(isEntry) : [],
 );
 
-function isEntry(value: unknown): value is [string, StoredTrust] {
+function isEntry(value: unknown): value is TrustEntry {
   if (!Array.isArray(value) || value.length !== 2) return false;
   const [id, stored] = value as unknown[];
   if (typeof id !== "string" || !isRecord(stored)) return false;
-  return extensionTrustStates.some((state) => state === stored["state"]) && typeof stored["digest"] === "string";
+  const { state, project, digest } = stored;
+  const isState = extensionTrustStates.some((each) => each === state);
+  return isState && typeof digest === "string" && (project === undefined || typeof project === "string");
 }

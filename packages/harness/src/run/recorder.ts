@@ -35,6 +35,7 @@ export class Recorder {
   #logFailure: string | undefined;
   readonly #streamed = new StreamedCopy();
   #lastEntryId = "";
+  #onWritten: (message: AgentMessage) => void = () => {};
 
   constructor(host: RecorderHost) {
     this.#host = host;
@@ -74,8 +75,9 @@ export class Recorder {
     this.#totalTokens += tokens;
   }
 
-  /** Tells that the run begins. */
-  begin(): void {
+  /** Tells that the run begins. `onWritten` is called for each message that is in the log from now on. */
+  begin(onWritten: (message: AgentMessage) => void): void {
+    this.#onWritten = onWritten;
     const { session, publisher, clock, current, resumedFrom } = this.#host;
     const { model, thinkingLevel, tools } = current();
     publisher.engine({ type: "agent_start" });
@@ -180,7 +182,10 @@ export class Recorder {
   ): Promise<void> {
     try {
       this.#lastEntryId = await appended;
-      if (event.type === "message_end") this.#host.inbox.markSaid(event.message);
+      if (event.type === "message_end") {
+        this.#host.inbox.markSaid(event.message);
+        this.#onWritten(event.message);
+      }
     } catch (error) {
       this.#logFailure ??= getErrorMessage(error);
       throw error;

@@ -86,13 +86,10 @@ export class Run {
     const { recorder, spans, host } = this.#context;
     const cancelTimers = this.#setTimers();
     const lastPrompt = prompts.findLast(({ role }) => role === "user");
-    const stopListening = host.session.onAppend((entry) => {
-      // What extensions add follows the prompts of the user.
-      if (entry.type === "message" && entry.message === lastPrompt) onWritten();
-    });
     let end: RunEnd;
     try {
-      recorder.begin();
+      // What extensions add follows the prompts of the user.
+      recorder.begin((message) => message === lastPrompt && onWritten());
       if (host.extensions?.has("agent_start")) await host.extensions.emit({ type: "agent_start" });
       end = await this.#loop(prompts);
       // What could not be written was not said: the model must not be told of it later.
@@ -105,7 +102,6 @@ export class Run {
       recorder.endTurn(end);
     } finally {
       cancelTimers();
-      stopListening();
     }
     this.#isOver = true;
     if (host.extensions?.has("agent_end")) {

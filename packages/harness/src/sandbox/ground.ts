@@ -139,9 +139,9 @@ export class SandboxGround {
 
   /** After a command: sentences for the model about what was put right. */
   finish(): string[] {
+    if (--this.#running === 0) this.#cancelCheck?.();
     const notices = [...this.#notices, ...this.#check(true)];
     this.#notices = [];
-    if (--this.#running === 0) this.#cancelCheck?.();
     return notices;
   }
 

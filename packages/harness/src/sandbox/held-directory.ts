@@ -2,7 +2,7 @@
  * Acts in directories that commands change at the same time. Between a look and an act, a command can replace a directory by a
  * link to one outside; an open directory stays the one that was looked at.
  */
-import { closeSync, constants, openSync, readlinkSync } from "node:fs";
+import { chmodSync, closeSync, constants, openSync, readlinkSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { unlessUnseen } from "./look.ts";
 
@@ -23,4 +23,12 @@ export function inHeldDirectory<T>(path: string, act: (heldPath: string) => T): 
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** A command may have taken them away, so that nothing in the directory can be changed. */
+export function giveOwnerRights(directory: string): void {
+  unlessUnseen(() => {
+    const { mode } = statSync(directory);
+    if ((mode & 0o700) !== 0o700) chmodSync(directory, mode | 0o700);
+  });
 }

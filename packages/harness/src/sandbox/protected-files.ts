@@ -5,10 +5,11 @@
  */
 import { symlinkSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { isWithin } from "@tau/tools/platform";
+import { getErrorMessage } from "@tau/ai/internal";
+import { isWithin, systemCode } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
 import { findGitDirectories, followLink, type GitDirectories } from "./git-directories.ts";
-import { inHeldDirectory } from "./held-directory.ts";
+import { giveOwnerRights, inHeldDirectory } from "./held-directory.ts";
 import { findRealPath, listNames, lookAtPath } from "./look.ts";
 import { findLinkTargets, getState, isSameState, type NameState } from "./name-state.ts";
 import { protectedHomeNames, protectedNames } from "./protected-names.ts";
@@ -113,25 +114,27 @@ export class ProtectedFiles {
     const notices: string[] = [];
     const putAside = (path: string) => void notices.push(...this.#putAside(path));
     if (isEnd) this.#adoptRepositories(putAside);
-    for (const path of this.#takeChangedNames()) this.#compare(path, putAside);
+    for (const path of this.#takeChangedNames()) notices.push(...this.#compare(path, putAside));
     if (!this.#isBare && isGitDirectory(this.#options.workspace)) putAside(join(this.#options.workspace, "HEAD"));
     if (this.#isGitNew()) this.#adoptGit(putAside);
     for (const config of this.#configs) {
-      const keys = config.check(this.#options.setAside);
+      const keys = config.check(putAside);
       if (keys.length > 0) notices.push(describeUndone(this.#getName(config.path), keys));
     }
     return notices;
   }
 
-  #compare(path: string, putAside: (path: string) => void): void {
+  /** Sentences about links that could not be put back. */
+  #compare(path: string, putAside: (path: string) => void): string[] {
     const before = this.#states.get(path) ?? { kind: "missing" };
     const now = getState(path);
     const isAdopted = path === this.#dotGit && before.kind === "missing";
-    if (isAdopted || isSameState(before, now)) return;
-    if (this.#parents.has(path) ? before.kind !== "link" && now.kind !== "link" : before.kind === "present") return;
+    if (isAdopted || isSameState(before, now)) return [];
+    if (this.#parents.has(path) ? before.kind !== "link" && now.kind !== "link" : before.kind === "present") return [];
     if (now.kind !== "missing") putAside(path);
-    if (before.kind !== "link" || getState(path).kind !== "missing") return;
-    inHeldDirectory(this.#toRealParent(path), (held) => symlinkSync(before.target, held));
+    if (before.kind !== "link" || getState(path).kind !== "missing") return [];
+    const failure = inHeldDirectory(this.#toRealParent(path), (held) => tryToLink(before.target, held));
+    return failure === undefined ? [] : [describeLostLink(this.#getName(path), before.target, failure)];
   }
 
   /** Nothing for what a link shows from elsewhere: commands could not put it there. */
@@ -276,6 +279,21 @@ function isGitDirectory(directory: string): boolean {
   const has = (name: string) => lookAtPath(join(directory, name)) !== undefined;
   return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
 }
+
+/** Why the link could not be made. */
+function tryToLink(target: string, path: string): string | undefined {
+  try {
+    giveOwnerRights(dirname(path));
+    symlinkSync(target, path);
+    return undefined;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return getErrorMessage(error);
+  }
+}
+
+const describeLostLink = (name: string, target: string, reason: string): string =>
+  `[The command removed ${name}, a link to ${target}, and the sandbox could not put it back (${reason}). Tell the user.]`;
 
 function describeSetAside(name: string, outcome: SetAsideOutcome): string {
   const what = `[The sandbox protects ${name}: programs outside would run it.`;

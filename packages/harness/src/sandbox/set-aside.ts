@@ -1,10 +1,10 @@
 /** Takes files of a command out of the workspace, and keeps them where a person can look at them. */
-import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { cpSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "@tau/tools/platform";
 import { getErrorMessage } from "@tau/ai/internal";
-import { inHeldDirectory } from "./held-directory.ts";
-import { listNames, lookAtPath, unlessUnseen } from "./look.ts";
+import { giveOwnerRights, inHeldDirectory } from "./held-directory.ts";
+import { listNames, lookAtPath } from "./look.ts";
 
 export type SetAsideOutcome =
   /** Where it is now. */
@@ -35,18 +35,15 @@ function take(path: string, target: string, isOpened = false): SetAsideOutcome {
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     if (isOpened || systemCode(error) !== "EACCES") return remove(path, getErrorMessage(error));
-    openUp(dirname(path));
+    giveOwnerRights(dirname(path));
     openAll(path);
     return take(path, target, true);
   }
 }
 
-/** Gives the owner all rights to a directory. A command may have taken them away, so that it cannot be moved. */
-const openUp = (directory: string) => void unlessUnseen(() => chmodSync(directory, statSync(directory).mode | 0o700));
-
 function openAll(path: string): void {
   if (!lookAtPath(path)?.isDirectory()) return;
-  openUp(path);
+  giveOwnerRights(path);
   for (const name of listNames(path)) openAll(join(path, name));
 }
 

@@ -1,10 +1,11 @@
 /** One configuration file of git: commands may change some of its keys, and every other change is undone. */
 import { renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { systemCode } from "@tau/tools/platform";
 import { judgeConfig } from "./git-config.ts";
-import { inHeldDirectory } from "./held-directory.ts";
+import { giveOwnerRights, inHeldDirectory } from "./held-directory.ts";
 import { recentMs } from "./directory-stamps.ts";
-import { lookAtPath, readText } from "./look.ts";
-import type { SetAside } from "./set-aside.ts";
+import { lookAtPath, readText, unlessUnseen } from "./look.ts";
 
 /** Whether commands may have made what is at a path. */
 type IsPlanted = (path: string) => boolean;
@@ -39,35 +40,45 @@ export class WatchedConfig {
     this.#stamp = stats && Date.now() - stats.ctimeMs <= recentMs ? "" : stamp;
   }
 
-  /** The keys whose changes were undone. */
-  check(setAside: SetAside): readonly string[] {
+  /** The keys whose changes were undone. `putAside` takes the whole file away, and tells about it. */
+  check(putAside: (path: string) => void): readonly string[] {
     // Nearly always. A directory that was replaced has another file in it.
     if (getStamp(lookAtPath(this.path)) === this.#stamp) return [];
-    return inHeldDirectory(this.path, (held) => this.#checkHeld(held, setAside)) ?? [];
+    return inHeldDirectory(this.path, (held) => this.#checkHeld(held, putAside)) ?? [];
   }
 
-  #checkHeld(held: string, setAside: SetAside): readonly string[] {
+  #checkHeld(held: string, putAside: (path: string) => void): readonly string[] {
+    giveOwnerRights(dirname(held));
     const text = readText(held);
     // A link, a directory or a file that is too large to be read is never what git writes.
-    const isStrange = text === undefined && lookAtPath(held) !== undefined;
-    if (isStrange) setAside(this.path);
+    if (text === undefined && lookAtPath(held) !== undefined) putAside(this.path);
     const verdict = judgeConfig(this.#text, text, this.#isPlanted);
     // Only what was judged is remembered: a job may have changed the file again by now. So it is judged once more.
     this.#stamp = "";
     this.#text = verdict.kind === "undone" ? verdict.text : text;
-    if (verdict.kind !== "undone") return isStrange ? ["(all)"] : [];
-    write(held, verdict.text);
-    return verdict.keys;
+    if (verdict.kind !== "undone") return [];
+    if (tryToWrite(held, verdict.text)) return verdict.keys;
+    putAside(this.path);
+    return [];
   }
 }
 
-/** As a whole: git may read it at any time. */
-function write(path: string, text: string | undefined): void {
-  if (text === undefined) return rmSync(path, { force: true });
+/** As a whole: git may read it at any time. False if the system does not let us. */
+function tryToWrite(path: string, text: string | undefined): boolean {
   const draft = `${path}.tau-${process.pid}`;
-  rmSync(draft, { force: true });
-  writeFileSync(draft, text, { flag: "wx", mode: 0o644 });
-  renameSync(draft, path);
+  try {
+    if (text === undefined) rmSync(path, { recursive: true, force: true });
+    else {
+      rmSync(draft, { recursive: true, force: true });
+      writeFileSync(draft, text, { flag: "wx", mode: 0o644 });
+      renameSync(draft, path);
+    }
+    return true;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    unlessUnseen(() => rmSync(draft, { recursive: true, force: true }));
+    return false;
+  }
 }
 
 /** Different whenever the file was changed or replaced, unless that happened right after another change. */

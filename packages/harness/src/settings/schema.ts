@@ -267,17 +267,17 @@ export const settingsTable = group("The settings of tau.", {
   }),
   shellPath: setting(program, {
     default: undefined,
-    description: "The shell that runs commands. Default: bash, or sh if there is no bash.",
+    description: "The shell that runs the commands of a new session. Default: bash, or sh if there is no bash.",
     project: "when trusted",
   }),
   shellCommandPrefix: setting(nonEmptyText, {
     default: undefined,
-    description: "Text to put before every command.",
+    description: "Text to put before every command of a new session.",
     project: "when trusted",
   }),
   shellEnv: mapSetting(
     setting(text, { default: undefined, description: "The value of one variable.", project: "when trusted" }),
-    { by: "name", description: "Environment variables of every command.", project: "when trusted" },
+    { by: "name", description: "Environment variables of every command of a new session.", project: "when trusted" },
   ),
   extensions: setting(paths, {
     default: [],

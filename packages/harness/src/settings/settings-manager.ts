@@ -68,6 +68,8 @@ const noFiles: States = { global: noFile, pi: noFile, project: noFile };
 
 interface ReadOptions {
   isPatient: boolean;
+  /** Whether trust in the project is left as it is. Default false. */
+  keepsTrust?: boolean;
   /** Default: as it is now. */
   wasTrusted?: boolean;
 }
@@ -243,7 +245,8 @@ export class SettingsManager {
         source.rewrite(async (text) => {
           if (text.trim() !== "") await refuseDamaged(source.file, text);
           if (typeof changes !== "function") return await editText(text, changes);
-          await this.#read({ isPatient: false });
+          // Among the files of the project is the lease now, so they are not those that the user trusted.
+          await this.#read({ isPatient: false, keepsTrust: true });
           const current = changes();
           check(current);
           return await editText(text, current);
@@ -293,14 +296,14 @@ export class SettingsManager {
   }
 
   /** Reads the files. If it is patient, a file that may be half saved is left as it was and read again later. */
-  async #read({ isPatient, wasTrusted = this.#isProjectTrusted }: ReadOptions): Promise<void> {
+  async #read({ isPatient, keepsTrust = false, wasTrusted = this.#isProjectTrusted }: ReadOptions): Promise<void> {
     this.#cancelSecondRead();
     const { sources, clock } = this.#parts;
     const states = { ...this.#states };
     let isComplete = true;
     const contents = await readSources(sources);
     // Not before: what was read has to be what the user trusted.
-    if (this.#checkTrust) this.#isProjectTrusted = await this.#checkTrust();
+    if (this.#checkTrust && !keepsTrust) this.#isProjectTrusted = await this.#checkTrust();
     const isProjectTrusted = this.#isProjectTrusted;
     for (const layer of settingsLayers) {
       const [before, content] = [states[layer], contents[layer]];

@@ -1,11 +1,12 @@
 /** What isolated extensions can do, when their processes run, and when they are turned off. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { createFiles } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createEventBus } from "../../src/extensions/create-api.ts";
 import { createHostcallJudge, loadIsolated } from "../../src/extensions/isolated/index.ts";
 import { noUi } from "../../src/extensions/ui.ts";
 import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
@@ -141,8 +142,12 @@ describe.runIf(isWalled)("an isolated extension", () => {
     const place = createPlace();
     const { ports } = await createPorts({ place });
     const source = createSource(place, toolCode(`return "";`));
-    const work = loadIsolated(source, { ...ports, cwd: "/" });
-    await expect(work).rejects.toThrow(/not trusted and needs the sandbox.*root of the file system/);
+    const loadThere = () => loadIsolated(source, { ...ports, cwd: "/" });
+    await expect(loadThere()).rejects.toThrow(/not trusted and needs the sandbox.*root of the file system/);
+    // Also one that is remembered.
+    await (await loadIsolated(source, ports)).close();
+    await expect(loadThere()).rejects.toThrow(/not trusted and needs the sandbox.*root of the file system/);
+    expect(await readExtensionTrust(source, { agentDir: place.agentDir })).toBe("pending");
   });
 
   test("registers a tool later", async () => {
@@ -169,6 +174,41 @@ describe.runIf(isWalled)("an isolated extension", () => {
     const denied = await load(code, { policy: { ...openPolicy, perExtension: { guest: { deny: ["write"] } } } });
     await expect(callTool(denied, "go")).rejects.toThrow(/Capability 'write' denied/);
     expect(denied.denied()).toEqual(["write:capability:extension_deny"]);
+  });
+
+  test("removes and moves no link, and nothing that one leads to", async () => {
+    const place = createPlace();
+    writeFileSync(join(place.cwd, "kept.txt"), "text");
+    mkdirSync(join(place.cwd, "empty"));
+    symlinkSync("kept.txt", join(place.cwd, "link"));
+    symlinkSync("empty", join(place.cwd, "directory"));
+    const code = toolCode(
+      `const said = []; const attempt = (work) => { try { work(); said.push("done"); } catch (error) { said.push(error.message); } };
+      attempt(() => fs.unlinkSync(ctx.cwd + "/link")); attempt(() => fs.rmSync(ctx.cwd + "/link", { force: true }));
+      attempt(() => fs.renameSync(ctx.cwd + "/link", ctx.cwd + "/moved")); attempt(() => fs.rmdirSync(ctx.cwd + "/directory/"));
+      return said;`,
+      `import fs from "node:fs";`,
+    );
+    const said = JSON.parse(await callTool(await load(code, { place }), "go")) as string[];
+    expect(said).toEqual(Array.from({ length: 4 }, () => expect.stringContaining("a link needs trust")));
+    expect(readdirSync(place.cwd).sort()).toEqual(["directory", "empty", "kept.txt", "link"]);
+  });
+
+  test("hears nothing of what is no data on a shared channel, and disturbs nobody there", async () => {
+    const events = createEventBus();
+    const heard: unknown[] = [];
+    const host = await load(
+      `export default (tau) => { tau.events.on("news", () => {}); tau.registerTool({ name: "go", label: "l", description: "d",
+      parameters: { type: "object" }, execute: async () => ({ content: [{ type: "text", text: "fine" }] }) }); }`,
+      { ports: { events } },
+    );
+    expect(await callTool(host, "go")).toBe("fine");
+    events.on("news", (data) => heard.push(data));
+    events.emit("news", 1n);
+    expect(heard).toEqual([1n]);
+    await expect
+      .poll(() => host.problems.map(({ message }) => message).join())
+      .toContain('Its listener to "news" failed');
   });
 
   test("does not see the workspace if it may not read", async () => {

@@ -133,7 +133,7 @@ export async function createPorts(options: HostOptions = {}) {
     isSandboxed: async () => true,
     getNetwork: () => "none",
     getTaint: async () => undefined,
-    getShell: () => undefined,
+    shell: undefined,
   });
   const remembered = { covers: async () => false, add: async () => {} };
   const judgeParts = {

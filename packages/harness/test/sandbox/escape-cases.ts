@@ -293,6 +293,12 @@ const withoutRights: EscapeCase[] = [
   attack: `mkdir $(dirname ${file}); echo EVIL >${file}; chmod ${mode} $(dirname ${file})`,
   escaped: `grep -q EVIL $P/ws/${file}`,
 }));
+for (const mode of ["555", "000"])
+  withoutRights.push({
+    name: `protected: .git/config, in a directory with the rights ${mode}`,
+    attack: `git config core.fsmonitor EVIL; chmod ${mode} .git`,
+    escaped: "chmod 755 $P/ws/.git; grep -q EVIL $P/ws/.git/config",
+  });
 
 const secretFiles = [
   "home/.aws/credentials",

@@ -68,7 +68,7 @@ const disconnectedError = (): GatewayClientError =>
 export class GatewayClient {
   readonly #options: Required<Omit<GatewayClientOptions, "key" | "scopes" | "abilities">>;
   readonly #greeting: Pick<ConnectParams, "client" | "scopes" | "abilities">;
-  readonly #key: Promise<CryptoKey>;
+  readonly #key: CryptoKey | string;
   readonly #calls = new Calls();
   readonly #sessions = new Map<string, RemoteSession>();
   readonly #states = new Signal<ClientState>();
@@ -93,7 +93,7 @@ export class GatewayClient {
       url: toSocketUrl(options.url),
     };
     this.#greeting = { client: this.#options.client, ...(scopes && { scopes }), ...(abilities && { abilities }) };
-    this.#key = typeof key === "string" ? importToken(key) : Promise.resolve(key);
+    this.#key = key;
   }
 
   get state(): ClientState {
@@ -209,28 +209,30 @@ export class GatewayClient {
   }
 
   async #openSocket(): Promise<void> {
-    const key = await this.#key;
-    // `close` or another try came first.
-    if (this.#state.kind !== "connecting" || this.#connection) return;
     const { url, createSocket, deviceId, clock } = this.#options;
-    let socket: ClientSocket;
+    // `close` or another try came first.
+    const isOver = () => this.#state.kind !== "connecting" || this.#connection !== undefined;
     try {
-      socket = createSocket(url);
+      const key = typeof this.#key === "string" ? await importToken(this.#key) : this.#key;
+      if (isOver()) return;
+      this.#connection = new Connection(
+        { socket: createSocket(url), deviceId, key, greeting: this.#greeting, clock },
+        {
+          onOpen: (hello) => this.#takeHello(hello),
+          onFrame: (frame) => this.#take(frame),
+          onLost: (error) => this.#takeLoss(error),
+        },
+      );
     } catch (error) {
+      if (isOver()) return;
       const message = `The gateway ${url} cannot be connected to: ${error instanceof Error ? error.message : String(error)}`;
-      return this.#set({
-        kind: "refused",
-        reason: new GatewayClientError({ code: "unreachable", message, retryable: false }, { cause: error }),
-      });
+      this.#refuse(new GatewayClientError({ code: "unreachable", message, retryable: false }, { cause: error }));
     }
-    this.#connection = new Connection(
-      { socket, deviceId, key, greeting: this.#greeting, clock },
-      {
-        onOpen: (hello) => this.#takeHello(hello),
-        onFrame: (frame) => this.#take(frame),
-        onLost: (error) => this.#takeLoss(error),
-      },
-    );
+  }
+
+  #refuse(reason: GatewayClientError): void {
+    this.#calls.failAll(reason);
+    this.#set({ kind: "refused", reason });
   }
 
   #takeHello(hello: HelloData): void {
@@ -246,10 +248,7 @@ export class GatewayClient {
     this.#connection = undefined;
     const { clock, random } = this.#options;
     for (const session of this.#sessions.values()) session.suspend();
-    if (!error.retryable) {
-      this.#calls.failAll(error);
-      return this.#set({ kind: "refused", reason: error });
-    }
+    if (!error.retryable) return this.#refuse(error);
     this.#calls.suspend(disconnectedError());
     const wasStable = this.#openedAt !== undefined && clock.monotonic() - this.#openedAt >= stableMs;
     this.#failures = wasStable ? 1 : this.#failures + 1;

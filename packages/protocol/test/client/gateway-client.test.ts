@@ -127,6 +127,25 @@ test("a device that is not known is refused, and what waits is told so", async (
   await until(setup, () => client.state.kind === "open");
 });
 
+test.each<[string, Partial<GatewayClientOptions>]>([
+  ["a token that cannot be used", { key: "" }],
+  [
+    "a socket that cannot be created",
+    {
+      createSocket: () => {
+        throw new Error("No sockets here.");
+      },
+    },
+  ],
+])("%s refuses the client, and what waits is told so", async (_name, options) => {
+  const { client } = setUp(options);
+  const connected = client.connect();
+  const answer = client.call("health");
+  await expect(connected).rejects.toMatchObject({ code: "unreachable", retryable: false });
+  await expect(answer).rejects.toMatchObject({ code: "unreachable" });
+  expect(client.state.kind).toBe("refused");
+});
+
 test("a gateway that asks for patience gets it", async () => {
   const setup = setUp();
   const { server, clock, client } = setup;

@@ -13,9 +13,11 @@ const maxInlineMarks = 500;
 /** How often each character may be read on average. */
 const maxReads = 64;
 
+const withPlainLineEnds = (source: string): string => source.replaceAll(/\r\n?/g, "\n");
+
 /** The blocks of a text, in which HTML is text. A text that exceeds a limit is a single block of code. */
 export function lexMarkdown(source: string): MarkdownToken[] {
-  const text = source.replaceAll(/\r\n?/g, "\n");
+  const text = withPlainLineEnds(source);
   const unparsed: MarkdownToken[] = [{ type: "code", raw: text, lang: "markdown", text }];
   if (text.split(/\n[ \t]*\n/).some((part) => part.length > maxCharsBetweenBlankLines)) return unparsed;
   try {
@@ -28,17 +30,19 @@ export function lexMarkdown(source: string): MarkdownToken[] {
 
 /**
  * The blocks of a text that grows. Only its end is read again: what was added can change the last block, and whether the
- * one before it is over. Blocks that did not change are the same objects.
+ * one before it is over; there may be blank lines between them. Blocks that did not change are the same objects.
  */
 export class GrowingMarkdown {
   #text = "";
   #tokens: readonly MarkdownToken[] = [];
 
-  update(text: string): readonly MarkdownToken[] {
+  update(source: string): readonly MarkdownToken[] {
+    const text = withPlainLineEnds(source);
     if (text === this.#text) return this.#tokens;
-    const kept = text.startsWith(this.#text) ? this.#tokens.slice(0, -2) : [];
-    const length = kept.reduce((sum, { raw }) => sum + raw.length, 0);
-    this.#tokens = [...kept, ...lexMarkdown(text.slice(length))];
+    const kept = text.startsWith(this.#text) ? this.#tokens.slice(0, -3) : [];
+    const start = kept.map(({ raw }) => raw).join("");
+    // `marked` leaves out some blanks, after which nobody knows where a block ends.
+    this.#tokens = text.startsWith(start) ? [...kept, ...lexMarkdown(text.slice(start.length))] : lexMarkdown(text);
     this.#text = text;
     return this.#tokens;
   }
@@ -91,8 +95,13 @@ class LimitedLexer extends Lexer {
   }
 }
 
-/** Finds no HTML, so that tags are shown, and Markdown between them is parsed. */
+/**
+ * Finds no HTML, so that tags are shown, and Markdown between them is parsed. Finds no definitions of links either: they change
+ * what other blocks are, and `marked` drops the second one with a name.
+ */
 class TextOnlyTokenizer extends Tokenizer {
+  override def(): undefined {}
+
   override html(): undefined {}
 
   override tag(): undefined {}

@@ -51,11 +51,10 @@ function drawToken(token: MarkdownToken, isInLink: boolean): ComponentChildren {
       return drawTable(token);
     case "hr":
       return <hr />;
-    case "def":
-      // Shown, because nothing that was written may be hidden.
-      return <p>{token.raw.trim()}</p>;
     case "text":
       return token.tokens ? drawAll(token.tokens, isInLink) : token.raw;
+    // The lexer finds none of these.
+    case "def":
     case "html":
       return token.raw;
     case "escape":

@@ -1,4 +1,5 @@
 /** `/queue` and `/approve`: what waits for the run, and what waits for the user. */
+import type { QueuedSummary } from "@tau/protocol";
 import { toPlainLine, toVisibleText } from "@tau/tui";
 import { getShownText } from "../blocks/user-message.ts";
 import type { Interface } from "../interface.ts";
@@ -8,6 +9,7 @@ export async function editQueue(ui: Interface): Promise<void> {
   const queued = [...steering, ...followUps].map(({ id, content }, index) => ({
     id,
     text: getShownText(content as Parameters<typeof getShownText>[0]),
+    typed: getTypedText(content),
     when: index < steering.length ? "as soon as possible" : "after the run",
   }));
   if (queued.length === 0) return ui.say("Nothing is queued.");
@@ -25,9 +27,22 @@ export async function editQueue(ui: Interface): Promise<void> {
   ]);
   if (act === "remove") await ui.client.execute({ type: "remove_queued", id: message.id });
   if (act !== "edit") return;
-  const text = await ui.ask("Message", { initial: message.text });
-  if (text !== undefined && text.trim() !== "")
+  const text = await ui.edit("Message", message.typed);
+  if (text === undefined || text.trim() === "") return;
+  try {
     await ui.client.execute({ type: "edit_queued", id: message.id, message: text });
+  } catch (error) {
+    // The message may have been sent as it was.
+    ui.setEditorText(text);
+    throw error;
+  }
+}
+
+/** Mentioned files come after it. They are read again, and images stay. */
+function getTypedText(content: QueuedSummary["content"]): string {
+  if (typeof content === "string") return content;
+  const block = content.find(({ type }) => type === "text");
+  return block?.type === "text" ? block.text : "";
 }
 
 export async function answerQuestions(ui: Interface): Promise<void> {

@@ -1,4 +1,16 @@
-import { type Component, Container, Input, Spacer, Text, type Theme } from "@tau/tui";
+/** Questions that are answered with a text. */
+import {
+  type Component,
+  Container,
+  type Focusable,
+  getEditorTheme,
+  Input,
+  Spacer,
+  Text,
+  type Theme,
+  type TUI,
+} from "@tau/tui";
+import { TextEditor } from "./text-editor.ts";
 
 export interface AskTextOptions {
   question: string;
@@ -10,34 +22,51 @@ export interface AskTextOptions {
 }
 
 /** Calls `finish` with what was typed; with undefined if the user gave up. */
-export function createAskText(options: AskTextOptions, finish: (text: string | undefined) => void): Component {
-  const dialog = new AskText(options);
-  dialog.input.onSubmit = finish;
-  dialog.input.onEscape = () => finish(undefined);
-  return dialog;
+export function createAskText(
+  { question, theme, hidden = false, initial = "" }: AskTextOptions,
+  finish: (text: string | undefined) => void,
+): Component {
+  const input = hidden ? new HiddenInput() : new Input();
+  // Unlike setting the value, this leaves the cursor at its end.
+  if (initial !== "") input.handleInput(`\x1b[200~${initial}\x1b[201~`);
+  input.onSubmit = finish;
+  input.onEscape = () => finish(undefined);
+  return new AskText(question, theme, input);
 }
 
-class AskText extends Container {
-  readonly input: Input;
+/** The same for a text that may have several lines. */
+export function createEditText(
+  { question, theme, tui, initial = "" }: Omit<AskTextOptions, "hidden"> & { tui: TUI },
+  finish: (text: string | undefined) => void,
+): Component {
+  const editor = new TextEditor(tui, getEditorTheme(theme));
+  editor.setText(initial);
+  editor.onSubmit = finish;
+  editor.onCancel = () => finish(undefined);
+  return new AskText(question, theme, editor);
+}
 
-  constructor({ question, theme, hidden = false, initial = "" }: AskTextOptions) {
+type Field = Component & Focusable & Required<Pick<Component, "handleInput">>;
+
+class AskText extends Container implements Focusable {
+  readonly #field: Field;
+
+  constructor(question: string, theme: Theme, field: Field) {
     super();
-    this.input = hidden ? new HiddenInput() : new Input();
-    // Unlike setting the value, this leaves the cursor at its end.
-    if (initial !== "") this.input.handleInput(`\x1b[200~${initial}\x1b[201~`);
-    this.children = [new Spacer(1), new Text(theme.fg("accent", question), 1, 0), this.input];
+    this.#field = field;
+    this.children = [new Spacer(1), new Text(theme.fg("accent", question), 1, 0), field];
   }
 
   get focused(): boolean {
-    return this.input.focused;
+    return this.#field.focused;
   }
 
   set focused(focused: boolean) {
-    this.input.focused = focused;
+    this.#field.focused = focused;
   }
 
   handleInput(data: string): void {
-    this.input.handleInput(data);
+    this.#field.handleInput(data);
   }
 }
 

@@ -3,10 +3,8 @@ import type { DialogOptions } from "@tau/harness/extensions";
 import {
   type Component,
   Container,
-  Editor,
   type Focusable,
   getEditorTheme,
-  getKeybindings,
   getSelectListTheme,
   Input,
   isFocusable,
@@ -17,6 +15,7 @@ import {
   type TUI,
 } from "@tau/tui";
 import type { DialogStack } from "../dialog-stack.ts";
+import { TextEditor } from "../dialogs/text-editor.ts";
 import { LiveLines } from "../live-lines.ts";
 import { toStyledLine, toStyledText } from "./safe-text.ts";
 
@@ -149,15 +148,5 @@ class Dialog extends Container implements Focusable {
 
   handleInput(data: string): void {
     this.#body.handleInput?.(data);
-  }
-}
-
-/** Enter takes the text, as in the editor of prompts. */
-class TextEditor extends Editor {
-  onCancel?: () => void;
-
-  override handleInput(data: string): void {
-    if (getKeybindings().matches(data, "tui.select.cancel")) this.onCancel?.();
-    else super.handleInput(data);
   }
 }

@@ -7,6 +7,7 @@ import { type ManifestCacheOptions, readManifest, writeManifest } from "./manife
 import type { Manifest } from "./manifest.ts";
 import type { HostcallJudge, IsolatedPorts } from "./ports.ts";
 import { getOwnCode } from "./room-facts.ts";
+import { findWall } from "./start-process.ts";
 import { Supervisor } from "./supervisor.ts";
 
 /** What one extension may tell the user in a session. */
@@ -17,6 +18,9 @@ const maxProblems = 50;
  * by its content, so that its process is started only when it is first called.
  */
 export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts): Promise<Extension> {
+  const wall = await findWall(ports.cwd);
+  if ("reason" in wall)
+    throw new Error(`It is not trusted and needs the sandbox, which does not work here. ${wall.reason}`);
   const registrations = createRegistrations();
   const reported = new Set<string>();
   const report = (message: string) => {
@@ -53,7 +57,7 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
     createJudge: (extension) => countQuestions(ports.createJudge(extension), waits),
     report: ({ message }) => report(message),
   };
-  const supervisor = new Supervisor({ source, ports: ownPorts, onManifest, onKilled }, remembered);
+  const supervisor = new Supervisor({ source, wall, ports: ownPorts, onManifest, onKilled }, remembered);
   if (remembered) fill(remembered);
   else await learn(supervisor, cache);
   return {

@@ -12,7 +12,7 @@ import type { IsolatedPorts } from "./ports.ts";
 import { ProcessLink } from "./process-link.ts";
 import { findRoomFacts } from "./room-facts.ts";
 import { temporaryDirectory } from "./room.ts";
-import { findWall, startProcess, type StartedProcess } from "./start-process.ts";
+import { startProcess, type StartedProcess, type WallPrograms } from "./start-process.ts";
 import { Throttle } from "./throttle.ts";
 
 export interface OpenProcess {
@@ -25,6 +25,7 @@ export interface OpenProcess {
 
 export interface OpenOptions {
   source: ExtensionSource;
+  wall: WallPrograms;
   ports: IsolatedPorts;
   server: HostcallServer;
   /** Also when it registers something later. */
@@ -42,12 +43,9 @@ const countWrittenEveryMs = 1_000;
 /** How often it may register something else; the tools of the session are put together again each time. */
 const maxRegistered = 100;
 
-/** Rejects with a sentence, also where there is no sandbox. */
+/** Rejects with a sentence. */
 export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
-  const { source, ports, server, onManifest, report, signal } = options;
-  const wall = await findWall(ports.cwd);
-  if ("reason" in wall)
-    throw new Error(`It is not trusted and needs the sandbox, which does not work here. ${wall.reason}`);
+  const { source, wall, ports, server, onManifest, report, signal } = options;
   const policy = ports.getPolicy();
   const mayRead = evaluateFor("read", source.name, policy).decision === "allow";
   const { agentDir, home, cwd, program } = ports;

@@ -74,4 +74,32 @@ describe("StreamBatch", () => {
     batch.flush();
     expect(listener.items).toHaveLength(1);
   });
+
+  test("an event that is too large for a message is left out, and the next one brings the whole message", async () => {
+    const clock = createFakeClock();
+    const batch = new StreamBatch(clock);
+    const listener = createListener();
+    batch.listen(listener, ["message_update"]);
+    batch.push(update("a", "a"));
+    // Three bytes for each.
+    batch.push(update("€".repeat(11 * 1024 * 1024), "a€"));
+    await clock.advance(16);
+    batch.push(update("b", "a€b"));
+    await clock.advance(16);
+    expect(listener.items).toEqual([whole("a", "a"), whole("b", "a€b")]);
+  });
+
+  test("events that are too large together arrive one by one", () => {
+    const batch = new StreamBatch(createFakeClock());
+    const frames: Buffer[] = [];
+    batch.listen({ write: (frame) => void frames.push(frame) }, ["tool_execution_update"]);
+    const partialResult = "x".repeat(17 * 1024 * 1024);
+    for (const toolCallId of ["one", "two"])
+      batch.push({ type: "tool_execution_update", toolCallId, partialResult } as unknown as ExtensionEvent);
+    batch.flush();
+    expect(frames.map((frame) => /"toolCallId":"(\w+)"/.exec(frame.toString("latin1", 0, 200))?.[1])).toEqual([
+      "one",
+      "two",
+    ]);
+  });
 });

@@ -5,7 +5,7 @@
 import type { Clock } from "@tau/ai";
 import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
 import { toCrossingEvent } from "./changeable-fields.ts";
-import { encodeText } from "./frames.ts";
+import { encodeText, maxFrameBytes } from "./frames.ts";
 
 /** Events that come often, and whose handlers answer nothing. */
 export const streamedEvents: ReadonlySet<ExtensionEventName> = new Set([
@@ -99,10 +99,16 @@ class Channel {
 
   flush(): void {
     this.#endDeltas();
-    if (this.#items.length === 0) return;
-    const frame = toFrame(this.#items);
+    const items = this.#items;
+    if (items.length === 0) return;
     this.#items = [];
-    for (const listener of this.#listeners) listener.write(frame);
+    const together = toFrame(items);
+    const frames = together ? [together] : items.map((item) => toFrame([item]));
+    for (const frame of frames) {
+      // What is left out may be a message, which the next step then brings as a whole.
+      if (!frame) this.#knowsMessage = false;
+      else for (const listener of this.#listeners) listener.write(frame);
+    }
   }
 
   #pushStep(event: MessageUpdate): void {
@@ -146,4 +152,10 @@ function toWhole(event: ExtensionEvent): string {
   return JSON.stringify({ step, message: event.message });
 }
 
-const toFrame = (items: readonly string[]): Buffer => encodeText(`{"type":"stream","items":[${items.join(",")}]}`);
+/** Undefined if they are too large for one message. */
+function toFrame(items: readonly string[]): Buffer | undefined {
+  const characters = items.reduce((sum, item) => sum + item.length, 0);
+  if (characters > maxFrameBytes) return undefined;
+  const json = `{"type":"stream","items":[${items.join(",")}]}`;
+  return Buffer.byteLength(json) > maxFrameBytes ? undefined : encodeText(json);
+}

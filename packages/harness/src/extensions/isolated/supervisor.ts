@@ -11,10 +11,12 @@ import { openProcess, type OpenProcess } from "./open-process.ts";
 import type { IsolatedPorts } from "./ports.ts";
 import type { CallAnswer, CallOptions } from "./process-link.ts";
 import { QuotaMeter } from "./quota.ts";
+import type { WallPrograms } from "./start-process.ts";
 import { streamedEvents } from "./stream-batch.ts";
 
 export interface SupervisorParts {
   source: ExtensionSource;
+  wall: WallPrograms;
   ports: IsolatedPorts;
   onManifest: (manifest: Manifest) => void;
   /** It was turned off, and will not run again. */
@@ -126,7 +128,7 @@ export class Supervisor {
   }
 
   async #start(signal: AbortSignal): Promise<OpenProcess> {
-    const { ports, source, onManifest } = this.#parts;
+    const { ports, source, wall, onManifest } = this.#parts;
     // The process may start long after the extensions were found.
     if (source.isUnchanged?.() === false) {
       this.#state = { kind: "over", reason: "Its files have changed, so it does not run until it is looked at again." };
@@ -135,6 +137,7 @@ export class Supervisor {
     try {
       const process = await openProcess({
         source,
+        wall,
         ports,
         server: this.#server,
         onManifest: (manifest) => {
@@ -221,7 +224,7 @@ export class Supervisor {
     this.#report(`It was turned off: ${message} "tau extensions revive ${source.name}" turns it on again.`);
     try {
       const change = { to: "killed", operator: rule, reason: message } as const;
-      await writeExtensionTrust({ id: source.id, digest: source.digest }, change, { agentDir, ids, clock });
+      await writeExtensionTrust(source, change, { agentDir, ids, clock });
     } catch (error) {
       this.#report(`That it is turned off could not be written down: ${getErrorMessage(error)}`);
     }

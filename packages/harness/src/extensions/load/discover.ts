@@ -1,6 +1,7 @@
 /** Finds all extensions of a session, without loading any. */
 import { join, resolve } from "node:path";
 import { createPathFilter, type PathFilter } from "../../resources/path-filter.ts";
+import { getOwner } from "../../packages/install-location.ts";
 import type { SourceInfo } from "../api.ts";
 import type { ExtensionOrigin, ExtensionProblem, ExtensionSource } from "../extension.ts";
 import { digestDirectory, digestFile } from "./digest.ts";
@@ -43,6 +44,8 @@ interface Place {
   readonly scope: SourceInfo["scope"];
   readonly source: string;
   readonly package?: Omit<PackageExtensions, "scope">;
+  /** See `ExtensionSource.project`. */
+  readonly project?: string | undefined;
 }
 
 /**
@@ -94,7 +97,8 @@ export async function discoverExtensions(
       add(leaveOut(findNamed(root, cwd, installed), filter), { origin: scope, scope, source: "local" });
     }
     for (const one of options.packages.filter((candidate) => candidate.scope === scope)) {
-      const place = { origin: "package", scope, source: one.source, package: one } as const;
+      const owner = getOwner(scope, cwd);
+      const place = { origin: "package", scope, source: one.source, package: one, project: owner } as const;
       for (const path of one.extensions) add(findAt(path), place);
     }
   }
@@ -124,6 +128,7 @@ function toSource(entry: Entry, place: Place): ExtensionSource | ExtensionProble
   const name = place.package ? nameOfPackage(entry, place.package) : entry.name;
   const source = {
     id: place.package?.id ?? entry.path,
+    project: place.project,
     name,
     path: entry.path,
     origin: place.origin,

@@ -47,6 +47,13 @@ test("who changed a call is named where the changed call is denied or asked abou
   expect(asking.questions).toMatchObject([{ reason: named }]);
 });
 
+test("a call that was blocked leaves nothing for a later one with its id", async () => {
+  const { changed } = createChanged({ kind: "deny", rule: "r", reason: "Not that." });
+  changed.add("c1", "guest");
+  changed.forget("c1");
+  expect(await changed.judge(call)).toBeUndefined();
+});
+
 test("a call that no isolated extension changed is not judged for one", async () => {
   const { changed } = createChanged({ kind: "deny", rule: "r", reason: "Not that." });
   expect(await changed.judge(call)).toBeUndefined();

@@ -20,6 +20,11 @@ export class ChangedInputs {
     this.#names.set(toolCallId, (this.#names.get(toolCallId) ?? new Set()).add(extension));
   }
 
+  /** Before a call is offered to extensions: one with the same id may have been blocked, and was never judged. */
+  forget(toolCallId: string): void {
+    this.#names.delete(toolCallId);
+  }
+
   /** Undefined lets the call go on. */
   async judge(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {
     const names = this.#names.get(call.toolCall.id) ?? [];

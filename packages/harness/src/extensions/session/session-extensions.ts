@@ -197,6 +197,8 @@ export class SessionExtensions implements RunExtensions {
   }
 
   async emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<CombinedResult<Name> | undefined> {
+    if (event.type === "tool_call")
+      this.#parts.loaded.changed.forget((event as ExtensionEvent<"tool_call">).toolCallId);
     return await this.#bound?.runner.emit(event);
   }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -91,6 +91,35 @@ test("a token that has expired is renewed once, however many ask for it", async 
   const keys = await Promise.all([storage.getApiKey("acme"), storage.getApiKey("acme")]);
   expect(keys).toEqual(["token new-1", "token new-1"]);
   expect(read().acme).toMatchObject({ access: "new-1", refresh: "r" });
+});
+
+test("what is stored and removed while a token is renewed stays so", async () => {
+  const expired = { type: "oauth" as const, access: "old", refresh: "r", expires: 0 };
+  const data = { acme: expired, b: key("2") };
+  writeFileSync(path(), JSON.stringify(data));
+  for (const storage of [AuthStorage.create(path()), AuthStorage.inMemory(data)]) {
+    const refreshToken = async (credentials: object) => {
+      storage.set("c", key("3"));
+      storage.remove("b");
+      return { ...credentials, access: "new", refresh: "r", expires: Date.now() + 60_000 };
+    };
+    registerOAuthProvider({ id: "acme", name: "Acme", refreshToken });
+    expect(await storage.getApiKey("acme")).toBe("new");
+    for (const reload of [() => {}, () => storage.reload()]) {
+      reload();
+      expect(storage.getAll()).toMatchObject({ acme: { access: "new" }, c: key("3") });
+      expect(storage.has("b")).toBe(false);
+    }
+  }
+});
+
+test("the file behind a link is replaced, and the link stays", () => {
+  writeFileSync(join(directory, "real.json"), "{}", { mode: 0o644 });
+  symlinkSync("real.json", path());
+  AuthStorage.create(path()).set("a", key("1"));
+  expect(lstatSync(path()).isSymbolicLink()).toBe(true);
+  expect(statSync(path()).mode & 0o777).toBe(0o600);
+  expect(read()).toEqual({ a: key("1") });
 });
 
 test("a token that cannot be renewed is kept, and the failure is reported", async () => {

@@ -141,7 +141,7 @@ export class AuthStorage {
     return current && (provider.getApiKey?.(current) ?? current.access);
   }
 
-  /** One process at a time renews a token; another that did so meanwhile has written the new one. */
+  /** One after the other: whoever waited finds the new token. */
   async #refresh(providerId: string, provider: OAuthProvider): Promise<OAuthCredential | undefined> {
     try {
       return await this.#backend.withLockAsync(async (text) => {
@@ -154,8 +154,8 @@ export class AuthStorage {
           ...(await provider.refreshToken!(stored, new AbortController().signal)),
           type: "oauth",
         } as OAuthCredential;
-        this.#data = { ...data, [providerId]: renewed };
-        return { result: renewed, next: format(this.#data) };
+        this.#data = { ...this.#data, [providerId]: renewed };
+        return { result: renewed, next: format({ ...data, [providerId]: renewed }) };
       });
     } catch (error) {
       this.#errors.push(toError(error));

@@ -1,9 +1,9 @@
 /** Where credentials are kept. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { randomBytes } from "node:crypto";
-import { dirname, join } from "node:path";
-import { SerialQueue } from "@tau/ai/internal";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isRecord, SerialQueue, tryParseJson } from "@tau/ai/internal";
 import { getAgentDir } from "../config.ts";
+import { replaceFile } from "../replace-file.ts";
 
 interface LockResult<T> {
   result: T;
@@ -34,8 +34,9 @@ export class FileAuthStorageBackend implements AuthStorageBackend {
 
   withLockAsync<T>(change: (current: string | undefined) => Promise<LockResult<T>>): Promise<T> {
     return this.#queue.add(async () => {
-      const { result, next } = await change(this.#read());
-      if (next !== undefined) this.#write(next);
+      const before = this.#read();
+      const { result, next } = await change(before);
+      if (next !== undefined) this.#write(mergeChanges(before, next, this.#read()));
       return result;
     });
   }
@@ -44,13 +45,8 @@ export class FileAuthStorageBackend implements AuthStorageBackend {
     return existsSync(this.#path) ? readFileSync(this.#path, "utf8") : undefined;
   }
 
-  /** Whole or not at all: a file that is half written would lose all credentials. */
   #write(text: string): void {
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const temporary = `${this.#path}.${randomBytes(4).toString("hex")}.tmp`;
-    writeFileSync(temporary, text, { mode: 0o600 });
-    chmodSync(temporary, 0o600);
-    renameSync(temporary, this.#path);
+    replaceFile(this.#path, text, 0o600);
   }
 }
 
@@ -66,9 +62,21 @@ export class InMemoryAuthStorageBackend implements AuthStorageBackend {
 
   withLockAsync<T>(change: (current: string | undefined) => Promise<LockResult<T>>): Promise<T> {
     return this.#queue.add(async () => {
-      const { result, next } = await change(this.#text);
-      this.#text = next ?? this.#text;
+      const before = this.#text;
+      const { result, next } = await change(before);
+      if (next !== undefined) this.#text = mergeChanges(before, next, this.#text);
       return result;
     });
   }
+}
+
+/** A change may wait for a server. What others wrote meanwhile is kept, and what they removed stays away. */
+function mergeChanges(before: string | undefined, next: string, now: string | undefined): string {
+  if (now === before) return next;
+  const [old, changed, current] = [before, next, now ?? "{}"].map((text) => tryParseJson(text ?? "{}"));
+  if (!isRecord(old) || !isRecord(changed) || !isRecord(current)) return now ?? next;
+  const isOurs = (name: string) => JSON.stringify(changed[name]) !== JSON.stringify(old[name]);
+  const isRemoved = (name: string) => Object.hasOwn(old, name) && !Object.hasOwn(current, name);
+  const ours = Object.entries(changed).filter(([name]) => isOurs(name) && !isRemoved(name));
+  return `${JSON.stringify({ ...current, ...Object.fromEntries(ours) }, undefined, 2)}\n`;
 }

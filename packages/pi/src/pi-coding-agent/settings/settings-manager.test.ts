@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -41,6 +51,16 @@ test("a setter changes its own setting in the file, and keeps comments and what 
   settings.setShellPath("/bin/zsh");
   settings.setShellPath(undefined);
   expect(readFileSync(file(), "utf8")).not.toContain("shellPath");
+});
+
+test("a setter keeps the mode of the file, and the link that leads to it", () => {
+  const real = join(cwd, "real.json");
+  writeFileSync(real, "{}", { mode: 0o600 });
+  symlinkSync(real, file());
+  open().setShellPath("/bin/zsh");
+  expect(lstatSync(file()).isSymbolicLink()).toBe(true);
+  expect(statSync(real).mode & 0o777).toBe(0o600);
+  expect(read()).toEqual({ shellPath: "/bin/zsh" });
 });
 
 test("the settings of a project count before those of the user, and objects are merged", () => {

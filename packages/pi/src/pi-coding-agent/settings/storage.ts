@@ -1,8 +1,8 @@
 /** The files that settings are in, or what stands for them. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { randomBytes } from "node:crypto";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { CONFIG_DIR_NAME } from "../config.ts";
+import { replaceFile } from "../replace-file.ts";
 
 export type SettingsScope = "global" | "project";
 
@@ -21,15 +21,10 @@ export class FileSettingsStorage implements SettingsStorage {
     };
   }
 
-  /** Replaces the file whole, so that nobody reads half of it. */
   withLock(scope: SettingsScope, change: (current: string | undefined) => string | undefined): void {
     const path = this.#paths[scope];
     const next = change(existsSync(path) ? readFileSync(path, "utf8") : undefined);
-    if (next === undefined) return;
-    mkdirSync(dirname(path), { recursive: true });
-    const temporary = `${path}.${randomBytes(4).toString("hex")}.tmp`;
-    writeFileSync(temporary, next);
-    renameSync(temporary, path);
+    if (next !== undefined) replaceFile(path, next);
   }
 }
 

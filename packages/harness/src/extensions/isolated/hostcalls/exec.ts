@@ -1,5 +1,6 @@
 /** Commands, variables, other tools, and the log. */
 import type { ExecOptions } from "../../api.ts";
+import { guardBus } from "../../create-api.ts";
 import {
   type Hostcall,
   HostcallFault,
@@ -10,10 +11,13 @@ import {
   wholeCapability,
 } from "./hostcall.ts";
 
-/** As a shell would have to be told it, for the policy to read. */
+/** As a shell would have to be told it, for the policy to read. A first word with `=` would be an assignment. */
 export const quoteCommand = (command: string, args: readonly string[]): string =>
   [command, ...args]
-    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .map((word, index) => {
+      const isPlain = /^[\w@%+=:,./-]+$/.test(word) && (index > 0 || !word.includes("="));
+      return isPlain ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+    })
     .join(" ");
 
 const exec: Hostcall = {
@@ -74,7 +78,11 @@ const busCalls: Hostcalls = {
   "bus.on": {
     access: (_args, extension) => wholeCapability("events", extension),
     isEarly: true,
-    run: ([channel], { ports, connection }) => connection.listen(takeText(channel, "The channel"), ports.events),
+    run: ([channel], { ports, extension, connection }) => {
+      // What is said there may be no data.
+      const bus = guardBus(ports.events, (message) => ports.report({ extension, message }));
+      connection.listen(takeText(channel, "The channel"), bus);
+    },
   },
   "bus.emit": {
     access: (_args, extension) => wholeCapability("events", extension),

@@ -1,9 +1,9 @@
 /** Files that an extension changes, or that it cannot see itself. Each path is judged, and checked again when it is opened. */
-import { mkdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
-import { isAbsolute } from "node:path";
+import { lstat, mkdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import { isAbsolute, resolve } from "node:path";
 import type { AccessRequest } from "@tau/tools";
 import { getErrorMessage } from "@tau/ai/internal";
-import { systemCode } from "@tau/tools/platform";
+import { systemCode, unlessMissing } from "@tau/tools/platform";
 import { type Args, HostcallFault, type HostcallRun, type Hostcalls, takeRecord, takeText } from "./hostcall.ts";
 
 const maxFileBytes = 16 * 1024 * 1024;
@@ -21,6 +21,17 @@ type Change = (path: string, args: Args, run: HostcallRun) => Promise<unknown>;
 /** Writing a directory entry is not done through the files of a call, so its real path is asked for first. */
 const atRealPath = async ({ files }: HostcallRun, path: string): Promise<string> =>
   await files().realPath(path, "write");
+
+/**
+ * The real path of what is removed or moved. A link itself would be, and it is judged by what it leads to: neither may
+ * happen to the other.
+ */
+async function atOwnPath(run: HostcallRun, path: string): Promise<string> {
+  const realPath = await atRealPath(run, path);
+  const stats = await unlessMissing(lstat(resolve(path)));
+  if (stats?.isSymbolicLink()) throw new HostcallFault("denied", "Removing or moving a link needs trust.");
+  return realPath;
+}
 
 const changes: Readonly<Record<string, Change>> = {
   async writeFile(path, [content], { files, quota, spend }) {
@@ -42,12 +53,12 @@ const changes: Readonly<Record<string, Change>> = {
   rm: async (path, [options], run) => {
     const { recursive, force } = takeRecord(options, "The options");
     if (recursive === true) throw new HostcallFault("denied", "Removing a whole directory needs trust.");
-    await rm(await atRealPath(run, path), { force: force === true });
+    await rm(await atOwnPath(run, path), { force: force === true });
   },
-  rmdir: async (path, _args, run) => await rmdir(await atRealPath(run, path)),
-  unlink: async (path, _args, run) => await unlink(await atRealPath(run, path)),
+  rmdir: async (path, _args, run) => await rmdir(await atOwnPath(run, path)),
+  unlink: async (path, _args, run) => await unlink(await atOwnPath(run, path)),
   rename: async (path, [to], run) => {
-    const [source, target] = [await atRealPath(run, path), await atRealPath(run, takePath(to))];
+    const [source, target] = [await atOwnPath(run, path), await atRealPath(run, takePath(to))];
     // What is in a directory may be protected by name, so only files are moved.
     if (!(await stat(source)).isFile()) throw new HostcallFault("denied", "Moving a directory needs trust.");
     await rename(source, target);

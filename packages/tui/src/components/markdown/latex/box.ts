@@ -2,10 +2,11 @@
 import { visibleWidth } from "../../../text/cells.ts";
 
 export interface Box {
+  /** All as wide as the box. */
   readonly lines: readonly string[];
   /** The index of the line that is in one row with the text beside it. */
   readonly baseline: number;
-  /** Of the widest line, in columns. */
+  /** In columns. */
   readonly width: number;
 }
 
@@ -22,7 +23,7 @@ export function joinBeside(boxes: readonly Box[]): Box {
   const above = Math.max(0, ...boxes.map(({ baseline }) => baseline));
   const below = Math.max(0, ...boxes.map(({ lines, baseline }) => lines.length - 1 - baseline));
   const lines = Array.from({ length: above + 1 + below }, (_unused, row) =>
-    boxes.map((box) => pad(box.lines[row - above + box.baseline] ?? "", box.width, "left")).join(""),
+    boxes.map((box) => box.lines[row - above + box.baseline] ?? " ".repeat(box.width)).join(""),
   );
   return { lines, baseline: above, width: boxes.reduce((sum, { width }) => sum + width, 0) };
 }
@@ -30,7 +31,7 @@ export function joinBeside(boxes: readonly Box[]): Box {
 /** From top to bottom. The baseline is that of the box with this index. */
 export function stack(boxes: readonly Box[], main: number, alignment: Alignment = "center"): Box {
   const width = Math.max(0, ...boxes.map((box) => box.width));
-  const lines = boxes.flatMap((box) => box.lines.map((line) => pad(line, width, alignment, box.width)));
+  const lines = boxes.flatMap((box) => alignBox(box, width, alignment).lines);
   const before = boxes.slice(0, main).reduce((sum, box) => sum + box.lines.length, 0);
   return { lines, baseline: before + (boxes[main]?.baseline ?? 0), width };
 }
@@ -70,15 +71,9 @@ export function toTall({ top, between, bottom, middle = between }: TallBracket, 
   return { lines: drawn, baseline, width: 1 };
 }
 
-const alignBox = (box: Box, width: number, alignment: Alignment): Box => ({
-  ...box,
-  lines: box.lines.map((line) => pad(line, width, alignment, box.width)),
-  width,
-});
-
-/** Lines of one box move together: they are as wide as the box first. */
-function pad(line: string, width: number, alignment: Alignment, boxWidth = visibleWidth(line)): string {
-  const rest = width - boxWidth;
+function alignBox(box: Box, width: number, alignment: Alignment): Box {
+  const rest = width - box.width;
   const left = alignment === "left" ? 0 : alignment === "right" ? rest : Math.floor(rest / 2);
-  return " ".repeat(left) + line + " ".repeat(Math.max(0, width - left - visibleWidth(line)));
+  const lines = box.lines.map((line) => " ".repeat(left) + line + " ".repeat(rest - left));
+  return { ...box, lines, width };
 }

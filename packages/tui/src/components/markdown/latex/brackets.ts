@@ -47,7 +47,7 @@ export function enclose(open: string, body: Box, close: string, gap = ""): Box {
 /** A brace has a tip, for which there has to be a line. */
 function insertMiddle({ lines, width }: Box): Box {
   const half = lines.length / 2;
-  return { lines: [...lines.slice(0, half), "", ...lines.slice(half)], baseline: half, width };
+  return { lines: [...lines.slice(0, half), " ".repeat(width), ...lines.slice(half)], baseline: half, width };
 }
 
 /** Brackets around a text of several characters that could be read together with what follows. */

@@ -92,9 +92,13 @@ function addBehind(base: Box, { above, below }: Scripts, { isDisplay }: Style): 
   if (!isWritten) return addOutside(base, { above, below });
   if (isOneLine(base)) return joinBeside([base, toBox(`${lowered ?? ""}${raised ?? ""}`)]);
   const last = base.lines.length - 1;
-  const lines = base.lines.map((_line, row) => (row === 0 ? (raised ?? "") : row === last ? (lowered ?? "") : ""));
-  const width = Math.max(toBox(raised ?? "").width, toBox(lowered ?? "").width);
-  return joinBeside([base, { lines, baseline: base.baseline, width }]);
+  const texts = base.lines.map((_line, row) => (row === 0 ? raised : row === last ? lowered : undefined));
+  const column = stack(
+    texts.map((text = "") => toBox(text)),
+    0,
+    "left",
+  );
+  return joinBeside([base, { ...column, baseline: base.baseline }]);
 }
 
 /** Undefined if it needs lines of its own. */

@@ -22,6 +22,8 @@ import {
 import { type LatexToken, tokenize } from "./tokens.ts";
 
 const maxDepth = 50;
+/** A grid of more cells is larger than any screen. */
+const maxCells = 2_000;
 const roots = new Map([
   ["3", "∛"],
   ["4", "∜"],
@@ -77,11 +79,9 @@ export class LatexReader {
 
   #readRow(style: Style, ends: ReadonlySet<string>): Box {
     const pieces: Piece[] = [];
-    if (++this.#depth > maxDepth) this.#fail();
     for (let token = this.#next; token && !ends.has(toKey(token)); token = this.#next) {
       pieces.push(this.#readScripts(this.#readPiece(token, style), style));
     }
-    this.#depth--;
     return joinPieces(pieces, style);
   }
 
@@ -95,6 +95,7 @@ export class LatexReader {
         rows.push([]);
       } else if (!this.#take("&")) break;
     }
+    if (rows.length * Math.max(...rows.map(({ length }) => length)) > maxCells) return [[this.#fail().box]];
     const last = rows.at(-1) ?? [];
     return last.every(({ width }) => width === 0) && rows.length > 1 ? rows.slice(0, -1) : rows;
   }
@@ -109,6 +110,13 @@ export class LatexReader {
   }
 
   #readPiece(token: LatexToken, style: Style): Piece {
+    if (++this.#depth > maxDepth) return this.#fail();
+    const piece = this.#readToken(token, style);
+    this.#depth--;
+    return piece;
+  }
+
+  #readToken(token: LatexToken, style: Style): Piece {
     // A script without something before it.
     if (token.kind === "character" && /^[\^_]$/.test(token.text)) return nothing;
     this.#index++;
@@ -278,6 +286,7 @@ export class LatexReader {
     const token = this.#next;
     if (!token) return this.#fail();
     const piece = this.#readPiece(token, style);
+    if (!isOneLine(piece.box)) return this.#fail();
     return { ...piece, box: toBox(`${piece.box.lines[0]}\u0338`.normalize("NFC")) };
   }
 

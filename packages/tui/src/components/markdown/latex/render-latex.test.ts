@@ -76,8 +76,23 @@ test.each([
   "\\",
   "x".repeat(5_001),
   "{".repeat(2_000) + "}".repeat(2_000),
+  raw`\bar`.repeat(51) + " x",
+  "&".repeat(2_400) + raw`\\`.repeat(1_200),
 ])("nothing is drawn of what is not complete or not known: %s", (source) => {
   expect(renderLatex(source)).toBeUndefined();
+});
+
+test("what is negated has one line: no other line is left out", () => {
+  expect(renderLatex(raw`a \not\subset b`, { display: true })).toBe("a ⊄ b");
+  expect(renderLatex(raw`\not\frac{a}{b}`, { display: true })).toBeUndefined();
+});
+
+test("matrices in matrices take time that grows with what is drawn", () => {
+  const source = raw`\begin{pmatrix}1&2\\3&4`.repeat(30) + raw`\end{pmatrix}`.repeat(30);
+  const before = process.cpuUsage();
+  expect(renderLatex(source)?.split("\n")).toHaveLength(31);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(1_000);
 });
 
 test("whatever is drawn has lines in columns, and whatever is given ends", () => {
