@@ -336,4 +336,4 @@ export class Choices {
 
 const isHarnessTool = createNameMatcher(harnessToolNames);
 const isGiven = (tool: GivenTool | string): tool is GivenTool => typeof tool !== "string";
-const isTool = (given: GivenTool): boolean => getProblem(given) === undefined;
+const isTool = (tool: GivenTool): boolean => getProblem(tool) === undefined;

@@ -49,9 +49,9 @@ export class Inbox {
     return this.#waiting.some((message) => message.id === id);
   }
 
-  /** Those of one kind, oldest first. */
+  /** Those of this kind, oldest first. */
   list(kind: QueueKind): QueuedMessage[] {
-    return this.#waiting.filter((one) => one.kind === kind).map(({ id, content }) => ({ id, content }));
+    return this.#waiting.filter((queued) => queued.kind === kind).map(({ id, content }) => ({ id, content }));
   }
 
   /** All that waits, without the data of images. */
@@ -74,13 +74,13 @@ export class Inbox {
 
   /** What the engine is given now: the oldest, or all of them. */
   take(kind: QueueKind): UserMessage[] {
-    const all = this.#waiting.filter((one) => one.kind === kind);
+    const all = this.#waiting.filter((queued) => queued.kind === kind);
     const taken = this.#parts.mode(kind) === "all" ? all : all.slice(0, 1);
     if (taken.length === 0) return [];
-    this.#change(this.#waiting.filter((one) => !taken.includes(one)));
-    return taken.map((one) => {
-      const message: UserMessage = { role: "user", content: one.content, timestamp: this.#parts.now() };
-      this.#taken.set(message, one);
+    this.#change(this.#waiting.filter((queued) => !taken.includes(queued)));
+    return taken.map((queued) => {
+      const message: UserMessage = { role: "user", content: queued.content, timestamp: this.#parts.now() };
+      this.#taken.set(message, queued);
       return message;
     });
   }
@@ -133,7 +133,7 @@ export class Inbox {
   /** Puts other words in the place of one that waits; it keeps its place. */
   async edit(id: string, content: Content): Promise<string> {
     const { session, ids } = this.#parts;
-    const before = this.#waiting.find((one) => one.id === id);
+    const before = this.#waiting.find((queued) => queued.id === id);
     if (!before) throw new HarnessError("invalid_input", `No message ${JSON.stringify(id)} is waiting any more.`);
     // What was attached stays attached.
     const images = Array.isArray(before.content) ? before.content.filter(({ type }) => type === "image") : [];
@@ -149,13 +149,13 @@ export class Inbox {
         `The message ${JSON.stringify(id)} was sent to the model before it could be changed.`,
       );
     }
-    this.#change(this.#waiting.map((one) => (one === before ? next : one)));
+    this.#change(this.#waiting.map((queued) => (queued === before ? next : queued)));
     await session.append({ type: "queue", queueId: id, state: "cancelled", reason: `replaced by ${next.id}` });
     return next.id;
   }
 
   async #drop(state: "cancelled" | "refused", reason: string, id?: string): Promise<QueuedMessage[]> {
-    const dropped = this.#waiting.filter((one) => id === undefined || one.id === id);
+    const dropped = this.#waiting.filter((queued) => id === undefined || queued.id === id);
     if (dropped.length === 0) return [];
     // A message that is being dropped must not be taken.
     this.#change(this.#waiting.filter((message) => !dropped.includes(message)));

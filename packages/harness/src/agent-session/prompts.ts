@@ -70,13 +70,13 @@ export class Prompts {
   /** Resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions): Promise<Submission> {
     const { activity, inbox, mustBeUsable } = this.#parts;
-    const { queue: wanted, interrupt = false, source = "rpc", messageId, scopes, ...given } = options;
+    const { queue: wanted, interrupt = false, source = "rpc", messageId, scopes, ...original } = options;
     const extensions = this.#parts.getExtensions();
     const origin = { source, ...(wanted && { streamingBehavior: wanted }) };
     // At once without extensions: the session is busy as soon as this was called.
     const offered = extensions
-      ? await this.#offer(extensions, text, given, origin)
-      : { text, content: given, mayWait: false };
+      ? await this.#offer(extensions, text, original, origin)
+      : { text, content: original, mayWait: false };
     if (!offered) return { disposition: "handled" };
     const { text: typed, content, mayWait } = offered;
     // A run that began while the prompt was offered is no reason to refuse it: the prompt came first.

@@ -63,9 +63,10 @@ export class FileCompletion {
     if (isAnother(mention, this.#lastMention)) this.#refresh();
     this.#lastMention = mention;
     const target = parseMention(mention.path, { cwd: this.#cwd, home: this.#home });
-    const found = target.kind === "tree" ? await this.#completeInTree(target) : await this.#completeInDirectory(target);
-    const values = found.paths.map((path) => formatMention(target.prefix + path, mention.isQuoted));
-    return { values: values.filter((value) => value !== undefined), isIncomplete: found.isIncomplete };
+    const matches =
+      target.kind === "tree" ? await this.#completeInTree(target) : await this.#completeInDirectory(target);
+    const values = matches.paths.map((path) => formatMention(target.prefix + path, mention.isQuoted));
+    return { values: values.filter((value) => value !== undefined), isIncomplete: matches.isIncomplete };
   }
 
   /** What is in the directory of a path and begins as it ends, as a shell completes it. */

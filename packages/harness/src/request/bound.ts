@@ -34,15 +34,15 @@ export async function boundResult(
   const content = toContent(result.content);
   if (fits(content, maxCharacters)) return undefined;
   // If only the images are too much, there is no text to save.
-  const place = getTextLength(content) <= maxCharacters ? "" : await saveText(save, joinTextBlocks(content));
-  return boundContent(content, maxCharacters, place);
+  const locationNote = getTextLength(content) <= maxCharacters ? "" : await saveText(save, joinTextBlocks(content));
+  return boundContent(content, maxCharacters, locationNote);
 }
 
-/** `place` says where the whole text is. */
-function boundContent(content: ResultContent, maxCharacters: number, place: string): ResultContent {
+/** `locationNote` says where the whole text is. */
+function boundContent(content: ResultContent, maxCharacters: number, locationNote: string): ResultContent {
   const sendable = withoutExcessImages(content);
   if (getTextLength(sendable) <= maxCharacters) return sendable;
-  return cutText(sendable, maxCharacters, (missing) => formatNote(missing, place));
+  return cutText(sendable, maxCharacters, (missing) => formatNote(missing, locationNote));
 }
 
 async function saveText(save: BoundOptions["save"], text: string): Promise<string> {
@@ -56,8 +56,8 @@ async function saveText(save: BoundOptions["save"], text: string): Promise<strin
 }
 
 const lostText = "They could not be saved and are lost.";
-const formatNote = (missing: number, place: string) =>
-  `[${missing.toLocaleString("en-US")} characters were left out here.${place && ` ${place}`}]`;
+const formatNote = (missing: number, locationNote: string) =>
+  `[${missing.toLocaleString("en-US")} characters were left out here.${locationNote && ` ${locationNote}`}]`;
 const earlierNote = /^\[[\d,]+ characters were left out here\. (All of it is in .+)\]$/m;
 
 /**
@@ -84,8 +84,8 @@ function boundMessage(message: ToolResult, maxCharacters: number): ToolResult {
   const known = knownResults.get(message);
   if (known?.maxCharacters === maxCharacters && known.content === message.content) return known.bounded;
   const content = toContent(message.content);
-  const place = earlierNote.exec(joinTextBlocks(content))?.[1] ?? "";
-  const bounded = { ...message, content: boundContent(content, maxCharacters, place) };
+  const locationNote = earlierNote.exec(joinTextBlocks(content))?.[1] ?? "";
+  const bounded = { ...message, content: boundContent(content, maxCharacters, locationNote) };
   knownResults.set(message, { content: message.content, maxCharacters, bounded });
   return bounded;
 }

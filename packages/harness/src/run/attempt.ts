@@ -15,6 +15,7 @@ import {
   type TurnContext,
 } from "@tau/agent";
 import type { AssistantMessage } from "@tau/ai";
+import { isSameList } from "@tau/ai/internal";
 import { type Budget, countedUsage, type Reservation } from "../budget/budget.ts";
 import type { ExtensionHooks } from "../extensions/runner.ts";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
@@ -346,6 +347,3 @@ export class Attempt {
 const startsWith = (messages: readonly AgentMessage[], first: readonly AgentMessage[]): boolean =>
   messages === first ||
   (messages.length >= first.length && first.every((message, index) => isDeepStrictEqual(message, messages[index])));
-
-const isSameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
-  a.length === b.length && a.every((item, index) => item === b[index]);
