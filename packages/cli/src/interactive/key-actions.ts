@@ -190,7 +190,8 @@ export class KeyActions {
     const { tui, terminal } = this.#options;
     if (!work) return;
     await terminal.drainInput();
-    tui.stop();
+    // The document of a full screen comes back; the main screen stays in the scrollback.
+    tui.stop({ preserveScreen: tui.mode === "fullscreen" });
     try {
       await work();
     } finally {

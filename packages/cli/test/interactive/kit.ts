@@ -34,6 +34,8 @@ export interface OpenOptions {
   env?: Record<string, string>;
   /** Replaces what this machine does. */
   program?: Partial<Program>;
+  /** What happens while the shell has the terminal. */
+  suspend?: () => Promise<void>;
 }
 
 type KeyName = keyof typeof keys;
@@ -118,6 +120,7 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
     copy: (text) => void copied.push(text),
     keepDraft: (read) => void drafts.push(read()),
     ...(options.whenColorsKnown && { whenColorsKnown: options.whenColorsKnown }),
+    ...(options.suspend && { suspend: options.suspend }),
     now: () => passed,
   });
   const { message, draft } = options;

@@ -310,3 +310,16 @@ test("in a full screen the editor stays at the bottom, and the conversation is s
   await app.sees(/line 0$/m);
   expect((await app.screen()).split("\n").at(-1)).toContain("small");
 });
+
+test("a full screen leaves nothing on the shell's screen when it is suspended, and comes back as it was", async () => {
+  const shown: string[] = [];
+  const suspend = async () => void shown.push((await app.everything()).trim());
+  const app = await openApp([textReply("An answer.")], { suspend, settings: { tuiMode: "fullscreen" } });
+  app.type("go");
+  app.press("enter");
+  await app.sees("An answer.");
+  app.terminal.sendInput("\x1a");
+  await expect.poll(() => shown.length).toBe(1);
+  expect(shown).toEqual([""]);
+  await app.sees("An answer.");
+});
