@@ -102,3 +102,17 @@ test("a session that is being written is neither moved nor removed", async () =>
   }
   await writer.appendMessage({ role: "user", content: "Two", timestamp: 1 });
 });
+
+test("a session that is in use is not deleted, and the deleted one of the same name stays", async () => {
+  const { root, createSession } = await createWorkspace();
+  const directory = join(root, "elsewhere");
+  const { path } = await createSession("One", { id: "same", directory });
+  const trashed = await trashSession(path);
+  await createSession("Two", { id: "same", directory });
+  const writing = await SessionManager.open(path);
+  await expect(trashSession(path)).rejects.toMatchObject({ code: "read_only" });
+  await writing.close();
+  expect(await readFirstMessage(trashed.path)).toBe("One");
+  await trashSession(path);
+  expect(await readFirstMessage(trashed.path)).toBe("Two");
+});

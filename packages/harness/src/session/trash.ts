@@ -22,8 +22,9 @@ export interface MovedSession {
 export async function trashSession(path: string): Promise<MovedSession> {
   await checkSession(path);
   const target = join(dirname(path), trashName, basename(path));
-  if (await exists(target)) await removeFiles(target);
-  return await moveSession(path, target);
+  return await moveSession(path, target, async () => {
+    if (await exists(target)) await removeFiles(target);
+  });
 }
 
 /** Takes a session out of the trash. `reference` is its path there, its id, or the unique beginning of its id. */
@@ -74,8 +75,10 @@ async function findTrashed(reference: string, { cwd, agentDir, directory }: Sess
 
 const exists = async (path: string): Promise<boolean> => (await unlessMissing(stat(path))) !== undefined;
 
-async function moveSession(path: string, target: string): Promise<MovedSession> {
+/** `prepare` is called when no other process can write the session any more. */
+async function moveSession(path: string, target: string, prepare = async () => {}): Promise<MovedSession> {
   await withLock(path, async (sideFiles) => {
+    await prepare();
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     // The log last: until then the session is where it was.
     for (const name of sideFiles) await rename(join(dirname(path), name), join(dirname(target), name));
