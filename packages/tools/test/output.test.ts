@@ -457,6 +457,14 @@ describe("the environment of a command", () => {
     expect(env["HOMEPAGE"]).toBe("https://host/a:b@c");
   });
 
+  test("a long value takes no longer than its length", () => {
+    const before = process.cpuUsage();
+    expect(cleanEnvironment({ HEX: "a".repeat(100_000) })["HEX"]).toHaveLength(100_000);
+    const { user } = process.cpuUsage(before);
+    // In microseconds. It was 20 s.
+    expect(user).toBeLessThan(1_000_000);
+  });
+
   test.each([
     "sk-ant-api03-0123456789abcdef",
     "ghp_0123456789abcdefghij",

@@ -79,7 +79,9 @@ function start(request: SpawnRequest): RunningProcess {
     stdio: [request.stdin === "pipe" ? "pipe" : "ignore", "pipe", "pipe", ...inputs.map(() => "pipe" as const)],
     windowsHide: true,
   });
-  for (const [index, bytes] of inputs.entries()) writeInput(child.stdio[index + 3], bytes);
+  // When our process has run out of descriptors, Node creates no pipes at all, and then emits an error.
+  const pipes: readonly unknown[] = child.stdio ?? [];
+  for (const [index, bytes] of inputs.entries()) writeInput(pipes[index + 3], bytes);
   const exit = new Promise<ExitStatus>((resolve) => {
     child.once("error", (error) => resolve(toFailure(error, request.cwd)));
     child.once("exit", (code, signal) =>
@@ -90,12 +92,11 @@ function start(request: SpawnRequest): RunningProcess {
   child.stdin?.on("error", () => undefined);
   if (request.isAside) {
     child.unref();
-    for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
+    for (const stream of pipes) if (stream instanceof Socket) stream.unref();
   }
   return {
     pid: child.pid,
     stdin: child.stdin,
-    // When the process has run out of descriptors, Node makes no pipes at all.
     stdout: ownPipe(child.stdout ?? Readable.from([])),
     stderr: ownPipe(child.stderr ?? Readable.from([])),
     exit,

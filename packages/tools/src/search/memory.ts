@@ -18,7 +18,8 @@ export function watchMemory({ pid, maxBytes, clock, onTooMuch }: MemoryWatch): (
   let isOver = pid === undefined;
   let cancelTimer = () => {};
   const check = async () => {
-    const bytes = await getOwnMemory(pid!);
+    // A check that fails, for example for lack of descriptors, is ignored: the next one comes soon.
+    const bytes = await getOwnMemory(pid!).catch(() => 0);
     if (isOver || bytes === undefined) return;
     if (bytes > maxBytes) onTooMuch();
     else wait();

@@ -14,8 +14,11 @@ const secretNames = [
 /** Names that look like secrets and are none. */
 const harmlessNames = new Set(["PWD", "OLDPWD", "SSH_AUTH_SOCK"]);
 
-/** A password inside an address, as in `https://user:password@host`. */
-const hasUserInfo = /[a-z][a-z0-9+.-]*:\/\/[^\s@/]+@/i;
+/**
+ * A password inside an address, as in `https://user:password@host`. Only the last character of the scheme is matched: a
+ * search for a whole one takes half a minute in a long value that has none.
+ */
+const hasUserInfo = /[a-z0-9+.-]:\/\/[^\s@/]+@/i;
 
 /** Startup files and injected code: they would run before the command. */
 const hooks = /^(BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|CDPATH|GLOBIGNORE)$/;
