@@ -30,6 +30,10 @@ describe.each(Object.entries(storages))("a session %s", (_name, create) => {
     expect(ids.every((id) => /^[0-9a-f]{8}$/.test(id))).toBe(true);
     expect(await getTexts(session)).toEqual(["a", "b"]);
     expect((await session.buildContext()).thinkingLevel).toBe("high");
+    const listLast = async (limit?: number) => (await session.getEntries(limit)).map(({ id }) => id);
+    expect((await listLast()).slice(0, 2)).toEqual(ids);
+    expect(await listLast(2)).toEqual((await listLast()).slice(1));
+    expect(await listLast(0)).toEqual([]);
     await session.close();
   });
 

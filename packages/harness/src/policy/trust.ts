@@ -62,12 +62,11 @@ export function compareFiles(trusted: FileDigests, current: FileDigests): TrustD
 /** Whether the user's stored answer counts: without one nothing of the project is read. */
 export async function isTrustStored(options: Omit<TrustOptions, "ids">): Promise<boolean> {
   const { cwd, fileSystem: fs = nodeFileSystem } = options;
-  const stored = await store.read(options);
-  if (!Object.hasOwn(stored, await realDirectory(fs, cwd))) return false;
   try {
-    return (await readTrust(options)).trusted;
+    const stored = await store.read(options);
+    return Object.hasOwn(stored, await realDirectory(fs, cwd)) && (await readTrust(options)).trusted;
   } catch (error) {
-    // Files that cannot be read, or too many of them, are not the files that the user trusted.
+    // An answer that cannot be read is none. Files that cannot be, or too many of them, are not those that were trusted.
     if (!(error instanceof HarnessError) && systemCode(error) === undefined) throw error;
     return false;
   }

@@ -224,10 +224,10 @@ export class Session implements SessionNode {
   }
 
   /** All entries, or at most the last `limit`, in the order in which they were written. */
-  getEntries(limit?: number): Promise<SessionEntry[]> {
+  getEntries(limit = Infinity): Promise<SessionEntry[]> {
     return this.#read((log) => {
       const rows = log.table.entryRows();
-      return log.read(limit === undefined ? rows : rows.slice(-Math.min(limit, rows.length)));
+      return log.read(rows.slice(Math.max(0, rows.length - limit)));
     });
   }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
 import { readTrust, writeTrust } from "../../src/policy/index.ts";
+import { isTrustStored } from "../../src/policy/trust.ts";
 
 async function createProject() {
   const root = await realpath(await mkdtemp(join(tmpdir(), "tau-trust-")));
@@ -60,4 +61,15 @@ test("an answer about files that changed while the question was open stores noth
   await writeTrust(options, true, (await readTrust(options)).digest);
   expect(await readTrust(options)).toMatchObject({ trusted: true });
   await expect(writeTrust(options, false, digest)).resolves.toMatchObject({ trusted: false });
+});
+
+test("answers that cannot be read trust nothing, and nothing fails", async () => {
+  const { options } = await createProject();
+  await writeTrust(options, true);
+  expect(await isTrustStored(options)).toBe(true);
+  const file = join(options.agentDir, "trusted-projects.json");
+  await rm(file);
+  // As a file without permission is for an ordinary user.
+  await mkdir(file);
+  expect(await isTrustStored(options)).toBe(false);
 });
