@@ -43,11 +43,13 @@ const run = (command: string, args: readonly string[], env: Env): Promise<Buffer
     execFile(command, args, options, (error, stdout) => done(error ? undefined : stdout));
   });
 
+/** Undefined for what is no image, and for what cannot be read. */
 export async function readImageFile(path: string, cwd: string): Promise<ImageContent | undefined> {
   const full = resolve(cwd, path.replace(/^~(?=\/)/, homedir()));
   const stats = await stat(full).catch(() => undefined);
   if (!stats?.isFile() || stats.size > maxBytes) return undefined;
-  return toImage(await readFile(full));
+  const bytes = await readFile(full).catch(() => undefined);
+  return bytes && toImage(bytes);
 }
 
 /** By its first bytes, whatever it is called. */

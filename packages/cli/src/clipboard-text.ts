@@ -38,7 +38,7 @@ const run = ([command, ...args]: CopyCommand, text: string, env: Env): Promise<b
     const child = spawn(command, args, { env: env as NodeJS.ProcessEnv, stdio: ["pipe", "ignore", "ignore"] });
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
-    // A program that does not read is found out by its exit code.
-    child.stdin.once("error", () => resolve(false));
-    child.stdin.end(text);
+    // A program that does not read is found out by its exit code. Without descriptors Node creates no pipe.
+    child.stdin?.once("error", () => resolve(false));
+    child.stdin?.end(text);
   });

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -41,6 +41,15 @@ test("what is taken is kept again at once, so that a second kill does not lose i
   expect(open(process.pid).take()).toBe(taken);
 });
 
+test("what an earlier process of the same number left is kept again too", () => {
+  const { open } = createDirectory();
+  const earlier = open(deadPid);
+  earlier.keep(() => "half a thought");
+  earlier.flush();
+  expect(open(deadPid).take()).toBe("half a thought");
+  expect(open(process.pid).take()).toBe("half a thought");
+});
+
 test("a process that still runs keeps its own", () => {
   const { open } = createDirectory();
   const running = open(process.ppid);
@@ -70,4 +79,29 @@ test("a disk that refuses is told, and nothing is thrown", () => {
   draft.flush();
   expect(problems).toEqual([expect.stringContaining("What you type cannot be kept: ")]);
   expect(existsSync(agentDir)).toBe(true);
+});
+
+test("what cannot be kept again stays in the file of the process that left it", () => {
+  const { drafts, open, problems } = createDirectory();
+  const dead = open(deadPid);
+  dead.keep(() => "half a thought");
+  dead.flush();
+  const [name = ""] = readdirSync(drafts);
+  // A directory where the new file should be: writing fails, as on a full disk.
+  mkdirSync(join(drafts, `${name.replace(String(deadPid), String(otherDeadPid))}.new`));
+  expect(open(otherDeadPid).take()).toBe("half a thought");
+  expect(problems).toHaveLength(1);
+  expect(open(process.pid).take()).toBe("half a thought");
+});
+
+test("a draft that cannot be read is told, and the others are given", () => {
+  const { drafts, open, problems } = createDirectory();
+  const dead = open(deadPid);
+  dead.keep(() => "half a thought");
+  dead.flush();
+  const [name = ""] = readdirSync(drafts);
+  mkdirSync(join(drafts, name.replace(String(deadPid), String(otherDeadPid))));
+  symlinkSync(join(drafts, "gone"), join(drafts, name.replace(String(deadPid), String(deadPid + 5))));
+  expect(open(process.pid).take()).toBe("half a thought");
+  expect(problems).toEqual([expect.stringContaining("What was typed before cannot be read: ")]);
 });

@@ -32,26 +32,35 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
   const directory = join(agentDir, "drafts");
   // Asked for when there is a draft: most starts have none, and loading the hash takes them 3 ms.
   const getPrefix = () => `${createHash("sha256").update(cwd).digest("hex").slice(0, 16)}-`;
+  const getFile = () => join(directory, `${getPrefix()}${pid}.txt`);
   let pending: (() => string) | undefined;
   let isKept = false;
   let timer: NodeJS.Timeout | undefined;
+  /** Whether the text is in the file; if it is empty, whether there is no file. */
+  const write = (text: string): boolean => {
+    const isEmpty = text.trim() === "";
+    if (isEmpty && !isKept) return true;
+    const file = getFile();
+    try {
+      if (isEmpty) rmSync(file, { force: true });
+      else {
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        writeFileSync(`${file}.new`, text, { mode: 0o600 });
+        isKept = true;
+        renameSync(`${file}.new`, file);
+      }
+      return true;
+    } catch (error) {
+      onError(`What you type cannot be kept: ${getErrorMessage(error)}`);
+      return false;
+    }
+  };
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (pending === undefined) return;
-    const text = pending();
+    const read = pending;
     pending = undefined;
-    if (text.trim() === "" && !isKept) return;
-    const file = join(directory, `${getPrefix()}${pid}.txt`);
-    try {
-      if (text.trim() === "") return rmSync(file, { force: true });
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-      writeFileSync(`${file}.new`, text, { mode: 0o600 });
-      isKept = true;
-      renameSync(`${file}.new`, file);
-    } catch (error) {
-      onError(`What you type cannot be kept: ${getErrorMessage(error)}`);
-    }
+    if (read) write(read());
   };
   return {
     keep(read) {
@@ -61,31 +70,47 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
     },
     flush,
     take() {
-      const left = listLeft(directory, getPrefix, pid);
-      const texts = left.map((path) => readFileSync(path, "utf8")).filter((text) => text.trim() !== "");
-      if (texts.length > 0) {
-        pending = () => texts.join("\n\n");
-        // Ours first: whatever happens in between, it is in one of the files.
-        flush();
-      }
-      for (const path of left) rmSync(path, { force: true });
-      return texts.length === 0 ? undefined : texts.join("\n\n");
+      const left = readLeft(directory, getPrefix, pid, (error) =>
+        onError(`What was typed before cannot be read: ${getErrorMessage(error)}`),
+      );
+      const texts = left.map(({ text }) => text).filter((text) => text.trim() !== "");
+      const text = texts.join("\n\n");
+      // Ours first: whatever happens in between, it is in one of the files.
+      if (write(text)) for (const { path } of left) if (path !== getFile()) rmSync(path, { force: true });
+      return text === "" ? undefined : text;
     },
   };
 }
 
-/** The files of processes that are gone. */
-function listLeft(directory: string, getPrefix: () => string, pid: number): string[] {
-  let names: string[];
-  try {
-    names = readdirSync(directory);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
+interface LeftDraft {
+  path: string;
+  text: string;
+  mtimeMs: number;
+}
+
+/** What processes that are gone have left, oldest first. One that cannot be read is passed over and told. */
+function readLeft(
+  directory: string,
+  getPrefix: () => string,
+  pid: number,
+  onError: (error: unknown) => void,
+): LeftDraft[] {
+  /** Undefined for what is missing: another process that starts at the same time may have taken it. */
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") onError(error);
+      return undefined;
+    }
+  };
+  const names = attempt(() => readdirSync(directory)) ?? [];
   const own = names.filter((name) => name.endsWith(".txt") && name.startsWith(getPrefix()));
-  const paths = own.filter((name) => !isRunning(Number(name.slice(getPrefix().length, -4)), pid));
-  return paths.map((name) => join(directory, name)).toSorted((a, b) => statSync(a).mtimeMs - statSync(b).mtimeMs);
+  const drafts = own
+    .filter((name) => !isRunning(Number(name.slice(getPrefix().length, -4)), pid))
+    .map((name) => join(directory, name))
+    .map((path) => attempt(() => ({ path, text: readFileSync(path, "utf8"), mtimeMs: statSync(path).mtimeMs })));
+  return drafts.filter((draft) => draft !== undefined).toSorted((a, b) => a.mtimeMs - b.mtimeMs);
 }
 
 /** A process of the same number as ours was another one. */

@@ -55,12 +55,13 @@ function run(command: string, { subject, clock, timeoutMs }: RunOptions): Promis
     const cancel = clock.setTimer(timeoutMs, () =>
       stop(failed("command", `${name} did not end within ${timeoutMs / 1000} s and was stopped. ${advice}`)),
     );
-    child.stdout.on("data", (chunk: Buffer) => {
+    child.once("error", () => settle(failed("command", `${name} could not be started. ${advice}`)));
+    // When our process has run out of descriptors, Node creates no pipe.
+    child.stdout?.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) stop(failed("command", `${name} prints more than ${maxBytes} bytes. ${advice}`));
       else chunks.push(chunk);
     });
-    child.once("error", () => settle(failed("command", `${name} could not be started. ${advice}`)));
     child.once("close", (code, signal) => {
       const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
       if (code !== 0) return settle(failed("command", `${name} ${how}. ${advice}`));

@@ -2,6 +2,8 @@
  * Copies access lists and extended attributes. Node has no calls for them, so GNU `cp` does it, on open files and without
  * any name that could be replaced meanwhile.
  */
+import { systemCode } from "../errors.ts";
+
 const copy = "/bin/cp --attributes-only --preserve=mode,xattr /proc/self/fd/0";
 
 /**
@@ -25,17 +27,17 @@ export async function copyAttributes(from: number, to: number): Promise<boolean>
   if (isUnable) return false;
   const code = await run(from, to);
   // This system has no `cp` that can do it, so it is not tried again.
-  if (code === 11 || code === undefined) isUnable = true;
+  if (code === 11) isUnable = true;
   return code === 0 || code === 1;
 }
 
-/** The exit code; undefined when there is no shell. */
-async function run(from: number, to: number): Promise<number | undefined> {
+/** The exit code; 11 also when there is no shell. A lack of processes or descriptors, which passes, is a failure. */
+async function run(from: number, to: number): Promise<number> {
   // Loaded late: most processes never replace a file with attributes.
   const { spawn } = await import("node:child_process");
   return await new Promise((resolve) => {
     const child = spawn("/bin/sh", ["-c", script], { stdio: [from, "ignore", "ignore", to], env: {} });
-    child.once("error", () => resolve(undefined));
+    child.once("error", (error) => resolve(systemCode(error) === "ENOENT" ? 11 : 1));
     child.once("exit", (code) => resolve(code ?? 1));
   });
 }

@@ -35,6 +35,13 @@ test("what is asked of a closed file is refused, although its number may be anot
   await other.close();
 });
 
+test("a call that is not valid does not keep a file open", async () => {
+  const handle = await openRaw(file(), flags, 0o600);
+  await expect(handle.read(Buffer.alloc(1), Number.NaN)).rejects.toMatchObject({ code: "ERR_OUT_OF_RANGE" });
+  await handle.close();
+  await expect(handle.stat()).rejects.toMatchObject({ code: "EBADF" });
+});
+
 test("what was written is told and closed alike, whether it was synced or not", async () => {
   const path = file();
   const handle = await openRaw(path, flags, 0o600);

@@ -37,13 +37,14 @@ function toHandle(fd: number): OpenHandle {
   let [changes, syncedChanges] = [0, 0];
   const call = <T>(start: (done: Done<T>) => void): Promise<T> => {
     if (closed) return Promise.reject(closedError());
-    running++;
     return new Promise<T>((resolve, reject) => {
       start((error, value) => {
         if (--running === 0) whenQuiet?.();
         if (error) reject(error);
         else resolve(value as T);
       });
+      // Afterwards: Node throws for arguments that are not valid, and then never calls back.
+      running++;
     });
   };
   const close = async () => {
