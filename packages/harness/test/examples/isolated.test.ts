@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Extension } from "../../src/extensions/extension.ts";
+import { registerProviders } from "../../src/extensions/providers.ts";
 import { createTestSession } from "../../src/testing/index.ts";
 import { createPlace, createSource, type HostOptions, isWalled, load } from "../extensions-isolated/kit.ts";
 
@@ -21,10 +22,10 @@ async function loadExample(name: string, session: HostOptions["session"] = {}) {
 const describeRegistrations = ({ handlers, tools, commands, shortcuts, flags }: Extension) =>
   [handlers, tools, commands, shortcuts, flags].map((map) => [...map.keys()].toSorted());
 
-/** What they say when they are loaded, as far as they say something. */
+/** What they say when they are loaded and registered, as far as they say something. */
 const sayings: Readonly<Record<string, string>> = {
   "bar-chart.ts": "This needs trust: the renderer of its tool bar_chart.",
-  "custom-provider.ts": "Its provider lab takes its key from a variable or a command, which needs trust.",
+  "custom-provider.ts": "Its provider lab takes a value from a variable or a command, which needs trust.",
 };
 
 const noContext = {} as never;
@@ -36,7 +37,8 @@ describe.runIf(isWalled)("isolated", () => {
     const [inProcess] = session.extensions?.list ?? [];
     const { extension, problems } = await loadExample(name);
     expect(describeRegistrations(extension)).toEqual(describeRegistrations(inProcess!));
-    const said = problems.map(({ message }) => message).join("\n");
+    const inProviders = registerProviders([extension], { register: () => {}, isKnown: () => false });
+    const said = [...problems, ...inProviders].map(({ message }) => message).join("\n");
     if (sayings[name] === undefined) expect(said).toBe("");
     else expect(said).toContain(sayings[name]);
   });
