@@ -178,7 +178,7 @@ export class Bus {
         inactive_threshold: 10_000,
       }),
     );
-    const messages = await this.retry(() => consumer.consume({ max_messages: 1_000, expires: 2_000 }));
+    const messages = await consumer.consume({ max_messages: 1_000, expires: 2_000 });
     try {
       for await (const message of messages) {
         const length = withData ? message.data.length : Number(message.headers?.get("Nats-Msg-Size") ?? 0);
