@@ -184,6 +184,20 @@ describe("with time", () => {
     return { ...timed, clock };
   }
 
+  test("deltas that wait are written with the next frame that does not, though no time passes", async () => {
+    const model = scriptedModel([[say("one two three four five")]]);
+    const timed = await openTestGateway({ model, options: { clock: createFakeClock() } });
+    onTestFinished(timed.close);
+    const client = await connectRaw(timed.gateway.url, { token: timed.token });
+    const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: timed.workspace });
+    await client.must("sessions.subscribe", { sessionId });
+    await timed.gateway.parts.sessions.find(sessionId)!.hosted.session.prompt("Count.");
+    const names = () => client.events().map(({ event }) => event);
+    await expect.poll(names).toContain("session.message.ended");
+    expect(names().filter((name) => name === "session.message.delta").length).toBeGreaterThan(1);
+    expect(names().indexOf("session.message.ended")).toBeGreaterThan(names().lastIndexOf("session.message.delta"));
+  });
+
   test("who does not say who it is goes after five seconds", async () => {
     const { gateway, clock } = await openTimed();
     const client = await openRaw(gateway.url);
