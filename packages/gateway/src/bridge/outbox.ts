@@ -4,7 +4,7 @@
  */
 import type { Clock } from "@tau/ai";
 import { type Client, type EncodedFrame, maxBufferedBytes } from "../client.ts";
-import type { Rounds } from "./rounds.ts";
+import type { Rounds } from "../rounds.ts";
 import type { SharedFrame } from "./shared-frame.ts";
 import type { SnapshotBudget } from "./snapshot-budget.ts";
 

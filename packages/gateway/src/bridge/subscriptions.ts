@@ -4,7 +4,7 @@ import type { Cursor } from "@tau/harness/host";
 import { type Client, encodeFrame } from "../client.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import { checkMs, Outbox } from "./outbox.ts";
-import { Rounds } from "./rounds.ts";
+import { Rounds } from "../rounds.ts";
 import { SessionFeed } from "./session-feed.ts";
 import { SnapshotBudget } from "./snapshot-budget.ts";
 

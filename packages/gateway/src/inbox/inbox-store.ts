@@ -5,8 +5,8 @@ import type { Handover, MessageOutcome, StoredMessage } from "./message.ts";
 import { type InboxRecord, MessageTable } from "./records.ts";
 
 /**
- * What resolves is on the disk; what rejects has not happened, unless with `unknown_outcome`. A message that has an outcome keeps it: whatever is said of it
- * later is ignored.
+ * What resolves is on the disk; what rejects has not happened, unless with `unknown_outcome`. A message that has an outcome
+ * keeps it: whatever is said of it later is ignored.
  */
 export interface InboxStore {
   readonly messages: Pick<MessageTable, "get" | "all" | "ofSession" | "counts">;

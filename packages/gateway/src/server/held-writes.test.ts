@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createFakeClock } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { Rounds } from "../bridge/rounds.ts";
+import { Rounds } from "../rounds.ts";
 import { HeldWrites, holdMs } from "./held-writes.ts";
 
 async function open() {

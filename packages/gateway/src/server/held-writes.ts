@@ -3,7 +3,7 @@
  * of sessions that stream spends most of its time in them.
  */
 import type { Socket } from "node:net";
-import type { Rounds } from "../bridge/rounds.ts";
+import type { Rounds } from "../rounds.ts";
 
 /** How long a frame may wait: no person sees the difference. */
 export const holdMs = 40;

@@ -8,7 +8,7 @@ import { TLSSocket } from "node:tls";
 import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 import { WebSocketServer } from "ws";
-import { Rounds } from "../bridge/rounds.ts";
+import { Rounds } from "../rounds.ts";
 import { GatewayError, toFault } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
 import { isLoopback, toLimitKey } from "./address.ts";

@@ -16,7 +16,7 @@ import {
 } from "@tau/protocol/gateway";
 import type { RawData, WebSocket } from "ws";
 import { createWrongTokenError } from "../auth/guesses.ts";
-import type { Rounds } from "../bridge/rounds.ts";
+import type { Rounds } from "../rounds.ts";
 import { type Client, type EncodedFrame, encodeFrame, maxBufferedBytes } from "../client.ts";
 import { GatewayError, toFault } from "../errors.ts";
 import { createStoppingError, mayBeginWork } from "../life/drain.ts";
