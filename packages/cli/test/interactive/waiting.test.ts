@@ -4,6 +4,16 @@ import { describe, expect, test } from "vitest";
 import { textReply, toolReply } from "../kit.ts";
 import { openApp } from "./kit.ts";
 
+/** Opens the editor of the first message that is queued. */
+async function editFirst(app: Awaited<ReturnType<typeof openApp>>): Promise<void> {
+  app.type("/queue ");
+  app.press("enter");
+  await app.sees("Queued messages");
+  app.press("enter");
+  await app.sees("Edit");
+  app.press("enter");
+}
+
 describe("/queue", () => {
   test("edits and removes what is queued", async () => {
     const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
@@ -21,12 +31,7 @@ describe("/queue", () => {
     await app.sees("Remove");
     app.press("down", "enter");
     await expect.poll(app.screen).not.toContain("dance");
-    app.type("/queue ");
-    app.press("enter");
-    await app.sees("Queued messages");
-    app.press("enter");
-    await app.sees("Edit");
-    app.press("enter");
+    await editFirst(app);
     await app.sees(/─\nsing\n─/);
     app.type(" loudly");
     app.press("enter");
@@ -46,12 +51,7 @@ describe("/queue", () => {
     app.terminal.sendInput("\x1b[200~sing @song.txt\nand dance\x1b[201~");
     app.press("altEnter");
     await app.sees("later: sing @song.txt");
-    app.type("/queue ");
-    app.press("enter");
-    await app.sees("Queued messages");
-    app.press("enter");
-    await app.sees("Edit");
-    app.press("enter");
+    await editFirst(app);
     await app.sees(/─\nsing @song.txt\nand dance\n─/);
     app.type(" loudly");
     app.press("enter");
@@ -71,12 +71,7 @@ test("what was edited too late comes to the editor", async () => {
   app.type("sing");
   app.press("altEnter");
   await app.sees("later: sing");
-  app.type("/queue ");
-  app.press("enter");
-  await app.sees("Queued messages");
-  app.press("enter");
-  await app.sees("Edit");
-  app.press("enter");
+  await editFirst(app);
   await app.sees(/─\nsing\n─/);
   await writeFile(join(app.directory, "go"), "");
   await app.sees("Sung.");

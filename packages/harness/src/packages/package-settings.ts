@@ -30,8 +30,8 @@ export interface PackageSettingsPorts extends PackageDirectories {
 }
 
 /**
- * Replaces the entries of one scope. `change` may be called several times. Entries have absolute paths, which are stored as `toStoredSource` says. Trust in a project
- * that was stored before counts after it too.
+ * Replaces the entries of one scope. `change` may be called several times. Entries have absolute paths, which are stored as
+ * `toStoredSource` says. Trust in a project that was stored before counts after it too.
  */
 export async function changePackageEntries(
   { settings, ids, ...directories }: PackageSettingsPorts,

@@ -14,7 +14,7 @@ export function describeRegistrations(
   const { handlers, tools, commands, shortcuts, flags, providers, mcpServers } = registrations;
   if (registrations.messageRenderers.size + registrations.entryRenderers.size + registrations.toolRenderers.length > 0)
     needsTrust.note("a renderer of its own");
-  // Who asks for servers may start the programs that they name.
+  // Another extension that lists the servers could start the programs that they name.
   if (mcpServers.size > 0) needsTrust.note("a server of MCP");
   if (registrations.markdownTransformers.length > 0) needsTrust.note("changing how Markdown is drawn");
   return {
