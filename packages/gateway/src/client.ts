@@ -1,10 +1,5 @@
-import { stringifyJson } from "@tau/ai/internal";
-import type { EventFrame, GatewayScope, ResponseFrame } from "@tau/protocol/gateway";
-
-/** Bytes of a frame. What many clients get is encoded once, and they share it. */
-export type EncodedFrame = Buffer;
-
-export const encodeFrame = (frame: EventFrame | ResponseFrame): EncodedFrame => Buffer.from(stringifyJson(frame));
+import type { GatewayScope } from "@tau/protocol/gateway";
+import type { EncodedFrame } from "./encoded-frame.ts";
 
 /** How much may wait for a client that reads slowly. */
 export const maxBufferedBytes = 1024 * 1024;

@@ -7,7 +7,7 @@ import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
-import { encodeFrame } from "./client.ts";
+import { encodeFrame } from "./encoded-frame.ts";
 import { openDurableParts } from "./durable-parts.ts";
 import { SessionKeyFile } from "./http/session-keys.ts";
 import { type DrainOptions, waitForRuns } from "./life/drain.ts";

@@ -6,7 +6,8 @@ export {
   subscribeEmbeddedPiSession,
   translatePiEvent,
 } from "./bridge/embedded-session.ts";
-export type { Client, ClientAbilities, EncodedFrame } from "./client.ts";
+export type { Client, ClientAbilities } from "./client.ts";
+export type { EncodedFrame } from "./encoded-frame.ts";
 export { GatewayError } from "./errors.ts";
 export { type Gateway, type GatewayOptions, startGateway } from "./gateway.ts";
 export { askControl, type ControlAnswer } from "./life/control-socket.ts";

@@ -3,7 +3,8 @@
  * and continue with a snapshot when it has read what it was sent. One that does not read for long is closed.
  */
 import type { Clock } from "@tau/ai";
-import { type Client, type EncodedFrame, maxBufferedBytes } from "../client.ts";
+import { type Client, maxBufferedBytes } from "../client.ts";
+import type { EncodedFrame } from "../encoded-frame.ts";
 import type { Rounds } from "../rounds.ts";
 import type { SharedFrame } from "./shared-frame.ts";
 import type { SnapshotBudget } from "./snapshot-budget.ts";
@@ -51,12 +52,13 @@ export class Outbox {
   /** False where the client has too much to read: then its session has to wait. */
   send(frame: SharedFrame): boolean {
     const { client } = this.#parts;
-    const { bytes } = frame;
+    const { encoded } = frame;
     const { bufferedBytes } = client;
     if (bufferedBytes === 0) this.#waitingFrames = 0;
-    else if (bufferedBytes + bytes.length > maxBufferedBytes || this.#waitingFrames >= maxWaitingFrames) return false;
+    else if (bufferedBytes + encoded.message.length > maxBufferedBytes || this.#waitingFrames >= maxWaitingFrames)
+      return false;
     this.#waitingFrames++;
-    client.send(bytes, frame.isDelta);
+    client.send(encoded, frame.isDelta);
     return true;
   }
 
@@ -96,14 +98,14 @@ export class Outbox {
     const { client, snapshots } = this.#parts;
     for (const session of this.#stale) {
       if (this.#snapshot || client.bufferedBytes > lowBytes) return;
-      const { bytes } = session.getSnapshot();
-      if (!snapshots.take(bytes)) return;
+      const { encoded } = session.getSnapshot();
+      if (!snapshots.take(encoded)) return;
       this.#stale.delete(session);
       session.onSnapshot();
       this.#waitingFrames++;
-      client.send(bytes);
-      if (client.bufferedBytes > 0) this.#snapshot = bytes;
-      else snapshots.release(bytes);
+      client.send(encoded);
+      if (client.bufferedBytes > 0) this.#snapshot = encoded;
+      else snapshots.release(encoded);
     }
   }
 

@@ -1,14 +1,14 @@
 import type { HostEvent } from "@tau/harness/host";
 import { isDelta, wrapEvent } from "@tau/protocol";
 import type { EventFrame } from "@tau/protocol/gateway";
-import type { EncodedFrame } from "../client.ts";
+import { type EncodedFrame, encodeJson } from "../encoded-frame.ts";
 
-/** A frame of a session as bytes. It is encoded when the first client needs it, and all clients share the bytes. */
+/** A frame of a session. It is encoded when the first client needs it, and all clients share the bytes. */
 export class SharedFrame {
   readonly #sessionId: string;
   readonly #item: HostEvent;
   readonly #redactLine: (line: string) => string;
-  #bytes: EncodedFrame | undefined;
+  #encoded: EncodedFrame | undefined;
 
   /** `redactLine` removes keys from a line of JSON. */
   constructor(sessionId: string, item: HostEvent, redactLine: (line: string) => string) {
@@ -21,9 +21,9 @@ export class SharedFrame {
     return this.#item.kind === "event" && isDelta(this.#item.event);
   }
 
-  get bytes(): EncodedFrame {
-    this.#bytes ??= Buffer.from(this.#redactLine(JSON.stringify(toFrame(this.#sessionId, this.#item))));
-    return this.#bytes;
+  get encoded(): EncodedFrame {
+    this.#encoded ??= encodeJson(this.#redactLine(JSON.stringify(toFrame(this.#sessionId, this.#item))));
+    return this.#encoded;
   }
 }
 

@@ -1,7 +1,8 @@
 /** Which client follows which session. */
 import type { Clock } from "@tau/ai";
 import type { Cursor } from "@tau/harness/host";
-import { type Client, encodeFrame } from "../client.ts";
+import type { Client } from "../client.ts";
+import { encodeFrame } from "../encoded-frame.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import { checkMs, Outbox } from "./outbox.ts";
 import { Rounds } from "../rounds.ts";

@@ -1,5 +1,6 @@
 /** A client of another node, as the node that runs the session sees it. */
-import type { Client, ClientAbilities, EncodedFrame } from "../client.ts";
+import type { Client, ClientAbilities } from "../client.ts";
+import type { EncodedFrame } from "../encoded-frame.ts";
 import type { NodeLink } from "./node-link.ts";
 import type { ClientData } from "./node-message.ts";
 
@@ -52,10 +53,10 @@ export class RemoteClient implements Client {
     this.#takenBytes = Math.max(this.#takenBytes, bytes);
   }
 
-  send(frame: EncodedFrame): void {
+  send({ json }: EncodedFrame): void {
     if (this.#isGone) return;
-    this.#sentBytes += frame.length;
-    this.#link.send(this.#nodeId, { kind: "frame", connectionId: this.connectionId }, frame);
+    this.#sentBytes += json.length;
+    this.#link.send(this.#nodeId, { kind: "frame", connectionId: this.connectionId }, json);
   }
 
   close(code: number, reason: string): void {

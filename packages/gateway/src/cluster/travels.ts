@@ -1,6 +1,7 @@
 /** Requests of this node's own clients that are served by other nodes, and the frames that come back. */
 import type { Ids } from "@tau/ai";
 import { tryParseJson } from "@tau/ai/internal";
+import { encodeJson } from "../encoded-frame.ts";
 import { GatewayError } from "../errors.ts";
 import type { Client } from "../client.ts";
 import type { NodeLink } from "./node-link.ts";
@@ -92,7 +93,7 @@ export class Travels {
     const held = traveller?.held;
     if (!traveller || !held) return;
     traveller.held = undefined;
-    for (const frame of held) client.send(frame);
+    for (const frame of held) client.send(encodeJson(frame));
   }
 
   follow(client: Client, sessionId: string, nodeId: string): void {
@@ -166,7 +167,7 @@ export class Travels {
       if (closed.reason === "moved") return this.#onMoved(client, closed.sessionId);
     }
     if (held) held.push(frame);
-    else client.send(frame);
+    else client.send(encodeJson(frame));
   }
 
   /** A client that reads slowly is known to be slow where its frames come from. */

@@ -14,7 +14,8 @@ import {
   type UiDialog,
   type UiNote,
 } from "@tau/protocol";
-import { type Client, encodeFrame, maxBufferedBytes } from "../client.ts";
+import { type Client, maxBufferedBytes } from "../client.ts";
+import { encodeFrame } from "../encoded-frame.ts";
 import { mustFit } from "./check-answer.ts";
 
 /** How long a dialog waits when the last client that could answer it has left: a page may just be reloaded. */

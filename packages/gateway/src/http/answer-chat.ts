@@ -26,7 +26,7 @@ export async function answerAnywhere(context: ChatContext, call: ChatCall): Prom
   const here = () => answerChat(context, call);
   if (!parts.cluster || sessionId === undefined) return await here();
   // Steps come as frames from the other node.
-  const receiver: Client = { ...client, send: (frame) => tell(JSON.parse(frame.toString()) as ChatStep) };
+  const receiver: Client = { ...client, send: (frame) => tell(JSON.parse(frame.json.toString()) as ChatStep) };
   const request = { client: receiver, requestId: client.connectionId, parts };
   const { model, prompt } = call;
   const params = { sessionId, model, prompt };

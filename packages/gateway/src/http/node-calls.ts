@@ -12,6 +12,7 @@ import {
   text,
 } from "@tau/harness/fields";
 import { gatewayScopes } from "@tau/protocol/gateway";
+import { encodeJson } from "../encoded-frame.ts";
 import { queueMode } from "../inbox/accept-command.ts";
 import type { MethodContext } from "../methods/method.ts";
 import { mustParse } from "../must-parse.ts";
@@ -47,7 +48,7 @@ export const nodeCalls: Readonly<Record<string, NodeCall>> = {
     const stopWaiting = client.onClosed(() => gone.abort());
     try {
       return await answerChat(
-        { parts, client, signal: gone.signal, tell: (step) => client.send(Buffer.from(JSON.stringify(step))) },
+        { parts, client, signal: gone.signal, tell: (step) => client.send(encodeJson(JSON.stringify(step))) },
         { ...params, history: [] },
       );
     } finally {

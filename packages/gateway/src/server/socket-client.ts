@@ -17,7 +17,8 @@ import {
 import type { RawData, WebSocket } from "ws";
 import { createWrongTokenError } from "../auth/guesses.ts";
 import type { Rounds } from "../rounds.ts";
-import { type Client, type EncodedFrame, encodeFrame, maxBufferedBytes } from "../client.ts";
+import { type Client, maxBufferedBytes } from "../client.ts";
+import { type EncodedFrame, encodeFrame } from "../encoded-frame.ts";
 import { GatewayError, toFault } from "../errors.ts";
 import { createStoppingError, mayBeginWork } from "../life/drain.ts";
 import { callMethod } from "../methods/index.ts";
@@ -129,9 +130,10 @@ export class SocketClient implements Client {
     return this.#options.webSocket.bufferedAmount;
   }
 
-  send(frame: EncodedFrame, canWait = false): void {
+  /** `ws` writes whole frames too, and at once: nothing is compressed. So ours stand before or after them. */
+  send({ message }: EncodedFrame, canWait = false): void {
     if (!this.#isOpen) return;
-    this.#options.webSocket.send(frame, { binary: false });
+    this.#options.tcp.write(message);
     if (canWait) this.#writes.hold();
     else this.#writes.flush();
   }

@@ -3,7 +3,8 @@ import type { Clock } from "@tau/ai";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionEvent } from "@tau/protocol";
 import type { OpenSessionData } from "@tau/protocol/gateway";
-import { type Client, encodeFrame, maxBufferedBytes } from "../client.ts";
+import { type Client, maxBufferedBytes } from "../client.ts";
+import { encodeFrame } from "../encoded-frame.ts";
 
 export interface SessionWatchOptions {
   clock: Clock;

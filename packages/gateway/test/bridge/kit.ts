@@ -7,7 +7,8 @@ import { createSessionFrameRedactor } from "@tau/harness/policy";
 import { emptyView } from "@tau/protocol";
 import type { EventFrame } from "@tau/protocol/gateway";
 import { onTestFinished } from "vitest";
-import type { Client, EncodedFrame } from "../../src/client.ts";
+import type { Client } from "../../src/client.ts";
+import type { EncodedFrame } from "../../src/encoded-frame.ts";
 import { Subscriptions } from "../../src/bridge/subscriptions.ts";
 import { OpenSession } from "../../src/sessions/open-session.ts";
 
@@ -90,7 +91,7 @@ export class MemoryClient implements Client {
     if (this.closedWith !== undefined) return;
     if (!this.#isStalled) return this.#read(frame);
     this.#waiting.push(frame);
-    this.bufferedBytes += frame.length;
+    this.bufferedBytes += frame.json.length;
     this.maxBufferedBytes = Math.max(this.maxBufferedBytes, this.bufferedBytes);
   }
 
@@ -107,6 +108,6 @@ export class MemoryClient implements Client {
   }
 
   #read(frame: EncodedFrame): void {
-    this.#onFrame(JSON.parse(frame.toString()) as EventFrame);
+    this.#onFrame(JSON.parse(frame.json.toString()) as EventFrame);
   }
 }

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createFakeClock } from "@tau/ai/testing";
 import type { EventFrame } from "@tau/protocol/gateway";
+import { encodeJson } from "../../src/encoded-frame.ts";
 import { SnapshotBudget } from "../../src/bridge/snapshot-budget.ts";
 import { maxBufferedBytes } from "../../src/client.ts";
 import { connectRaw, openTestGateway } from "../../src/testing/index.ts";
@@ -80,12 +81,13 @@ test("a client that always reads a little is not closed", async () => {
 
 test("snapshots that wait are shared, and bounded over all clients", () => {
   const budget = new SnapshotBudget(100);
-  const [large, small] = [Buffer.alloc(200), Buffer.alloc(60)];
+  const encode = (length: number) => encodeJson(Buffer.alloc(length));
+  const [large, small, other] = [encode(200), encode(60), encode(50)];
   expect([budget.take(large), budget.take(large), budget.take(small)]).toEqual([true, true, false]);
   budget.release(large);
   expect(budget.take(small)).toBe(false);
   budget.release(large);
-  expect([budget.bytes, budget.take(small), budget.take(Buffer.alloc(50))]).toEqual([0, true, false]);
+  expect([budget.bytes, budget.take(small), budget.take(other)]).toEqual([0, true, false]);
   budget.release(small);
   expect(budget.bytes).toBe(0);
 });
