@@ -163,3 +163,28 @@ test("a transport that the user's configuration adds is not used", async () => {
   await expect(fetch(workspace, "git:example.org/me/pack")).rejects.toMatchObject({ code: "install_failed" });
   expect(existsSync(mark)).toBe(false);
 });
+
+test("what the system does not let us read is named and skipped, and the other packages count", async () => {
+  const workspace = await createWorkspace();
+  const { root, agentDir } = workspace;
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "" });
+  const installed = await install(workspace, url);
+  await writeFiles(root, { "good/prompts/b.md": "" });
+  const resolve = () =>
+    resolvePackages({ ...workspace, entries: { user: [join(root, "loop"), url, join(root, "good")], project: [] } });
+  // A link to itself fails for every user; permissions do not for root.
+  await rm(installed, { recursive: true });
+  for (const path of [installed, join(root, "loop")]) await symlink(path, path);
+  const { packages, problems } = await resolve();
+  expect(packages.map(({ source }) => source)).toEqual([join(root, "good")]);
+  expect(problems).toMatchObject([
+    { kind: "invalid", message: expect.stringMatching(/^The package .*loop cannot be read, so it is skipped: ELOOP/) },
+    { kind: "invalid", message: expect.stringMatching(/^The package git:.* cannot be read, so it is skipped: ELOOP/) },
+  ]);
+  await rm(join(agentDir, "packages-lock.json"));
+  await mkdir(join(agentDir, "packages-lock.json"));
+  expect((await resolve()).problems[1]!.message).toMatch(
+    /^The package git:.* cannot be read, so it is skipped: EISDIR/,
+  );
+});
