@@ -51,28 +51,24 @@ export async function loadResources(options: LoadOptions, before: Resources): Pr
   const context = await loadContextFiles({ fileSystem, directories, lastGood: lastContext });
   const lists = options.lists();
   const ofPackages = await options.packagePaths();
-  const skillFilter = createPathFilter(lists.skills, skillPaths);
   const skills = await loadSkills({
     fileSystem,
-    roots: [
-      ...skillPaths,
-      ...skillFilter.roots,
-      ...locations.skills,
-      ...(options.discoverSkills ? ofPackages.skills : []),
-    ],
-    includes: skillFilter.includes,
+    ...combineRoots({
+      first: skillPaths,
+      list: lists.skills,
+      located: locations.skills,
+      last: options.discoverSkills ? ofPackages.skills : [],
+    }),
     lastGood: byPath(before.skills, ({ filePath }) => filePath),
   });
-  const promptFilter = createPathFilter(lists.prompts, promptPaths);
   const templates = await loadPromptTemplates({
     fileSystem,
-    directories: [
-      ...promptPaths,
-      ...promptFilter.roots,
-      ...locations.prompts,
-      ...(options.discoverPrompts ? ofPackages.prompts : []),
-    ],
-    includes: promptFilter.includes,
+    ...combineRoots({
+      first: promptPaths,
+      list: lists.prompts,
+      located: locations.prompts,
+      last: options.discoverPrompts ? ofPackages.prompts : [],
+    }),
     lastGood: byPath(before.promptTemplates, ({ filePath }) => filePath),
   });
   if (isTrusted && !(await options.isProjectTrusted())) return await loadResources(options, before);
@@ -103,6 +99,18 @@ export async function loadResources(options: LoadOptions, before: Resources): Pr
       ]),
     ],
   };
+}
+
+/** Where skills or templates are looked for, in the order of precedence. No list leaves out those of `first`. */
+function combineRoots({
+  first,
+  list,
+  located,
+  last,
+}: Record<"first" | "list" | "located" | "last", readonly string[]>) {
+  const { roots, includes } = createPathFilter(list, first);
+  const named = [...first, ...roots];
+  return { named, roots: [...named, ...located, ...last], includes };
 }
 
 const formatUntrusted = (names: readonly string[]) =>

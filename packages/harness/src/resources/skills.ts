@@ -37,18 +37,20 @@ const maxDirectories = 5_000;
 export interface SkillsRequest extends LoadRequest<Skill> {
   /** Directories, or files of skills. The first skill of a name has precedence. */
   roots: readonly string[];
+  /** Those of the roots that the user named: a file among them that is no skill is a problem. Default: none. */
+  named?: readonly string[];
   /** Whether a file that was found counts. Default: all do. */
   includes?: (file: string) => boolean;
 }
 
 /** Sorted by name, so that the prompt does not depend on where skills are. */
 export async function loadSkills(request: SkillsRequest): Promise<LoadedFiles<Skill[]>> {
-  const { fileSystem, lastGood, includes = () => true } = request;
+  const { fileSystem, lastGood, named = [], includes = () => true } = request;
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, Skill>();
   const { files, watched } = await findSkillFiles(fileSystem, request.roots, problems);
   for (const path of new Set(files.filter(includes))) {
-    const { value, problems: own } = await loadSkill(fileSystem, path, { isNamed: request.roots.includes(path) });
+    const { value, problems: own } = await loadSkill(fileSystem, path, { isNamed: named.includes(path) });
     problems.push(...own);
     const skill = value ?? lastGood?.get(path);
     if (!skill) continue;
