@@ -22,7 +22,9 @@ export interface LoadOptions extends LocationOptions {
   packagePaths: () => Promise<{ skills: readonly string[]; prompts: readonly string[] }>;
   skillPaths: readonly string[];
   promptPaths: readonly string[];
+  extensionPaths: { skills: readonly string[]; prompts: readonly string[] };
 }
+
 export interface LoadedResources {
   resources: Resources;
   problems: readonly ResourceProblem[];
@@ -32,7 +34,7 @@ export interface LoadedResources {
 
 /** A file that cannot be read keeps the content that it had before. */
 export async function loadResources(options: LoadOptions, before: Resources): Promise<LoadedResources> {
-  const { cwd, agentDir, contextFiles, skillPaths, promptPaths } = options;
+  const { cwd, agentDir, contextFiles, skillPaths, promptPaths, extensionPaths } = options;
   const fileSystem = await guardResources(options.fileSystem, options);
   const { agent, problems: agentProblems } = await loadAgent({ ...options, fileSystem }, before.agent);
   const isTrusted = await options.isProjectTrusted();
@@ -57,7 +59,7 @@ export async function loadResources(options: LoadOptions, before: Resources): Pr
       first: skillPaths,
       list: lists.skills,
       located: locations.skills,
-      last: options.discoverSkills ? ofPackages.skills : [],
+      last: [...extensionPaths.skills, ...(options.discoverSkills ? ofPackages.skills : [])],
     }),
     lastGood: byPath(before.skills, ({ filePath }) => filePath),
   });
@@ -67,7 +69,7 @@ export async function loadResources(options: LoadOptions, before: Resources): Pr
       first: promptPaths,
       list: lists.prompts,
       located: locations.prompts,
-      last: options.discoverPrompts ? ofPackages.prompts : [],
+      last: [...extensionPaths.prompts, ...(options.discoverPrompts ? ofPackages.prompts : [])],
     }),
     lastGood: byPath(before.promptTemplates, ({ filePath }) => filePath),
   });
