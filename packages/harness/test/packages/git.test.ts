@@ -55,6 +55,18 @@ test("what the lock has is fetched again, also when the branch has moved", async
   expect((await fetch(workspace, url, { asLocked: true })).locked?.resolved).toBe(first);
 });
 
+test("an install that fails at its end leaves what is installed", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "one" });
+  const root = await install(workspace, url);
+  const again = await fetch(workspace, url);
+  await rm(again.root, { recursive: true });
+  await expect(again.enable()).rejects.toThrow();
+  await again.discard();
+  expect(await listAll(root)).toEqual(["prompts/a.md"]);
+});
+
 test("dependencies are installed, without the repository's own npm configuration and scripts", async () => {
   const workspace = await createNpmWorkspace();
   const { url, commit } = await createRepository(workspace);
