@@ -46,6 +46,10 @@ export interface StoredMessage {
 /** How long one attempt waits for its answer. Electing another leader takes the servers up to nine seconds. */
 const attemptMs = 2_000;
 const pauseMs = 100;
+/** How long reading is tried while nothing arrives. */
+const outageMs = 20_000;
+/** After this long without a message another consumer is asked. */
+const silenceMs = 3_000;
 
 /** How many messages are asked for at once. */
 const readWindow = 64;
@@ -168,7 +172,28 @@ export class Bus {
     subject: string,
     { from, to, withData = false }: { from: number; to: number; withData?: boolean },
   ): AsyncGenerator<StoredMessage & { length: number }> {
-    if (from > to) return;
+    let next = from;
+    let deadline = this.#clock.monotonic() + outageMs;
+    while (next <= to) {
+      for await (const message of this.#readUntilSilent(stream, subject, { from: next, withData })) {
+        if (message.seq <= to) yield message;
+        next = message.seq + 1;
+        if (next > to) return;
+        deadline = this.#clock.monotonic() + outageMs;
+      }
+      if (this.nats.isClosed() || this.#clock.monotonic() > deadline) throw createSilent();
+    }
+  }
+
+  /**
+   * What servers deliver from a number on, until nothing comes any more. Messages that are lost with a connection are
+   * delivered for them, so a consumer may be silent although not all of its messages have arrived.
+   */
+  async *#readUntilSilent(
+    stream: string,
+    subject: string,
+    { from, withData }: { from: number; withData: boolean },
+  ): AsyncGenerator<StoredMessage & { length: number }> {
     const consumer = await this.retry(() =>
       this.#jetstream.consumers.get(stream, {
         filter_subjects: subject,
@@ -179,15 +204,18 @@ export class Bus {
       }),
     );
     const messages = await consumer.consume({ max_messages: 1_000, expires: 2_000 });
+    const waitForMore = () => this.#clock.setTimer(silenceMs, () => messages.stop());
+    let cancelWait = waitForMore();
     try {
       for await (const message of messages) {
+        cancelWait();
         const length = withData ? message.data.length : Number(message.headers?.get("Nats-Msg-Size") ?? 0);
         const { seq, data, headers, timestamp: time } = message;
-        if (seq > to) return;
         yield { seq, subject: message.subject, data, headers, length, time };
-        if (seq === to) return;
+        cancelWait = waitForMore();
       }
     } finally {
+      cancelWait();
       messages.stop();
       // It would go by itself after a while.
       await consumer.delete().catch((error: unknown) => {
@@ -208,7 +236,7 @@ export class Bus {
 
   /** Tries reading again while the servers elect a leader. */
   async retry<T>(work: () => Promise<T>): Promise<T> {
-    const deadline = this.#clock.monotonic() + 20_000;
+    const deadline = this.#clock.monotonic() + outageMs;
     for (;;) {
       try {
         return await work();
@@ -226,6 +254,11 @@ const createGone = () =>
     "unavailable",
     "A stream of the cluster is gone. When the gateways are started again they create it, without what was in it.",
   );
+
+const createSilent = () =>
+  new GatewayError("unavailable", "The servers of the cluster do not deliver what they have stored. Try again.", {
+    retryAfterMs: 1_000,
+  });
 
 const outages: readonly unknown[] = [
   "ClosedConnectionError",

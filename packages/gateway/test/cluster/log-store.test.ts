@@ -5,13 +5,14 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { systemClock, systemIds } from "@tau/ai";
 import { SessionManager } from "@tau/harness";
 import { storeContract } from "@tau/harness/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Bus, type FencedMessage, type FencedOutcome } from "../../src/cluster/bus.ts";
 import { createIndexCache, noCache } from "../../src/cluster/index-cache.ts";
 import { NatsLogStore } from "../../src/cluster/log-store.ts";
 import { headerNames, placeLog } from "../../src/cluster/names.ts";
 import { type ClusterNode, openNode } from "../../src/cluster/open-node.ts";
 import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
+import { openProxy } from "./tcp-proxy.ts";
 
 describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
   let nats: NatsServers;
@@ -50,6 +51,22 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
     const other = openStore("parts");
     expect((await other.read(6, bytes.length)).equals(bytes)).toBe(true);
     expect((await other.read(600_000, 1_000_000)).equals(bytes.subarray(599_994, 1_599_994))).toBe(true);
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  test("messages that are lost on their way are asked for again, also the last ones", async () => {
+    const cable = await openProxy(nats.servers[0]!.port);
+    const far = await openNode({ url: `nats://127.0.0.1:${cable.port}?name=far`, agentDir, log: () => undefined });
+    onTestFinished(async () => {
+      await far.close();
+      await cable.close();
+    });
+    const store = openStore("lost");
+    const lines = Array.from({ length: 20 }, (_, index) => Buffer.from(`line ${10 + index}\n`));
+    for (const [index, line] of lines.entries()) await store.append(line, { position: index * 8, sync: true });
+    cable.loseNext("Nats-Msg-Size");
+    const other = new NatsLogStore({ ...far, sessionId: "lost", ids: systemIds, cache: noCache });
+    expect((await other.read(0, 160)).toString()).toBe(Buffer.concat(lines).toString());
     await Promise.all([store.close(), other.close()]);
   });
 
