@@ -141,6 +141,8 @@ export class Run {
         recorder.endTurn(step.end);
         const added = await this.#beforeSettle(step.end);
         if (!added?.continues) return step.end;
+        // The budget has no room for the request that extensions ask for.
+        if (last.request?.kind === "spent") return { kind: "budget", limit: last.request.limit };
         prompts = [];
         continue;
       }
