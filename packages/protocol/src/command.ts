@@ -246,8 +246,11 @@ export interface Commands {
   /** With `interrupt`, the current turn is aborted first. */
   steer: { params: Prompt & { interrupt?: boolean }; data: { disposition: Disposition } };
   follow_up: { params: Prompt; data: { disposition: Disposition } };
-  /** Runs to the end and answers with the text of the answer. */
-  execute: { params: { prompt: string; images?: ImageContent[] }; data: AnswerData };
+  /**
+   * Runs to the end and answers with the text of the answer. Only `prompt` is expanded. `input` is text that somebody else
+   * wrote, such as standard input; `files` are paths of files that are attached, and must exist.
+   */
+  execute: { params: { prompt: string; images?: ImageContent[]; input?: string; files?: string[] }; data: AnswerData };
   abort: { params: None; data: null };
   clear_queue: { params: None; data: { steering: string[]; followUp: string[] } };
   edit_queued: { params: { id: string; message: string }; data: { id: string } };

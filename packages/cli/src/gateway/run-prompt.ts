@@ -1,6 +1,6 @@
 /** Print and JSON mode with `--gateway`: the prompt runs in the gateway, and its answer is shown here. */
 import { resolve } from "node:path";
-import type { AnswerData, SessionEvent, StatsData } from "@tau/protocol";
+import type { AnswerData, CommandParams, SessionEvent, StatsData } from "@tau/protocol";
 import { type GatewayClient, isGatewayClientError, type RemoteSession } from "@tau/protocol/client";
 import { connectToGateway } from "@tau/protocol/node";
 import { getAgentDir } from "../agent-dir.ts";
@@ -29,7 +29,7 @@ export async function runPromptInGateway(options: SessionOptions, io: Io): Promi
     const session = gateway.session(await openSession(gateway, options, io));
     await waitUntilLoaded(session);
     await chooseModel(session, options);
-    return await runPrompt(session, { options, io, isAttended, prompt: formatPrompt(options, input, io.cwd) });
+    return await runPrompt(session, { options, io, isAttended, prompt: toPrompt(options, input, io.cwd) });
   } finally {
     gateway.close();
   }
@@ -57,17 +57,19 @@ async function chooseModel(session: RemoteSession, { model, thinking }: SessionO
   if (thinking !== undefined) await session.call("set_thinking_level", { level: thinking as "off" });
 }
 
-/** Files are where the user is, and the gateway is on the same machine. */
-function formatPrompt({ files, message }: SessionOptions, input: string | undefined, cwd: string): string {
-  const mentions = files.map((path) => `@${path.startsWith("~") ? path : resolve(cwd, path)}`).join(" ");
-  return [input, mentions, message].filter(Boolean).join("\n\n");
+/** Files are where the user is, and the gateway is on the same machine. Pure. */
+function toPrompt({ files, message }: SessionOptions, input: string | undefined, cwd: string): Prompt {
+  const paths = files.map((path) => (path.startsWith("~") ? path : resolve(cwd, path)));
+  return { prompt: message, files: paths, ...(input !== undefined && { input }) };
 }
+
+type Prompt = CommandParams<"execute">;
 
 interface PromptRun {
   options: SessionOptions;
   io: Io;
   isAttended: boolean;
-  prompt: string;
+  prompt: Prompt;
 }
 
 async function runPrompt(session: RemoteSession, { options, io, isAttended, prompt }: PromptRun): Promise<ExitCode> {
@@ -101,9 +103,9 @@ interface PromptEnd extends AnswerData {
   error?: { kind: string; message: string };
 }
 
-async function execute(session: RemoteSession, prompt: string): Promise<PromptEnd> {
+async function execute(session: RemoteSession, prompt: Prompt): Promise<PromptEnd> {
   try {
-    return await session.call("execute", { prompt });
+    return await session.call("execute", prompt);
   } catch (error) {
     if (!isGatewayClientError(error) || !["aborted", "run_failed"].includes(error.code)) throw error;
     const terminationReason = error.code === "aborted" ? "abort_signal" : "error";

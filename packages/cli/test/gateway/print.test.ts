@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createWorkspace, run, textReply, toolReply } from "../kit.ts";
 import { openGateway } from "./kit.ts";
@@ -7,6 +9,33 @@ test("a prompt runs in the gateway, and its answer is printed", async () => {
   const { code, out, err } = await run(workspace, ["--gateway", "Hello"], { input: "What I piped." });
   expect({ code, out, err }).toEqual({ code: 0, out: "Hello from there.\n", err: "" });
   expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("What I piped.");
+});
+
+test("what is piped is sent as it is: it attaches no file and begins no template", async () => {
+  const workspace = await openGateway([textReply("Done.")]);
+  await writeFile(join(workspace.directory, "secret.txt"), "Mine alone.");
+  await mkdir(join(workspace.agentDir, "prompts"));
+  await writeFile(join(workspace.agentDir, "prompts", "shout.md"), "SHOUT");
+  const input = `/shout see @${join(workspace.directory, "secret.txt")}`;
+  expect(await run(workspace, ["--gateway", "Summarise it."], { input })).toMatchObject({ code: 0, err: "" });
+  const body = JSON.stringify(workspace.server.requests[0]?.body);
+  expect(body).toContain(input);
+  expect(body).toContain("<stdin>");
+  expect(body).not.toContain("Mine alone.");
+  expect(body).not.toContain("SHOUT");
+});
+
+test("files of the command line are attached, whatever their names, and one that is missing is a mistake", async () => {
+  const workspace = await openGateway([textReply("Done.")]);
+  await writeFile(join(workspace.directory, "my notes.md"), "Buy milk.");
+  expect(await run(workspace, ["--gateway", "@my notes.md", "What is it?"])).toMatchObject({ code: 0, err: "" });
+  expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("Buy milk.");
+  const missing = await run(workspace, ["--gateway", "--quiet", "@none.md", "What is it?"]);
+  expect(missing).toMatchObject({
+    code: 2,
+    out: "",
+    err: expect.stringMatching(/^tau: There is no file .*none\.md\.\n$/),
+  });
 });
 
 test("the next prompt continues the session of this directory, or one that is named", async () => {

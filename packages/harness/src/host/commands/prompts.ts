@@ -8,6 +8,7 @@ import { getMessageText } from "../data.ts";
 import { command, type CommandContext, type CommandOptions, type SomeCommands, longCommand } from "./command.ts";
 
 const imageList = optional(list(image));
+const executeFields = { prompt: text, images: imageList, input: optional(text), files: optional(list(nonEmptyText)) };
 
 async function submit({ hosted, session, options }: CommandContext, message: string, content: SubmitOptions) {
   const source = session.extensions?.surface?.mode === "tui" ? "interactive" : "rpc";
@@ -40,8 +41,8 @@ export const promptCommands = {
   follow_up: longCommand({ message: text, images: imageList }, (context, { message, images }) =>
     submit(context, message, { ...withoutUndefined({ images }), queue: "followUp" }),
   ),
-  execute: longCommand({ prompt: text, images: imageList }, async ({ hosted, options }, { prompt, images }) => {
-    const outcome = await hosted.run(prompt, { ...withoutUndefined({ images }), ...getScopes(options) });
+  execute: longCommand(executeFields, async ({ hosted, options }, { prompt, ...content }) => {
+    const outcome = await hosted.run(prompt, { ...withoutUndefined(content), ...getScopes(options) });
     if (!outcome) return { answer: "", terminationReason: "no_tool_calls" as const, detail: "handled" };
     const { end, terminationReason, detail, failure, answer } = outcome;
     if (failure) throw new HarnessError("run_failed", failure.message);
