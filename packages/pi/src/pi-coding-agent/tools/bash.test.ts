@@ -21,6 +21,17 @@ afterEach(() => {
 const text = ({ content }: AgentToolResult) =>
   content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 
+test("a command whose output cannot be kept in a file still gives the end of it", async () => {
+  writeFileSync(join(directory, "file"), "");
+  vi.stubEnv("TMPDIR", join(directory, "file"));
+  const result = await createBashTool(directory).execute("call", { command: "seq 1 30000" });
+  expect(text(result)).toMatch(
+    /\n30000\n\n+\[Showing lines \d+-30001 of 30001[^\]]*The full output could not be kept\.\]$/,
+  );
+  expect(result.details).not.toHaveProperty("fullOutputPath");
+  expect(readdirSync(directory)).toEqual(["file"]);
+});
+
 test("a command that is aborted while it starts is ended", async () => {
   const abort = new AbortController();
   const ended = createLocalBashOperations().exec("sleep 100", directory, { onData() {}, signal: abort.signal });
