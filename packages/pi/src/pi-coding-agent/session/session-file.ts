@@ -1,16 +1,24 @@
 /** Session files, read and written at once. Lines of ours have a checksum; these have none, as pi's. */
+import { randomBytes } from "node:crypto";
 import {
-  appendFileSync,
+  closeSync,
+  constants,
+  copyFileSync,
   existsSync,
+  fstatSync,
+  ftruncateSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SessionEntry, SessionHeader } from "@tau/harness/session";
+import { replaceFile } from "../replace-file.ts";
 import { type FileEntry, isHeader, migrateSessionEntries, parseSessionEntries } from "./entries.ts";
 
 /** Undefined if there is no session in the file, or no file. */
@@ -26,23 +34,45 @@ export function readSessionFile(
   return { header, entries: entries.filter((entry) => !isHeader(entry)) as SessionEntry[], isOld };
 }
 
-const toLine = (entry: FileEntry): string => `${JSON.stringify(entry)}\n`;
+const format = (entries: readonly FileEntry[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 
-export function writeSessionFile(path: string, entries: readonly FileEntry[]): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, entries.map(toLine).join(""));
+/** Adds all of them or none. Creates the file if there is none. */
+export function appendToSessionFile(path: string, entries: readonly FileEntry[]): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const descriptor = openSync(path, "a+", 0o600);
+  const { size } = fstatSync(descriptor);
+  try {
+    writeFileSync(descriptor, (endsInsideLine(descriptor, size) ? "\n" : "") + format(entries));
+  } catch (error) {
+    ftruncateSync(descriptor, size);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
-export function appendToSessionFile(path: string, entry: FileEntry): void {
-  appendFileSync(path, toLine(entry));
+/** A process that was killed may have left half a line. What is added to that line could not be read. */
+function endsInsideLine(descriptor: number, size: number): boolean {
+  const last = Buffer.from("\n");
+  if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
+  return last.toString() !== "\n";
+}
+
+/** Replaces the file of an older version, and keeps it beside the new one. */
+export function upgradeSessionFile(path: string, entries: readonly FileEntry[]): void {
+  copyFileSync(path, createSidePath(path, "old"), constants.COPYFILE_EXCL);
+  replaceFile(path, format(entries), 0o600);
 }
 
 /** Moves a file that is not a session aside, so that a session can take its name and nothing is lost. False: no file. */
 export function setFileAside(path: string): boolean {
   if (!existsSync(path)) return false;
-  if (statSync(path).size > 0) renameSync(path, `${path}.damaged`);
+  if (statSync(path).size > 0) renameSync(path, createSidePath(path, "damaged"));
   return true;
 }
+
+const createSidePath = (path: string, reason: "old" | "damaged"): string =>
+  `${path}.${reason}-${randomBytes(4).toString("hex")}`;
 
 export interface SessionFile {
   path: string;

@@ -114,6 +114,8 @@ async function search(
   const child = await createSpawn()({ argv, cwd: "/", env: {} });
   const end = () => child.signal("SIGKILL");
   signal?.addEventListener("abort", end, { once: true });
+  // The signal may have been aborted while ripgrep was started.
+  if (signal?.aborted) end();
   const complaint = readText(child.stderr);
   const matches: Match[] = [];
   let hasMore = false;
