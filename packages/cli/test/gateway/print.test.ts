@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { WireReply } from "@tau/ai/testing";
 import { connectToGateway } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
 import { createModelWorkspace, createWorkspace, run, textReply, toolReply } from "../kit.ts";
@@ -97,7 +98,7 @@ test("the lines are those of JSON mode without a gateway", async () => {
   });
 });
 
-const silentServer = { kind: "raw", chunks: [], ending: "hang" } as const;
+const silentServer: WireReply = { kind: "raw", chunks: [], ending: "hang" };
 
 test("a run that took too long has failed, and the limit is told", async () => {
   const workspace = await createModelWorkspace([silentServer]);
