@@ -1,13 +1,15 @@
 import type { AssistantMessageEvent } from "../../event.ts";
-import { classifyError, describeError } from "../../failure.ts";
 import type { UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asRecord, asString } from "../../json.ts";
+import { findStreamError } from "../stream-error.ts";
 
 export function step(draft: Draft, frame: Frame): AssistantMessageEvent[] {
   const data = asRecord(frame.data);
   const index = typeof data["index"] === "number" ? data["index"] : 0;
+  const failure = findStreamError(frame);
+  if (failure) draft.fail(failure);
   switch (data["type"] ?? frame.event) {
     case "message_start": {
       const message = asRecord(data["message"]);
@@ -31,9 +33,6 @@ export function step(draft: Draft, frame: Frame): AssistantMessageEvent[] {
     case "message_stop":
       if (draft.state.kind === "open") draft.stop("stop", "message_stop");
       draft.end();
-      break;
-    case "error":
-      draft.fail(classifyError(describeError(data["error"] ?? data)));
       break;
   }
   return draft.take();

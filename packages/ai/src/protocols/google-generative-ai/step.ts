@@ -1,10 +1,10 @@
 import type { AssistantMessageEvent } from "../../event.ts";
-import { classifyError, describeError } from "../../failure.ts";
 import { toShortHash } from "../../hash.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString } from "../../json.ts";
+import { findStreamError } from "../stream-error.ts";
 import { maxJsonDepth, isTooDeep } from "../streaming-json.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
@@ -28,7 +28,8 @@ export const start = (draft: Draft): GoogleState => ({
 export function step(state: GoogleState, frame: Frame): AssistantMessageEvent[] {
   const { draft } = state;
   const data = asRecord(frame.data);
-  if (data["error"] !== undefined) draft.fail(classifyError(describeError(data)));
+  const failure = findStreamError(frame);
+  if (failure) draft.fail(failure);
   draft.identify({ responseId: data["responseId"], responseModel: data["modelVersion"] });
   draft.usage(readUsage(data["usageMetadata"]));
   readFeedback(draft, asRecord(data["promptFeedback"]));
