@@ -125,6 +125,16 @@ test.each([
   }
 });
 
+test("calls without an id, or with the id of another call, each get an id of their own", async () => {
+  const ids = [undefined, "", "same", "same"];
+  const calls = ids.map((id, index) => open(index, { type: "tool_use", id, name: "x", input: {} }));
+  const { message } = await ask([raw(begin, ...calls, ...end)]);
+  const sent = message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+  expect(new Set(sent).size).toBe(4);
+  expect(sent[2]).toBe("same");
+  for (const id of sent) expect(id).toMatch(/^[\w-]+$/);
+});
+
 test("keys that name prototypes are data in arguments", async () => {
   const json = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
   const { message } = await ask([

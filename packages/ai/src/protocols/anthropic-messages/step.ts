@@ -1,5 +1,6 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import type { UsageReport } from "../../usage.ts";
+import { toUniqueCallId } from "../call-id.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asRecord, asString } from "../../json.ts";
@@ -53,7 +54,8 @@ function openBlock(draft: Draft, index: number, block: Record<string, unknown>):
       draft.redactedThinking(index, asString(block["data"]));
       return;
     case "tool_use": {
-      draft.toolCall(index, { id: asString(block["id"]), name: asString(block["name"]) });
+      const name = asString(block["name"]);
+      draft.toolCall(index, { id: toUniqueCallId(draft, asString(block["id"]), name), name });
       // Some compatible servers send the complete input here instead of deltas.
       const input = asRecord(block["input"]);
       if (Object.keys(input).length > 0) draft.argumentsDelta(index, JSON.stringify(input));

@@ -1,6 +1,6 @@
 import type { AssistantMessageEvent } from "../../event.ts";
-import { toShortHash } from "../../hash.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
+import { toUniqueCallId } from "../call-id.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString } from "../../json.ts";
@@ -78,7 +78,7 @@ function readCall(state: GoogleState, call: Record<string, unknown>, signature: 
     closeCall(state);
     const key = state.nextKey++;
     const thoughtSignature = signature ? { thoughtSignature: signature } : {};
-    draft.toolCall(key, { id: toUniqueId(draft, asString(call["id"]), name), name, ...thoughtSignature });
+    draft.toolCall(key, { id: toUniqueCallId(draft, asString(call["id"]), name), name, ...thoughtSignature });
     state.call = { key, arguments: new PartialArguments() };
     if (call["args"] !== undefined && !willContinue) readArguments(draft, key, call["args"]);
   }
@@ -107,13 +107,6 @@ function rejectArguments(draft: Draft, key: number, reason: string): void {
   if (block?.type !== "toolCall") return;
   block.arguments = {};
   block.argumentsError = `The arguments of ${block.name} could not be read: ${reason}.`;
-}
-
-/** The server's id, or a generated one if the server's is empty or not unique. */
-function toUniqueId(draft: Draft, id: string, name: string): string {
-  const { content, responseId = "" } = draft.message;
-  const isUsed = content.some((block) => block.type === "toolCall" && block.id === id);
-  return id && !isUsed ? id : `call_${toShortHash(`${responseId}/${name}/${content.length}`)}`;
 }
 
 const stopReasons = new Map<string, "stop" | "length">([
