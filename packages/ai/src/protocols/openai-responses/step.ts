@@ -4,6 +4,7 @@ import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString, joinText } from "../../json.ts";
+import { findStreamError } from "../stream-error.ts";
 import { StreamingJson } from "../streaming-json.ts";
 import { isItemKind, type Item, type ItemKind, ItemTable, type ItemKey } from "./items.ts";
 import { writeCallId, writeReasoning, writeTextSignature } from "./signature.ts";
@@ -23,6 +24,8 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
   const data = asRecord(frame.data);
   const key = toItemKey(data["output_index"], data["item_id"]);
   const delta = asString(data["delta"]);
+  const failure = findStreamError(frame);
+  if (failure) state.draft.fail(failure);
   const type = asString(data["type"] ?? frame.event);
   switch (type) {
     case "response.created":
@@ -69,9 +72,6 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
       break;
     case "response.done":
       endResponse(state, asRecord(data["response"]), "completed");
-      break;
-    case "error":
-      state.draft.fail(classifyError(describeError(data["error"] ?? data)));
       break;
   }
   return state.draft.take();
