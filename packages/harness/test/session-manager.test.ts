@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -138,6 +139,26 @@ test("a second process may read, and learns which process writes", async () => {
   const third = await SessionManager.open(session.getSessionFile()!);
   await third.appendMessage(user("c"));
   expect(await getTexts(third)).toEqual(["a", "c"]);
+  await third.close();
+});
+
+test("where it cannot be told whether the writing process still runs, a person is told what to do", async () => {
+  const session = await SessionManager.create("/project", directory);
+  await session.appendMessage(user("a"));
+  const path = session.getSessionFile()!;
+  await session.close();
+  // One of us knows the boot of its machine and the other does not, as in some containers.
+  const bootId = existsSync("/proc/sys/kernel/random/boot_id") ? "" : "another";
+  const holder = { pid: 1, startTime: "", bootId, id: "x", generation: 7 };
+  await writeFile(`${path}.lock`, JSON.stringify(holder));
+  const second = await SessionManager.open(path);
+  await expect(second.appendMessage(user("b"))).rejects.toThrow(
+    /cannot be written here\. .*process 1 of another container.* remove \S+\.lock and \S+\. Otherwise fork/,
+  );
+  await second.close();
+  await rm(`${path}.lock`);
+  const third = await SessionManager.open(path);
+  expect(third.readOnly).toBeUndefined();
   await third.close();
 });
 

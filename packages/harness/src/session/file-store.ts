@@ -137,8 +137,7 @@ class FileStore implements LogStore {
       : await this.#copyAside(position, size);
     const writing = this.#writing ?? (await this.#openForWriting(size));
     if ("kind" in writing || (await this.#findChange(writing, size))) {
-      const text = `The session ${this.name} was changed by another program while it was opened. Open it again.`;
-      throw new HarnessError("overtaken", text);
+      throw new HarnessError("overtaken", "another program changed it while it was opened");
     }
     await writing.handle.truncate(position);
     await writing.handle.datasync();
