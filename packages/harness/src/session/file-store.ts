@@ -226,8 +226,9 @@ class FileStore implements LogStore {
   }
 
   async #openForWriting(position: number): Promise<OpenLog | AppendOutcome> {
-    if (position === 0 && !this.#lease) {
-      await makeDirectory(this.#fs, dirname(this.name));
+    // `acquire` has no lease if there was no file yet; another process may have begun it since.
+    if (!this.#lease) {
+      if (position === 0) await makeDirectory(this.#fs, dirname(this.name));
       const lease = await this.#acquireLease();
       if (lease.kind === "busy") return { kind: "overtaken", reason: `process ${lease.holder.pid} writes it` };
     }
