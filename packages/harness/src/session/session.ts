@@ -45,9 +45,10 @@ import {
 } from "./entry.ts";
 import { idNumber } from "./entry-table.ts";
 import { hexCrc } from "./line.ts";
-import type { ReadOnly, RedactLine, SessionLog } from "./log.ts";
-import type { SessionProblem } from "./scan.ts";
+import type { RedactLine, SessionLog } from "./log.ts";
 import { setMessageId } from "./message-ids.ts";
+import type { ReadOnly } from "./read-only.ts";
+import type { SessionProblem } from "./scan.ts";
 import { closedError } from "./store.ts";
 import type { SessionTotals } from "./totals.ts";
 import { createResults, isRunOpen, type UnfinishedCall } from "./unfinished-calls.ts";

@@ -1,5 +1,5 @@
 /** Disks that fill up, moments that are badly chosen, and tools that do not keep to the rules. */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentTool } from "@tau/agent";
 import { call, createFakeClock, type ScriptedTurn, text } from "@tau/ai/testing";
@@ -113,6 +113,28 @@ describe("a log that refuses", () => {
     await desk.session.dispose().catch(() => undefined);
     await expect(desk.session.prompt("Hi")).rejects.toMatchObject({ code: "closed" });
   });
+});
+
+test("a session whose file was removed says so in plain words, and goes on as a copy", async () => {
+  const directory = await temporaryDirectory();
+  const sessionManager = await SessionManager.create(directory, directory);
+  const { session } = await openDesk([[text("Yes.")], [text("Still.")]], { cwd: directory, sessionManager });
+  await session.prompt("Are you there?");
+  const file = session.sessionFile!;
+  await unlink(file);
+  const reason = "the file was removed. Continue with a copy of it: /clone.";
+  const failed = await session.prompt("And now?");
+  expect(failed).toMatchObject({
+    failure: { message: `The session ${file} can no longer be written here: ${reason}` },
+  });
+  await expect(session.prompt("And now?")).rejects.toMatchObject({
+    code: "read_only",
+    message: `The session ${file} can no longer be written: ${reason}`,
+  });
+  const copy = await session.branch(sessionManager.getLeafId()!);
+  await copy.prompt("And now?");
+  expect(JSON.stringify(copy.messages)).toMatch(/Are you there.*Yes.*And now.*Still/);
+  await copy.dispose();
 });
 
 describe("with durability turn", () => {
