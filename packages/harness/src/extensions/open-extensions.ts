@@ -30,17 +30,16 @@ export interface OpenExtensionsParts extends ExtensionPlace {
   judging: Judging;
   /** Tells the user what goes wrong later. */
   report: (problem: ExtensionProblem) => void;
-  /** Adds paths of skills and prompts that extensions name. */
-  addResources: SessionExtensionsParts["addResources"];
+  setResources: SessionExtensionsParts["setResources"];
   /** Writes what extensions say into the debug log. */
   log: (extension: string, level: ToolLogLevel, message: string) => void;
 }
 
 /** Never rejects for an extension that cannot be loaded: it is in `problems`, and the others are loaded. */
 export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<SessionExtensions> {
-  const { clock, report, start, addResources } = parts;
+  const { clock, report, start, setResources } = parts;
   const loaded = await loadAll(params, parts);
-  return new SessionExtensions({ loaded, clock, report, start, addResources });
+  return new SessionExtensions({ loaded, clock, report, start, setResources });
 }
 
 /** What is known before there is a session. */

@@ -22,7 +22,9 @@ export interface LoadOptions extends LocationOptions {
   packagePaths: () => Promise<{ skills: readonly string[]; prompts: readonly string[] }>;
   skillPaths: readonly string[];
   promptPaths: readonly string[];
+  extensionPaths: { skills: readonly string[]; prompts: readonly string[] };
 }
+
 export interface LoadedResources {
   resources: Resources;
   problems: readonly ResourceProblem[];
@@ -32,7 +34,7 @@ export interface LoadedResources {
 
 /** A file that cannot be read keeps the content that it had before. */
 export async function loadResources(options: LoadOptions, before: Resources): Promise<LoadedResources> {
-  const { cwd, agentDir, contextFiles, skillPaths, promptPaths } = options;
+  const { cwd, agentDir, contextFiles, skillPaths, promptPaths, extensionPaths } = options;
   const fileSystem = await guardResources(options.fileSystem, options);
   const { agent, problems: agentProblems } = await loadAgent({ ...options, fileSystem }, before.agent);
   const isTrusted = await options.isProjectTrusted();
@@ -51,28 +53,24 @@ export async function loadResources(options: LoadOptions, before: Resources): Pr
   const context = await loadContextFiles({ fileSystem, directories, lastGood: lastContext });
   const lists = options.lists();
   const ofPackages = await options.packagePaths();
-  const skillFilter = createPathFilter(lists.skills, skillPaths);
   const skills = await loadSkills({
     fileSystem,
-    roots: [
-      ...skillPaths,
-      ...skillFilter.roots,
-      ...locations.skills,
-      ...(options.discoverSkills ? ofPackages.skills : []),
-    ],
-    includes: skillFilter.includes,
+    ...combineRoots({
+      first: skillPaths,
+      list: lists.skills,
+      located: locations.skills,
+      last: [...extensionPaths.skills, ...(options.discoverSkills ? ofPackages.skills : [])],
+    }),
     lastGood: byPath(before.skills, ({ filePath }) => filePath),
   });
-  const promptFilter = createPathFilter(lists.prompts, promptPaths);
   const templates = await loadPromptTemplates({
     fileSystem,
-    directories: [
-      ...promptPaths,
-      ...promptFilter.roots,
-      ...locations.prompts,
-      ...(options.discoverPrompts ? ofPackages.prompts : []),
-    ],
-    includes: promptFilter.includes,
+    ...combineRoots({
+      first: promptPaths,
+      list: lists.prompts,
+      located: locations.prompts,
+      last: [...extensionPaths.prompts, ...(options.discoverPrompts ? ofPackages.prompts : [])],
+    }),
     lastGood: byPath(before.promptTemplates, ({ filePath }) => filePath),
   });
   if (isTrusted && !(await options.isProjectTrusted())) return await loadResources(options, before);
@@ -103,6 +101,18 @@ export async function loadResources(options: LoadOptions, before: Resources): Pr
       ]),
     ],
   };
+}
+
+/** Where skills or templates are looked for, in the order of precedence. No list leaves out those of `first`. */
+function combineRoots({
+  first,
+  list,
+  located,
+  last,
+}: Record<"first" | "list" | "located" | "last", readonly string[]>) {
+  const { roots, includes } = createPathFilter(list, first);
+  const named = [...first, ...roots];
+  return { named, roots: [...named, ...located, ...last], includes };
 }
 
 const formatUntrusted = (names: readonly string[]) =>

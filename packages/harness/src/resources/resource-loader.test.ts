@@ -419,3 +419,17 @@ test("a file that a list names and that is found anyway has no collision with it
   expect([...resources.skills, ...resources.promptTemplates].map(({ name }) => name)).toEqual(["a", "b", "p"]);
   expect(problems).toEqual([]);
 });
+
+test("a file of a package that is no skill is not reported, and one that the user names is", async () => {
+  const root = await directory({
+    "package/skills/README.md": "About.",
+    "package/skills/a/SKILL.md": skill("a", "its"),
+  });
+  const readme = join(root, "package/skills/README.md");
+  const paths = { skills: [readme, join(root, "package/skills/a/SKILL.md")], prompts: [] };
+  const ofPackage = await open(root, { packagePaths: async () => paths });
+  expect(ofPackage.resources.skills.map(({ name }) => name)).toEqual(["a"]);
+  expect(ofPackage.problems).toEqual([]);
+  const named = [{ skillPaths: [readme] }, { lists: () => ({ skills: [readme], prompts: [] }) }];
+  for (const options of named) expect((await open(root, options)).problems).toMatchObject([{ file: readme }]);
+});

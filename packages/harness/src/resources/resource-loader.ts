@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "@tau/ai";
 import { getErrorMessage, Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
-import { loadResources } from "./load-resources.ts";
+import { type LoadOptions, loadResources } from "./load-resources.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { changedNames, isSame, noResources, type ResourceName, type Resources } from "./resources.ts";
 
@@ -17,8 +17,11 @@ export interface ResourceLoader {
   readonly problems: readonly ResourceProblem[];
   /** Reads everything again. A file that became unreadable keeps its last content. Resolves to what changed. */
   reload(): Promise<readonly ResourceName[]>;
-  /** Adds skills and prompt templates of extensions, and loads them. Without it, extensions cannot add any. */
-  addPaths?(paths: { skillPaths: readonly string[]; promptPaths: readonly string[] }): Promise<void>;
+  /**
+   * Loads these skills and prompt templates of extensions, in place of those of the call before. Those of the user and of
+   * the project have precedence. Without it, extensions cannot add any.
+   */
+  setExtensionPaths?(paths: { skillPaths: readonly string[]; promptPaths: readonly string[] }): Promise<void>;
   /** Calls `listener` after a load that changed resources or problems. Returns a function that ends that. */
   subscribe(listener: (changed: readonly ResourceName[]) => void): () => void;
 }
@@ -114,9 +117,10 @@ export async function createResourceLoader(options: ResourceLoaderOptions): Prom
     },
     // One at a time, or an older reading could come last.
     reload: () => queue.add(reloadNow),
-    async addPaths({ skillPaths, promptPaths }) {
-      resolved.skillPaths = [...new Set([...resolved.skillPaths, ...skillPaths])];
-      resolved.promptPaths = [...new Set([...resolved.promptPaths, ...promptPaths])];
+    async setExtensionPaths({ skillPaths, promptPaths }) {
+      const paths = { skills: skillPaths, prompts: promptPaths };
+      if (isSame(paths, resolved.extensionPaths)) return;
+      resolved.extensionPaths = paths;
       await queue.add(reloadNow);
     },
     subscribe(listener) {
@@ -154,5 +158,6 @@ function resolveOptions(options: ResourceLoaderOptions) {
     includeProject,
     skillPaths: toAbsolute(skillPaths),
     promptPaths: toAbsolute(promptPaths),
+    extensionPaths: { skills: [], prompts: [] } as LoadOptions["extensionPaths"],
   };
 }

@@ -1,5 +1,5 @@
 /** Extensions and the host: leaving a session for another one, and reloading. */
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel, text } from "@tau/ai/testing";
@@ -157,6 +157,41 @@ test("an extension that reloads while it is told of a reload does not wait for i
   await host.get(sessionId).run("hi", {});
   await session.reload();
   expect(reloads).toBe(1);
+});
+
+test("skills of extensions are those of the last reload, and never replace those of the user", async () => {
+  let skillPaths = ["one"];
+  const factories: ExtensionFactory[] = [(tau) => void tau.on("resources_discover", () => ({ skillPaths }))];
+  const { host, directory, sessionId } = await openHost({ factories });
+  const write = async (path: string, name: string, description: string) => {
+    await mkdir(join(directory, path, name), { recursive: true });
+    const content = `---\nname: ${name}\ndescription: ${description}\n---\nDo it.\n`;
+    await writeFile(join(directory, path, name, "SKILL.md"), content);
+  };
+  await write("agent/skills", "deploy", "mine");
+  await write("one", "deploy", "its");
+  await write("one", "only-one", "its");
+  await write("two", "only-two", "its");
+  const { session } = host.get(sessionId);
+  const listSkills = () => {
+    const { skills } = session.resourceLoader.resources;
+    return skills
+      .filter(({ filePath }) => filePath.startsWith(directory))
+      .map((skill) => `${skill.name} ${skill.description}`);
+  };
+  await host.get(sessionId).run("hi", {});
+  expect(listSkills()).toEqual(["deploy mine", "only-one its"]);
+  skillPaths = ["two"];
+  await session.reload();
+  expect(listSkills()).toEqual(["deploy mine", "only-two its"]);
+  skillPaths = [];
+  await session.reload();
+  expect(listSkills()).toEqual(["deploy mine"]);
+  skillPaths = ["one"];
+  await session.reload();
+  factories.length = 0;
+  expect(await session.reload()).toEqual(["skills"]);
+  expect(listSkills()).toEqual(["deploy mine"]);
 });
 
 test("after a reload the old extensions follow the log no longer", async () => {

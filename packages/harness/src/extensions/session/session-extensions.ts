@@ -50,8 +50,8 @@ export interface SessionExtensionsParts {
   report: (problem: ExtensionProblem) => void;
   /** Why the session begins. */
   start: Omit<ExtensionEvent<"session_start">, "type">;
-  /** Adds paths of skills, prompts and themes that extensions named. */
-  addResources: (paths: CombinedResult<"resources_discover">) => Promise<void>;
+  /** Uses these skills and prompts of extensions from now on, and no others of theirs. */
+  setResources: (paths: CombinedResult<"resources_discover">) => Promise<void>;
 }
 
 export class SessionExtensions implements RunExtensions {
@@ -170,16 +170,15 @@ export class SessionExtensions implements RunExtensions {
     await this.#parts.loaded.writeEarlyDecisions();
     for (const extension of this.list) await extension.begin?.();
     await this.emit({ type: "session_start", ...this.#parts.start });
-    if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
     const { cwd } = this.#bound!.port;
     const found = await this.emit({ type: "resources_discover", cwd, reason });
-    if (!found) return;
-    const toAbsolute = (paths: readonly string[]) => paths.map((path) => resolve(cwd, path));
-    const themePaths = toAbsolute(found.themePaths);
-    await this.#parts.addResources({
-      skillPaths: toAbsolute(found.skillPaths),
-      promptPaths: toAbsolute(found.promptPaths),
+    const toAbsolute = (paths: readonly string[] = []) => paths.map((path) => resolve(cwd, path));
+    const themePaths = toAbsolute(found?.themePaths);
+    // Also without any: those of before a reload are gone then.
+    await this.#parts.setResources({
+      skillPaths: toAbsolute(found?.skillPaths),
+      promptPaths: toAbsolute(found?.promptPaths),
       themePaths,
     });
     if (themePaths.length > 0) await this.#surface?.addThemes?.(themePaths);
