@@ -93,7 +93,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
     replies: [toolReply("write", { path: "a.txt", content: "apples" }), textReply("Written.")],
     async check({ client, directory }) {
       const answer = await client.call("execute", { prompt: "Write a.txt." });
-      expect(answer).toEqual({ answer: "Written.", terminationReason: "no_tool_calls" });
+      expect(answer).toEqual({ answer: "Written.", end: { kind: "done" }, terminationReason: "no_tool_calls" });
       expect(await readFile(join(directory, "a.txt"), "utf8")).toBe("apples");
     },
   },

@@ -290,7 +290,8 @@ export interface Commands {
   /** With `paths`, a word that is neither a command nor a mention is completed as a path. */
   complete: { params: { text: string; cursor: number; paths?: boolean }; data: CompletionData };
 
-  set_model: { params: { provider: string; modelId: string }; data: ModelData };
+  /** Without `provider`, `modelId` is what people type, such as a part of a name or `provider/id:high`, with a thinking level. */
+  set_model: { params: { provider?: string; modelId: string }; data: ModelData };
   /** Null when there is no other. */
   cycle_model: {
     /** Default `forward`. */

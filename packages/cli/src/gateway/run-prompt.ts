@@ -56,11 +56,7 @@ async function openSession(gateway: GatewayClient, options: SessionOptions, { cw
 }
 
 async function chooseModel(session: RemoteSession, { model, thinking }: SessionOptions): Promise<void> {
-  if (model !== undefined) {
-    const [provider = "", ...id] = model.split("/");
-    if (id.length === 0) throw new Error("--model with --gateway takes a provider and an id, such as anthropic/NAME.");
-    await session.call("set_model", { provider, modelId: id.join("/") });
-  }
+  if (model !== undefined) await session.call("set_model", { modelId: model });
   if (thinking !== undefined) await session.call("set_thinking_level", { level: thinking as "off" });
 }
 

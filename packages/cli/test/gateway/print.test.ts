@@ -146,6 +146,17 @@ test("a prompt that was interrupted before it was sent is never sent", async () 
   expect({ code, err, requests: workspace.server.requests }).toEqual({ code: 130, err: "", requests: [] });
 });
 
+test("--model means what it means without a gateway", async () => {
+  const workspace = await openGateway([textReply("One."), textReply("Two.")]);
+  const getSent = () => workspace.server.requests.at(-1)?.body;
+  expect(await run(workspace, ["-p", "--gateway", "--model", "acme/large:high", "Hello"])).toMatchObject({ code: 0 });
+  expect(getSent()).toMatchObject({ model: "large", reasoning_effort: "high" });
+  expect(await run(workspace, ["-p", "--gateway", "--model", "small", "Hello"])).toMatchObject({ code: 0 });
+  expect(getSent()).toMatchObject({ model: "small" });
+  const unknown = await run(workspace, ["-p", "--gateway", "--model", "no-such-model", "Hello"]);
+  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("no-such-model") });
+});
+
 test("a failed run is told in one line", async () => {
   const workspace = await openGateway([
     { kind: "status", status: 401, body: JSON.stringify({ error: { message: "No such key." } }) },
