@@ -133,13 +133,10 @@ export class Models {
     return lazyStream(model, async () => {
       const provider = this.#providers.get(model.provider);
       if (!provider) throw new ModelsError("provider", `The provider ${model.provider} is not in this collection.`);
-      const found = options.apiKey === undefined ? await this.getAuth(model) : undefined;
-      const { apiKey, baseUrl, ...auth } = found?.auth ?? {};
+      const resolved = options.apiKey === undefined ? await this.getAuth(model) : undefined;
+      const { apiKey, baseUrl, ...auth } = resolved?.auth ?? {};
       const { identity } = options as { identity?: ClientIdentity };
-      const headers = { ...(identity && getIdentityHeaders(model, identity)), ...auth.headers } as Record<
-        string,
-        string
-      >;
+      const headers = { ...(identity && getIdentityHeaders(model, identity)), ...auth.headers };
       return provider[method](baseUrl === undefined ? model : { ...model, baseUrl }, toContext(context), {
         ...options,
         ...(apiKey !== undefined && { apiKey }),

@@ -15,10 +15,10 @@ export interface LoadSkillsResult {
 
 /** A directory with a `SKILL.md` is one skill; in others, Markdown files beside each other are skills, and those below. */
 export function loadSkillsFromDir({ dir, source }: { dir: string; source: string }): LoadSkillsResult {
-  const found = findSkillFiles(dir).map((path) => loadSkill(path, source));
+  const results = findSkillFiles(dir).map((path) => loadSkill(path, source));
   return {
-    skills: found.flatMap(({ skill }) => (skill ? [skill] : [])),
-    diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
+    skills: results.flatMap(({ skill }) => (skill ? [skill] : [])),
+    diagnostics: results.flatMap(({ diagnostics }) => diagnostics),
   };
 }
 
@@ -40,16 +40,17 @@ function search(directory: string, { ignore, visited, isRoot }: Search): string[
   const realPath = tryRead(() => realpathSync(directory));
   if (realPath === undefined || visited.has(realPath)) return [];
   visited.add(realPath);
-  const own = ignore.extend(directory);
+  const rules = ignore.extend(directory);
   const names = (tryRead(() => readdirSync(directory)) ?? [])
     .filter((name) => !name.startsWith(".") && name !== "node_modules")
     .sort();
   const skillFile = join(directory, "SKILL.md");
-  if (isFile(skillFile) && !own.ignores(skillFile, false)) return [skillFile];
+  if (isFile(skillFile) && !rules.ignores(skillFile, false)) return [skillFile];
   return names.flatMap((name) => {
     const path = join(directory, name);
-    if (isDirectory(path)) return own.ignores(path, true) ? [] : search(path, { ignore: own, visited, isRoot: false });
-    return isRoot && name.endsWith(".md") && isFile(path) && !own.ignores(path, false) ? [path] : [];
+    if (isDirectory(path))
+      return rules.ignores(path, true) ? [] : search(path, { ignore: rules, visited, isRoot: false });
+    return isRoot && name.endsWith(".md") && isFile(path) && !rules.ignores(path, false) ? [path] : [];
   });
 }
 
