@@ -16,6 +16,7 @@ export {
   isCommandName,
   type ModelData,
   type PolicyData,
+  type PromptEnd,
   type QueueModeName,
   type SandboxData,
   type Scope,

@@ -165,7 +165,7 @@ export class Bus {
 
   /**
    * All messages of a subject (or of all that match it) from one number to another, without their content unless
-   * `withData`. The last one has to be stored already.
+   * `withData`. The last one has to be stored already; it may have been removed since.
    */
   async *readRange(
     stream: string,
@@ -174,15 +174,29 @@ export class Bus {
   ): AsyncGenerator<StoredMessage & { length: number }> {
     let next = from;
     let deadline = this.#clock.monotonic() + outageMs;
+    let reason = "stored messages do not arrive";
     while (next <= to) {
-      for await (const message of this.#readUntilSilent(stream, subject, { from: next, withData })) {
-        if (message.seq <= to) yield message;
-        next = message.seq + 1;
-        if (next > to) return;
-        deadline = this.#clock.monotonic() + outageMs;
+      try {
+        for await (const message of this.#readUntilSilent(stream, subject, { from: next, withData })) {
+          if (message.seq <= to) yield message;
+          next = message.seq + 1;
+          if (next > to) return;
+          deadline = this.#clock.monotonic() + outageMs;
+        }
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        reason = getErrorMessage(error);
       }
-      if (this.nats.isClosed() || this.#clock.monotonic() > deadline) throw createSilent();
+      if (this.nats.isClosed() || this.#clock.monotonic() > deadline) throw createSilent(reason);
+      if (!(await this.#hasNext(stream, subject, { from: next, to }))) return;
     }
+  }
+
+  /** Whether the leader of the stream has such a message. What a consumer says may come from a replica that is behind. */
+  async #hasNext(stream: string, subject: string, { from, to }: { from: number; to: number }): Promise<boolean> {
+    const query = { seq: from, next_by_subj: subject };
+    const message = await this.retry(() => this.#manager.streams.getMessage(stream, query));
+    return message !== null && message.seq <= to;
   }
 
   /**
@@ -234,7 +248,7 @@ export class Bus {
     return found;
   }
 
-  /** Tries reading again while the servers elect a leader. */
+  /** Tries reading again while the servers elect a leader. Throws `unavailable` if they do not answer for long. */
   async retry<T>(work: () => Promise<T>): Promise<T> {
     const deadline = this.#clock.monotonic() + outageMs;
     for (;;) {
@@ -242,7 +256,8 @@ export class Bus {
         return await work();
       } catch (error) {
         if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) throw createGone();
-        if (!isOutage(error) || this.nats.isClosed() || this.#clock.monotonic() > deadline) throw error;
+        if (!isOutage(error)) throw error;
+        if (this.nats.isClosed() || this.#clock.monotonic() > deadline) throw createSilent(getErrorMessage(error));
         await sleep(this.#clock, pauseMs);
       }
     }
@@ -255,9 +270,9 @@ const createGone = () =>
     "A stream of the cluster is gone. When the gateways are started again they create it, without what was in it.",
   );
 
-const createSilent = () =>
-  new GatewayError("unavailable", "The servers of the cluster do not deliver what they have stored. Try again.", {
-    retryAfterMs: 1_000,
+const createSilent = (reason: string) =>
+  new GatewayError("unavailable", `The servers of the cluster do not answer (${reason}). Try again in a moment.`, {
+    retryAfterMs: 2_000,
   });
 
 const outages: readonly unknown[] = [

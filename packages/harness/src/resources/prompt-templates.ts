@@ -34,7 +34,7 @@ export async function loadPromptTemplates(request: PromptTemplatesRequest): Prom
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, PromptTemplate>();
   const files = await findTemplateFiles(fs, directories, problems);
-  for (const path of files.filter(includes)) {
+  for (const path of new Set(files.filter(includes))) {
     const { value, problems: own } = await loadTemplate(fs, path, basename(path).slice(0, -".md".length));
     problems.push(...own);
     const template = value ?? lastGood?.get(path);

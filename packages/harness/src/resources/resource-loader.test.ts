@@ -403,3 +403,19 @@ describe("the agent directory itself", () => {
     expect(loader.problems.map(({ file }) => file)).toEqual([join(root, "agent/tools.yaml")]);
   });
 });
+
+test("a file that a list names and that is found anyway has no collision with itself", async () => {
+  const root = await directory({
+    "agent/skills/a/SKILL.md": skill("a", "mine"),
+    "agent/skills/b.md": skill("b", "mine"),
+    "agent/prompts/p.md": "my p",
+  });
+  const agent = (name: string) => `+${join(root, "agent", name)}`;
+  const lists = {
+    skills: ["!*", agent("skills/a/SKILL.md"), agent("skills/b.md")],
+    prompts: ["!*", agent("prompts/p.md")],
+  };
+  const { resources, problems } = await open(root, { lists: () => lists });
+  expect([...resources.skills, ...resources.promptTemplates].map(({ name }) => name)).toEqual(["a", "b", "p"]);
+  expect(problems).toEqual([]);
+});

@@ -47,7 +47,7 @@ export async function loadSkills(request: SkillsRequest): Promise<LoadedFiles<Sk
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, Skill>();
   const { files, watched } = await findSkillFiles(fileSystem, request.roots, problems);
-  for (const path of files.filter(includes)) {
+  for (const path of new Set(files.filter(includes))) {
     const { value, problems: own } = await loadSkill(fileSystem, path, { isNamed: request.roots.includes(path) });
     problems.push(...own);
     const skill = value ?? lastGood?.get(path);

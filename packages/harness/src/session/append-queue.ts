@@ -5,7 +5,7 @@ import type { AppendOutcome, LogStore } from "./store.ts";
 
 /**
  * When an entry is acknowledged. `strict`: when it is on the disk. `turn`: when the operating system has it, so that it
- * survives the process but not a power loss; `flush` brings it to the disk. `none`: at once; it is written soon after.
+ * survives the process but not a power loss; `flush` brings it to the disk, and each turn of a run ends with that. `none`: at once; it is written soon after.
  */
 export type Durability = "strict" | "turn" | "none";
 
@@ -39,6 +39,8 @@ export class AppendQueue {
   #pending: PendingLines[] = [];
   #pendingBytes = 0;
   #work: Promise<void> | undefined;
+  /** Whether something was written since the last sync, and a sync is wanted. */
+  #needsSync = false;
   /** Why nothing can be written any more. */
   #failure: HarnessError | undefined;
   /** Whether a caller has seen a failure. */
@@ -84,11 +86,13 @@ export class AppendQueue {
     await this.#work;
   }
 
-  /** Waits until everything is written, and syncs unless the durability is `none`. */
+  /** Waits until everything is written, and brings it to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
     await this.#work;
-    if (!this.#failure && this.#durability !== "none" && !(await this.#store.sync()))
-      this.#failure = toError(this.#store, syncFailure);
+    if (!this.#failure && this.#needsSync) {
+      this.#needsSync = false;
+      if (!(await this.#store.sync())) this.#failure = toError(this.#store, syncFailure);
+    }
     if (this.#failure) throw this.#report(this.#failure);
   }
 
@@ -117,6 +121,7 @@ export class AppendQueue {
     if (outcome.kind === "appended") {
       this.#end = outcome.position;
       this.#isLineOpen = false;
+      this.#needsSync = this.#durability === "turn";
       return undefined;
     }
     const error = toError(this.#store, outcome);

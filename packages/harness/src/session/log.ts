@@ -150,7 +150,7 @@ export class SessionLog {
     return added;
   }
 
-  /** Waits for all appends, and syncs unless the durability is `none`. */
+  /** Waits for all appends, and brings them to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
     if (this.#closing) throw closedError(this.name);
     if (!this.#openedReadOnly) await this.#queue.flush();

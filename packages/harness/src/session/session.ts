@@ -433,7 +433,7 @@ export class Session implements SessionNode {
     return this.#enqueue(() => this.#write(entry));
   }
 
-  /** Waits until all appends are written, and syncs unless the durability is `none`. */
+  /** Waits until all appends are written, and brings them to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
     await this.#queue.add(async () => undefined);
     await this.#log.flush();

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { readLock } from "../../src/packages/lock-file.ts";
-import { parseSource, type PackageSource } from "../../src/packages/package-source.ts";
+import { type GitSource, parseSource, type PackageSource } from "../../src/packages/package-source.ts";
 import { removePackage } from "../../src/packages/remove-package.ts";
 import { resolvePackages } from "../../src/packages/resolve-packages.ts";
-import { createNpmWorkspace, createRepository, createWorkspace, fetch, install, listAll } from "./kit.ts";
+import { createNpmWorkspace, createRepository, createWorkspace, fetch, install, listAll, writeFiles } from "./kit.ts";
 
 test("one commit is installed without its history, and an update takes the next", async () => {
   const workspace = await createWorkspace();
@@ -118,6 +118,32 @@ test.each([
   expect(await listAll(workspace.agentDir)).toEqual([]);
 });
 
+test("a link that the project puts in place during an install is not followed", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "" });
+  const fetched = await fetch(workspace, url, { scope: "project" });
+  const outside = join(workspace.root, "outside");
+  await writeFiles(outside, { "pack@old/mine.txt": "" });
+  const parent = dirname(join(workspace.cwd, ".tau", "git", ...(parseSource(url, "/") as GitSource).directory));
+  await mkdir(dirname(parent), { recursive: true });
+  await symlink(outside, parent);
+  await expect(fetched.enable()).rejects.toThrow(/is not a directory/);
+  expect(await listAll(outside)).toEqual(["pack@old/mine.txt"]);
+});
+
+test("a file of the user's to which the project's .gitignore is a link stays as it is", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "" });
+  await writeFiles(workspace.root, { profile: "mine", "project/.tau/git/other": "" });
+  const ignored = join(workspace.cwd, ".tau", "git", ".gitignore");
+  await symlink(join(workspace.root, "profile"), ignored);
+  await install(workspace, url, { scope: "project" });
+  expect(await readFile(join(workspace.root, "profile"), "utf8")).toBe("mine");
+  expect(await readFile(ignored, "utf8")).toBe("*\n");
+});
+
 test("a link inside the package is kept", async () => {
   const workspace = await createWorkspace();
   const { url, commit, directory } = await createRepository(workspace);
@@ -136,4 +162,29 @@ test("a transport that the user's configuration adds is not used", async () => {
   );
   await expect(fetch(workspace, "git:example.org/me/pack")).rejects.toMatchObject({ code: "install_failed" });
   expect(existsSync(mark)).toBe(false);
+});
+
+test("what the system does not let us read is named and skipped, and the other packages count", async () => {
+  const workspace = await createWorkspace();
+  const { root, agentDir } = workspace;
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "" });
+  const installed = await install(workspace, url);
+  await writeFiles(root, { "good/prompts/b.md": "" });
+  const resolve = () =>
+    resolvePackages({ ...workspace, entries: { user: [join(root, "loop"), url, join(root, "good")], project: [] } });
+  // A link to itself fails for every user; permissions do not for root.
+  await rm(installed, { recursive: true });
+  for (const path of [installed, join(root, "loop")]) await symlink(path, path);
+  const { packages, problems } = await resolve();
+  expect(packages.map(({ source }) => source)).toEqual([join(root, "good")]);
+  expect(problems).toMatchObject([
+    { kind: "invalid", message: expect.stringMatching(/^The package .*loop cannot be read, so it is skipped: ELOOP/) },
+    { kind: "invalid", message: expect.stringMatching(/^The package git:.* cannot be read, so it is skipped: ELOOP/) },
+  ]);
+  await rm(join(agentDir, "packages-lock.json"));
+  await mkdir(join(agentDir, "packages-lock.json"));
+  expect((await resolve()).problems[1]!.message).toMatch(
+    /^The package git:.* cannot be read, so it is skipped: EISDIR/,
+  );
 });
