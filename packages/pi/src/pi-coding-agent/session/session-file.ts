@@ -19,6 +19,7 @@ import {
 import { dirname, join } from "node:path";
 import type { SessionEntry, SessionHeader } from "@tau/harness/session";
 import { replaceFile } from "../replace-file.ts";
+import { tryRead } from "../try-read.ts";
 import { type FileEntry, isHeader, migrateSessionEntries, parseSessionEntries } from "./entries.ts";
 
 /** Undefined if there is no session in the file, or no file. */
@@ -80,17 +81,31 @@ export interface SessionFile {
   modifiedMs: number;
 }
 
-/** The sessions in a directory, the last used first. */
+/** The sessions in a directory, the last used first. Files that cannot be read are left out. */
 export function findSessionFiles(directory: string): SessionFile[] {
-  if (!existsSync(directory)) return [];
-  return readdirSync(directory)
+  return (tryRead(() => readdirSync(directory)) ?? [])
     .filter((name) => name.endsWith(".jsonl"))
-    .flatMap((name) => {
-      const path = join(directory, name);
-      const [header] = parseSessionEntries(readFirstLine(path));
-      return isHeader(header) ? [{ path, header, modifiedMs: statSync(path).mtimeMs }] : [];
-    })
+    .flatMap((name) => tryRead(() => describe(join(directory, name))) ?? [])
     .sort((a, b) => b.modifiedMs - a.modifiedMs);
 }
 
-const readFirstLine = (path: string): string => readFileSync(path, "utf8").split("\n", 1)[0] ?? "";
+function describe(path: string): SessionFile | undefined {
+  const stats = statSync(path);
+  if (!stats.isFile()) return undefined;
+  const [header] = parseSessionEntries(readFirstLine(path));
+  return isHeader(header) ? { path, header, modifiedMs: stats.mtimeMs } : undefined;
+}
+
+/** A header is far shorter. */
+const maxHeaderBytes = 64 * 1024;
+
+function readFirstLine(path: string): string {
+  const descriptor = openSync(path, "r");
+  try {
+    const buffer = Buffer.alloc(maxHeaderBytes);
+    const length = readSync(descriptor, buffer, 0, maxHeaderBytes, 0);
+    return buffer.toString("utf8", 0, length).split("\n", 1)[0]!;
+  } finally {
+    closeSync(descriptor);
+  }
+}

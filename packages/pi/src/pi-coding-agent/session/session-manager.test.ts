@@ -9,6 +9,8 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -237,6 +239,21 @@ test("sessions are listed with their text, the last used first, and found by id"
   ]);
   expect(SessionManager.findById(directory, older.getSessionId(), directory)).toBe(older.getSessionFile());
   expect(SessionManager.continueRecent(directory, directory).getEntries()).toHaveLength(2);
+});
+
+test("what cannot be read is left out of a list of sessions", async () => {
+  const session = SessionManager.create(directory, directory);
+  session.appendMessage(user("hello"));
+  session.appendMessage(assistant("hi"));
+  const path = session.getSessionFile()!;
+  mkdirSync(join(directory, "directory.jsonl"));
+  symlinkSync("nowhere", join(directory, "dangling.jsonl"));
+  writeFileSync(join(directory, "strange.jsonl"), `${JSON.stringify(session.getHeader())}\n{"type":"message"}\n`);
+  utimesSync(join(directory, "strange.jsonl"), 1, 1);
+  const infos = await SessionManager.list(directory, directory);
+  expect(infos.map((info) => [info.path, info.messageCount])).toContainEqual([path, 2]);
+  expect(infos).toHaveLength(2);
+  expect(SessionManager.continueRecent(directory, directory).getSessionFile()).toBe(path);
 });
 
 test("a fork has all entries and names the file that it came from", () => {
