@@ -2,7 +2,7 @@
 import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { getFileOrigin, writeFile } from "../shell/files.ts";
+import { getFileOrigin, judgeRead, writeFile } from "../shell/files.ts";
 import { emptyText, isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
 import { getHost, isLocalHost, isMetadataHost } from "./hosts.ts";
 import { judgeWrite } from "./write.ts";
@@ -38,6 +38,8 @@ export function judgeUpload(file: Text, scope: Scope, what: string): void {
 
 /** Addresses among the arguments, and whether all of them are on this machine. */
 function judgeAddresses(addresses: readonly Text[], scope: Scope): { isLocal: boolean; to: string } {
+  for (const { text } of addresses)
+    if (/^file:/i.test(text)) judgeRead(text.replace(/^file:(?:\/\/[^/]*)?/i, ""), scope);
   const hosts = addresses.map(({ text }) => getHost(text) ?? "");
   if (hosts.some(isMetadataHost))
     report(scope, "critical", "exfiltration", "It asks the cloud for the credentials of this machine.");
@@ -135,6 +137,7 @@ const wget: Judge = ({ args }, scope) => {
   for (const command of options.get("e", "execute"))
     if (/use_?askpass|output_?document/i.test(command.text))
       report(scope, "high", "opaque_exec", "wget runs or replaces another file.");
+  for (const list of options.get("i", "input-file")) for (const path of resolveAll(list, scope)) judgeRead(path, scope);
   const files = options.get("O", "output-document");
   for (const file of files) saveTo(file, scope);
   if (files.length === 0)
