@@ -8,6 +8,7 @@ import { storeContract } from "@tau/harness/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Bus, type FencedMessage, type FencedOutcome } from "../../src/cluster/bus.ts";
 import { createIndexCache, noCache } from "../../src/cluster/index-cache.ts";
+import { SessionLeases } from "../../src/cluster/leases.ts";
 import { NatsLogStore } from "../../src/cluster/log-store.ts";
 import { headerNames, placeLog } from "../../src/cluster/names.ts";
 import { type ClusterNode, openNode } from "../../src/cluster/open-node.ts";
@@ -100,6 +101,27 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
     }
     expect(signed).toEqual([true, false, true, false]);
     await Promise.all([older.close(), newer.close()]);
+  });
+
+  test("a lease that the servers do not answer for is given up at once, and can be acquired later", async () => {
+    let count = 0;
+    /** Loses the answer to what is written. */
+    class SilentBus extends Bus {
+      override async publish(message: FencedMessage): Promise<FencedOutcome> {
+        count++;
+        await super.publish(message);
+        return { kind: "unknown", reason: "no answer" };
+      }
+    }
+    const { nats: connection } = node.bus;
+    const bus = new SilentBus(connection, await jetstreamManager(connection), systemClock);
+    const silent = new SessionLeases({ ...node, bus, ids: systemIds });
+    await expect(silent.acquire("silent")).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("no answer"),
+    });
+    expect(count).toBe(1);
+    expect(await node.leases.acquire("silent")).toMatchObject({ kind: "held" });
   });
 
   test("a session is written by one node, and read and continued by another after it was closed", async () => {
