@@ -15,7 +15,7 @@ import { describeKey, getEnvApiKey } from "../auth/env-keys.ts";
 import { getTarget, type Target } from "../connection-failure.ts";
 import { isLocalServer } from "../providers/host-defaults.ts";
 import { Deadline, type Expiry } from "../transport/deadline.ts";
-import { type HttpRequest, type HttpResponse, maxErrorBytes, readText } from "../transport/http.ts";
+import { type HttpRequest, type HttpResponse, readErrorText } from "../transport/http.ts";
 import { getRetryDelay } from "../transport/retry.ts";
 import { version } from "../version.ts";
 import { resolveBaseUrl } from "./base-url.ts";
@@ -312,8 +312,11 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
 const toLowerCaseNames = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
+/** How long to wait for the body of an error response. */
+const errorBodyMs = 5_000;
+
 async function readFailure(run: Run, response: HttpResponse): Promise<Failure> {
-  const body = await readText(response.body, maxErrorBytes);
+  const body = await readErrorText(response, errorBodyMs, run.clock);
   const { location } = response.headers;
   if (response.status >= 300 && response.status < 400) {
     return {

@@ -231,7 +231,7 @@ export class Membership {
       if ((await this.#read(nodeId))?.record.isDead) this.#bury(nodeId);
     } catch (error) {
       // It will be found dead later.
-      if (!isOutage(error)) throw error;
+      this.#options.log(`Whether the node ${nodeId} is dead could not be read: ${getErrorMessage(error)}`);
     }
   }
 

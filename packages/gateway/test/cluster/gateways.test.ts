@@ -3,9 +3,11 @@ import { existsSync } from "node:fs";
 import { headers, type Msg } from "@nats-io/transport-node";
 import { call, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { TestGatewayOptions } from "../../src/testing/index.ts";
+import { connectRaw, type TestGatewayOptions } from "../../src/testing/index.ts";
 import { checkStream, countEpochs, type GatewayNode, getFrames, getText, useCluster } from "./kit.ts";
 import { hasNats } from "./nats-servers.ts";
+
+const isLong = process.env["TAU_LONG"] === "1";
 
 describe.skipIf(!hasNats)("gateways of a cluster", () => {
   const { openGateway, createSession } = useCluster();
@@ -27,6 +29,32 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
     expect(await b.client.call("session.get_state", { sessionId: "nobody" })).toMatchObject({
       error: { code: "not_found" },
     });
+  });
+
+  test("a client that leaves while it is subscribed at another node is not followed there", async () => {
+    const [a, b] = await Promise.all([openGateway("a8", []), openGateway("b8", [])]);
+    const sessionId = await createSession(a);
+    const { sessions, subscriptions } = a.gateway.parts;
+    const open = sessions.open.bind(sessions);
+    let goOn = () => {};
+    const asked = new Promise<void>((resolve) => {
+      sessions.open = async (id) => {
+        resolve();
+        await new Promise<void>((settle) => (goOn = settle));
+        return await open(id);
+      };
+    });
+    b.client.call("sessions.subscribe", { sessionId }).catch(() => undefined);
+    await asked;
+    b.client.socket.terminate();
+    await expect.poll(() => b.gateway.parts.connections.count).toBe(0);
+    sessions.open = open;
+    goOn();
+    // What b's node says of its next client comes after what it has said of the first.
+    const next = await connectRaw(b.gateway.url, { token: b.token });
+    await next.must("session.get_state", { sessionId });
+    next.close();
+    await expect.poll(() => subscriptions.count(sessionId)).toBe(0);
   });
 
   test("when its node is stopped or cut off, a session goes on elsewhere and every client keeps its stream", async () => {
@@ -60,6 +88,33 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
     expect(said.split("From a.").length).toBe(2);
     expect(said.split(answer).length).toBe(2);
   });
+
+  // Reading is tried for 20 seconds.
+  test.runIf(isLong)(
+    "when no server answers for half a minute, clients go on by themselves with what they follow",
+    async () => {
+      const [a, b] = await Promise.all([openGateway("a9", ["Said."]), openGateway("b9", ["Said."])]);
+      const [kept, left] = [await createSession(a), await createSession(a)];
+      for (const sessionId of [kept, left]) {
+        for (const { client } of [a, b]) await client.must("sessions.subscribe", { sessionId });
+      }
+      await a.client.must("session.execute", { sessionId: kept, prompt: "Say it." });
+      for (const { cable } of [a, b]) cable.cut();
+      const hasLost = ({ logged }: GatewayNode) => logged.some((line) => line.includes("has lost its sessions"));
+      await expect.poll(() => hasLost(a) && hasLost(b)).toBe(true);
+      for (const { client } of [a, b]) await client.must("sessions.unsubscribe", { sessionId: left });
+      const counts = [a, b].map(({ client }) => getFrames(client, left).length);
+      await new Promise((resolve) => setTimeout(resolve, 30_000));
+      for (const { cable } of [a, b]) cable.heal();
+      for (const { client } of [a, b]) {
+        await expect.poll(() => countEpochs(client, kept)).toBe(2);
+        checkStream(getFrames(client, kept));
+        expect(getFrames(client, kept).some(({ event }) => event === "session.closed")).toBe(false);
+        await client.must("session.get_state", { sessionId: left });
+      }
+      expect([a, b].map(({ client }) => getFrames(client, left).length)).toEqual(counts);
+    },
+  );
 
   test("a message that waits, the list of sessions and questions are there on every node, also when a node is lost", async () => {
     const waiting: ScriptedTurn = (_context, { signal }) =>

@@ -92,6 +92,8 @@ export class Run {
       recorder.begin((message) => message === lastPrompt && onWritten());
       if (host.extensions?.has("agent_start")) await host.extensions.emit({ type: "agent_start" });
       end = await this.#loop(prompts);
+      // What followed the last turn, for example a compaction.
+      if (recorder.logFailure === undefined) await host.session.flush();
       // What could not be written was not said: the model must not be told of it later.
       if (recorder.logFailure !== undefined) await host.transcript.load(host.session);
     } catch (error) {
@@ -139,6 +141,8 @@ export class Run {
         recorder.endTurn(step.end);
         const added = await this.#beforeSettle(step.end);
         if (!added?.continues) return step.end;
+        // The budget has no room for the request that extensions ask for.
+        if (last.request?.kind === "spent") return { kind: "budget", limit: last.request.limit };
         prompts = [];
         continue;
       }

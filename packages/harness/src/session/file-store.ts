@@ -137,8 +137,7 @@ class FileStore implements LogStore {
       : await this.#copyAside(position, size);
     const writing = this.#writing ?? (await this.#openForWriting(size));
     if ("kind" in writing || (await this.#findChange(writing, size))) {
-      const text = `The session ${this.name} was changed by another program while it was opened. Open it again.`;
-      throw new HarnessError("overtaken", text);
+      throw new HarnessError("overtaken", "another program changed it while it was opened");
     }
     await writing.handle.truncate(position);
     await writing.handle.datasync();
@@ -227,8 +226,9 @@ class FileStore implements LogStore {
   }
 
   async #openForWriting(position: number): Promise<OpenLog | AppendOutcome> {
-    if (position === 0 && !this.#lease) {
-      await makeDirectory(this.#fs, dirname(this.name));
+    // `acquire` has no lease if there was no file yet; another process may have begun it since.
+    if (!this.#lease) {
+      if (position === 0) await makeDirectory(this.#fs, dirname(this.name));
       const lease = await this.#acquireLease();
       if (lease.kind === "busy") return { kind: "overtaken", reason: `process ${lease.holder.pid} writes it` };
     }

@@ -1,12 +1,13 @@
 /** An open log: its table, its entries (read on demand) and a queue that appends. The table holds acknowledged entries. */
-import { assertNever, getErrorMessage } from "@tau/ai/internal";
-import { type LeaseHolder, systemCode } from "@tau/tools/platform";
+import { getErrorMessage } from "@tau/ai/internal";
+import { systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { AppendQueue, type Durability } from "./append-queue.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { type EntryTable, idNumber, isPlainId } from "./entry-table.ts";
 import { decodeIndex, encodeIndex, matchesLog, tailBytes } from "./index-file.ts";
 import { readChecksum, encodeLine } from "./line.ts";
+import { type ReadOnly, readOnlyError } from "./read-only.ts";
 import { addEntry, isSession, recover, type Recovered, Recovery } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError, type LogStore } from "./store.ts";
@@ -24,13 +25,6 @@ export interface OpenLogOptions {
 
 /** The content that takes the place of a line; undefined if the line stays as it is. */
 export type RedactLine = (line: Buffer) => object | undefined;
-
-/** Why nothing can be written. */
-export type ReadOnly =
-  | { reason: "asked" }
-  | { reason: "held"; holder: LeaseHolder }
-  /** The disk refuses (full, read-only, no permission), the file is not a session, or a write failed for good. */
-  | { reason: "refused"; message: string };
 
 /** How much of a log is read at a time, and how far apart two entries may be to be read together. */
 const chunkBytes = 1024 * 1024;
@@ -108,7 +102,7 @@ export class SessionLog {
   /** Undefined if entries can be appended. A failed write may set it later. */
   get readOnly(): ReadOnly | undefined {
     const { failure } = this.#queue;
-    return this.#openedReadOnly ?? (failure && { reason: "refused", message: failure.message });
+    return this.#openedReadOnly ?? (failure === undefined ? undefined : { reason: "failed", message: failure });
   }
 
   /** Undefined if the log has no readable header. */
@@ -150,7 +144,7 @@ export class SessionLog {
     return added;
   }
 
-  /** Waits for all appends, and syncs unless the durability is `none`. */
+  /** Waits for all appends, and brings them to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
     if (this.#closing) throw closedError(this.name);
     if (!this.#openedReadOnly) await this.#queue.flush();
@@ -367,7 +361,9 @@ async function cutTornTail(store: LogStore, { known, size }: LoadedLog): Promise
 const acquire = (store: LogStore): Promise<ReadOnly | undefined> =>
   orRefusal(async () => {
     const outcome = await store.acquire();
-    return outcome.kind === "held" ? undefined : { reason: "held", holder: outcome.holder };
+    if (outcome.kind === "held") return undefined;
+    const { kind: _kind, ...held } = outcome;
+    return { reason: "held", ...held };
   });
 
 /** If the disk refuses to write, the log can still be read. */
@@ -421,21 +417,5 @@ function parse(bytes: Buffer): object | undefined {
     if (error instanceof SyntaxError || error instanceof RangeError || systemCode(error) === "ERR_STRING_TOO_LONG")
       return undefined;
     throw error;
-  }
-}
-
-export const readOnlyError = (name: string, readOnly: ReadOnly): HarnessError =>
-  new HarnessError("read_only", `The session ${name} ${formatReadOnly(readOnly)}`);
-
-function formatReadOnly(readOnly: ReadOnly): string {
-  switch (readOnly.reason) {
-    case "asked":
-      return "was opened for reading only.";
-    case "held":
-      return `is being written by process ${readOnly.holder.pid}. Close it there, or fork the session to continue here.`;
-    case "refused":
-      return `cannot be written: ${readOnly.message}. Fix that and open it again, or save it under another name.`;
-    default:
-      return assertNever(readOnly);
   }
 }

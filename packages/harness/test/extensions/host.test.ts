@@ -121,6 +121,44 @@ test("a reload loads the files again, also the first extension, and leaves nothi
   expect(names()).not.toContain("first");
 });
 
+test("reloads that overlap, and an end in the middle of one, leave one set of extensions or none", async () => {
+  let running = 0;
+  const gates: (() => void)[] = [];
+  const factory: ExtensionFactory = async (tau) => {
+    tau.on("session_start", () => void running++);
+    tau.on("session_shutdown", async () => void running--);
+    if (gates.length > 0) await new Promise<void>((resolve) => void gates.push(resolve));
+  };
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  const { session } = host.get(sessionId);
+  await host.get(sessionId).run("hi", {});
+  expect(running).toBe(1);
+  await Promise.all([session.reload(), session.reload(), session.reload()]);
+  expect(running).toBe(1);
+
+  gates.push(() => {});
+  const reload = session.reload();
+  await expect.poll(() => gates.length).toBe(2);
+  const closed = host.close(sessionId);
+  for (const open of gates) open();
+  await Promise.all([reload, closed]);
+  expect(running).toBe(0);
+});
+
+test("an extension that reloads while it is told of a reload does not wait for itself", async () => {
+  let reloads = 0;
+  const factory: ExtensionFactory = (tau) => {
+    tau.on("session_shutdown", async ({ reason }) => {
+      if (reason === "reload" && reloads++ === 0) await session.reload();
+    });
+  };
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  const { session } = host.get(sessionId);
+  await host.get(sessionId).run("hi", {});
+  await session.reload();
+  expect(reloads).toBe(1);
+});
+
 test("skills of extensions are those of the last reload, and never replace those of the user", async () => {
   let skillPaths = ["one"];
   const factories: ExtensionFactory[] = [(tau) => void tau.on("resources_discover", () => ({ skillPaths }))];

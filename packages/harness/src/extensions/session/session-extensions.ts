@@ -13,7 +13,7 @@ import type { EventBus } from "../api.ts";
 import type { CombinedResult } from "../combine-results.ts";
 import type { ReplacedSessionContext } from "../context.ts";
 import { createCommandContext, createContext, createReplacedContext, createToolContext } from "../create-context.ts";
-import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
+import type { ExtensionEvent, ExtensionEventName, SessionEnd } from "../events.ts";
 import type { Extension, ExtensionProblem } from "../extension.ts";
 import type { Lifetime } from "../create-context.ts";
 import { describeKilled, type IdleExtension } from "../idle-extensions.ts";
@@ -70,6 +70,7 @@ export class SessionExtensions implements RunExtensions {
     | undefined;
   #surface: ExtensionSurface | undefined;
   #started: Promise<void> | undefined;
+  #isClosing = false;
   #host: ExtensionHost | undefined;
 
   constructor(parts: SessionExtensionsParts) {
@@ -300,7 +301,10 @@ export class SessionExtensions implements RunExtensions {
     return this.#bound && createReplacedContext(this.#bound.port, this.#parts.loaded.lifetime);
   }
 
-  async close(event: Omit<ExtensionEvent<"session_shutdown">, "type">, why: string): Promise<void> {
+  async close(event: SessionEnd, why: string): Promise<void> {
+    // An extension that reloads while it is told of the end must not wait for itself.
+    if (this.#isClosing) return;
+    this.#isClosing = true;
     if (this.has("session_shutdown")) await this.emit({ type: "session_shutdown", ...event });
     this.#parts.loaded.events.clear();
     await this.#bound?.runner.close(why);

@@ -7,6 +7,7 @@ import { HarnessError } from "../../errors.ts";
 import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "../../fields/kinds.ts";
 import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
 import { filterSessions } from "../../session/filter-sessions.ts";
+import { readOnlyError } from "../../session/read-only.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
@@ -188,8 +189,7 @@ async function switchSession(context: CommandContext, reference: string) {
   const { readOnly } = manager;
   if (readOnly?.reason === "held") {
     await manager.close();
-    const message = `The session ${path} is being written by process ${readOnly.holder.pid}. Close it there, or fork it.`;
-    throw new HarnessError("read_only", message);
+    throw readOnlyError(path, readOnly);
   }
   return { sessionId: await host.openLike(session.sessionId, manager), cancelled: false };
 }

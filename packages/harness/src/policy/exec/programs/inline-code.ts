@@ -117,7 +117,9 @@ function judgeFiles(source: string, scope: Scope): void {
     /Path\(\s*["']([^"']+)["']\s*\)\.(?:write_text|write_bytes|open\(\s*["'][wax])/g,
   ))
     for (const full of resolveAll(known(path!), scope)) judgeWrite(full, scope);
-  if (findLiterals(source).some((literal) => isCredentialLiteral(literal, scope)))
+  // `<~/x/*>` is a list of files in Perl.
+  const patterns = [...source.matchAll(/<(~[^<>\n]{1,200})>/g)].map(([, pattern]) => pattern!);
+  if ([...findLiterals(source), ...patterns].some((literal) => isCredentialLiteral(literal, scope)))
     report(scope, "high", "exfiltration", "The code names stored credentials.");
 }
 

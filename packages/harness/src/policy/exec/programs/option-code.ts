@@ -211,7 +211,7 @@ export const optionPrograms: Judges = {
   ...forNames("vi vim nvim ex view gvim emacs emacsclient ed nano", editor),
   ...forNames("psql mysql mariadb sqlite3 gdb lldb ftp-client sqlplus mongosh redis-cli", client),
   ...forNames("tmux screen", terminal),
-  ...forNames("busybox toybox", multiCall),
+  ...forNames("busybox toybox shx", multiCall),
   ...forNames("ld-linux ld.so ld-linux-x86-64.so ld-musl ld64.so", loader),
   man,
 };

@@ -2,12 +2,15 @@
 import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { getFileOrigin, writeFile } from "../shell/files.ts";
+import { getFileOrigin, judgeRead, writeFile } from "../shell/files.ts";
 import { emptyText, isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
 import { getHost, isLocalHost, isMetadataHost } from "./hosts.ts";
 import { judgeWrite } from "./write.ts";
 
 const received: Options<Text> = [unknown(origins.network)];
+
+/** Names of a program's own output, given where a file is expected. */
+const isStdout = ({ text }: Text) => /^(?:-|\/dev\/(?:stdout|fd\/1)|\/proc\/self\/fd\/1)$/.test(text);
 
 /** How bad it is to send a text elsewhere. */
 export function judgeSent(origin: number, scope: Scope, what: string): void {
@@ -35,6 +38,8 @@ export function judgeUpload(file: Text, scope: Scope, what: string): void {
 
 /** Addresses among the arguments, and whether all of them are on this machine. */
 function judgeAddresses(addresses: readonly Text[], scope: Scope): { isLocal: boolean; to: string } {
+  for (const { text } of addresses)
+    if (/^file:/i.test(text)) judgeRead(text.replace(/^file:(?:\/\/[^/]*)?/i, ""), scope);
   const hosts = addresses.map(({ text }) => getHost(text) ?? "");
   if (hosts.some(isMetadataHost))
     report(scope, "critical", "exfiltration", "It asks the cloud for the credentials of this machine.");
@@ -54,28 +59,33 @@ const curl: Judge = ({ args }, scope) => {
   const options = parseOptions(args, curlSpec);
   const addresses = [...options.operands, ...options.get("url")];
   const { isLocal, to } = judgeAddresses(addresses, scope);
-  for (const file of options.get("o", "output", "D", "dump-header", "c", "cookie-jar", "trace", "stderr")) {
-    for (const path of resolveAll(file, scope)) {
-      judgeWrite(path, scope);
-      writeFile(path, received, scope);
-    }
-  }
+  const files = options.get("o", "output");
+  for (const file of [...files, ...options.get("D", "dump-header", "c", "cookie-jar", "trace", "stderr")])
+    saveTo(file, scope);
   for (const config of options.get("K", "config"))
     if (config.text !== "-") report(scope, "medium", "exfiltration", "It takes options from a file.");
-  const isSaved = options.has("O", "remote-name", "remote-name-all", "J");
+  const isSaved = options.has("O", "remote-name", "remote-name-all");
   if (isSaved) for (const address of addresses) saveAs(address, options.get("output-dir")[0], scope);
   if (!isLocal) judgeCurlData(options, addresses, scope, to);
-  return options.has("o", "output") || isSaved ? [emptyText] : received;
+  // Each `-o` and `-O` is for one address; what is left over is printed.
+  const saved = options.has("remote-name-all") ? addresses.length : files.length + (isSaved ? 1 : 0);
+  return files.some(isStdout) || saved < Math.max(addresses.length, 1) ? received : [emptyText];
 };
+
+/** A download to a file that is named. */
+function saveTo(file: Text, scope: Scope): void {
+  if (isStdout(file)) return;
+  for (const path of resolveAll(file, scope)) {
+    judgeWrite(path, scope);
+    writeFile(path, received, scope);
+  }
+}
 
 /** A download under its own name. */
 function saveAs(address: Text, directory: Text | undefined, scope: Scope): void {
   const name = /([^/?#]+)(?:[?#].*)?$/.exec(address.text)?.[1];
   if (!name || !isKnown(name)) return;
-  for (const path of resolveAll({ text: `${directory?.text ?? "."}/${name}`, origin: 0 }, scope)) {
-    judgeWrite(path, scope);
-    writeFile(path, received, scope);
-  }
+  saveTo({ text: `${directory?.text ?? "."}/${name}`, origin: 0 }, scope);
 }
 
 function judgeCurlData(
@@ -127,14 +137,9 @@ const wget: Judge = ({ args }, scope) => {
   for (const command of options.get("e", "execute"))
     if (/use_?askpass|output_?document/i.test(command.text))
       report(scope, "high", "opaque_exec", "wget runs or replaces another file.");
+  for (const list of options.get("i", "input-file")) for (const path of resolveAll(list, scope)) judgeRead(path, scope);
   const files = options.get("O", "output-document");
-  for (const file of files) {
-    if (file.text === "-") continue;
-    for (const path of resolveAll(file, scope)) {
-      judgeWrite(path, scope);
-      writeFile(path, received, scope);
-    }
-  }
+  for (const file of files) saveTo(file, scope);
   if (files.length === 0)
     for (const address of options.operands) saveAs(address, options.get("P", "directory-prefix")[0], scope);
   if (!isLocal) {
@@ -145,7 +150,7 @@ const wget: Judge = ({ args }, scope) => {
       judgeSent(value.origin & ~origins.file, scope, to);
     if (options.has("post-data", "body-data")) report(scope, "medium", "exfiltration", `It sends data ${to}.`);
   }
-  return files.some(({ text }) => text === "-" || text === "/dev/stdout") ? received : [emptyText];
+  return files.some(isStdout) ? received : [emptyText];
 };
 
 /** Other programs that fetch addresses: `http`, `aria2c`, browsers for terminals. */
