@@ -8,7 +8,7 @@ import type {
   CustomMessage,
 } from "@tau/protocol";
 import { fenced } from "../fence.ts";
-import { toText } from "../compaction/text.ts";
+import { asText } from "../compaction/text.ts";
 import { enclose } from "../prompt/enclose.ts";
 
 declare module "@tau/agent" {
@@ -57,7 +57,7 @@ const compactionIntroduction = "Earlier parts of this conversation were replaced
 const branchIntroduction = "Another approach was tried before and then abandoned. This is a summary of it:";
 
 const summaryText = (tag: string, introduction: string, summary: unknown) =>
-  `${introduction}\n\n${enclose(tag, {}, toText(summary))}`;
+  `${introduction}\n\n${enclose(tag, {}, asText(summary))}`;
 
 const userMessage = (content: string | (TextContent | ImageContent)[], timestamp: number): Message => ({
   role: "user",
@@ -67,8 +67,8 @@ const userMessage = (content: string | (TextContent | ImageContent)[], timestamp
 
 function bashText({ command, output, exitCode, cancelled, truncated, fullOutputPath }: BashExecutionMessage): string {
   const parts = [
-    `I ran this command:\n\n${fenced(toText(command))}`,
-    output ? `Output:\n\n${fenced(toText(output))}` : "(no output)",
+    `I ran this command:\n\n${fenced(asText(command))}`,
+    output ? `Output:\n\n${fenced(asText(output))}` : "(no output)",
   ];
   if (cancelled) parts.push("(cancelled)");
   else if (typeof exitCode === "number" && exitCode !== 0) parts.push(`It exited with code ${exitCode}.`);
