@@ -1106,7 +1106,13 @@ describe("how a response ended", () => {
       name: "cut for an unknown reason",
       event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "boredom" } }),
       raw: "incomplete.boredom",
-      state: { kind: "stopped", reason: "stop" },
+      state: { kind: "stopped", reason: "length" },
+    },
+    {
+      name: "cut without a reason",
+      event: ended("incomplete", { incomplete_details: null }),
+      raw: "incomplete",
+      state: { kind: "stopped", reason: "length" },
     },
     {
       name: "filtered",

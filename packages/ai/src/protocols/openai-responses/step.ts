@@ -213,7 +213,7 @@ function endResponse(state: ResponsesState, response: Fields, impliedStatus: str
     draft.refuse(`The model declined to answer: ${state.refusal}`, raw);
   } else {
     // The draft is not ended here: a gateway may send several responses in one stream.
-    draft.stop(reason === "max_output_tokens" ? "length" : "stop", raw);
+    draft.stop(status === "incomplete" || reason ? "length" : "stop", raw);
   }
 }
 
