@@ -883,6 +883,12 @@ describe("how an answer ends", () => {
     expect(message.rawStopReason).toBe(raw);
   });
 
+  test("null as a text is no reason to stop", () => {
+    const { message, state } = read([delta({ content: "x" }, "null")]);
+    expect(state).toEqual({ kind: "open" });
+    expect(message.rawStopReason).toBeUndefined();
+  });
+
   test("a refusal fails with the model's own words", () => {
     const said = [delta({ refusal: "I will " }), delta({ refusal: "not." })];
     const refusal = { kind: "refused", message: "I will not." };
