@@ -907,6 +907,11 @@ describe("how an answer ends", () => {
     expect(ours.usage).toMatchObject({ input: 100, output: 20 });
   });
 
+  test("white space around the last word of a stream means nothing", async () => {
+    const server = await serve(raw([sse(JSON.stringify(delta({ content: "x" }))), sse(" [DONE] ")]));
+    expect(await ask(server)).toMatchObject({ stopReason: "stop", content: [text("x")] });
+  });
+
   test("a stream that says it is over without a reason has answered, if it said anything", () => {
     expect(read([delta({ content: "x" }), "[DONE]"]).state).toEqual({ kind: "ended", reason: "stop" });
     expect(read(["[DONE]"]).state).toEqual({ kind: "open" });

@@ -1156,6 +1156,12 @@ describe("how a response ended", () => {
     expect(draft.message.rawStopReason).toBe(raw);
   });
 
+  test("said by [DONE], so that nothing more is waited for", () => {
+    const done = [ended("completed", { status: "completed" }), "[DONE]"];
+    expect(readStream(openaiResponses, model, done).state).toEqual({ kind: "ended", reason: "stop" });
+    expect(readStream(openaiResponses, model, ["[DONE]"]).state).toEqual({ kind: "open" });
+  });
+
   test("what a filtered answer cost is still read", () => {
     const filtered = { status: "incomplete", incomplete_details: { reason: "content_filter" } };
     const usage = { input_tokens: 100, output_tokens: 5 };

@@ -21,6 +21,8 @@ export interface ResponsesState {
 export const start = (draft: Draft): ResponsesState => ({ draft, items: new ItemTable(), refusal: "" });
 
 export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent[] {
+  // Some servers send it after the last response and then leave the connection open.
+  if (frame.data === "[DONE]") state.draft.end();
   const data = asRecord(frame.data);
   const key = toItemKey(data["output_index"], data["item_id"]);
   const delta = asString(data["delta"]);
