@@ -283,6 +283,9 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
         nats.publish(`tau.to.${own.membership.nodeId}.${nodeId.split(".")[0]}`, content, { headers: sent });
       };
     };
+    for (const beat of ["not JSON", "null", '{"nodeId":7}']) nats.publish("tau.beat.z", beat);
+    const isHeard = ({ logged }: GatewayNode) => logged.filter((line) => line.includes("tau.beat.z")).length === 3;
+    await expect.poll(() => isHeard(a) && isHeard(b)).toBe(true);
     const answers = hear("tau.to.z.1.a7");
     const say = createSpeaker("z.1");
     const client = { connectionId: "1", deviceId: "d", scopes: ["read"], abilities: { approvals: false, ui: false } };
@@ -327,5 +330,6 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
       });
     }
     await b.client.must("session.abort", { sessionId });
+    for (const { logged } of [a, b]) expect(logged.filter((line) => line.includes("was lost"))).toEqual([]);
   });
 });
