@@ -75,7 +75,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
     usage: (isUrgent) => getUsage(tree, limits, isUrgent),
     onExcess(text) {
       if (!ending) excess = text;
-      // The caller that waits for the command is told of a failure too.
+      // `sweep` fails too then.
       end(0).catch(() => undefined);
     },
   });
