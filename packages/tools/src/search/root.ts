@@ -52,6 +52,18 @@ async function isInRepository(files: Files, realDirectory: string): Promise<bool
   }
 }
 
+/** Globs are relative to the root. Models give whole paths too: what those have of the root is cut off. */
+export const toRelativeGlob = ({ path, cwd }: SearchRoot, glob: string): string => {
+  const root = [path, cwd].find((directory) => glob.startsWith(`${directory}/`));
+  return root === undefined ? glob : glob.slice(root.length);
+};
+
+/** For the model, when a glob chose nothing that may have been meant for another place; else empty. */
+export const adviseOnGlob = (root: SearchRoot, glob: string): string =>
+  /^[/~]/.test(glob) && toRelativeGlob(root, glob) === glob
+    ? `[The glob is relative to ${root.path}. To search elsewhere, set path.]`
+    : "";
+
 /** The path below the root, without the `./` that keeps ripgrep from taking a name for an option. */
 export const inside = (reported: string): string => (reported.startsWith("./") ? reported.slice(2) : reported);
 
