@@ -1,4 +1,4 @@
-/** A command has a result, whatever fails in the sandbox that it ran in. */
+/** What a command in a sandbox is told, also when the sandbox fails. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -84,5 +84,12 @@ test("a job that cannot be ended at its timeout is told of in its output", async
   await expect.poll(() => tools.jobs.list()[0]?.ended?.why, { timeout: 10_000 }).toBe("timeout");
   expect(await call("jobs", { action: "read", id: "1" })).toContain(
     "late\n[Processes of the command may still be running: The disk is full.]",
+  );
+});
+
+test("the file with a long output is for tools that see it", async () => {
+  const { call } = createCaller({});
+  expect(await call("bash", { command: "seq 3000" })).toMatch(
+    /Full output: .*\.log \(for read and grep; commands may not see it\)\]$/,
   );
 });

@@ -64,7 +64,7 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
   const { logs, clock } = ports;
   const { name, onText } = request;
   const process = await startProcess(ports, request);
-  const output = new Output({ logs, name, ...(onText && { onText }) });
+  const output = new Output({ logs, name, isInSandbox: process.isInSandbox, ...(onText && { onText }) });
   const reading = Promise.all([output.read(process.stdout, "stdout"), output.read(process.stderr, "stderr")]);
   const finished = finish(process, output, reading, clock);
   const done = finished.then(({ status }) => status);

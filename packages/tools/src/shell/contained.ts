@@ -14,6 +14,7 @@ export type Containment = "pid namespace" | "best effort";
 export interface Contained {
   readonly pid: number | undefined;
   readonly containment: Containment;
+  readonly isInSandbox: boolean;
   readonly stdout: RunningProcess["stdout"];
   readonly stderr: RunningProcess["stderr"];
   readonly exit: Promise<ExitStatus>;
@@ -83,6 +84,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
   return {
     pid: child.pid,
     containment: isNamespace ? "pid namespace" : "best effort",
+    isInSandbox: confined !== undefined,
     stdout: child.stdout,
     stderr: child.stderr,
     exit: child.exit,
