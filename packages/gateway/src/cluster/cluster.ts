@@ -262,24 +262,20 @@ export class Cluster {
     const { client, requestId, afterResponse } = context;
     // Between being declared dead and joining again, this node is nobody.
     if (!this.#node.membership.isSelf(this.nodeId)) return { kind: "moved" } as const;
-    const isSubscribe = method === "sessions.subscribe";
-    if (isSubscribe) {
-      // The frames follow the response.
-      this.#travels.hold(client);
-      this.#travels.follow(client, sessionId, nodeId);
-      if (afterResponse) afterResponse(() => this.#travels.release(client));
-    }
-    try {
-      const outcome = await this.#travels.call(nodeId, client, { method, requestId, params });
-      if (outcome.kind !== "answered" && isSubscribe) this.#travels.unfollow(client, sessionId);
+    const request = { method, requestId, params };
+    if (method !== "sessions.subscribe") {
+      const outcome = await this.#travels.call(nodeId, client, request);
       if (method === "sessions.unsubscribe") this.#travels.unfollow(client, sessionId);
       return outcome;
-    } catch (error) {
-      this.#travels.release(client);
-      throw error;
-    } finally {
-      if (!afterResponse) this.#travels.release(client);
     }
+    this.#travels.follow(client, sessionId, nodeId);
+    // The frames follow the response.
+    let release = () => {};
+    const outcome = await this.#travels.call(nodeId, client, request, () => (release = this.#travels.hold(client)));
+    if (outcome.kind !== "answered") this.#travels.unfollow(client, sessionId);
+    if (outcome.kind === "answered" && afterResponse) afterResponse(release);
+    else release();
+    return outcome;
   }
 
   async #findOwner(client: Client, { method, sessionId }: SessionCall): Promise<string | undefined> {

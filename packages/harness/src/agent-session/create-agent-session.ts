@@ -34,12 +34,13 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) await followSession(session, params.debugLog);
     await session.open().catch(async (error: unknown) => {
-      await session.dispose();
+      await Promise.allSettled([session.dispose()]);
       throw error;
     });
     return session;
   } catch (error) {
-    await owned.close();
+    // What failed first is what the user has to know.
+    await Promise.allSettled([owned.close()]);
     throw error;
   }
 }

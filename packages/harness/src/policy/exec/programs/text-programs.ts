@@ -38,7 +38,7 @@ function judgeAwk(program: Text, scope: Scope): void {
       "reverse_shell",
       "awk connects to another machine.",
     );
-  for (const [, argument] of source.matchAll(/\bsystem\s*\(([^)]*)\)/g)) runLiteral(argument!, scope);
+  for (const [, argument] of source.matchAll(/\bsystem\s*\(([^)]*)(?:\)|$)/g)) runLiteral(argument!, scope);
   for (const [, command] of source.matchAll(/\|&?\s*("(?:\\.|[^"\\])*")/g)) runLiteral(command!, scope);
   for (const [, printed, command] of source.matchAll(/\bprintf?\b([^;}\n|]*)\|&?\s*("(?:\\.|[^"\\])*")/g))
     if (/^"(?:\S*\/)?(?:ba|da|z|k|a)?sh\b/.test(command!)) runLiteral(printed!, scope);

@@ -73,7 +73,7 @@ const clean: Subcommand = (args, scope) => {
   // What is tracked stays, so a directory is never deleted as a whole.
   const isHere = ({ text }: Text) => /^\.(?:\/+\.?)*$/.test(text);
   const places = options.operands.length > 0 ? options.operands : [known(".")];
-  for (const place of places) {
+  for (const place of places.filter(({ text }) => text !== "")) {
     const text = isHere(place) ? "./inside" : place.text;
     for (const path of scope.state.resolve(text, scope.analysis.context.home))
       judgeDelete(known(path), scope, { isRecursive: true });
