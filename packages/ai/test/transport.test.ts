@@ -72,6 +72,30 @@ test("no request is lost to a kept connection that the server has closed meanwhi
   expect(dropped).toBe(true);
 });
 
+test("a kept connection that is reset in the middle of an answer is an error, and nothing is sent again", async () => {
+  const seen: string[] = [];
+  let reset = () => {};
+  const port = await listen(
+    http.createServer((request, response) => {
+      seen.push(request.url!);
+      if (request.url !== "/cut") return echo(request, response);
+      reset = () => request.socket.resetAndDestroy();
+      response.write("half");
+    }),
+  );
+  await post(`http://127.0.0.1:${port}/`);
+  const abort = new AbortController();
+  const readCutAnswer = async () => {
+    const request = { method: "POST" as const, url: `http://127.0.0.1:${port}/cut`, headers: {}, body: "ping" };
+    const response = await send(request, options({}, abort.signal));
+    for await (const chunk of response.body) if (chunk.length > 0) reset();
+  };
+  await expect(readCutAnswer()).rejects.toMatchObject({ code: "ECONNRESET" });
+  abort.abort();
+  await post(`http://127.0.0.1:${port}/after`);
+  expect(seen).toEqual(["/", "/cut", "/after"]);
+});
+
 test("a new connection that is dropped is an error: the request may have been taken", async () => {
   const port = await listen(http.createServer((request) => request.socket.destroy()));
   await expect(post(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ code: "ECONNRESET" });

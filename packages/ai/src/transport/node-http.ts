@@ -61,9 +61,15 @@ async function sendOnce(request: HttpRequest, url: URL, options: SendOptions): P
         ? // For plain HTTP, the path of a proxy request is the whole URL.
           http.request(proxy, { ...settings, path: url.href, headers: withProxyAuth(settings.headers, proxy, url) })
         : (secure ? https : http).request(url, settings);
-    outgoing.on("response", resolve);
+    let isAnswered = false;
+    outgoing.on("response", (response) => {
+      isAnswered = true;
+      resolve(response);
+    });
     outgoing.on("socket", ignoreSocketErrors);
     outgoing.on("error", (error) => {
+      // After the response, readers of its body get the error.
+      if (isAnswered) return;
       // The server may have closed a pooled connection while it was idle, so the request is sent again.
       if (outgoing.reusedSocket && isConnectionReset(error) && !options.signal.aborted)
         resolve(sendOnce(request, url, options));

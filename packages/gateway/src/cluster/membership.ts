@@ -6,9 +6,12 @@
 import { hostname } from "node:os";
 import type { Subscription } from "@nats-io/transport-node";
 import type { Clock, Ids } from "@tau/ai";
-import { getErrorMessage, sleep } from "@tau/ai/internal";
+import { getErrorMessage, sleep, tryParseJson } from "@tau/ai/internal";
+import { type FieldValues, flag, nonEmptyText, optional, wholeNumber } from "@tau/harness/fields";
 import { GatewayError } from "../errors.ts";
+import { mustParse } from "../must-parse.ts";
 import { type Bus, isOutage } from "./bus.ts";
+import { listen } from "./listen.ts";
 import { bucketStream, keySubject, nodeBucket } from "./names.ts";
 
 export interface ClusterTiming {
@@ -39,11 +42,13 @@ interface NodeRecord {
 }
 
 /** What nodes tell each other, so that none has to read the keys of all others. */
-interface Beat {
-  nodeId: string;
-  revision: number;
-  isDead?: boolean;
-}
+type Beat = FieldValues<typeof beatFields>;
+
+const beatFields = {
+  nodeId: nonEmptyText,
+  revision: wholeNumber({ min: 0, unit: "revisions" }),
+  isDead: optional(flag),
+};
 
 /** Another node. */
 interface Peer {
@@ -85,8 +90,10 @@ export class Membership {
 
   static async open(options: MembershipOptions): Promise<Membership> {
     const membership = new Membership(options);
-    membership.#beats = options.bus.nats.subscribe("tau.beat.*", {
-      callback: (_error, message) => membership.#hear(message.json()),
+    const { bus, log } = options;
+    membership.#beats = listen(bus.nats, "tau.beat.*", {
+      log,
+      take: (message) => membership.#hear(mustParse(beatFields, tryParseJson(message.string()))),
     });
     membership.#self = await membership.#join();
     membership.#working = membership.#work();
@@ -231,7 +238,7 @@ export class Membership {
       if ((await this.#read(nodeId))?.record.isDead) this.#bury(nodeId);
     } catch (error) {
       // It will be found dead later.
-      if (!isOutage(error)) throw error;
+      this.#options.log(`Whether the node ${nodeId} is dead could not be read: ${getErrorMessage(error)}`);
     }
   }
 

@@ -16,6 +16,7 @@ import { createResourceLoader, type ResourceLoader } from "../resources/resource
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { Owned } from "./owned.ts";
+import { withProxySetting } from "../settings/with-proxy-setting.ts";
 
 export interface SessionBase {
   cwd: string;
@@ -49,6 +50,10 @@ export async function openServices(params: AgentSessionParams, base: SessionBase
     AuthStorage.create(agentDir, {
       clock,
       ids,
+      env: withProxySetting(
+        (name) => process.env[name],
+        () => settings.get().httpProxy,
+      ),
       modelsKey: (provider) => registry.modelsKey(provider),
       getHosts: (provider) => registry.getHosts(provider),
       keyChain: chooseKeyChain(() => settings.get()),

@@ -2,7 +2,7 @@
 import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { report } from "../shell/analysis.ts";
-import { getReadOrigin } from "../shell/files.ts";
+import { getReadOrigin, judgeRead } from "../shell/files.ts";
 import { joinOrigins, known, origins, unknown, type Text } from "../shell/text.ts";
 import { forNames, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
 import { runOption } from "./option-code.ts";
@@ -45,12 +45,19 @@ const tar: Judge = ({ args }, scope) => {
     report(scope, "high", "exfiltration", `tar writes to ${file.text}.`);
   if (options.has("remove-files"))
     for (const operand of options.operands) judgeDelete(operand, scope, { isRecursive: true });
-  const paths = options.operands.flatMap((operand) => resolveAll(operand, scope));
+  const directories = [known("."), ...options.get("C", "directory")];
+  const paths = options.operands.flatMap((operand) =>
+    directories.flatMap((directory) => resolveAll(inDirectory(operand, directory), scope)),
+  );
+  if (isCreating) for (const path of paths) judgeRead(path, scope);
   const origin = getReadOrigin(paths, scope) | (isCreating ? origins.encoded : 0) | joinOrigins(scope.stdin);
   if (isCreating && file && file.text !== "-")
     for (const path of resolveAll(file, scope)) scope.state.files.set(path, [unknown(origin)]);
   return [unknown(origin)];
 };
+
+const inDirectory = (operand: Text, directory: Text): Text =>
+  /^[/~]/.test(operand.text) ? operand : { ...operand, text: `${directory.text}/${operand.text}` };
 
 function fromOldStyle(letters: string, rest: readonly Text[]): Text[] {
   const values = [...rest];

@@ -3,6 +3,7 @@ import { judgeWrite } from "../rules/write.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, known, type Text } from "../shell/text.ts";
 import { judgeOrigin, runCode } from "./code.ts";
+import { isCredentialLiteral } from "./inline-effects.ts";
 import { findLiterals, foldLiterals } from "./code-calls.ts";
 import { forNames, resolveAll, type Judge, type Judges } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
@@ -28,6 +29,8 @@ function judgeAwk(program: Text, scope: Scope): void {
   const source = foldLiterals(
     program.text.slice(0, 10_000).replace(/"((?:\\.|[^"\\])*)"\s+"((?:\\.|[^"\\])*)"/g, '"$1$2"'),
   );
+  if (findLiterals(source).some((literal) => isCredentialLiteral(literal, scope)))
+    report(scope, "high", "exfiltration", "The code names stored credentials.");
   if (/\/inet6?\/(?:tcp|udp)\//.test(source))
     report(
       scope,
@@ -35,7 +38,7 @@ function judgeAwk(program: Text, scope: Scope): void {
       "reverse_shell",
       "awk connects to another machine.",
     );
-  for (const [, argument] of source.matchAll(/\bsystem\s*\(([^)]*)\)/g)) runLiteral(argument!, scope);
+  for (const [, argument] of source.matchAll(/\bsystem\s*\(([^)]*)(?:\)|$)/g)) runLiteral(argument!, scope);
   for (const [, command] of source.matchAll(/\|&?\s*("(?:\\.|[^"\\])*")/g)) runLiteral(command!, scope);
   for (const [, printed, command] of source.matchAll(/\bprintf?\b([^;}\n|]*)\|&?\s*("(?:\\.|[^"\\])*")/g))
     if (/^"(?:\S*\/)?(?:ba|da|z|k|a)?sh\b/.test(command!)) runLiteral(printed!, scope);

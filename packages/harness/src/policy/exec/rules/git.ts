@@ -1,8 +1,10 @@
 /** git: settings and options that run programs, deleting, and sending. */
 import { runCode } from "../programs/code.ts";
-import { resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { isBelow } from "../paths.ts";
+import { getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { type OptionSpec, parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { judgeRead } from "../shell/files.ts";
 import {
   emptyText,
   isKnown,
@@ -39,8 +41,18 @@ const git: Judge = ({ args }, outer) => {
   if (!isKnown(command.text))
     report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
   for (const file of listOutputs("git", rest)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
-  return subcommands.get(command.text)?.(rest, scope);
+  const output = subcommands.get(command.text)?.(rest, scope);
+  judgeReads(rest, scope);
+  return output;
 };
+
+/** `git diff --no-index`, `git commit -F FILE` and such read any file. */
+function judgeReads(args: readonly Text[], scope: Scope): void {
+  const { workspace } = scope.analysis.context;
+  for (const operand of getOperands(args))
+    if (!operand.text.includes("="))
+      for (const path of resolveAll(operand, scope)) if (!isBelow(path, workspace)) judgeRead(path, scope);
+}
 
 /** `git -C DIR` works as if it were started there. */
 function enterDirectories(directories: readonly Text[], scope: Scope): Scope {
@@ -61,7 +73,7 @@ const clean: Subcommand = (args, scope) => {
   // What is tracked stays, so a directory is never deleted as a whole.
   const isHere = ({ text }: Text) => /^\.(?:\/+\.?)*$/.test(text);
   const places = options.operands.length > 0 ? options.operands : [known(".")];
-  for (const place of places) {
+  for (const place of places.filter(({ text }) => text !== "")) {
     const text = isHere(place) ? "./inside" : place.text;
     for (const path of scope.state.resolve(text, scope.analysis.context.home))
       judgeDelete(known(path), scope, { isRecursive: true });
