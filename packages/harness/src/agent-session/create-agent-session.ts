@@ -21,7 +21,7 @@ import { Owned } from "./owned.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPolicyParts } from "./policy-parts.ts";
 import { openResults } from "./results.ts";
-import { describeProblems, knownSecrets } from "./services.ts";
+import { knownSecrets, listStartProblems } from "./services.ts";
 import { openSetup, type SessionSetup } from "./session-setup.ts";
 import { createToolSources } from "./tool-sources.ts";
 import { createWorkspace } from "./workspace.ts";
@@ -89,7 +89,7 @@ async function putTogether(params: AgentSessionParams, owned: Owned): Promise<Ag
     afterCrash: params.afterCrash,
     admitRun: params.admitRun,
     problems: [
-      ...describeProblems(services),
+      ...listStartProblems(services),
       ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
     ],
     trace: {
