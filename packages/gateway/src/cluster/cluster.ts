@@ -38,6 +38,8 @@ const pauseMs = 200;
 const tellMs = 500;
 /** How long other nodes have to answer what is asked of all of them. */
 const askAllMs = 2_000;
+/** How many sessions are remembered with their nodes. */
+const maxOwners = 1_000;
 /** How many sessions of a dead node are opened at a time. */
 const maxAdopting = 4;
 
@@ -283,6 +285,7 @@ export class Cluster {
     const known = this.#owners.get(sessionId);
     if (known !== undefined) return known;
     const ownerId = await this.#node.leases.findOwner(sessionId);
+    if (this.#owners.size >= maxOwners) this.#owners.clear();
     if (ownerId !== undefined && ownerId !== this.nodeId) this.#owners.set(sessionId, ownerId);
     return ownerId;
   }
