@@ -319,7 +319,12 @@ export class AgentSession extends SessionBash {
   }
 
   #expand(text: string): string {
-    return expandPrompt(text, this.resourceLoader.getSkills().skills, this.promptTemplates);
+    return expandPrompt(text, {
+      skills: this.resourceLoader.getSkills().skills,
+      templates: this.promptTemplates,
+      onUnreadable: ({ filePath }, error) =>
+        this.runner.emitError({ extensionPath: filePath, event: "skill_expansion", error }),
+    });
   }
 
   #queue(kind: "steer" | "followUp", text: string, images: ImageContent[] | undefined): void {

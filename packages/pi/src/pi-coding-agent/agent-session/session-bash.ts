@@ -58,7 +58,7 @@ export abstract class SessionBash extends SessionRuns {
       const ended = await exec(whole, this.config.cwd, { onData, signal: abort.signal }).catch((error: unknown) => ({
         error,
       }));
-      await output.close();
+      output.close();
       if ("error" in ended && !abort.signal.aborted) throw ended.error;
       const { content, truncated } = output.getTail();
       const result: BashResult = {

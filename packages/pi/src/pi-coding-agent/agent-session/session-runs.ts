@@ -96,13 +96,13 @@ export abstract class SessionRuns extends SessionState {
     const last = this.#getLastAnswer();
     const { enabled, maxRetries, baseDelayMs } = this.settingsManager.getRetrySettings();
     const canRetry = last && isRetryableAssistantError(last) && !isContextOverflow(last, this.model?.contextWindow);
-    if (!canRetry || !enabled) return false;
-    const errorMessage = last.errorMessage ?? "Unknown error";
+    const errorMessage = last?.errorMessage ?? "Unknown error";
     const fail = (finalError: string, attempt: number) => {
       this.retryCount = 0;
       this.listeners.emit({ type: "auto_retry_end", success: false, attempt, finalError });
       return false;
     };
+    if (!canRetry || !enabled) return this.retryCount > 0 && fail(errorMessage, this.retryCount);
     if (this.retryCount >= maxRetries) return fail(errorMessage, this.retryCount);
     this.retryCount++;
     const delayMs = baseDelayMs * 2 ** (this.retryCount - 1);
@@ -240,12 +240,13 @@ export abstract class SessionRuns extends SessionState {
     kind: Exclude<Activity["kind"], "idle">,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const abort = new AbortController();
-    this.activity = { kind, abort };
+    const activity = { kind, abort: new AbortController() };
+    this.activity = activity;
     try {
-      return await work(abort.signal);
+      return await work(activity.abort.signal);
     } finally {
-      this.activity = { kind: "idle" };
+      // Another one may have begun meanwhile.
+      if (this.activity === activity) this.activity = { kind: "idle" };
     }
   }
 

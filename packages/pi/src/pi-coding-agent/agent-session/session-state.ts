@@ -155,11 +155,13 @@ export abstract class SessionState {
     direction: "forward" | "backward" = "forward",
   ): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | undefined> {
     const isScoped = this.scopedModels.length > 0;
+    const keys = await Promise.all(this.scopedModels.map(({ model }) => this.modelRegistry.getApiKey(model)));
     const models: readonly ScopedModel[] = isScoped
-      ? this.scopedModels
+      ? this.scopedModels.filter((_scoped, index) => keys[index])
       : this.modelRegistry.getAvailable().map((model) => ({ model }));
     if (models.length <= 1) return undefined;
-    const index = models.findIndex(({ model }) => modelsAreEqual(model, this.model));
+    const currentIndex = models.findIndex(({ model }) => modelsAreEqual(model, this.model));
+    const index = Math.max(0, currentIndex);
     const step = direction === "forward" ? 1 : -1;
     const next = models[(index + step + models.length) % models.length]!;
     await this.#switchModel(next, "cycle");
