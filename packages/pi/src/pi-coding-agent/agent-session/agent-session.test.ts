@@ -167,6 +167,25 @@ test("a skill whose file is gone is reported, and the text is sent as it is", as
   expect(errors).toMatchObject([{ extensionPath: skill.filePath, event: "skill_expansion" }]);
 });
 
+test.each([
+  ["added to", (prompt: string) => `${prompt}\nX`, /[^X]\nX$/],
+  ["replaced", () => "You are a pirate", /^You are a pirate$/],
+])("a system prompt that an extension has %s is the same for each prompt", async (_verb, change, expected) => {
+  const { session } = await createSession({
+    turns: [[text("a")], [text("b")], [text("c")]],
+    factories: [
+      (pi) => void pi.on("before_agent_start", ({ systemPrompt }) => ({ systemPrompt: change(systemPrompt) })),
+    ],
+  });
+  const prompts: string[] = [];
+  for (const word of ["one", "two", "three"]) {
+    await session.prompt(word);
+    prompts.push(session.systemPrompt);
+  }
+  expect(prompts[0]).toMatch(expected);
+  expect(prompts).toEqual([prompts[0], prompts[0], prompts[0]]);
+});
+
 test("extensions see input, calls and results, and their commands and tools work", async () => {
   const seen: string[] = [];
   const { session } = await createSession({

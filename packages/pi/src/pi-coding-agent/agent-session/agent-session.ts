@@ -67,10 +67,10 @@ export class AgentSession extends SessionBash {
     await this.compactBeforePrompt();
     const message = createUserMessage(expanded, images);
     const messages: AgentMessage[] = [message, ...this.#asides.splice(0)];
-    const start = await this.runner.emitBeforeAgentStart(expanded, images, this.systemPrompt);
+    const start = await this.runner.emitBeforeAgentStart(expanded, images, this.#buildBasePrompt());
     for (const draft of (start?.messages ?? []) as CustomDraft[]) messages.push(toCustomMessage(draft));
-    const basePrompt = this.buildPrompt(this.getActiveToolNames());
-    this.agent.setSystemPrompt(start?.systemPrompt ?? basePrompt);
+    // A handler may have chosen other tools.
+    this.agent.setSystemPrompt(start?.systemPrompt ?? this.#buildBasePrompt());
     await this.run(() => this.agent.prompt(messages));
   }
 
@@ -316,6 +316,11 @@ export class AgentSession extends SessionBash {
         void this.compact(options.customInstructions).then(options.onComplete, options.onError),
       getSystemPrompt: () => this.systemPrompt,
     };
+  }
+
+  /** Without what extensions added for the last prompt. */
+  #buildBasePrompt(): string {
+    return this.buildPrompt(this.getActiveToolNames());
   }
 
   #expand(text: string): string {

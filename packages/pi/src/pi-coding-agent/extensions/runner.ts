@@ -271,17 +271,16 @@ export class ExtensionRunner {
     systemPrompt: string,
   ): Promise<{ messages?: unknown[]; systemPrompt?: string } | undefined> {
     const messages: unknown[] = [];
-    let current = systemPrompt;
+    let changed: string | undefined;
     for (const call of this.#listCalls("before_agent_start")) {
-      const event = { type: "before_agent_start", prompt, images, systemPrompt: current };
+      const event = { type: "before_agent_start", prompt, images, systemPrompt: changed ?? systemPrompt };
       const answer = await this.#tryCall(call, event);
       if (!isRecord(answer)) continue;
       if (answer["message"] !== undefined) messages.push(answer["message"]);
-      if (typeof answer["systemPrompt"] === "string") current = answer["systemPrompt"];
+      if (typeof answer["systemPrompt"] === "string") changed = answer["systemPrompt"];
     }
-    const isPromptChanged = current !== systemPrompt;
-    if (messages.length === 0 && !isPromptChanged) return undefined;
-    return { ...(messages.length > 0 && { messages }), ...(isPromptChanged && { systemPrompt: current }) };
+    if (messages.length === 0 && changed === undefined) return undefined;
+    return { ...(messages.length > 0 && { messages }), ...(changed !== undefined && { systemPrompt: changed }) };
   }
 
   async emitResourcesDiscover(
