@@ -168,7 +168,7 @@ test("a skill whose file is gone is reported, and the text is sent as it is", as
 });
 
 test.each([
-  ["added to", (prompt: string) => `${prompt}\nX`, /[^X]\nX$/],
+  ["added to", (prompt: string) => `${prompt}\nEXTRA`, /(?<!EXTRA)\nEXTRA$/],
   ["replaced", () => "You are a pirate", /^You are a pirate$/],
 ])("a system prompt that an extension has %s is the same for each prompt", async (_verb, change, expected) => {
   const { session } = await createSession({
@@ -258,7 +258,7 @@ test("a compaction replaces what is old by a summary", async () => {
   expect(summary).toContain("SUMMARY");
   expect(session.messages[0]).toMatchObject({ role: "compactionSummary" });
   expect(session.getContextUsage()).toMatchObject({ tokens: null, percent: null });
-  await expect(session.compact()).rejects.toThrow("Nothing to compact");
+  await expect(session.compact()).rejects.toThrow("Already compacted");
 });
 
 test("commands of a person are recorded, after the run that is in progress", async () => {

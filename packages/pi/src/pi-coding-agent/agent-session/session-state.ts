@@ -35,7 +35,7 @@ export abstract class SessionState {
       cwd: config.cwd,
       customTools: config.customTools ?? [],
       baseToolsOverride: config.baseToolsOverride,
-      shellCommandPrefix: config.settingsManager.getShellCommandPrefix?.() as string | undefined,
+      getToolsOptions: () => this.getToolsOptions(),
     });
   }
 
@@ -299,6 +299,17 @@ export abstract class SessionState {
 
   protected reloadMessages(): void {
     this.agent.replaceMessages(this.sessionManager.buildSessionContext().messages);
+  }
+
+  /** How the settings change the tools. */
+  protected getToolsOptions() {
+    const settings = this.settingsManager;
+    const commandPrefix = settings.getShellCommandPrefix?.() as string | undefined;
+    const shellPath = settings.getShellPath?.() as string | undefined;
+    return {
+      bash: { ...(commandPrefix !== undefined && { commandPrefix }), ...(shellPath !== undefined && { shellPath }) },
+      read: { autoResizeImages: settings.getImageAutoResize?.() !== false },
+    };
   }
 
   protected buildPrompt(names: readonly string[]): string {
