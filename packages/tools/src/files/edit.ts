@@ -47,8 +47,7 @@ export function createEditTool({
           }
           const summary = summarise(source, changes, typed);
           beginWriting();
-          await files.writeWhole(realPath, encodeText(result), { ifUnchanged: stamp });
-          await noteWritten(seen, files, realPath);
+          noteWritten(seen, await files.writeWhole(realPath, encodeText(result), { ifUnchanged: stamp }));
           const text = present(typed, planned, summary.firstChangedLine);
           return { content: [{ type: "text", text }], details: { path, ...summary } };
         }),
