@@ -179,7 +179,7 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
   const progress: Progress = {
     hasEmitted: false,
     onContent: () => deadline.content(),
-    onStopped: () => deadline.closing(closingMs),
+    onStopped: () => deadline.expectEnd(closingMs),
   };
   try {
     const failure = await withAbort(() => exchange(run, draft, abort.signal, progress), abort.signal);
