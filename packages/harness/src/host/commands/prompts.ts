@@ -1,10 +1,9 @@
 /** Commands that talk to the model, and to those who are asked about calls. */
 import { withoutUndefined } from "@tau/ai/internal";
-import { approvalChoices, type RunEnd, toTermination } from "@tau/protocol";
+import { approvalChoices, getTypedContent, type RunEnd, toTermination } from "@tau/protocol";
 import { HarnessError } from "../../errors.ts";
 import { flag, image, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import type { SubmitOptions } from "../../agent-session/prompts.ts";
-import { getMessageText } from "../data.ts";
 import { runPrompt } from "../run-prompt.ts";
 import { command, type CommandContext, type CommandOptions, type SomeCommands, longCommand } from "./command.ts";
 
@@ -64,7 +63,8 @@ export const promptCommands = {
   abort_retry: command({}, ({ session }) => session.abortRetry()),
   clear_queue: command({}, async ({ session }) => {
     const { steering, followUps } = await session.clearQueue();
-    return { steering: steering.map(getMessageText), followUp: followUps.map(getMessageText) };
+    const getText = ({ content }: (typeof steering)[number]) => getTypedContent(content).text;
+    return { steering: steering.map(getText), followUp: followUps.map(getText) };
   }),
   edit_queued: command({ id: nonEmptyText, message: text }, async ({ session }, { id, message }) => ({
     id: await session.editQueued(id, message),
