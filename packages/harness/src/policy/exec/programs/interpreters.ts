@@ -113,8 +113,11 @@ const run: Judge = ({ name, args, words }, scope) => {
     else if (spec.loads && spec.loads.test(text.split("=")[0]!)) {
       const file = text.includes("=") ? { ...arg, text: text.split("=").slice(1).join("=") } : args[++index];
       if (file) judgeLoaded(file, language, scope);
-    } else if (spec.valued.test(text)) index++;
-    else if (text === "-" || text === "/dev/stdin") break;
+    } else if (spec.valued.test(text)) {
+      index++;
+      if (language === "php" && text === "-S" && !/^(?:127\.|localhost|\[::1\])/.test(args[index]?.text ?? ""))
+        report(scope, "medium", "exfiltration", "It offers the files of a directory to other machines.");
+    } else if (text === "-" || text === "/dev/stdin") break;
     else if (!/^[-+]/.test(text)) {
       if (spec.verb?.test(text)) {
         const code = args.slice(index + 1).find((next) => !next.text.startsWith("-"));
