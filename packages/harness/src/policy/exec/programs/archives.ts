@@ -51,10 +51,18 @@ const tar: Judge = ({ args }, scope) => {
   );
   if (isCreating) for (const path of paths) judgeRead(path, scope);
   const origin = getReadOrigin(paths, scope) | (isCreating ? origins.encoded : 0) | joinOrigins(scope.stdin);
+  if (isExtracting) unpack(file === undefined || file.text === "-" ? [] : [file], scope);
   if (isCreating && file && file.text !== "-")
     for (const path of resolveAll(file, scope)) scope.state.files.set(path, [unknown(origin)]);
   return [unknown(origin)];
 };
+
+/** Remembers that an archive came from another machine. Without a file it is the input. */
+function unpack(files: readonly Text[], scope: Scope): void {
+  const paths = files.flatMap((file) => resolveAll(file, scope));
+  const origin = files.length === 0 ? joinOrigins(scope.stdin) : getReadOrigin(paths, scope);
+  if ((origin & origins.network) !== 0) scope.state.hasUnpacked = true;
+}
 
 const inDirectory = (operand: Text, directory: Text): Text =>
   /^[/~]/.test(operand.text) ? operand : { ...operand, text: `${directory.text}/${operand.text}` };
@@ -79,6 +87,7 @@ const extract: Judge = ({ name, args }, scope) => {
         : undefined;
     if (directory) for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
   });
+  unpack(getOperands(args), scope);
   // `7z a -sdel` deletes what it packed.
   if (name !== "unzip" && args.some(({ text }) => text === "-sdel")) deletePacked(getOperands(args).slice(2), scope);
 };

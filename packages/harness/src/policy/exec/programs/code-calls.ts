@@ -100,6 +100,25 @@ export function foldLiterals(source: string): string {
   return text;
 }
 
+const maxNames = 8;
+const assignment = new RegExp(String.raw`(?<![\w.$@])([$@]?\w{1,64})\s{0,20}=\s{0,20}(${literal})`, "g");
+const renamed = /\b(?:import\s+(?:\w+\s*,\s*){0,4})(\w{1,64})\s+as\s+(\w{1,64})/g;
+
+/** Puts literals in place of names that are given to a call, and the names of Python's modules in place of others for them. */
+export function inlineNames(source: string): string {
+  let text = source;
+  for (const [, name, alias] of [...source.matchAll(renamed)].slice(0, maxNames))
+    text = text.replace(new RegExp(String.raw`(?<![\w.])${alias}(?=\s{0,4}[.(])`, "g"), () => name!);
+  const assigned = [...text.matchAll(assignment)].slice(0, maxNames);
+  for (const [, name, value] of assigned)
+    if (assigned.every((other) => other[1] !== name || other[2] === value))
+      text = text.replace(
+        new RegExp(String.raw`(?<=[(,]\s{0,4})${name!.replace("$", "\\$")}(?=\s{0,4}[,)])`, "g"),
+        () => value!,
+      );
+  return text;
+}
+
 /** One literal with the quotes of the first; `whole` where the others have such quotes inside. */
 function concatenate(literals: readonly string[], separator: string, whole: string): string {
   const quote = literals[0]![0]!;

@@ -1,5 +1,6 @@
 /** Ordinary programs with an option that runs a command. */
 import { baseName } from "../paths.ts";
+import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { known, type Text } from "../shell/text.ts";
@@ -115,6 +116,8 @@ const editor: Judge = ({ name, args }, scope) => {
       /\bsystem(?:list)?\(([^)]*)(?:\)|$)|(?:shell-command|call-process|start-process)[^"]{0,80}("(?:\\.|[^"\\])*"(?:\s+"(?:\\.|[^"\\])*")*)/g,
     ))
       for (const literal of findLiterals(code ?? text.text).slice(0, 1)) runCode(known(literal), [], scope);
+    for (const [, path] of text.text.matchAll(/\(delete-(?:directory|file)\s+"([^"\n]{1,400})"/g))
+      judgeDelete(known(path!), scope, { isRecursive: true });
     for (const [, path] of text.text.matchAll(/(?:^|[\n|:])\s*(?:w(?:rite)?!?|sav(?:eas)?!?)\s+([^\n|!]+)/g))
       for (const full of resolveAll(known(path!.trim()), scope)) judgeWrite(full, scope);
     if (/:(?:py3?|python3?|perl|ruby|lua)\s/.test(`:${text.text}`))
@@ -131,10 +134,8 @@ const client: Judge = ({ name, args }, scope) => {
   for (const text of [...args, ...scope.stdin]) {
     for (const [, code] of text.text.matchAll(
       /(?:^|[\s;"'])(?:\\!|\.shell|\.system|shell|system|!|-ex=?)\s+([^\n;]+)/g,
-    )) {
-      if (name !== "gdb" && /^(?:shell|system)/.test(text.text)) continue;
+    ))
       runCode({ ...text, text: code! }, [], scope);
-    }
     for (const [, code] of text.text.matchAll(/COPY\s[\s\S]{0,200}?\b(?:TO|FROM)\s+PROGRAM\s+'([^']*)'/gi))
       runCode({ ...text, text: code! }, [], scope);
   }

@@ -2,6 +2,8 @@
 import { posix } from "node:path";
 import { getReadOrigin, readFile } from "../shell/files.ts";
 import type { Scope } from "../shell/analysis.ts";
+import { matchesAll } from "../rules/system.ts";
+import { hasPattern } from "../shell/pattern.ts";
 import { formatEcho } from "../shell/printf.ts";
 import {
   concatOptions,
@@ -164,7 +166,9 @@ const realPath: Judge = ({ args }, scope) => {
 /** Names of files in directories: with the directory, so that a later command is judged by it. */
 const list: Judge = ({ args }) => {
   const operands = getOperands(args);
-  return operands.length === 0 ? [known(`./${unknown().text}\n`)] : unknownLine();
+  if (operands.length === 0) return [known(`./${unknown().text}\n`)];
+  const isNamed = operands.every(({ text }) => hasPattern(text));
+  return isNamed ? line(operands.map(({ text }) => text).join("\n"), joinOrigins(operands)) : unknownLine();
 };
 
 const environment: Judge = ({ args }, scope) => {
@@ -215,9 +219,10 @@ export const outputs: Judges = {
   ...clients,
   ...harmless,
   ...forNames("whoami hostname id logname hostnamectl users who w", () => unknownLine(origins.identity)),
-  ...forNames("ps pgrep pidof top lsof fuser pstree", ({ name }) =>
-    unknownLine(name === "ps" || name === "top" || name === "pstree" ? origins.processes : 0),
-  ),
+  ...forNames("lsof fuser", () => unknownLine()),
+  ...forNames("ps top pstree", () => unknownLine(origins.processes)),
+  pgrep: ({ args }) => unknownLine(getOperands(args).some(({ text }) => matchesAll.test(text)) ? origins.processes : 0),
+  pidof: ({ args }) => (args.some(({ text }) => /^(?:init|systemd|launchd)$/.test(text)) ? line("1") : unknownLine()),
   ...forNames("base64 gbase64", base64),
   ...forNames("xxd hexdump od", hexDump),
   ...forNames("cat tac head tail sort uniq nl fold fmt expand less more bat", pass),

@@ -173,7 +173,22 @@ const tunnel: Judge = ({ name, args }, scope) => {
   report(scope, "high", "exfiltration", `${name} makes this machine reachable from outside.`);
 };
 
+/** `logger -n HOST` sends its text to another machine. */
+const logger: Judge = ({ args }, scope) => {
+  if (args.some(({ text }) => /^(?:-n|--server)/.test(text)))
+    judgeSent(joinOrigins(args) | joinOrigins(scope.stdin), scope, "to another machine");
+};
+
+/** Programs that let others use a shell of this machine. */
+const shareShell: Judge = ({ name, args }, scope) => {
+  // websocat is also a plain client.
+  if (isInformation(args) || (name === "websocat" && !args.some(({ text }) => /^(?:cmd|sh-c|exec):/.test(text))))
+    return;
+  report(scope, "high", "reverse_shell", `${name} gives others a shell.`);
+};
+
 export const connectionRules: Judges = {
+  ...forNames("ttyd gotty tmate websocat shellinaboxd wetty pwncat rcat ztcp", shareShell),
   ...forNames("nc ncat netcat nc.traditional nc.openbsd", nc),
   ...forNames("telnet rlogin", telnet),
   ...forNames("ssh autossh mosh", ssh),
@@ -185,4 +200,5 @@ export const connectionRules: Judges = {
   ...forNames("ngrok cloudflared localtunnel lt bore frpc chisel zrok pagekite tailscale", tunnel),
   socat,
   openssl,
+  logger,
 };

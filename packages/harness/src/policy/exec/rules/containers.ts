@@ -7,6 +7,7 @@ import { joinWords } from "../programs/shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import type { Text } from "../shell/text.ts";
 import { isCredentialPath } from "../shell/files.ts";
+import { getHost, isLocalHost } from "./hosts.ts";
 
 const globalSpec: OptionSpec = {
   short: "c:H:l:D",
@@ -21,6 +22,9 @@ const runSpec: OptionSpec = {
 
 const docker: Judge = ({ name, args }, scope) => {
   const general = parseOptions(args, globalSpec);
+  for (const { text } of general.get("H", "host"))
+    if (/^(?:tcp|ssh|https?):/.test(text) && !isLocalHost(getHost(text) ?? ""))
+      report(scope, "medium", "exfiltration", `${name} works on ${text}.`);
   const [first, ...more] = general.operands;
   const isNested = /^(?:container|compose|image|volume|system)$/.test(first?.text ?? "");
   const composed = isNested

@@ -1,20 +1,28 @@
 /** Disks and other devices. */
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
-import { report } from "../shell/analysis.ts";
-import { writeFile } from "../shell/files.ts";
+import { report, type Scope } from "../shell/analysis.ts";
+import { readFile, writeFile } from "../shell/files.ts";
+import { limitOptions, type Text } from "../shell/text.ts";
 import { isRawDisk } from "./device-names.ts";
 import { judgeCopy } from "./copy.ts";
 import { judgeWrite } from "./write.ts";
 
 const dd: Judge = ({ args }, scope) => {
-  const output = args.find(({ text }) => text.startsWith("of="));
-  if (!output) return;
-  for (const path of resolveAll({ ...output, text: output.text.slice(3) }, scope)) {
+  const find = (name: string): Text[] =>
+    args.flatMap((arg) => (arg.text.startsWith(name) ? [{ ...arg, text: arg.text.slice(name.length) }] : []));
+  const sources = find("if=");
+  const content = sources.length > 0 ? sources.flatMap((file) => readAll(file, scope)) : scope.stdin;
+  const outputs = find("of=");
+  for (const path of outputs.flatMap((output) => resolveAll(output, scope))) {
     if (isRawDisk(path)) report(scope, "critical", "disk_wipe", `It overwrites the device ${path}.`);
     else judgeWrite(path, scope);
+    writeFile(path, content, scope);
   }
+  return outputs.length > 0 ? undefined : limitOptions(content);
 };
+
+const readAll = (file: Text, scope: Scope) => resolveAll(file, scope).flatMap((path) => readFile(path, scope));
 
 /** Programs that write a new structure to a disk. On an image in the workspace they are harmless. */
 const format: Judge = ({ name, args }, scope) => {

@@ -2,6 +2,7 @@
 import { runCode } from "../programs/code.ts";
 import { isBelow } from "../paths.ts";
 import { getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { runOption } from "../programs/option-code.ts";
 import { type OptionSpec, parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { judgeRead } from "../shell/files.ts";
@@ -99,7 +100,7 @@ const push: Subcommand = (args, scope) => {
     short: "fnquvd46o:",
     long: "repo= receive-pack= exec= push-option= all mirror tags follow-tags dry-run force force-with-lease=? delete prune set-upstream no-verify verbose quiet progress atomic porcelain signed=? thin recurse-submodules=",
   });
-  for (const program of options.get("receive-pack", "exec")) runCode(program, [], scope);
+  for (const program of options.get("receive-pack", "exec")) runOption(program, scope);
   if (options.has("n", "dry-run")) return undefined;
   const [remote] = options.get("repo").length > 0 ? options.get("repo") : options.operands;
   const name = remote?.text ?? "";
@@ -171,7 +172,7 @@ const fetch: Subcommand = (args, scope) => {
     ...options.get("upload-pack", "exec"),
     ...options.get("u").filter(({ text }) => /[\s/;|]/.test(text)),
   ])
-    runCode(program, [], scope);
+    runOption(program, scope);
   for (const template of options.get("template"))
     report(scope, "medium", "persistence", `git takes hooks from ${template.text}.`);
   for (const setting of options.get("c", "config"))
@@ -248,6 +249,15 @@ const withCode =
     return undefined;
   };
 
+/** `git grep -OPROGRAM`; without a program it is the pager. */
+const grep: Subcommand = (args, scope) => {
+  for (const arg of args) {
+    const program = /^(?:-O|--open-files-in-pager=)(.+)$/s.exec(arg.text)?.[1];
+    if (program && !/^(?:less|more|vi|vim|nvim|cat)$/.test(program)) runOption({ ...arg, text: program }, scope);
+  }
+  return undefined;
+};
+
 const bisect: Subcommand = (args, scope) =>
   args[0]?.text === "run" && args.length > 1 ? scope.interpreter.runCommand(args.slice(1), deepen(scope)) : undefined;
 
@@ -307,7 +317,7 @@ const subcommands = new Map<string, Subcommand>([
   ["remote", remote],
   ["config", config],
   ["rebase", withCode("x", "exec")],
-  ["grep", withCode("open-files-in-pager", "O")],
+  ["grep", grep],
   ["difftool", withCode("x", "extcmd")],
   [
     "filter-branch",

@@ -190,6 +190,12 @@ const fetchOther: Judge = ({ args, name }, scope) => {
         report(scope, "medium", "exfiltration", `It sends data ${to}.`);
     }
   }
+  // Downloaders save under the name of the address, or under the one that they are given.
+  if (/^(?:aria2c|axel|wget2|lwp-download)$/.test(name)) {
+    const file = args[args.findIndex(({ text }) => /^(?:-o|-O|--out|--output)$/.test(text)) + 1];
+    if (file && file !== args[0]) saveTo(file, scope);
+    else for (const address of addresses) saveAs(address, undefined, scope);
+  }
   return received;
 };
 
@@ -215,6 +221,10 @@ const resolveName: Judge = ({ name, args }, scope) => {
 export const networkRules: Judges = {
   curl,
   wget,
+  getent: (invocation, scope) => {
+    const [database, ...args] = invocation.args;
+    return /^a?hosts/.test(database?.text ?? "") ? resolveName({ ...invocation, args }, scope) : undefined;
+  },
   ...forNames(
     "http https xh xhs curlie aria2c lynx w3m links elinks axel fetch lwp-request lwp-download GET POST HEAD httpie open xdg-open sensible-browser firefox chromium google-chrome wget2",
     fetchOther,

@@ -1,7 +1,8 @@
 /** Options and operands that name a file to write, of programs that are known for nothing else. */
 import { forNames, getOperands, type Invocation, type Judge, type Judges, resolveAll } from "../programs/invocation.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import type { Text } from "../shell/text.ts";
+import { writeFile } from "../shell/files.ts";
+import { hasOrigin, origins, type Text, unknown } from "../shell/text.ts";
 import { isRawDisk } from "./device-names.ts";
 import { judgeWrite } from "./write.ts";
 
@@ -19,7 +20,18 @@ const ownRules = new Set(["git"]);
 /** Judges what an option of any program writes, as a redirection to that file is judged. */
 export function judgeOutputOptions({ name, args }: Invocation, scope: Scope): void {
   if (ownRules.has(name)) return;
-  for (const file of listOutputs(name, args)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  for (const path of listOutputs(name, args).flatMap((file) => resolveAll(file, scope))) {
+    judgeWrite(path, scope);
+    // What is made of a download is a download, such as a program of its source.
+    if (isReceived(args, scope)) writeFile(path, [unknown(origins.network)], scope);
+  }
+}
+
+/** Whether a program reads something that the script received from another machine. */
+function isReceived(args: readonly Text[], scope: Scope): boolean {
+  const paths = getOperands(args).flatMap((arg) => resolveAll(arg, scope));
+  const own = paths.flatMap((path) => scope.state.files.get(path) ?? []);
+  return [...own, ...scope.stdin].some((text) => hasOrigin(text, origins.network));
 }
 
 /** The values of options that write. */

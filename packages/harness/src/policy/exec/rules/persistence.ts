@@ -51,6 +51,7 @@ const mkdir: Judge = ({ args }, scope) => {
 
 /** Editors and settings that load code at the next start. */
 const extension: Judge = ({ name, args }, scope) => {
+  if (args[0]?.text === "tunnel") report(scope, "high", "reverse_shell", `${name} makes this machine reachable.`);
   if (args.some(({ text }) => /^--(?:install-extension|add-mcp)/.test(text)))
     report(scope, "medium", "persistence", `${name} installs an extension.`);
 };

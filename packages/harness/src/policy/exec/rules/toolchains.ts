@@ -1,10 +1,10 @@
 /** Package managers and build tools of other languages, and programs that run a command inside of an environment. */
 import { getZone } from "../paths.ts";
-import { runCode } from "../programs/code.ts";
+import { judgeOrigin, runCode } from "../programs/code.ts";
 import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import { isKnown, known, type Text } from "../shell/text.ts";
+import { hasOrigin, isKnown, known, origins, type Text } from "../shell/text.ts";
 import { getVariable } from "../shell/variables.ts";
 import { judgeInstall } from "./installs.ts";
 import { judgeSource } from "./packages.ts";
@@ -80,7 +80,16 @@ const uv: Judge = ({ name, args }, scope) => {
   }
 };
 
-const go: Judge = ({ args }, scope) => {
+/** `java -jar FILE`, `go run FILE`: a file that came from another machine. */
+const runReceived: Judge = ({ args }, scope) => {
+  for (const path of getOperands(args).flatMap((arg) => resolveAll(arg, scope)))
+    for (const content of scope.state.files.get(path) ?? [])
+      if (hasOrigin(content, origins.network)) judgeOrigin(content, scope);
+};
+
+const go: Judge = (invocation, scope) => {
+  const { args } = invocation;
+  runReceived(invocation, scope);
   const [verb, target] = getOperands(args);
   const isRemote = target !== undefined && /@/.test(target.text) && /\./.test(target.text);
   if (verb?.text === "run" && isRemote) report(scope, "medium", "pipe_to_shell", `go runs code from ${target.text}.`);
@@ -147,6 +156,10 @@ const make: Judge = ({ name, args }, scope) => {
     });
     judgeInstall(name, assigned, scope);
   }
+  // Without a name, a makefile counts that came from another machine.
+  for (const path of ["GNUmakefile", "makefile", "Makefile"].flatMap((file) => resolveAll(known(file), scope)))
+    for (const content of scope.state.files.get(path) ?? [])
+      if (hasOrigin(content, origins.network)) judgeOrigin(content, scope);
   const files = options.get("f", "file", "makefile");
   const usesInput = files.some(({ text }) => text === "-" || text === "/dev/stdin");
   const texts = usesInput
@@ -208,6 +221,7 @@ export const toolchainRules: Judges = {
   ),
   go,
   cargo,
+  ...forNames("java javaw dotnet kotlin mono wine", runReceived),
   brew: ({ args }, scope) => {
     if (args.some(({ text }) => /^https?:\/\//.test(text)))
       report(scope, "medium", "pipe_to_shell", "brew installs code from an address.");
