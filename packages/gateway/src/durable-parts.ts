@@ -1,6 +1,7 @@
 /** What a gateway keeps on the disk besides sessions: accepted messages, runs, and keys of requests. */
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
+import { Closers } from "./closers.ts";
 import { IdempotencyKeys, type RequestKeys } from "./idempotency/idempotency-keys.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";
@@ -28,27 +29,20 @@ export interface DurableParts {
 }
 
 /** Throws `unavailable` if another gateway uses the same directory. */
-export async function openDurableParts(options: DurablePartsOptions): Promise<DurableParts> {
+export function openDurableParts(options: DurablePartsOptions): Promise<DurableParts> {
   const { agentDir, clock, ids, getSettings, getSessions, log } = options;
   const directory = join(agentDir, "gateway");
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const each of closers.toReversed()) await each();
-  };
-  try {
+  return Closers.open(async (closers) => {
     const store = options.inboxStore ?? (await openInboxFile(directory, { clock, ids, log }));
-    closers.push(() => store.close());
+    closers.add(() => store.close());
     const runs = await RunRecords.open(directory, { clock, ids, log });
-    closers.push(() => runs.close());
+    closers.add(() => runs.close());
     const idempotencyKeys = options.requestKeys ?? (await IdempotencyKeys.open(directory, { clock, ids, log }));
-    closers.push(() => idempotencyKeys.close());
+    closers.add(() => idempotencyKeys.close());
     const lanes = new Lanes({ clock, getLimits: () => resolveLimits(getSettings()) });
     const openSession = (sessionId: string) => getSessions().open(sessionId);
     const startedAt = clock.now();
     const inbox = new Inbox({ store, lanes, runs, openSession, getSettings, clock, ids, startedAt, log });
-    return { parts: { inbox, runs, lanes, idempotencyKeys }, inbox, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    return { parts: { inbox, runs, lanes, idempotencyKeys }, inbox, close: () => closers.close() };
+  });
 }

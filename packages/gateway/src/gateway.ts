@@ -7,6 +7,7 @@ import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
+import { Closers } from "./closers.ts";
 import { encodeFrame } from "./encoded-frame.ts";
 import { openDurableParts } from "./durable-parts.ts";
 import { SessionKeyFile } from "./http/session-keys.ts";
@@ -123,12 +124,18 @@ async function reloadAll(
   }
 }
 
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+/** Leaves nothing open where it throws: it can be tried again. */
+export function startGateway(options: GatewayOptions): Promise<Gateway> {
+  return Closers.open((closers) => openGateway(options, closers));
+}
+
+async function openGateway(options: GatewayOptions, closers: Closers): Promise<Gateway> {
   const { agentDir, settings, version } = options;
   const { clock = systemClock, ids = systemIds, getSettings = () => settings.get().gateway } = options;
   const logs = new LogLines(options.log);
   const log = logs.add;
   const cluster = await joinCluster(options, { clock, ids, log, getParts: () => parts });
+  if (cluster) closers.add(() => cluster.close());
   const durable = await openDurableParts({
     agentDir,
     clock,
@@ -138,6 +145,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     getSessions: () => parts.sessions,
     ...(cluster && { inboxStore: cluster.inbox, requestKeys: cluster.keys }),
   });
+  closers.add(() => durable.close());
   const { inbox } = durable;
   const subscriptions = new Subscriptions(clock);
   const sessionIndex = new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
@@ -188,11 +196,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     logs,
     log,
   };
-  const server = await listen(options, parts).catch(async (error: unknown) => {
-    await durable.close();
-    await cluster?.close();
-    throw error;
-  });
+  const server = await listen(options, parts);
   void cluster?.start();
   void inbox.start();
   const stopWatching = devices.watch();
@@ -229,8 +233,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       parts.pairing.close();
       // An extension that hangs must not hold up the end.
       await untilTimeout(inbox.settled(), maxSettleMs, clock);
-      await durable.close();
-      await cluster?.close();
+      await closers.close();
     },
   };
 }

@@ -67,7 +67,7 @@ const maxCounted = 1_000;
 
 export class Catalogue {
   readonly #options: CatalogueOptions;
-  readonly #entries = new Map<string, CatalogueEntry>();
+  readonly #entries = new Map<string, CatalogueEntry & { seq: number }>();
   #lastSeq = 0;
   /** By session, so that the last that is said of one is written last. */
   readonly #writing = new Map<string, SerialQueue>();
@@ -225,8 +225,10 @@ export class Catalogue {
 
   async #refresh(): Promise<void> {
     for (const { seq, data } of await this.#options.bus.readBucket(stream, this.#lastSeq + 1)) {
-      const entry = decode(data);
-      this.#entries.set(entry.info.id, entry);
+      const entry = { ...decode(data), seq };
+      const known = this.#entries.get(entry.info.id);
+      // Two of these may run at once, and the one that began first may end last.
+      if (!known || known.seq < seq) this.#entries.set(entry.info.id, entry);
       this.#lastSeq = Math.max(this.#lastSeq, seq);
     }
   }

@@ -102,6 +102,8 @@ export class Cluster {
     const { membership, leases } = this.#node;
     membership.onLost = () => this.#loseAll();
     membership.onDead = (nodeId) => this.#loseNode(nodeId);
+    // Those that died since this node has joined.
+    for (const nodeId of membership.deadNodes) this.#loseNode(nodeId);
     try {
       const waiting = await this.inbox.listAll({ state: "waiting" });
       const free = [];
@@ -301,14 +303,19 @@ export class Cluster {
     });
   }
 
-  /** The questions of all nodes. One that does not answer in time is left out. */
+  /** The questions of all nodes. One that does not answer in time, or that fails, is left out. */
   async #listApprovals({ client, requestId, parts }: MethodContext, here: () => Promise<unknown>): Promise<unknown> {
     type Approvals = { approvals: unknown[] };
     const others = this.#node.membership.liveNodes.filter((nodeId) => nodeId !== this.nodeId);
     const answers = others.map(async (nodeId): Promise<Approvals> => {
-      const call = { method: "approvals.list", requestId, params: {} };
-      const outcome = await this.#travels.call(nodeId, client, call);
-      return outcome.kind === "answered" ? (outcome.payload as Approvals) : { approvals: [] };
+      try {
+        const call = { method: "approvals.list", requestId, params: {} };
+        const outcome = await this.#travels.call(nodeId, client, call);
+        if (outcome.kind === "answered") return outcome.payload as Approvals;
+      } catch (error) {
+        parts.log(`The questions of the node ${nodeId} are not listed: ${getErrorMessage(error)}`);
+      }
+      return { approvals: [] };
     });
     const late = sleep(parts.clock, askAllMs).then((): Approvals => ({ approvals: [] }));
     const own = (await here()) as Approvals;

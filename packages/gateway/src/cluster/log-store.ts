@@ -59,7 +59,7 @@ export class NatsLogStore implements LogStore {
   async stat() {
     // Only the holder of the lease writes.
     const segments = (this.#lease && this.#segments) ?? (await this.#load());
-    return segments.end === 0 ? undefined : { size: segments.end, identity: this.#identity };
+    return segments.end === 0 ? undefined : { size: segments.end, identity: await this.#getIdentity() };
   }
 
   async read(position: number, length: number): Promise<Buffer> {
@@ -132,8 +132,6 @@ export class NatsLogStore implements LogStore {
       this.#isSigned = true;
       segments.add({ seq: outcome.seq, position, length: data.length, hasMore });
     }
-    // The identity of a log is that of its first message.
-    if (outcome.kind === "stored" && segments.firstSeq === outcome.seq) await this.#identify();
     return outcome;
   }
 
@@ -206,9 +204,7 @@ export class NatsLogStore implements LogStore {
     for await (const message of bus.readRange(stream, subject, { from: segments.lastSeq + 1, to: last.seq })) {
       segments.add(toLogMessage(message));
     }
-    this.#segments = segments;
-    if (this.#identity === "") await this.#identify();
-    return segments;
+    return (this.#segments = segments);
   }
 
   /** A cache is used if it is of this log: its first and last message are still there. */
@@ -221,8 +217,10 @@ export class NatsLogStore implements LogStore {
     return (await this.#formatIdentity(segments.firstSeq)) === cached.identity ? segments : undefined;
   }
 
-  async #identify(): Promise<void> {
-    this.#identity = await this.#formatIdentity(this.#segments!.firstSeq);
+  /** That of its first message. Empty while there is none, or none is known. */
+  async #getIdentity(): Promise<string> {
+    const firstSeq = this.#segments?.firstSeq ?? 0;
+    return firstSeq === 0 ? "" : (this.#identity ||= await this.#formatIdentity(firstSeq));
   }
 
   async #formatIdentity(seq: number): Promise<string> {
@@ -234,13 +232,13 @@ export class NatsLogStore implements LogStore {
 
   async readIndex(): Promise<Buffer | undefined> {
     const cached = await this.#options.cache.read(this.#options.sessionId);
-    return cached?.identity === this.#identity ? cached.index : undefined;
+    return cached && cached.identity === (await this.#getIdentity()) ? cached.index : undefined;
   }
 
   async writeIndex(bytes: Uint8Array): Promise<void> {
     const segments = this.#segments;
-    if (!segments?.isWhole || this.#identity === "") return;
-    const cached = { identity: this.#identity, segments: segments.encode(), index: Buffer.from(bytes) };
+    if (!segments?.isWhole) return;
+    const cached = { identity: await this.#getIdentity(), segments: segments.encode(), index: Buffer.from(bytes) };
     await this.#options.cache.write(this.#options.sessionId, cached);
   }
 

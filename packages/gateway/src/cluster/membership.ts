@@ -119,6 +119,11 @@ export class Membership {
     return this.#self !== undefined;
   }
 
+  /** Those that this node has seen die, or found dead. */
+  get deadNodes(): string[] {
+    return [...this.#dead];
+  }
+
   /** Whether a node is known to be dead, without asking anybody. */
   isKnownDead(nodeId: string): boolean {
     return this.#dead.has(nodeId);

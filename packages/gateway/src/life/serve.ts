@@ -9,7 +9,7 @@ import type { Client } from "../client.ts";
 import { GatewayError } from "../errors.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../gateway.ts";
 import { callMethod } from "../methods/index.ts";
-import { openControlSocket } from "./control-socket.ts";
+import { type ControlSocket, openControlSocket } from "./control-socket.ts";
 import type { DrainOptions } from "./drain.ts";
 import { openGatewayDirectory } from "./gateway-directory.ts";
 import { openLogFile } from "./log-file.ts";
@@ -47,13 +47,21 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
   }
   const { lease } = outcome;
   let gateway: Gateway | undefined;
+  let control: ControlSocket | undefined;
   const log = openLogFile({ path: files.log, secrets: () => gateway?.parts.devices.listTokens() ?? [] });
+  const end = async () => {
+    await gateway?.stop();
+    await lease.release();
+    await log.close();
+    // The last: whoever has asked the gateway to stop is told by this that it has.
+    await control?.close();
+  };
   try {
     const onCertificate = async () => gateway && (await writeAddress(files, gateway));
     gateway = await startGateway({ ...options, log: log.write, onCertificate });
     const { url, parts } = gateway;
     const started = gateway;
-    const control = await openControlSocket(files.control, async (request) => {
+    control = await openControlSocket(files.control, async (request) => {
       switch (request["command"]) {
         case "status":
           return getStatus(started);
@@ -76,17 +84,12 @@ export async function serveGateway({ onStop, ...options }: ServeOptions): Promis
             ? "The gateway stops."
             : `The gateway stops, and ends ${running === 1 ? "a run" : `${running} runs`}.`,
         );
-        await started.stop();
         await tolerate(unlink(files.address), "ENOENT");
-        await lease.release();
-        await log.close();
-        await control.close();
+        await end();
       },
     };
   } catch (error) {
-    await gateway?.stop();
-    await lease.release();
-    await log.close();
+    await end();
     throw error;
   }
 }

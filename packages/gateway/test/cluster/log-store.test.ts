@@ -103,6 +103,21 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
     await Promise.all([older.close(), newer.close()]);
   });
 
+  test("an append needs nothing but its own answer, also the first of a log", async () => {
+    /** Nothing can be read. */
+    class MuteBus extends Bus {
+      override readSeq = () => Promise.reject(new Error("The servers do not answer."));
+    }
+    const { nats: connection } = node.bus;
+    const bus = new MuteBus(connection, await jetstreamManager(connection), systemClock);
+    const store = new NatsLogStore({ ...node, bus, sessionId: "mute", ids: systemIds, cache: noCache });
+    expect(await store.append(Buffer.from("first\n"), { position: 0, sync: true })).toEqual({
+      kind: "appended",
+      position: 6,
+    });
+    await store.close();
+  });
+
   test("a lease that the servers do not answer for is given up at once, and can be acquired later", async () => {
     let count = 0;
     /** Loses the answer to what is written. */

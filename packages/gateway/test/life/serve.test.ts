@@ -1,7 +1,7 @@
 /** One gateway for each account: found, asked and stopped by its files, also after one was killed. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, symlink, writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -222,4 +222,15 @@ test("it stops also while another program keeps its end of the control socket op
   const [answer] = (await once(socket, "data")) as [Buffer];
   expect(JSON.parse(answer.toString())).toMatchObject({ ok: true });
   await served.stop();
+});
+
+test("with an address that cannot be written it does not start, and holds nothing", async () => {
+  const agentDir = await createAgentDir();
+  const files = getGatewayFiles(agentDir);
+  await (await serve({ agentDir })).stop();
+  await mkdir(files.address);
+  await expect(serve({ agentDir })).rejects.toThrow(/address/);
+  expect(await askControl(files.control, { command: "status" })).toBeUndefined();
+  await rmdir(files.address);
+  await (await serve({ agentDir })).stop();
 });
