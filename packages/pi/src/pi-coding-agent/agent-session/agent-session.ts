@@ -14,6 +14,7 @@ import type { CommandActions, ContextActions, ExtensionActions } from "../extens
 import { type ExtensionError, ExtensionRunner } from "../extensions/runner.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { writeHtml } from "../session/write-html.ts";
+import { writeJsonl } from "../session/write-jsonl.ts";
 import { toError } from "../to-error.ts";
 import { toExtendedPaths } from "./discovered-paths.ts";
 import { expandPrompt } from "./expand-prompt.ts";
@@ -257,6 +258,7 @@ export class AgentSession extends SessionBash {
   async reload(): Promise<void> {
     await this.runner.emit({ type: "session_shutdown", reason: "reload" });
     const flagValues = this.runner.getFlagValues();
+    this.runner.invalidate();
     await this.settingsManager.reload?.();
     await this.resourceLoader.reload();
     const active = this.getActiveToolNames();
@@ -277,6 +279,11 @@ export class AgentSession extends SessionBash {
   /** Returns the path. Default: a file in the working directory. */
   async exportToHtml(outputPath?: string): Promise<string> {
     return await writeHtml(this.sessionManager, outputPath);
+  }
+
+  /** The current branch. Returns the path. Default: a file in the working directory of the process. */
+  exportToJsonl(outputPath?: string): string {
+    return writeJsonl(this.sessionManager, outputPath);
   }
 
   #createRunner(): ExtensionRunner {

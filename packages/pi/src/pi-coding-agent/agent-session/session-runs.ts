@@ -18,6 +18,16 @@ export abstract class SessionRuns extends SessionState {
   /** Whether the context was compacted for the request that is being sent again. */
   #isRecovering = false;
   #turnIndex = 0;
+  #currentRun: Promise<void> | undefined;
+
+  /** False until a run, its retries and what follows them have ended. */
+  get isIdle(): boolean {
+    return this.#currentRun === undefined && !this.isStreaming;
+  }
+
+  async waitForIdle(): Promise<void> {
+    await Promise.allSettled([this.#currentRun, this.agent.waitForIdle()]);
+  }
 
   async abort(): Promise<void> {
     this.abortRetry();
@@ -66,9 +76,18 @@ export abstract class SessionRuns extends SessionState {
   }
 
   protected async handleEvent(event: AgentEvent): Promise<void> {
-    await this.runner.emit(this.#countTurns(event) as never);
+    if (event.type === "message_end") await this.#letExtensionsChange(event.message);
+    else await this.runner.emit(this.#countTurns(event) as never);
     this.listeners.emit(event);
     if (event.type === "message_end") this.#save(event.message);
+  }
+
+  /** In place, since the agent has added the message already. */
+  async #letExtensionsChange(message: AgentMessage): Promise<void> {
+    const replacement = await this.runner.emitMessageEnd({ type: "message_end", message });
+    if (!replacement || replacement === message) return;
+    for (const key of Object.keys(message)) Reflect.deleteProperty(message, key);
+    Object.assign(message, replacement);
   }
 
   /** Extensions are told which turn of the run it is, from 0. */
@@ -94,6 +113,16 @@ export abstract class SessionRuns extends SessionState {
 
   /** Runs, and decides afterwards whether to try again, to compact or to stop. */
   protected async run(start: () => Promise<void>): Promise<void> {
+    const run = this.#runToEnd(start);
+    this.#currentRun = run;
+    try {
+      await run;
+    } finally {
+      if (this.#currentRun === run) this.#currentRun = undefined;
+    }
+  }
+
+  async #runToEnd(start: () => Promise<void>): Promise<void> {
     await start();
     while ((await this.#tryRetry()) || (await this.#tryCompaction())) await this.agent.continue();
   }

@@ -4,6 +4,7 @@ import { clampThinkingLevel, getSupportedThinkingLevels, type Model, modelsAreEq
 import { Listeners } from "@tau/ai/internal";
 import { contentText } from "../../pi-ai/content.ts";
 import { supportsXhigh } from "../../pi-ai/thinking.ts";
+import type { ToolDefinition } from "@tau/harness/extensions";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -139,6 +140,15 @@ export abstract class SessionState {
 
   getAllTools(): Pick<AgentTool, "name" | "description" | "parameters">[] {
     return this.tools.list().map(({ name, description, parameters }) => ({ name, description, parameters }));
+  }
+
+  /** Those that the model can call. */
+  getCallableToolNames(): string[] {
+    return this.getActiveToolNames();
+  }
+
+  getToolDefinition(name: string): ToolDefinition | undefined {
+    return this.tools.getDefinition(name);
   }
 
   setActiveToolsByName(names: string[]): void {
@@ -295,6 +305,11 @@ export abstract class SessionState {
 
   hasExtensionHandlers(name: string): boolean {
     return this.runner.hasHandlers(name);
+  }
+
+  /** Takes the messages of the session as they are now. */
+  refreshContext(): void {
+    this.reloadMessages();
   }
 
   protected reloadMessages(): void {
