@@ -1,10 +1,10 @@
 /** How a session runs its agent: what is saved, tried again and compacted. */
 import type { AgentEvent, AgentMessage } from "@tau/agent";
-import { type AssistantMessage, isContextOverflow, systemClock } from "@tau/ai";
+import { type AssistantMessage, isContextOverflow, systemClock, type Usage } from "@tau/ai";
 import { getErrorMessage, sleep } from "@tau/ai/internal";
 import { isRetryableAssistantError } from "../../pi-ai/retry.ts";
-import { generateBranchSummary } from "../compaction/branch-summary.ts";
-import { compact, type CompactionResult } from "../compaction/compact.ts";
+import { type BranchSummaryOptions, generateBranchSummary } from "../compaction/branch-summary.ts";
+import { type CompactionResult, summarizePreparation } from "../compaction/compact.ts";
 import { prepareCompaction } from "../compaction/prepare.ts";
 import { getCompactionReason } from "./compaction-reason.ts";
 import { SessionState } from "./session-state.ts";
@@ -13,6 +13,13 @@ import type { Activity, AgentSessionEvent } from "./types.ts";
 const recoveryFailed =
   "Context overflow recovery failed after one compact-and-retry attempt. " +
   "Choose a model with a larger context, or begin a new session.";
+
+/** By a model or by an extension. */
+export interface NewBranchSummary {
+  summary: string;
+  details?: unknown;
+  usage?: Usage | undefined;
+}
 
 export abstract class SessionRuns extends SessionState {
   /** Whether the context was compacted for the request that is being sent again. */
@@ -231,18 +238,15 @@ export abstract class SessionRuns extends SessionState {
       const given = verdict?.["compaction"] as CompactionResult | undefined;
       const result =
         given ??
-        (await compact(
-          preparation,
+        (await summarizePreparation(preparation, {
           model,
           apiKey,
-          undefined,
-          customInstructions,
+          instructions: customInstructions,
           signal,
-          undefined,
-          this.agent.streamFn,
-        ));
+          streamFn: this.agent.streamFn,
+        }));
       if (signal.aborted) throw new Error("Compaction cancelled");
-      const { summary, firstKeptEntryId, tokensBefore, details } = result;
+      const { summary, firstKeptEntryId, tokensBefore, details, usage } = result;
       const isFromExtension = given !== undefined;
       const id = this.sessionManager.appendCompaction(
         summary,
@@ -250,6 +254,7 @@ export abstract class SessionRuns extends SessionState {
         tokensBefore,
         details,
         isFromExtension,
+        usage,
       );
       this.reloadMessages();
       const compactionEntry = this.sessionManager.getEntry(id);
@@ -260,8 +265,8 @@ export abstract class SessionRuns extends SessionState {
 
   protected async summarizeBranch(
     entries: Parameters<typeof generateBranchSummary>[0],
-    customInstructions: string | undefined,
-  ): Promise<{ summary: string; details: unknown } | undefined> {
+    instructions: Pick<BranchSummaryOptions, "customInstructions" | "replaceInstructions">,
+  ): Promise<NewBranchSummary | undefined> {
     const { model } = this;
     if (!model) throw new Error("No model selected");
     const apiKey = await this.modelRegistry.getApiKey(model);
@@ -271,12 +276,13 @@ export abstract class SessionRuns extends SessionState {
         apiKey,
         signal,
         streamFn: this.agent.streamFn,
-        ...(customInstructions !== undefined && { customInstructions }),
+        reserveTokens: this.settingsManager.getBranchSummarySettings().reserveTokens,
+        ...instructions,
       }),
     );
     if (result.error !== undefined) throw new Error(result.error);
-    const { summary, readFiles = [], modifiedFiles = [] } = result;
-    return summary === undefined ? undefined : { summary, details: { readFiles, modifiedFiles } };
+    const { summary, readFiles = [], modifiedFiles = [], usage } = result;
+    return summary === undefined ? undefined : { summary, details: { readFiles, modifiedFiles }, usage };
   }
 
   protected async during<T>(

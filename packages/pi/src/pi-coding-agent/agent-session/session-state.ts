@@ -10,7 +10,7 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { ResourceSource } from "./resource-source.ts";
-import { countMessages, getContextUsage, type SessionStats } from "./stats.ts";
+import { countEntries, getContextUsage, type SessionStats } from "./stats.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { ToolSet } from "./tool-set.ts";
 import type { Activity, AgentSessionConfig, AgentSessionEvent, ScopedModel } from "./types.ts";
@@ -287,7 +287,12 @@ export abstract class SessionState {
 
   getSessionStats(): SessionStats {
     const { sessionFile, sessionId } = this;
-    return { sessionFile, sessionId, ...countMessages(this.messages), contextUsage: this.getContextUsage() };
+    return {
+      sessionFile,
+      sessionId,
+      ...countEntries(this.sessionManager.getEntries()),
+      contextUsage: this.getContextUsage(),
+    };
   }
 
   getContextUsage() {
