@@ -101,6 +101,15 @@ test("a session that could not be read once is listed by its name, and described
   expect(continued.id).toBe(session.id);
 });
 
+test("a list tells that a crash has cut the last run, also if an extension wrote something afterwards", async () => {
+  const session = await SessionManager.create("/a", undefined, { agentDir });
+  await session.appendMessage(user("begin"));
+  await session.closeCutRun({ terminationReason: "gateway_disconnected" });
+  await session.appendCustomEntry("of-an-extension", {});
+  await session.close();
+  expect(await SessionManager.list("/a", undefined, { agentDir })).toMatchObject([{ ending: "cut" }]);
+});
+
 test("a long session, which is read in parts, is described like a short one", async () => {
   const session = await SessionManager.create("/a", undefined, { agentDir });
   await session.appendMessage(user("first"));

@@ -279,9 +279,9 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
     const replacement = await options.onPayload(payload, model);
     run.sent = replacement === undefined ? payload : replacement;
   }
-  const body = JSON.stringify(run.sent);
   // A request of a custom provider may have no body.
-  run.sentLength = (body as string | undefined)?.length ?? 0;
+  const body = run.sent === undefined ? "" : JSON.stringify(run.sent);
+  run.sentLength = body.length;
   const request: HttpRequest = {
     method: "POST",
     url: (run.protocol.baseUrl?.(model, options, run.env) ?? resolveBaseUrl(model, run.env)) + encoded.path,

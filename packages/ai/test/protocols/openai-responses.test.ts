@@ -1106,7 +1106,13 @@ describe("how a response ended", () => {
       name: "cut for an unknown reason",
       event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "boredom" } }),
       raw: "incomplete.boredom",
-      state: { kind: "stopped", reason: "stop" },
+      state: { kind: "stopped", reason: "length" },
+    },
+    {
+      name: "cut without a reason",
+      event: ended("incomplete", { incomplete_details: null }),
+      raw: "incomplete",
+      state: { kind: "stopped", reason: "length" },
     },
     {
       name: "filtered",
@@ -1148,6 +1154,12 @@ describe("how a response ended", () => {
     const { draft } = play([event]);
     expect(draft.state).toMatchObject(state);
     expect(draft.message.rawStopReason).toBe(raw);
+  });
+
+  test("said by [DONE], so that nothing more is waited for", () => {
+    const done = [ended("completed", { status: "completed" }), "[DONE]"];
+    expect(readStream(openaiResponses, model, done).state).toEqual({ kind: "ended", reason: "stop" });
+    expect(readStream(openaiResponses, model, ["[DONE]"]).state).toEqual({ kind: "open" });
   });
 
   test("what a filtered answer cost is still read", () => {

@@ -46,13 +46,18 @@ export async function runPromptInGateway(options: SessionOptions, io: Io): Promi
 async function openSession(gateway: GatewayClient, options: SessionOptions, { cwd }: Io): Promise<string> {
   const { agent, name, session } = options;
   if (session !== undefined) return (await gateway.call("sessions.open", { sessionId: session })).sessionId;
-  if (options.continue) {
-    const { sessions } = await gateway.call("sessions.list", { all: true, query: cwd });
-    const last = sessions.find((one) => one.cwd === cwd);
-    if (last) return (await gateway.call("sessions.open", { sessionId: last.id })).sessionId;
-  }
+  const last = options.continue ? await findLast(gateway, cwd) : undefined;
+  if (last !== undefined) return (await gateway.call("sessions.open", { sessionId: last })).sessionId;
   const params = { cwd, ...(agent !== undefined && { agent }), ...(name !== undefined && { name }) };
   return (await gateway.call("sessions.create", params)).sessionId;
+}
+
+/** The session of a directory that was used last. A query also matches the directories below. */
+async function findLast(gateway: GatewayClient, cwd: string, cursor?: string): Promise<string | undefined> {
+  const page = await gateway.call("sessions.list", { query: cwd, ...(cursor !== undefined && { cursor }) });
+  const last = page.sessions.find((session) => session.cwd === cwd);
+  if (last || page.cursor === undefined) return last?.id;
+  return await findLast(gateway, cwd, page.cursor);
 }
 
 async function chooseModel(session: RemoteSession, { model, thinking }: SessionOptions): Promise<void> {

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
+import { SessionManager } from "@tau/harness";
 import { connectToGateway } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
 import { createModelWorkspace, createWorkspace, run, textReply, toolReply } from "../kit.ts";
@@ -52,6 +53,21 @@ test("the next prompt continues the session of this directory, or one that is na
   const third = await json("--session", first.sessionId, "Third");
   expect([first, second, third]).toMatchObject([{ answer: "One." }, { answer: "Two." }, { answer: "Three." }]);
   expect(new Set([first, second, third].map(({ sessionId }) => sessionId)).size).toBe(1);
+});
+
+test("the session of this directory is found behind newer ones of the directories below", async () => {
+  const workspace = await createModelWorkspace([textReply("One.")]);
+  const create = async (cwd: string) => {
+    const session = await SessionManager.create(cwd, undefined, { agentDir: workspace.agentDir, durability: "none" });
+    await session.appendSessionInfo("Made before");
+    await session.close();
+    return session.id;
+  };
+  const first = await create(workspace.directory);
+  await Promise.all(Array.from({ length: 101 }, () => create(join(workspace.directory, "below"))));
+  await startGateway(workspace);
+  const { out } = await run(workspace, ["--gateway", "--continue", "--output-format", "json", "Hello"]);
+  expect(JSON.parse(out)).toMatchObject({ sessionId: first });
 });
 
 test("what nobody can allow is denied, and the exit code says so", async () => {

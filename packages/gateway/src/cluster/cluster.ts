@@ -38,6 +38,8 @@ const pauseMs = 200;
 const tellMs = 500;
 /** How long other nodes have to answer what is asked of all of them. */
 const askAllMs = 2_000;
+/** How many sessions are remembered with their nodes. */
+const maxOwners = 1_000;
 /** How many sessions of a dead node are opened at a time. */
 const maxAdopting = 4;
 
@@ -262,24 +264,20 @@ export class Cluster {
     const { client, requestId, afterResponse } = context;
     // Between being declared dead and joining again, this node is nobody.
     if (!this.#node.membership.isSelf(this.nodeId)) return { kind: "moved" } as const;
-    const isSubscribe = method === "sessions.subscribe";
-    if (isSubscribe) {
-      // The frames follow the response.
-      this.#travels.hold(client);
-      this.#travels.follow(client, sessionId, nodeId);
-      if (afterResponse) afterResponse(() => this.#travels.release(client));
-    }
-    try {
-      const outcome = await this.#travels.call(nodeId, client, { method, requestId, params });
-      if (outcome.kind !== "answered" && isSubscribe) this.#travels.unfollow(client, sessionId);
+    const request = { method, requestId, params };
+    if (method !== "sessions.subscribe") {
+      const outcome = await this.#travels.call(nodeId, client, request);
       if (method === "sessions.unsubscribe") this.#travels.unfollow(client, sessionId);
       return outcome;
-    } catch (error) {
-      this.#travels.release(client);
-      throw error;
-    } finally {
-      if (!afterResponse) this.#travels.release(client);
     }
+    this.#travels.follow(client, sessionId, nodeId);
+    // The frames follow the response.
+    let release = () => {};
+    const outcome = await this.#travels.call(nodeId, client, request, () => (release = this.#travels.hold(client)));
+    if (outcome.kind !== "answered") this.#travels.unfollow(client, sessionId);
+    if (outcome.kind === "answered" && afterResponse) afterResponse(release);
+    else release();
+    return outcome;
   }
 
   async #findOwner(client: Client, { method, sessionId }: SessionCall): Promise<string | undefined> {
@@ -287,6 +285,7 @@ export class Cluster {
     const known = this.#owners.get(sessionId);
     if (known !== undefined) return known;
     const ownerId = await this.#node.leases.findOwner(sessionId);
+    if (this.#owners.size >= maxOwners) this.#owners.clear();
     if (ownerId !== undefined && ownerId !== this.nodeId) this.#owners.set(sessionId, ownerId);
     return ownerId;
   }

@@ -150,7 +150,13 @@ export class Inbox {
       );
     }
     this.#change(this.#waiting.map((queued) => (queued === before ? next : queued)));
-    await session.append({ type: "queue", queueId: id, state: "cancelled", reason: `replaced by ${next.id}` });
+    try {
+      await session.append({ type: "queue", queueId: id, state: "cancelled", reason: `replaced by ${next.id}` });
+    } catch (error) {
+      // The caller is told that nothing was changed.
+      this.#change(this.#waiting.map((queued) => (queued === next ? before : queued)));
+      throw error;
+    }
     return next.id;
   }
 

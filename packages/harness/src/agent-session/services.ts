@@ -169,7 +169,7 @@ export async function knownSecrets(auth: AuthStorage, registry: ModelRegistry): 
 }
 
 /** What is wrong with the files that a session is made of, in words. */
-export function describeProblems(parts: Services) {
+export function listStartProblems(parts: Services) {
   return [
     ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),
     ...parts.authNotices.early.map(({ message }) => ({ code: "auth", message })),

@@ -1,4 +1,5 @@
 /** The models, tokens and costs of a session, over all of its branches. */
+import { toAmount } from "../budget/usage.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { formatCount, toText, toFields } from "./text.ts";
 
@@ -33,10 +34,6 @@ export function getTotals(entries: readonly SessionEntry[]): Totals {
 
 export const formatModel = (provider: unknown, model: unknown): string =>
   [toText(provider), toText(model)].filter(Boolean).join("/") || "unknown model";
-
-/** Files of other programs may hold any value. */
-const toAmount = (value: unknown): number =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(value, 1e12) : 0;
 
 export const formatCost = (cost: number): string => `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
 

@@ -43,6 +43,8 @@ export class Host {
   readonly #options: HostOptions;
   readonly #live = new LiveSessions();
   readonly #hosted = new Map<string, HostedSession>();
+  /** Sessions that are being opened over a log, by their ids. */
+  readonly #opening = new Map<string, Promise<string>>();
   readonly #watchers = new Set<HostWatcher>();
 
   constructor(options: HostOptions) {
@@ -155,10 +157,17 @@ export class Host {
 
   async #add(sessionManager: SessionManager, cwd: string, open: () => Promise<AgentSession>): Promise<string> {
     const { id } = sessionManager;
-    if (this.#hosted.has(id)) {
+    const opening = this.#opening.get(id);
+    if (opening || this.#hosted.has(id)) {
       await sessionManager.close();
-      return id;
+      return await (opening ?? id);
     }
+    const added = this.#openAndHost(sessionManager, cwd, open).finally(() => this.#opening.delete(id));
+    this.#opening.set(id, added);
+    return await added;
+  }
+
+  async #openAndHost(sessionManager: SessionManager, cwd: string, open: () => Promise<AgentSession>): Promise<string> {
     await mustWorkIn(sessionManager, resolve(cwd));
     const session = await open().catch(async (error: unknown) => {
       await sessionManager.close();

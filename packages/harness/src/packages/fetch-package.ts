@@ -145,6 +145,8 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
 }
 
 const stagingPrefix = ".staging-";
+/** Longer than any install takes. */
+const maxInstallMs = 60 * 60 * 1_000;
 
 /** The directory of packages. What an install left behind that was killed is removed. */
 async function prepareBase(base: string, scope: PackageScope, ids: Ids): Promise<void> {
@@ -156,7 +158,11 @@ async function prepareBase(base: string, scope: PackageScope, ids: Ids): Promise
   }
   for (const name of await readdir(base)) {
     const pid = Number(new RegExp(`^\\${stagingPrefix}(\\d+)-`).exec(name)?.[1]);
-    if (Number.isInteger(pid) && !isRunning(pid)) await rm(join(base, name), { recursive: true, force: true });
+    if (!Number.isInteger(pid) || isRunning(pid)) continue;
+    // In another container with the same home directory the process may well run.
+    const path = join(base, name);
+    const ageMs = Date.now() - ((await unlessMissing(stat(path)))?.mtimeMs ?? 0);
+    if (ageMs > maxInstallMs) await rm(path, { recursive: true, force: true });
   }
 }
 
@@ -174,7 +180,12 @@ async function replace(target: string, from: string): Promise<void> {
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const old = join(dirname(from), "old");
   await unlessMissing(rename(target, old));
-  await rename(from, target);
+  try {
+    await rename(from, target);
+  } catch (error) {
+    await unlessMissing(rename(old, target));
+    throw error;
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { FileSystem } from "@tau/tools/platform";
 import type { Loaded, LoadedFiles, LoadRequest } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
-import { getPathKind, listDirectory, readText } from "./read-text.ts";
+import { getPathKind, readDirectory, readText } from "./read-text.ts";
 
 export interface PromptTemplate {
   /** The file's name without `.md`. */
@@ -61,7 +61,7 @@ async function findTemplateFiles(
       files.push(path);
       continue;
     }
-    const { entries, problem } = await listDirectory(fs, path);
+    const { entries, problem } = await readDirectory(fs, path);
     if (problem) problems.push(problem);
     for (const { name } of entries) {
       const file = join(path, name);

@@ -9,7 +9,7 @@ import { ancestors, type Loaded, type LoadedFiles, type LoadRequest } from "./co
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
 import { findProject } from "./guard.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
-import { getPathKind, listDirectory, readText } from "./read-text.ts";
+import { getPathKind, readDirectory, readText } from "./read-text.ts";
 
 export interface Skill {
   /** The user can call it with `/skill:name`. */
@@ -81,7 +81,7 @@ async function findSkillFiles(
     // A root may be the file of a skill.
     if (kind === "file" && depth === 0) files.push(directory);
     if (kind !== "directory") return;
-    const { entries, realPath, problem } = await listDirectory(fs, directory);
+    const { entries, realPath, problem } = await readDirectory(fs, directory);
     if (problem) problems.push(problem);
     if (seen.has(realPath)) return;
     seen.add(realPath);

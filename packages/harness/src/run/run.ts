@@ -8,7 +8,7 @@ import { getErrorMessage, sleep } from "@tau/ai/internal";
 import { formatLimit, type RunEnd, type TerminationReason, toTermination } from "@tau/protocol";
 import { isFailed } from "../agent-session/transcript.ts";
 import type { Budget } from "../budget/budget.ts";
-import { HarnessError } from "../errors.ts";
+import { isLogError } from "../session/read-only.ts";
 import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";
 import { Attempt, type AttemptContext, type AttemptOutcome } from "./attempt.ts";
 import { compactSession } from "./compacting.ts";
@@ -278,8 +278,3 @@ function asksForAnswer(messages: readonly AgentMessage[]): boolean {
   const last = messages.findLast(({ role }) => role !== "custom");
   return last !== undefined && last.role !== "assistant";
 }
-
-/** Whether an error says that the session could not be written. */
-const isLogError = (error: unknown): boolean =>
-  error instanceof HarnessError &&
-  (error.code === "write_failed" || error.code === "read_only" || error.code === "overtaken");

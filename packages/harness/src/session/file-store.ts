@@ -147,7 +147,7 @@ class FileStore implements LogStore {
   /** A torn tail may be larger than the memory. */
   async *#readChunks(start: number, end: number): AsyncGenerator<Buffer> {
     for (let position = start; position < end;) {
-      const chunk = await this.#read(position, Math.min(chunkBytes, end - position));
+      const chunk = await this.#read(position, Math.min(copyChunkBytes, end - position));
       if (chunk.length === 0) return;
       yield chunk;
       position += chunk.length;
@@ -292,8 +292,8 @@ class FileStore implements LogStore {
 }
 
 /** How much of a torn tail is copied at a time. */
-const chunkBytes = 1024 * 1024;
-const zeros = Buffer.alloc(chunkBytes);
+const copyChunkBytes = 1024 * 1024;
+const zeros = Buffer.alloc(copyChunkBytes);
 
 const removed: AppendOutcome = { kind: "overtaken", reason: "the file was removed" };
 const replaced: AppendOutcome = { kind: "overtaken", reason: "another file was put in its place" };

@@ -18,6 +18,11 @@ export const copyAdvice = "Continue with a copy of it: /clone.";
 export const readOnlyError = (name: string, readOnly: ReadOnly): HarnessError =>
   new HarnessError("read_only", `The session ${name} ${formatReadOnly(readOnly)}`);
 
+/** Whether an error says that a session could not be written. */
+export const isLogError = (error: unknown): boolean =>
+  error instanceof HarnessError &&
+  (error.code === "write_failed" || error.code === "read_only" || error.code === "overtaken");
+
 function formatReadOnly(readOnly: ReadOnly): string {
   switch (readOnly.reason) {
     case "asked":

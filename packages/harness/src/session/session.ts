@@ -150,10 +150,10 @@ export class Session implements SessionNode {
    * is told once.
    */
   onProblems(listener: (problems: readonly SessionProblem[]) => void): void {
-    const told = new Set<number>();
+    const reportedOffsets = new Set<number>();
     const tell = () => {
-      const fresh = this.problems.filter(({ offset }) => !told.has(offset));
-      for (const { offset } of fresh) told.add(offset);
+      const fresh = this.problems.filter(({ offset }) => !reportedOffsets.has(offset));
+      for (const { offset } of fresh) reportedOffsets.add(offset);
       if (fresh.length > 0) listener(fresh);
     };
     this.#log.onReload = tell;

@@ -55,6 +55,18 @@ test("what the lock has is fetched again, also when the branch has moved", async
   expect((await fetch(workspace, url, { asLocked: true })).locked?.resolved).toBe(first);
 });
 
+test("an install that fails at its end leaves what is installed", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "one" });
+  const root = await install(workspace, url);
+  const again = await fetch(workspace, url);
+  await rm(again.root, { recursive: true });
+  await expect(again.enable()).rejects.toThrow(/ENOENT|could not be written/);
+  await again.discard();
+  expect(await listAll(root)).toEqual(["prompts/a.md"]);
+});
+
 test("dependencies are installed, without the repository's own npm configuration and scripts", async () => {
   const workspace = await createNpmWorkspace();
   const { url, commit } = await createRepository(workspace);
@@ -87,10 +99,11 @@ test("hooks, filters, submodules and templates of git run nothing and bring noth
   }
   await writeFile(
     join(workspace.root, ".gitconfig"),
-    `[core]\n\thooksPath = ${hooks}\n[init]\n\ttemplateDir = ${hooks}\n`,
+    `[core]\n\thooksPath = ${hooks}\n[init]\n\ttemplateDir = ${hooks}\n[filter "loud"]\n\tsmudge = touch ${mark}; cat; echo more\n`,
   );
   await commit({
-    "prompts/a.md": "",
+    "prompts/a.md": "text",
+    ".gitattributes": "* filter=loud\n",
     ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ../pack.git\n\tupdate = !touch ran\n',
   });
   git("update-index", "--add", "--cacheinfo", `160000,${git("rev-parse", "HEAD")},x`);
@@ -101,7 +114,8 @@ test("hooks, filters, submodules and templates of git run nothing and bring noth
   await rm(mark);
   const root = await install(workspace, url);
   expect(existsSync(mark)).toBe(false);
-  expect(await listAll(root)).toEqual([".gitmodules", "prompts/a.md"]);
+  expect(await listAll(root)).toEqual([".gitattributes", ".gitmodules", "prompts/a.md"]);
+  expect(await readFile(join(root, "prompts", "a.md"), "utf8")).toBe("text");
 });
 
 test.each([
@@ -151,6 +165,22 @@ test("a link inside the package is kept", async () => {
   await symlink("b.md", join(directory, "prompts", "a.md"));
   await commit({ "prompts/b.md": "" });
   expect((await fetch(workspace, url)).names.prompts).toEqual(["prompts/a.md", "prompts/b.md"]);
+});
+
+test.each([
+  ["the setting core.sshCommand", (program: string) => ({ file: `[core]\n\tsshCommand = ${program}\n`, env: {} })],
+  ["GIT_SSH", (program: string) => ({ file: "", env: { GIT_SSH: program } })],
+  ["GIT_SSH_COMMAND", (program: string) => ({ file: "", env: { GIT_SSH_COMMAND: program } })],
+])("a server is reached as the user says: by %s", async (_what, configure) => {
+  const workspace = await createWorkspace();
+  const [program, mark] = [join(workspace.root, "ssh.sh"), join(workspace.root, "ran")];
+  await writeFile(program, `#!/bin/sh\ntouch ${mark}\nexit 1\n`);
+  await chmod(program, 0o755);
+  const { file, env } = configure(program);
+  await writeFile(join(workspace.root, ".gitconfig"), file);
+  const configured = { ...workspace, env: { ...workspace.env, ...env } };
+  await expect(fetch(configured, "git:git@example.org:me/pack")).rejects.toMatchObject({ code: "install_failed" });
+  expect(existsSync(mark)).toBe(true);
 });
 
 test("a transport that the user's configuration adds is not used", async () => {

@@ -2,7 +2,7 @@ import type { AssistantMessageEvent } from "../../event.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import { ToolCalls } from "../openai-completions/calls.ts";
-import { getChoice, toDelta } from "../openai-completions/choice.ts";
+import { getChoice, getFinishReason, toDelta } from "../openai-completions/choice.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString, joinText } from "../../json.ts";
 import { findStreamError } from "../stream-error.ts";
@@ -29,7 +29,7 @@ export function step(state: MistralState, frame: Frame): AssistantMessageEvent[]
   readDelta(state, toDelta(choice, draft));
   const failure = findStreamError(frame);
   if (failure) draft.fail(failure);
-  readStop(state, asString(choice["finish_reason"]));
+  readStop(state, getFinishReason(choice));
   return draft.take();
 }
 

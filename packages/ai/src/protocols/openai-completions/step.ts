@@ -7,7 +7,7 @@ import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString } from "../../json.ts";
 import { findStreamError } from "../stream-error.ts";
 import { ToolCalls } from "./calls.ts";
-import { getChoice, toDelta } from "./choice.ts";
+import { getChoice, getFinishReason, toDelta } from "./choice.ts";
 import {
   addDetail,
   isEncrypted,
@@ -55,7 +55,7 @@ export function step(state: CompletionsState, frame: Frame): AssistantMessageEve
   readDelta(state, toDelta(choice, draft));
   const failure = findStreamError(frame) ?? findStreamError({ data: choice });
   if (failure) draft.fail(failure);
-  const raw = asString(choice["finish_reason"]);
+  const raw = getFinishReason(choice);
   if (raw !== "") readStop(state, raw);
   return draft.take();
 }

@@ -21,6 +21,8 @@ export interface ResponsesState {
 export const start = (draft: Draft): ResponsesState => ({ draft, items: new ItemTable(), refusal: "" });
 
 export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent[] {
+  // Some servers send it after the last response and then leave the connection open.
+  if (frame.data === "[DONE]") state.draft.end();
   const data = asRecord(frame.data);
   const key = toItemKey(data["output_index"], data["item_id"]);
   const delta = asString(data["delta"]);
@@ -213,7 +215,7 @@ function endResponse(state: ResponsesState, response: Fields, impliedStatus: str
     draft.refuse(`The model declined to answer: ${state.refusal}`, raw);
   } else {
     // The draft is not ended here: a gateway may send several responses in one stream.
-    draft.stop(reason === "max_output_tokens" ? "length" : "stop", raw);
+    draft.stop(status === "incomplete" || reason ? "length" : "stop", raw);
   }
 }
 

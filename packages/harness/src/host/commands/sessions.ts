@@ -140,6 +140,10 @@ async function listSessions(
     : await SessionManager.list(session.cwd, directory, { agentDir });
   const matching = filterSessions(sessions, { query, named, sort });
   const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
+  if (cursor !== undefined && start === 0) {
+    const text = `The list cannot be continued after ${JSON.stringify(cursor)}: that session is not in it any more. List from the beginning.`;
+    throw new HarnessError("invalid_input", text);
+  }
   const page = matching.slice(start, start + pageSize);
   const last = page.at(-1);
   // Not before: of ten thousand sessions, the dates alone would take half of the time.

@@ -117,7 +117,9 @@ const find: Judge = ({ args }, scope) => {
   const isFiltered = expression.some(({ text }) =>
     /^-(?:empty|size|[acm]time|[acm]min|newer\w*|perm|links)$/.test(text),
   );
-  const matches = (roots.length > 0 ? roots : [known(".")]).map((root) => toMatch(root, names[0], isFiltered, scope));
+  const named = roots.filter(({ text }) => text !== "");
+  if (roots.length > 0 && named.length === 0) return [emptyText];
+  const matches = (named.length > 0 ? named : [known(".")]).map((root) => toMatch(root, names[0], isFiltered, scope));
   const outputs: Text[] = [];
   for (let index = 0; index < expression.length; index++) {
     const { text } = expression[index]!;

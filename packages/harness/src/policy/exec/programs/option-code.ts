@@ -112,7 +112,7 @@ const editor: Judge = ({ name, args }, scope) => {
     for (const [, code] of text.text.matchAll(/(?:^|[\n|:%]|silent!?\s+|exe(?:cute)?\s+["'])\s*!\s*([^\n]+)/g))
       runCode({ ...text, text: code! }, [], scope);
     for (const [, code] of text.text.matchAll(
-      /\bsystem(?:list)?\(([^)]*)\)|(?:shell-command|call-process|start-process)[^"]*("(?:\\.|[^"\\])*"(?:\s+"(?:\\.|[^"\\])*")*)/g,
+      /\bsystem(?:list)?\(([^)]*)(?:\)|$)|(?:shell-command|call-process|start-process)[^"]{0,80}("(?:\\.|[^"\\])*"(?:\s+"(?:\\.|[^"\\])*")*)/g,
     ))
       for (const literal of findLiterals(code ?? text.text).slice(0, 1)) runCode(known(literal), [], scope);
     for (const [, path] of text.text.matchAll(/(?:^|[\n|:])\s*(?:w(?:rite)?!?|sav(?:eas)?!?)\s+([^\n|!]+)/g))

@@ -117,10 +117,14 @@ const rsync: Judge = ({ args }, scope) => {
     long: "rsh= delete delete-before delete-during delete-delay delete-after delete-excluded remove-source-files dry-run exclude= include= exclude-from= include-from= files-from= filter= log-file= temp-dir= partial-dir= rsync-path= port= bwlimit= timeout= chmod= chown= link-dest= backup-dir= compare-dest= info= archive recursive verbose compress progress partial stats checksum update human-readable quiet",
   });
   const target = options.operands.at(-1);
-  if (!target || options.operands.length < 2 || options.has("n", "dry-run") || isRemote(target.text)) return;
+  if (!target || options.operands.length < 2 || options.has("n", "dry-run")) return;
+  const sources = options.operands.slice(0, -1).filter(({ text }) => !isRemote(text));
+  if (options.has("remove-source-files"))
+    for (const source of sources) judgeDelete(source, scope, { isRecursive: true });
+  if (isRemote(target.text)) return;
   const deletes = [...options.names].some((name) => name.startsWith("del"));
   if (deletes) judgeDelete({ ...target, text: `${target.text.replace(/\/+$/, "")}/*` }, scope, { isRecursive: true });
-  else judgeCopy(options.operands.slice(0, -1), target, scope);
+  else judgeCopy(sources, target, scope);
 };
 
 /** `host:path` and `rsync://host/path`. */

@@ -38,6 +38,12 @@ const git: Judge = ({ args }, outer) => {
     if (path.text !== "") report(scope, "high", "opaque_exec", `git runs its programs from ${path.text}.`);
   const [command, ...rest] = general.operands;
   if (!command) return undefined;
+  if (
+    /^(?:checkout|checkout-index|switch|restore|reset|clean|stash|merge|pull|rebase|read-tree|apply|am)$/.test(
+      command.text,
+    )
+  )
+    for (const directory of [...general.get("work-tree"), ...listTargets(rest)]) judgeCreated(directory, scope);
   if (!isKnown(command.text))
     report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
   for (const file of listOutputs("git", rest)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
@@ -53,6 +59,13 @@ function judgeReads(args: readonly Text[], scope: Scope): void {
     if (!operand.text.includes("="))
       for (const path of resolveAll(operand, scope)) if (!isBelow(path, workspace)) judgeRead(path, scope);
 }
+
+/** `git checkout-index --prefix=DIR`, `git apply --directory=DIR`. */
+const listTargets = (args: readonly Text[]): Text[] =>
+  args.flatMap((arg) => {
+    const directory = /^--(?:prefix|directory)=(.+)$/s.exec(arg.text)?.[1];
+    return directory === undefined ? [] : [{ ...arg, text: directory }];
+  });
 
 /** `git -C DIR` works as if it were started there. */
 function enterDirectories(directories: readonly Text[], scope: Scope): Scope {
@@ -73,7 +86,7 @@ const clean: Subcommand = (args, scope) => {
   // What is tracked stays, so a directory is never deleted as a whole.
   const isHere = ({ text }: Text) => /^\.(?:\/+\.?)*$/.test(text);
   const places = options.operands.length > 0 ? options.operands : [known(".")];
-  for (const place of places) {
+  for (const place of places.filter(({ text }) => text !== "")) {
     const text = isHere(place) ? "./inside" : place.text;
     for (const path of scope.state.resolve(text, scope.analysis.context.home))
       judgeDelete(known(path), scope, { isRecursive: true });
@@ -141,7 +154,9 @@ const clone: Subcommand = (args, scope) => {
 };
 
 const init: Subcommand = (args, scope) => {
-  judgeCreated(parseOptions(args, { ...cloneSpec, short: "b:q" }).operands[0] ?? known("."), scope);
+  const options = parseOptions(args, { ...cloneSpec, short: "b:q" });
+  judgeCreated(options.operands[0] ?? known("."), scope);
+  for (const directory of options.get("separate-git-dir")) judgeCreated(directory, scope);
   return fetch(args, scope);
 };
 

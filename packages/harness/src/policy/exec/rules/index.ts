@@ -21,7 +21,7 @@ import { gitRules } from "./git.ts";
 import { installRules } from "./installs.ts";
 import { networkRules } from "./network.ts";
 import { judgeBehindDashes, judgeHiddenCommands } from "./hidden-commands.ts";
-import { judgeOutputOptions, outputOperandRules } from "./output-options.ts";
+import { judgeDisks, judgeOutputOptions, outputOperandRules } from "./output-options.ts";
 import { packageRules } from "./packages.ts";
 import { persistenceRules } from "./persistence.ts";
 import { privilegeRules } from "./privilege.ts";
@@ -82,6 +82,7 @@ export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text
   if (!passesArguments(name ?? "")) judgeOutputOptions({ ...invocation, name: name ?? invocation.name }, scope);
   if (name === undefined) {
     judgeHiddenCommands(invocation, isDangerous, scope);
+    judgeDisks(invocation, scope);
     return undefined;
   }
   if (!passesArguments(name)) judgeBehindDashes(invocation, isDangerous, scope);

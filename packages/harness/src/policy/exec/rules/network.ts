@@ -51,19 +51,33 @@ function judgeAddresses(addresses: readonly Text[], scope: Scope): { isLocal: bo
 
 const curlSpec = {
   short: "X:H:d:F:T:o:u:A:b:c:e:K:m:w:x:E:C:D:r:t:y:Y:z:U:P:Q:h:fsSLkvIiOgGjJlnNpqRaB0123Z46#",
-  long: "data= data-raw= data-binary= data-urlencode= data-ascii= json= form= form-string= upload-file= header= request= output= user= user-agent= cookie= cookie-jar= referer= config= max-time= connect-timeout= write-out= proxy= cert= key= cacert= capath= continue-at= dump-header= range= retry= retry-delay= retry-max-time= url= url-query= resolve= connect-to= interface= limit-rate= max-redirs= output-dir= proto= proto-redir= socks5= socks5-hostname= tlsv1.2 tls-max= ciphers= unix-socket= netrc-file= netrc aws-sigv4= oauth2-bearer= variable= expand-data= expand-url= dns-servers= doh-url= mail-from= mail-rcpt= quote= ftp-port= speed-limit= speed-time= time-cond= trace= trace-ascii= stderr= create-dirs fail silent show-error location insecure verbose head include remote-name remote-header-name remote-name-all compressed get fail-with-body progress-bar parallel globoff no-buffer location-trusted ipv4 ipv6 http1.1 http2 path-as-is no-progress-meter styled-output retry-all-errors retry-connrefused",
+  long: "data= data-raw= data-binary= data-urlencode= data-ascii= json= form= form-string= upload-file= header= request= output= user= user-agent= cookie= cookie-jar= referer= config= max-time= connect-timeout= write-out= proxy= preproxy= socks4= socks4a= cert= key= cacert= capath= continue-at= dump-header= range= retry= retry-delay= retry-max-time= url= url-query= resolve= connect-to= interface= limit-rate= max-redirs= output-dir= proto= proto-redir= socks5= socks5-hostname= tlsv1.2 tls-max= ciphers= unix-socket= abstract-unix-socket= netrc-file= netrc aws-sigv4= oauth2-bearer= variable= expand-data= expand-url= dns-servers= doh-url= mail-from= mail-rcpt= quote= ftp-port= speed-limit= speed-time= time-cond= trace= trace-ascii= stderr= create-dirs fail silent show-error location insecure verbose head include remote-name remote-header-name remote-name-all compressed get fail-with-body progress-bar parallel globoff no-buffer location-trusted ipv4 ipv6 http1.1 http2 path-as-is no-progress-meter styled-output retry-all-errors retry-connrefused",
 };
+
+/** Options that lead to another machine than the address says. */
+const detours = "x proxy preproxy socks4 socks4a socks5 socks5-hostname connect-to resolve doh-url dns-servers".split(
+  " ",
+);
+
+/** Whether the script itself sets a proxy. */
+const isProxied = ({ state }: Scope) => [...state.variables.keys()].some((name) => /^(?!no_)\w+_proxy$/i.test(name));
 
 const curl: Judge = ({ args }, scope) => {
   if (isInformation(args)) return;
   const options = parseOptions(args, curlSpec);
   const addresses = [...options.operands, ...options.get("url")];
-  const { isLocal, to } = judgeAddresses(addresses, scope);
+  const { isLocal: isAddressLocal, to } = judgeAddresses(addresses, scope);
+  const isLocal = isAddressLocal && !options.has(...detours) && !isProxied(scope);
   const files = options.get("o", "output");
   for (const file of [...files, ...options.get("D", "dump-header", "c", "cookie-jar", "trace", "stderr")])
     saveTo(file, scope);
-  for (const config of options.get("K", "config"))
-    if (config.text !== "-") report(scope, "medium", "exfiltration", "It takes options from a file.");
+  if (options.has("K", "config")) report(scope, "medium", "exfiltration", "It takes options from a file.");
+  const changes =
+    options.has("d", "data", "data-raw", "data-binary", "json", "T", "upload-file", "F", "form") ||
+    options.get("X", "request").some(({ text }) => !/^(?:GET|HEAD)$/i.test(text));
+  for (const socket of options.get("unix-socket", "abstract-unix-socket"))
+    if (changes && /(?:docker|podman|containerd|crio)\.sock$/.test(socket.text))
+      report(scope, "high", "privilege_escalation", `It speaks to ${socket.text}, which may start anything as root.`);
   const isSaved = options.has("O", "remote-name", "remote-name-all");
   if (isSaved) for (const address of addresses) saveAs(address, options.get("output-dir")[0], scope);
   if (!isLocal) judgeCurlData(options, addresses, scope, to);
@@ -124,6 +138,10 @@ function judgeCurlData(
     judgeSent(value.origin & ~origins.file, scope, to);
     if (value.text.startsWith("@")) judgeUpload({ ...value, text: value.text.slice(1) }, scope, to);
   }
+  for (const variable of options.get("variable")) {
+    const file = /^%?\w+@(.+)$/s.exec(variable.text)?.[1];
+    if (file) judgeUpload({ ...variable, text: file }, scope, to);
+  }
 }
 
 const wget: Judge = ({ args }, scope) => {
@@ -132,7 +150,9 @@ const wget: Judge = ({ args }, scope) => {
     short: "O:o:a:P:i:e:t:T:w:Q:U:l:A:R:D:I:X:B:qcnrkKpEHLNSvdbxF46",
     long: "post-file= post-data= body-file= body-data= output-document= output-file= append-output= directory-prefix= input-file= execute= header= user= password= user-agent= referer= method= tries= timeout= wait= use-askpass= quiet continue no-check-certificate recursive level= accept= reject= no-verbose show-progress progress= content-disposition mirror no-parent timestamping page-requisites convert-links spider secure-protocol= https-only ca-certificate= load-cookies= save-cookies= no-clobber inet4-only",
   });
-  const { isLocal, to } = judgeAddresses(options.operands, scope);
+  const { isLocal: isAddressLocal, to } = judgeAddresses(options.operands, scope);
+  const isProxySet = options.get("e", "execute").some(({ text }) => /_proxy/i.test(text));
+  const isLocal = isAddressLocal && !isProxySet && !isProxied(scope);
   for (const program of options.get("use-askpass")) scope.interpreter.runCommand([program], scope);
   for (const command of options.get("e", "execute"))
     if (/use_?askpass|output_?document/i.test(command.text))

@@ -154,11 +154,20 @@ const make: Judge = ({ name, args }, scope) => {
     : files.flatMap((file) => resolveAll(file, scope).flatMap((path) => scope.state.files.get(path) ?? []));
   for (const text of texts) {
     if (!isKnown(text.text)) report(scope, "high", "opaque_exec", `${name} runs rules that are not known.`);
-    for (const [, recipe] of text.text.matchAll(/^(?:\t|[^\n#=]*?:[^\n;]*;)[@+-]*(.+)$/gm))
-      runCode({ ...text, text: recipe!.replaceAll("$$", "$") }, [], scope);
+    for (const recipe of listRecipes(text.text)) runCode({ ...text, text: recipe }, [], scope);
   }
   return undefined;
 };
+
+/** The commands of a makefile: behind a tab, or behind the `;` of a rule. */
+function listRecipes(makefile: string): string[] {
+  return makefile.split("\n").flatMap((line) => {
+    const colon = line.search(/[:#=]/);
+    const start = line.startsWith("\t") ? 0 : line[colon] === ":" ? line.indexOf(";", colon) : -1;
+    const recipe = start === -1 ? "" : line.slice(start + 1).replace(/^[@+-]+/, "");
+    return recipe === "" ? [] : [recipe.replaceAll("$$", "$")];
+  });
+}
 
 /** `bundle exec CMD`, `rbenv exec CMD`, `conda run CMD`, `mise exec -- CMD`, `nix-shell --run CODE`. */
 const runInside: Judge = ({ name, args }, scope) => {

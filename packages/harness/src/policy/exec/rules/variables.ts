@@ -21,13 +21,15 @@ export function judgeAssignment(name: string, value: Text, outer: Scope): void {
 
 function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
   const text = value.text.trim().replace(/^\|+-?/, "");
-  if (text === "") return;
+  if (text === "" || (name === "BROWSER" && /^(?:none|false|0)$/.test(text))) return;
   const [program = ""] = text.split(/\s/);
   const isPlain = harmlessPrograms.test(baseName(program)) && !/[;|&`$<>(]|\bProxyCommand|LocalCommand/i.test(text);
   if (isPlain) return;
+  // `GIT_SEQUENCE_EDITOR="sed -i …"` is how a script edits.
+  const isEditing = name.endsWith("EDITOR") && /^(?:sed|perl|awk|cp|mv)$/.test(program) && isKnown(text);
   report(
     scope,
-    "high",
+    isEditing ? "medium" : "high",
     "opaque_exec",
     `${name} makes other programs run ${text.slice(0, 80).replaceAll(unknownMark, "…")}.`,
   );
@@ -37,20 +39,20 @@ function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
 function judgeLoader(name: string, value: Text, scope: Scope): void {
   const { text } = value;
   if (text === "") return;
-  if (name === "NODE_OPTIONS" || name === "MAKEFLAGS" || /JAVA/.test(name)) {
-    if (
-      !/(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--inspect\S*|-javaagent\S*|-agentlib\S*|-agentpath\S*|--eval|SHELL)/.test(
-        text,
-      ) &&
-      isKnown(text)
-    )
-      return;
+  if (name === "NODE_OPTIONS" || name === "RUBYOPT" || name === "MAKEFLAGS" || /JAVA/.test(name)) {
+    const rest = text.replace(ownModules, (option, path?: string) =>
+      path === undefined || isTrustedDirectory(path, scope) ? "" : option,
+    );
+    if (!loadsMore.test(rest) && isKnown(text)) return;
+  } else if (name === "ENV") {
+    // Shells read it as a file; elsewhere it names a stage, as in `ENV=test`.
+    if (isKnown(text) && !text.includes("/")) return;
   } else if (
     /^(?:PYTHONPATH|PERL5LIB|RUBYLIB|NODE_PATH|LD_LIBRARY_PATH|CLASSPATH|GIT_DIR|DYLD_LIBRARY_PATH)$/.test(name)
   ) {
     if (text.split(":").every((directory) => isTrustedDirectory(directory, scope))) return;
-  } else if (name === "PS4" && !/[`$]\(?/.test(text)) return;
-  else if (name === "RUBYOPT" || name === "PERL5OPT") {
+  } else if (name === "PS4" && !/`|\$\(/.test(text)) return;
+  else if (name === "PERL5OPT") {
     if (/^-[wW]/.test(text)) return;
   } else if (name === "GIT_CONFIG_GLOBAL" || name === "GIT_CONFIG_SYSTEM") {
     if (text === "/dev/null") return;
@@ -62,6 +64,12 @@ function judgeLoader(name: string, value: Text, scope: Scope): void {
     `${name} makes other programs load ${text.slice(0, 80).replaceAll(unknownMark, "…")}.`,
   );
 }
+
+/** Modules of the project by their names or paths, and an inspector that only this machine reaches. */
+const ownModules =
+  /(?<=^|\s)(?:(?:-r|--require|--import|--loader|--experimental-loader)[= ]?(?:[@\w][\w@.-]*(?:\/[\w@.-]+)*|(\.{1,2}\/[\w@./-]+|\/[\w@./-]+))|--inspect(?:-brk)?(?:=(?:127\.0\.0\.1:|localhost:)?\d{1,5})?|-[wW]\S*)(?=\s|$)/g;
+const loadsMore =
+  /(?:^|\s)(?:-[rIC]|--require|--import|--loader|--experimental-loader|--inspect|-javaagent|-agentlib|-agentpath|--eval|SHELL)/;
 
 /** Each directory of the search path must be one where the user's programs are. */
 function judgePath(value: Text, scope: Scope): void {
