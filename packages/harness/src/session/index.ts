@@ -1,4 +1,5 @@
 /** Sessions: their logs, their trees and their compaction. */
+export { addUsage } from "../budget/usage.ts";
 export type { Summariser } from "../compaction/ask.ts";
 export {
   type BranchSummaryRequest,

@@ -254,8 +254,14 @@ test("a compaction replaces what is old by a summary", async () => {
   });
   await session.prompt("first");
   await session.prompt("second");
-  const { summary } = await session.compact("keep names");
+  const before = session.getSessionStats();
+  const { summary, usage } = await session.compact("keep names");
   expect(summary).toContain("SUMMARY");
+  expect(session.sessionManager.getEntries().at(-1)).toMatchObject({ type: "compaction", usage });
+  const after = session.getSessionStats();
+  expect(after.tokens.output - before.tokens.output).toBe(usage?.output);
+  expect(usage?.output).toBeGreaterThan(0);
+  expect(after.assistantMessages).toBe(2);
   expect(session.messages[0]).toMatchObject({ role: "compactionSummary" });
   expect(session.getContextUsage()).toMatchObject({ tokens: null, percent: null });
   await expect(session.compact()).rejects.toThrow("Already compacted");
@@ -459,7 +465,7 @@ test("a custom message in the tree is written anew, and an extension decides on 
   const decide: ExtensionFactory = (pi) => {
     pi.on("session_before_tree", ({ preparation }) => {
       events.push(preparation as unknown as Record<string, unknown>);
-      return { label: "chosen", customInstructions: "keep the names" } as object;
+      return { label: "chosen", customInstructions: "keep the names", replaceInstructions: true } as object;
     });
     pi.on("session_tree", (event) => void events.push(event as unknown as Record<string, unknown>));
   };
@@ -479,5 +485,7 @@ test("a custom message in the tree is written anew, and an extension decides on 
     expect.objectContaining({ fromExtension: false }),
   ]);
   expect(session.sessionManager.getEntries().at(-1)).toMatchObject({ type: "label", label: "chosen" });
-  expect(lines(model.asked[2]!.context.messages).join()).toContain("keep the names");
+  const asked = lines(model.asked[2]!.context.messages).join();
+  expect(asked).toContain("keep the names");
+  expect(asked).not.toContain("## Goal");
 });

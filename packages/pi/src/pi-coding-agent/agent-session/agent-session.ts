@@ -14,12 +14,14 @@ import type { CommandActions, ContextActions, ExtensionActions } from "../extens
 import { type ExtensionError, ExtensionRunner } from "../extensions/runner.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { writeHtml } from "../session/write-html.ts";
+import { writeJsonl } from "../session/write-jsonl.ts";
 import { toError } from "../to-error.ts";
 import { toExtendedPaths } from "./discovered-paths.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { listCommands } from "./list-commands.ts";
 import { WaitingTexts } from "./queues.ts";
 import { SessionBash } from "./session-bash.ts";
+import type { NewBranchSummary } from "./session-runs.ts";
 import type { AgentSessionConfig, Content, CustomDraft, PromptOptions } from "./types.ts";
 
 /** What a program gives to its extensions. */
@@ -169,16 +171,22 @@ export class AgentSession extends SessionBash {
     const signal = new AbortController().signal;
     const verdict = await this.runner.emit({ type: "session_before_tree", preparation, signal });
     if (verdict?.["cancel"]) return { cancelled: true };
-    const instructions = (verdict?.["customInstructions"] as string | undefined) ?? customInstructions;
+    const ownInstructions = (verdict?.["customInstructions"] as string | undefined) ?? customInstructions;
+    const replaces = (verdict?.["replaceInstructions"] as boolean | undefined) ?? replaceInstructions;
+    const instructions = {
+      ...(ownInstructions !== undefined && { customInstructions: ownInstructions }),
+      ...(replaces !== undefined && { replaceInstructions: replaces }),
+    };
     const label = (verdict?.["label"] as string | undefined) ?? options.label;
     const editorText = getEditableText(target);
     const newLeafId = editorText === undefined ? targetId : target.parentId;
-    const given = verdict?.["summary"] as { summary: string; details?: unknown } | undefined;
+    const given = verdict?.["summary"] as NewBranchSummary | undefined;
     let summaryId: string | undefined;
     if (summarize && entries.length > 0) {
       const summary = given ?? (await this.summarizeBranch(entries, instructions));
       if (!summary) return { cancelled: true, aborted: true };
-      summaryId = session.branchWithSummary(newLeafId, summary.summary, summary.details, given !== undefined);
+      const { details, usage } = summary;
+      summaryId = session.branchWithSummary(newLeafId, summary.summary, details, given !== undefined, usage);
     } else if (newLeafId === null) session.resetLeaf();
     else session.branch(newLeafId);
     if (label !== undefined) session.appendLabelChange(summaryId ?? targetId, label);
@@ -257,6 +265,7 @@ export class AgentSession extends SessionBash {
   async reload(): Promise<void> {
     await this.runner.emit({ type: "session_shutdown", reason: "reload" });
     const flagValues = this.runner.getFlagValues();
+    this.runner.invalidate();
     await this.settingsManager.reload?.();
     await this.resourceLoader.reload();
     const active = this.getActiveToolNames();
@@ -277,6 +286,11 @@ export class AgentSession extends SessionBash {
   /** Returns the path. Default: a file in the working directory. */
   async exportToHtml(outputPath?: string): Promise<string> {
     return await writeHtml(this.sessionManager, outputPath);
+  }
+
+  /** The current branch. Returns the path. Default: a file in the working directory of the process. */
+  exportToJsonl(outputPath?: string): string {
+    return writeJsonl(this.sessionManager, outputPath);
   }
 
   #createRunner(): ExtensionRunner {

@@ -3,7 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { call, type ScriptedModel, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
-import { type ExtensionAPI, type ExtensionFactory, type ExtensionUi, noUi } from "@tau/harness/extensions";
+import {
+  type ExtensionAPI,
+  type ExtensionContext,
+  type ExtensionFactory,
+  type ExtensionUi,
+  noUi,
+} from "@tau/harness/extensions";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import type { ExtensionError } from "../extensions/runner.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
@@ -188,4 +194,55 @@ test("models that a person chose from are known to extensions", async () => {
   session.setScopedModels([{ model: session.model! }]);
   await session.prompt("/count");
   expect(count).toBe(1);
+});
+
+test("a session is idle when its run and its retries have ended", async () => {
+  put("agent/settings.json", `{"retry": {"baseDelayMs": 1}}`);
+  const overloaded = { failure: { kind: "overloaded" as const, message: "Overloaded" } };
+  const session = await createSession(() => {}, [overloaded, [text("ok")]]);
+  const states: boolean[] = [];
+  session.subscribe(({ type }) => {
+    if (type === "auto_retry_start") states.push(session.isIdle);
+  });
+  const done = session.prompt("go");
+  await expect.poll(() => session.isIdle).toBe(false);
+  await session.waitForIdle();
+  expect([...states, session.isIdle, session.getLastAssistantText()]).toEqual([false, true, "ok"]);
+  await done;
+});
+
+test("a branch is written as a session of its own", async () => {
+  const session = await createSession(() => {}, [[text("one")], [text("two")]]);
+  await session.prompt("first");
+  await session.prompt("second");
+  await session.navigateTree(session.getUserMessagesForForking()[1]!.entryId);
+  const path = session.exportToJsonl(join(directory, "new/branch.jsonl"));
+  const { messages } = SessionManager.open(path).buildSessionContext();
+  expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+});
+
+test("what an extension kept of a session that was reloaded throws", async () => {
+  const apis: ExtensionAPI[] = [];
+  const contexts: ExtensionContext[] = [];
+  const session = await createSession((pi) => {
+    apis.push(pi);
+    pi.on("session_start", (_event, ctx) => void contexts.push(ctx));
+  });
+  await session.bindExtensions({});
+  await session.reload();
+  expect(() => contexts[0]?.cwd).toThrow("stale");
+  expect(() => apis[0]?.getActiveTools()).toThrow("stale");
+  expect([contexts[1]?.cwd, apis[1]?.getActiveTools().length]).toEqual([cwd, 4]);
+});
+
+test("definitions of tools are those of extensions and of the program", async () => {
+  const execute = async () => ({ content: [], details: {} });
+  const session = await createSession((pi) =>
+    pi.registerTool({ name: "own", label: "Own", description: "", parameters: {}, execute }),
+  );
+  expect(["own", "read", "none"].map((name) => session.getToolDefinition(name)?.name)).toEqual([
+    "own",
+    "read",
+    undefined,
+  ]);
 });

@@ -1,10 +1,10 @@
 /** How a session runs its agent: what is saved, tried again and compacted. */
 import type { AgentEvent, AgentMessage } from "@tau/agent";
-import { type AssistantMessage, isContextOverflow, systemClock } from "@tau/ai";
+import { type AssistantMessage, isContextOverflow, systemClock, type Usage } from "@tau/ai";
 import { getErrorMessage, sleep } from "@tau/ai/internal";
 import { isRetryableAssistantError } from "../../pi-ai/retry.ts";
-import { generateBranchSummary } from "../compaction/branch-summary.ts";
-import { compact, type CompactionResult } from "../compaction/compact.ts";
+import { type BranchSummaryOptions, generateBranchSummary } from "../compaction/branch-summary.ts";
+import { type CompactionResult, summarizePreparation } from "../compaction/compact.ts";
 import { prepareCompaction } from "../compaction/prepare.ts";
 import { getCompactionReason } from "./compaction-reason.ts";
 import { SessionState } from "./session-state.ts";
@@ -14,10 +14,27 @@ const recoveryFailed =
   "Context overflow recovery failed after one compact-and-retry attempt. " +
   "Choose a model with a larger context, or begin a new session.";
 
+/** By a model or by an extension. */
+export interface NewBranchSummary {
+  summary: string;
+  details?: unknown;
+  usage?: Usage | undefined;
+}
+
 export abstract class SessionRuns extends SessionState {
   /** Whether the context was compacted for the request that is being sent again. */
   #isRecovering = false;
   #turnIndex = 0;
+  #currentRun: Promise<void> | undefined;
+
+  /** False until a run, its retries and what follows them have ended. */
+  get isIdle(): boolean {
+    return this.#currentRun === undefined && !this.isStreaming;
+  }
+
+  async waitForIdle(): Promise<void> {
+    await Promise.allSettled([this.#currentRun, this.agent.waitForIdle()]);
+  }
 
   async abort(): Promise<void> {
     this.abortRetry();
@@ -66,9 +83,18 @@ export abstract class SessionRuns extends SessionState {
   }
 
   protected async handleEvent(event: AgentEvent): Promise<void> {
-    await this.runner.emit(this.#countTurns(event) as never);
+    if (event.type === "message_end") await this.#letExtensionsChange(event.message);
+    else await this.runner.emit(this.#countTurns(event) as never);
     this.listeners.emit(event);
     if (event.type === "message_end") this.#save(event.message);
+  }
+
+  /** In place, since the agent has added the message already. */
+  async #letExtensionsChange(message: AgentMessage): Promise<void> {
+    const replacement = await this.runner.emitMessageEnd({ type: "message_end", message });
+    if (!replacement || replacement === message) return;
+    for (const key of Object.keys(message)) Reflect.deleteProperty(message, key);
+    Object.assign(message, replacement);
   }
 
   /** Extensions are told which turn of the run it is, from 0. */
@@ -94,6 +120,16 @@ export abstract class SessionRuns extends SessionState {
 
   /** Runs, and decides afterwards whether to try again, to compact or to stop. */
   protected async run(start: () => Promise<void>): Promise<void> {
+    const run = this.#runToEnd(start);
+    this.#currentRun = run;
+    try {
+      await run;
+    } finally {
+      if (this.#currentRun === run) this.#currentRun = undefined;
+    }
+  }
+
+  async #runToEnd(start: () => Promise<void>): Promise<void> {
     await start();
     while ((await this.#tryRetry()) || (await this.#tryCompaction())) await this.agent.continue();
   }
@@ -202,18 +238,15 @@ export abstract class SessionRuns extends SessionState {
       const given = verdict?.["compaction"] as CompactionResult | undefined;
       const result =
         given ??
-        (await compact(
-          preparation,
+        (await summarizePreparation(preparation, {
           model,
           apiKey,
-          undefined,
-          customInstructions,
+          instructions: customInstructions,
           signal,
-          undefined,
-          this.agent.streamFn,
-        ));
+          streamFn: this.agent.streamFn,
+        }));
       if (signal.aborted) throw new Error("Compaction cancelled");
-      const { summary, firstKeptEntryId, tokensBefore, details } = result;
+      const { summary, firstKeptEntryId, tokensBefore, details, usage } = result;
       const isFromExtension = given !== undefined;
       const id = this.sessionManager.appendCompaction(
         summary,
@@ -221,6 +254,7 @@ export abstract class SessionRuns extends SessionState {
         tokensBefore,
         details,
         isFromExtension,
+        usage,
       );
       this.reloadMessages();
       const compactionEntry = this.sessionManager.getEntry(id);
@@ -231,8 +265,8 @@ export abstract class SessionRuns extends SessionState {
 
   protected async summarizeBranch(
     entries: Parameters<typeof generateBranchSummary>[0],
-    customInstructions: string | undefined,
-  ): Promise<{ summary: string; details: unknown } | undefined> {
+    instructions: Pick<BranchSummaryOptions, "customInstructions" | "replaceInstructions">,
+  ): Promise<NewBranchSummary | undefined> {
     const { model } = this;
     if (!model) throw new Error("No model selected");
     const apiKey = await this.modelRegistry.getApiKey(model);
@@ -242,12 +276,13 @@ export abstract class SessionRuns extends SessionState {
         apiKey,
         signal,
         streamFn: this.agent.streamFn,
-        ...(customInstructions !== undefined && { customInstructions }),
+        reserveTokens: this.settingsManager.getBranchSummarySettings().reserveTokens,
+        ...instructions,
       }),
     );
     if (result.error !== undefined) throw new Error(result.error);
-    const { summary, readFiles = [], modifiedFiles = [] } = result;
-    return summary === undefined ? undefined : { summary, details: { readFiles, modifiedFiles } };
+    const { summary, readFiles = [], modifiedFiles = [], usage } = result;
+    return summary === undefined ? undefined : { summary, details: { readFiles, modifiedFiles }, usage };
   }
 
   protected async during<T>(

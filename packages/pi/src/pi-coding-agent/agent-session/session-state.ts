@@ -4,12 +4,13 @@ import { clampThinkingLevel, getSupportedThinkingLevels, type Model, modelsAreEq
 import { Listeners } from "@tau/ai/internal";
 import { contentText } from "../../pi-ai/content.ts";
 import { supportsXhigh } from "../../pi-ai/thinking.ts";
+import type { ToolDefinition } from "@tau/harness/extensions";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { ResourceSource } from "./resource-source.ts";
-import { countMessages, getContextUsage, type SessionStats } from "./stats.ts";
+import { countEntries, getContextUsage, type SessionStats } from "./stats.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { ToolSet } from "./tool-set.ts";
 import type { Activity, AgentSessionConfig, AgentSessionEvent, ScopedModel } from "./types.ts";
@@ -139,6 +140,15 @@ export abstract class SessionState {
 
   getAllTools(): Pick<AgentTool, "name" | "description" | "parameters">[] {
     return this.tools.list().map(({ name, description, parameters }) => ({ name, description, parameters }));
+  }
+
+  /** Those that the model can call. */
+  getCallableToolNames(): string[] {
+    return this.getActiveToolNames();
+  }
+
+  getToolDefinition(name: string): ToolDefinition | undefined {
+    return this.tools.getDefinition(name);
   }
 
   setActiveToolsByName(names: string[]): void {
@@ -277,7 +287,12 @@ export abstract class SessionState {
 
   getSessionStats(): SessionStats {
     const { sessionFile, sessionId } = this;
-    return { sessionFile, sessionId, ...countMessages(this.messages), contextUsage: this.getContextUsage() };
+    return {
+      sessionFile,
+      sessionId,
+      ...countEntries(this.sessionManager.getEntries()),
+      contextUsage: this.getContextUsage(),
+    };
   }
 
   getContextUsage() {
@@ -295,6 +310,11 @@ export abstract class SessionState {
 
   hasExtensionHandlers(name: string): boolean {
     return this.runner.hasHandlers(name);
+  }
+
+  /** Takes the messages of the session as they are now. */
+  refreshContext(): void {
+    this.reloadMessages();
   }
 
   protected reloadMessages(): void {

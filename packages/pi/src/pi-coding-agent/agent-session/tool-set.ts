@@ -55,6 +55,11 @@ export class ToolSet {
     return [...this.#all.keys()].filter((name) => !known.has(name) && this.#definitions.has(name));
   }
 
+  /** Of a tool of an extension or of the creator; a tool of the program is its own. */
+  getDefinition(name: string): ToolDefinition | undefined {
+    return this.#definitions.get(name) ?? (this.#all.get(name) as unknown as ToolDefinition | undefined);
+  }
+
   getNames(): string[] {
     return [...this.#all.keys()];
   }
@@ -70,7 +75,7 @@ export class ToolSet {
 
   getLines(names: readonly string[]): ToolLines[] {
     return names.flatMap((name) => {
-      const tool: Partial<ToolDefinition> | undefined = this.#definitions.get(name) ?? this.#all.get(name);
+      const tool: Partial<ToolDefinition> | undefined = this.getDefinition(name);
       if (!tool) return [];
       const guidelines = (tool.promptGuidelines ?? []).filter((line) => typeof line === "string");
       return [{ name, snippet: tool.promptSnippet && toLine(tool.promptSnippet), guidelines: guidelines.map(toLine) }];

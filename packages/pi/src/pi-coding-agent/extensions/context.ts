@@ -13,6 +13,8 @@ export interface ContextParts {
   ui: ExtensionUi;
   /** Default: what the interface tells. */
   mode: ExtensionContext["mode"] | undefined;
+  /** Why contexts cannot be used any more. */
+  staleMessage?: string;
   context: ContextActions;
   commands: CommandActions;
 }
@@ -75,7 +77,12 @@ export function createContext(parts: ContextParts): ExtensionContext {
     getSystemPrompt: () => parts.context.getSystemPrompt(),
   };
   // The session and the registry are pi's, which answer at once where tau's are asked and waited for.
-  return context as unknown as ExtensionContext;
+  return new Proxy(context as unknown as ExtensionContext, {
+    get(target, key, receiver) {
+      if (parts.staleMessage !== undefined) throw new Error(parts.staleMessage);
+      return Reflect.get(target, key, receiver);
+    },
+  });
 }
 
 export function createCommandContext(parts: ContextParts): ExtensionCommandContext {

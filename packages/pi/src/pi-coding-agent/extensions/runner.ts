@@ -3,9 +3,11 @@ import type { AgentMessage } from "@tau/agent";
 import type { ImageContent } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import {
+  type EntryRenderer,
   type ExtensionCommandContext,
   type ExtensionContext,
   type ExtensionUi,
+  type MarkdownTransformer,
   type MessageRenderer,
   noUi,
   type ToolDefinition,
@@ -33,6 +35,7 @@ import type {
   RegisteredShortcut,
   RegisteredTool,
 } from "./extension.ts";
+import { refuseActions } from "./runtime.ts";
 import { type EffectiveKeybindings, resolveShortcuts } from "./shortcuts.ts";
 
 export interface ExtensionError {
@@ -102,6 +105,14 @@ export class ExtensionRunner {
     return this.#parts.ui !== noUi;
   }
 
+  /** Contexts and actions that an extension kept throw from now on. */
+  invalidate(
+    message = "This extension context is stale: the session was reloaded or replaced. Use the context of the new handler.",
+  ): void {
+    this.#parts.staleMessage ??= message;
+    Object.assign(this.#parts.runtime, refuseActions(message));
+  }
+
   getExtensionPaths(): string[] {
     return this.#extensions.map(({ path }) => path);
   }
@@ -140,6 +151,22 @@ export class ExtensionRunner {
 
   getMessageRenderer(customType: string): MessageRenderer | undefined {
     return this.#collect(({ messageRenderers }) => messageRenderers).get(customType);
+  }
+
+  getEntryRenderer(customType: string): EntryRenderer | undefined {
+    return this.#collect(({ entryRenderers }) => entryRenderers).get(customType);
+  }
+
+  getMarkdownTransformers(): MarkdownTransformer[] {
+    return this.#extensions.flatMap(({ markdownTransformers }) => markdownTransformers);
+  }
+
+  getModelRegistry(): ModelRegistry {
+    return this.#parts.modelRegistry;
+  }
+
+  getActiveTools(): string[] {
+    return this.#parts.runtime.getActiveTools();
   }
 
   /** Of commands with one name the first counts, and none whose name the program has for a command of its own. */
@@ -238,6 +265,27 @@ export class ExtensionRunner {
     }
     const { content, details, isError } = current;
     return isChanged ? { content, details, isError } : undefined;
+  }
+
+  /** Each handler may replace the message by another of the same role. Undefined if none did. */
+  async emitMessageEnd(event: { type: "message_end"; message: AgentMessage }): Promise<AgentMessage | undefined> {
+    let changed: AgentMessage | undefined;
+    for (const call of this.#listCalls("message_end")) {
+      const current = changed ?? event.message;
+      const answer = await this.#tryCall(call, { ...event, message: current });
+      const message = isRecord(answer) ? (answer["message"] as AgentMessage | undefined) : undefined;
+      if (message && message.role !== current.role) {
+        const error = `message_end handlers must return a message with the same role (${current.role})`;
+        this.emitError({ extensionPath: call.extension.path, event: "message_end", error });
+      } else changed = message ?? changed;
+    }
+    return changed;
+  }
+
+  /** Handlers change the headers in place; null removes one. */
+  async emitBeforeProviderHeaders(headers: Record<string, string | null>): Promise<Record<string, string | null>> {
+    await this.emit({ type: "before_provider_headers", headers });
+    return headers;
   }
 
   async emitUserBash(event: Event): Promise<Result | undefined> {

@@ -27,7 +27,11 @@ interface Loaded {
   agentsFiles: { agentsFiles: TextFile[] };
   systemPrompt: string | undefined;
   appendSystemPrompt: string[];
+  /** The files of the two, as far as they are files. */
+  promptSources: { system: PromptSource | undefined; append: PromptSource[] };
 }
+
+type PromptSource = { path: string };
 
 type ExtendedPath = { path: string; metadata?: PathMetadata };
 
@@ -68,6 +72,7 @@ const nothing = (): Loaded => ({
   agentsFiles: { agentsFiles: [] },
   systemPrompt: undefined,
   appendSystemPrompt: [],
+  promptSources: { system: undefined, append: [] },
 });
 
 const keep = <Value>(value: Value): Value => value;
@@ -116,6 +121,14 @@ export class DefaultResourceLoader {
 
   getAppendSystemPrompt(): string[] {
     return this.#loaded.appendSystemPrompt;
+  }
+
+  getSystemPromptSource(): PromptSource | undefined {
+    return this.#loaded.promptSources.system;
+  }
+
+  getAppendSystemPromptSources(): PromptSource[] {
+    return this.#loaded.promptSources.append;
   }
 
   /** Where the files come from, by their paths. */
@@ -172,17 +185,17 @@ export class DefaultResourceLoader {
     const agentsFiles = options.noContextFiles
       ? []
       : loadProjectContextFiles({ cwd: this.#cwd, agentDir: this.#agentDir });
-    const append = options.appendSystemPrompt ?? this.#findPromptFile("APPEND_SYSTEM.md") ?? [];
+    const system = options.systemPrompt ?? this.#findPromptFile("SYSTEM.md");
+    const append = [options.appendSystemPrompt ?? this.#findPromptFile("APPEND_SYSTEM.md") ?? []].flat();
     this.#loaded = {
       extensions: (options.extensionsOverride ?? keep)(extensions),
       skills: (options.skillsOverride ?? keep)(loadSkills({ ...this.#locations, skillPaths })),
       prompts: (options.promptsOverride ?? keep)(this.#loadPrompts(promptPaths)),
       themes: (options.themesOverride ?? keep)(loadThemes(themePaths)),
       agentsFiles: (options.agentsFilesOverride ?? keep)({ agentsFiles }),
-      systemPrompt: (options.systemPromptOverride ?? keep)(
-        toText(options.systemPrompt ?? this.#findPromptFile("SYSTEM.md")),
-      ),
-      appendSystemPrompt: (options.appendSystemPromptOverride ?? keep)([append].flat().map((text) => toText(text)!)),
+      systemPrompt: (options.systemPromptOverride ?? keep)(system === undefined ? undefined : toText(system)),
+      appendSystemPrompt: (options.appendSystemPromptOverride ?? keep)(append.map(toText)),
+      promptSources: { system: toSource(system ?? "")[0], append: append.flatMap(toSource) },
     };
   }
 
@@ -236,5 +249,8 @@ const listEnabled = (found: ResolvedPaths, kind: ResourceKind): string[] =>
   found[kind].filter(({ enabled }) => enabled).map(({ path }) => path);
 
 /** The content of a file, or the text itself. */
-const toText = (text: string | undefined): string | undefined =>
-  text !== undefined && !text.includes("\n") && existsSync(text) ? readFileSync(text, "utf8") : text;
+const toText = (text: string): string => (isFile(text) ? readFileSync(text, "utf8") : text);
+
+const toSource = (text: string): PromptSource[] => (isFile(text) ? [{ path: text }] : []);
+
+const isFile = (text: string): boolean => !text.includes("\n") && existsSync(text);

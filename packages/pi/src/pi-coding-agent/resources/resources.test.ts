@@ -129,6 +129,21 @@ describe("package manager", () => {
     expect(open().getGlobalSettings()).toEqual({ packages: [] });
   });
 
+  test("a local package is installed by writing it down, and listed with where it is", async () => {
+    mkdirSync(join(cwd, "tools"));
+    const manager = createManager();
+    await manager.installAndPersist("./tools", { local: true });
+    manager.addSourceToSettings("npm:gone");
+    expect(manager.listConfiguredPackages()).toEqual([
+      { source: "npm:gone", scope: "user", filtered: false },
+      { source: "../tools", scope: "project", filtered: false, installedPath: join(cwd, "tools") },
+    ]);
+    expect(await manager.removeAndPersist("./tools", { local: true })).toBe(true);
+    expect(await manager.removeAndPersist("./tools", { local: true })).toBe(false);
+    await expect(manager.installAndPersist("./nowhere")).rejects.toThrow("Path does not exist");
+    expect(manager.listConfiguredPackages()).toHaveLength(1);
+  });
+
   test("packages from npm and git are left to tau", async () => {
     const events: string[] = [];
     const manager = createManager();
@@ -162,6 +177,8 @@ describe("resource loader", () => {
     expect(loader.getAgentsFiles().agentsFiles.at(-1)).toEqual({ path: join(cwd, "AGENTS.md"), content: "Be brief." });
     expect(loader.getSystemPrompt()).toBe("You are tau.");
     expect(loader.getAppendSystemPrompt()).toEqual(["Really."]);
+    expect(loader.getSystemPromptSource()).toEqual({ path: join(cwd, ".pi/SYSTEM.md") });
+    expect(loader.getAppendSystemPromptSources()).toEqual([{ path: join(agentDir, "APPEND_SYSTEM.md") }]);
   });
 
   test("what extensions add is loaded, with where it comes from", async () => {

@@ -132,3 +132,20 @@ test("tau's own settings read what was set", async () => {
   expect(own.getGlobal()).toMatchObject({ defaultProvider: "anthropic", defaultModel: "claude-sonnet-4-5" });
   await own.close();
 });
+
+test("a pair of themes is no theme, and a project does not decide on its trust", () => {
+  const settings = open();
+  settings.setTheme("light/dark");
+  expect([settings.getTheme(), settings.getThemeSetting()]).toEqual([undefined, "light/dark"]);
+  settings.set(["defaultProjectTrust"], "always", "project");
+  expect(settings.getDefaultProjectTrust()).toBe("ask");
+  settings.setDefaultProjectTrust("never");
+  expect(settings.getDefaultProjectTrust()).toBe("never");
+});
+
+test("the id of the device stays, and extensions note which changes were shown", () => {
+  const id = open().getOrCreateDeviceId();
+  expect(open().getOrCreateDeviceId()).toBe(id);
+  open().setExtensionChangelogVersion("mine", "1.2.0");
+  expect(open().getExtensionChangelogVersion("mine")).toBe("1.2.0");
+});
