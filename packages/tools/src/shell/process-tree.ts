@@ -47,7 +47,7 @@ export interface ProcessTable {
   usage(pids: readonly number[], limits: Omit<Limits, "openFiles">): Promise<Usage>;
   /** The first process of the pid namespace that was made below `root`; undefined while there is none. */
   firstInside(root: number): Promise<number | undefined>;
-  /** Those in the namespace of this process, and in others that were made inside; all, unless there are more than `most`. */
+  /** Those in the namespace of this process, and in others that were made inside; all, unless there are more than `max`. */
   inside(first: number, max: number): Promise<number[]>;
   /** How many files a process that we start may open; undefined where the system does not tell. */
   openFiles(): Promise<number | undefined>;
