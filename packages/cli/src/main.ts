@@ -118,8 +118,7 @@ async function runMode(given: SessionOptions, io: Io): Promise<ExitCode | void> 
     return await (await import("./show-help.ts")).showHelp(io, options);
   }
   if (options.gateway) return await (await import("./gateway/run-prompt.ts")).runPromptInGateway(options, io);
-  if (options.mode !== "text") return await (await import("./json.ts")).runJson(options, io);
-  return await (await import("./print.ts")).runPrint(options, io);
+  return await (await import("./run-prompts.ts")).runPrompts(options, io);
 }
 
 const fetchNamed = async (options: SessionOptions, io: Io): Promise<SessionOptions> =>

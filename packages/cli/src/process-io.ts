@@ -43,15 +43,15 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   const err = createOutput(2, () => self.stderr);
   const terminal = { input: isatty(0), out: isatty(1), err: isatty(2) };
   const io: Io = {
-    out: (text) => out.write(terminal.out ? toTerminalText(text) : text),
+    out: (content) => out.write(toShown(content, terminal.out)),
     drained: () => {
       out.flush();
-      return out.drained();
+      return out.drained() ?? err.drained();
     },
-    err: (text) => {
+    err: (content) => {
       // In the order in which they were said, where both are the same terminal.
       out.flush();
-      err.write(terminal.err ? toTerminalText(text) : text);
+      err.write(toShown(content, terminal.err));
       err.flush();
     },
     claimOutput: () =>
@@ -89,6 +89,9 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   };
   return { io, finish };
 }
+
+const toShown = (content: string | Uint8Array, isTerminal: boolean) =>
+  isTerminal && typeof content === "string" ? toTerminalText(content) : content;
 
 /** Pipes, sockets and terminals have one; files and other devices take everything at once. */
 function hasReader(fd: number): boolean {

@@ -23,6 +23,13 @@ export interface Client {
   readonly bufferedBytes: number;
   /** Codes are those of WebSocket. */
   close(code: number, reason: string): void;
-  /** Called once when it is gone. Returns how to stop. */
+  /** Called once when it is gone; a moment later where it is gone already. Returns how to stop. */
   onClosed(listener: () => void): () => void;
+}
+
+/** For `onClosed` of a client that is gone already. */
+export function callSoon(listener: () => void): () => void {
+  let isStopped = false;
+  queueMicrotask(() => isStopped || listener());
+  return () => void (isStopped = true);
 }

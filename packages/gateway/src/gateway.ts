@@ -100,6 +100,7 @@ function createSessions(
     onClosed: (sessionId) => {
       sessionWatch.onClosed(sessionId);
       cluster?.catalogue.close(sessionId);
+      void cluster?.inbox.unload(sessionId);
     },
   });
 }

@@ -15,7 +15,7 @@ import { describeKey, getEnvApiKey } from "../auth/env-keys.ts";
 import { getTarget, type Target } from "../connection-failure.ts";
 import { isLocalServer } from "../providers/host-defaults.ts";
 import { Deadline, type Expiry } from "../transport/deadline.ts";
-import { type HttpRequest, type HttpResponse, maxErrorBytes, readText } from "../transport/http.ts";
+import { type HttpRequest, type HttpResponse, readErrorText } from "../transport/http.ts";
 import { getRetryDelay } from "../transport/retry.ts";
 import { version } from "../version.ts";
 import { resolveBaseUrl } from "./base-url.ts";
@@ -279,9 +279,9 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
     const replacement = await options.onPayload(payload, model);
     run.sent = replacement === undefined ? payload : replacement;
   }
-  const body = JSON.stringify(run.sent);
   // A request of a custom provider may have no body.
-  run.sentLength = (body as string | undefined)?.length ?? 0;
+  const body = run.sent === undefined ? "" : JSON.stringify(run.sent);
+  run.sentLength = body.length;
   const request: HttpRequest = {
     method: "POST",
     url: (run.protocol.baseUrl?.(model, options, run.env) ?? resolveBaseUrl(model, run.env)) + encoded.path,
@@ -312,8 +312,11 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
 const toLowerCaseNames = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
+/** How long to wait for the body of an error response. */
+const errorBodyMs = 5_000;
+
 async function readFailure(run: Run, response: HttpResponse): Promise<Failure> {
-  const body = await readText(response.body, maxErrorBytes);
+  const body = await readErrorText(response, errorBodyMs, run.clock);
   const { location } = response.headers;
   if (response.status >= 300 && response.status < 400) {
     return {

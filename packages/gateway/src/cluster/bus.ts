@@ -46,6 +46,10 @@ export interface StoredMessage {
 /** How long one attempt waits for its answer. Electing another leader takes the servers up to nine seconds. */
 const attemptMs = 2_000;
 const pauseMs = 100;
+/** How long reading is tried while nothing arrives. */
+const outageMs = 20_000;
+/** After this long without a message another consumer is asked. */
+const silenceMs = 3_000;
 
 /** How many messages are asked for at once. */
 const readWindow = 64;
@@ -161,14 +165,49 @@ export class Bus {
 
   /**
    * All messages of a subject (or of all that match it) from one number to another, without their content unless
-   * `withData`. The last one has to be stored already.
+   * `withData`. The last one has to be stored already; it may have been removed since.
    */
   async *readRange(
     stream: string,
     subject: string,
     { from, to, withData = false }: { from: number; to: number; withData?: boolean },
   ): AsyncGenerator<StoredMessage & { length: number }> {
-    if (from > to) return;
+    let next = from;
+    let deadline = this.#clock.monotonic() + outageMs;
+    let reason = "stored messages do not arrive";
+    while (next <= to) {
+      try {
+        for await (const message of this.#readUntilSilent(stream, subject, { from: next, withData })) {
+          if (message.seq <= to) yield message;
+          next = message.seq + 1;
+          if (next > to) return;
+          deadline = this.#clock.monotonic() + outageMs;
+        }
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        reason = getErrorMessage(error);
+      }
+      if (this.nats.isClosed() || this.#clock.monotonic() > deadline) throw createSilent(reason);
+      if (!(await this.#hasNext(stream, subject, { from: next, to }))) return;
+    }
+  }
+
+  /** Whether the leader of the stream has such a message. What a consumer says may come from a replica that is behind. */
+  async #hasNext(stream: string, subject: string, { from, to }: { from: number; to: number }): Promise<boolean> {
+    const query = { seq: from, next_by_subj: subject };
+    const message = await this.retry(() => this.#manager.streams.getMessage(stream, query));
+    return message !== null && message.seq <= to;
+  }
+
+  /**
+   * What servers deliver from a number on, until nothing comes any more. Messages that are lost with a connection are
+   * delivered for them, so a consumer may be silent although not all of its messages have arrived.
+   */
+  async *#readUntilSilent(
+    stream: string,
+    subject: string,
+    { from, withData }: { from: number; withData: boolean },
+  ): AsyncGenerator<StoredMessage & { length: number }> {
     const consumer = await this.retry(() =>
       this.#jetstream.consumers.get(stream, {
         filter_subjects: subject,
@@ -179,15 +218,18 @@ export class Bus {
       }),
     );
     const messages = await consumer.consume({ max_messages: 1_000, expires: 2_000 });
+    const waitForMore = () => this.#clock.setTimer(silenceMs, () => messages.stop());
+    let cancelWait = waitForMore();
     try {
       for await (const message of messages) {
+        cancelWait();
         const length = withData ? message.data.length : Number(message.headers?.get("Nats-Msg-Size") ?? 0);
         const { seq, data, headers, timestamp: time } = message;
-        if (seq > to) return;
         yield { seq, subject: message.subject, data, headers, length, time };
-        if (seq === to) return;
+        cancelWait = waitForMore();
       }
     } finally {
+      cancelWait();
       messages.stop();
       // It would go by itself after a while.
       await consumer.delete().catch((error: unknown) => {
@@ -206,15 +248,16 @@ export class Bus {
     return found;
   }
 
-  /** Tries reading again while the servers elect a leader. */
+  /** Tries reading again while the servers elect a leader. Throws `unavailable` if they do not answer for long. */
   async retry<T>(work: () => Promise<T>): Promise<T> {
-    const deadline = this.#clock.monotonic() + 20_000;
+    const deadline = this.#clock.monotonic() + outageMs;
     for (;;) {
       try {
         return await work();
       } catch (error) {
         if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) throw createGone();
-        if (!isOutage(error) || this.nats.isClosed() || this.#clock.monotonic() > deadline) throw error;
+        if (!isOutage(error)) throw error;
+        if (this.nats.isClosed() || this.#clock.monotonic() > deadline) throw createSilent(getErrorMessage(error));
         await sleep(this.#clock, pauseMs);
       }
     }
@@ -226,6 +269,11 @@ const createGone = () =>
     "unavailable",
     "A stream of the cluster is gone. When the gateways are started again they create it, without what was in it.",
   );
+
+const createSilent = (reason: string) =>
+  new GatewayError("unavailable", `The servers of the cluster do not answer (${reason}). Try again in a moment.`, {
+    retryAfterMs: 2_000,
+  });
 
 const outages: readonly unknown[] = [
   "ClosedConnectionError",

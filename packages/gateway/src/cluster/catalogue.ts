@@ -14,7 +14,7 @@ import {
 } from "@tau/harness/session";
 import type { MethodData, SessionStatus } from "@tau/protocol/gateway";
 import { cutPage, type PageOptions } from "../sessions/session-page.ts";
-import { type Bus, isOutage } from "./bus.ts";
+import type { Bus } from "./bus.ts";
 import type { SessionLeases } from "./leases.ts";
 import type { Membership } from "./membership.ts";
 import { bucketStream, catalogueBucket, keySubject, toToken } from "./names.ts";
@@ -173,7 +173,8 @@ export class Catalogue {
     this.#enqueue(sessionId, async () => this.#write(sessionId, { ...(await getChange()), epoch, atMs })).catch(
       (error: unknown) => {
         // The next event of the session writes it again.
-        if (!isOutage(error)) log(`The session ${sessionId} is not listed: ${getErrorMessage(error)}`);
+        if ((error as { code?: unknown }).code !== "unavailable")
+          log(`The session ${sessionId} is not listed: ${getErrorMessage(error)}`);
       },
     );
   }

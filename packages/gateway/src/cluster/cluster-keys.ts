@@ -41,6 +41,7 @@ const maxPauseMs = 1_000;
 export class ClusterKeys implements RequestKeys {
   readonly #options: ClusterKeysOptions;
   readonly #running = new Map<string, { body: string; answer: Promise<unknown> }>();
+  #isClosed = false;
 
   constructor(options: ClusterKeysOptions) {
     this.#options = options;
@@ -61,7 +62,9 @@ export class ClusterKeys implements RequestKeys {
     }
   }
 
+  /** Waits for the work of this node, but not for that of others. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.allSettled([...this.#running.values()].map(({ answer }) => answer));
   }
 
@@ -86,7 +89,7 @@ export class ClusterKeys implements RequestKeys {
     body: string,
   ): Promise<{ kind: "begun"; seq: number; nodeId: string } | { kind: "known"; answer: StoredAnswer | undefined }> {
     const { bus, membership, clock, ids } = this.#options;
-    for (let pauseMs = minPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+    for (let pauseMs = minPauseMs; !this.#isClosed; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       const last = await bus.retry(() => bus.readLast(stream, subject));
       const known = last && (JSON.parse(new TextDecoder().decode(last.data)) as KeyRecord);
       if (known && known.state !== "free") {
@@ -100,13 +103,16 @@ export class ClusterKeys implements RequestKeys {
         continue;
       }
       const { nodeId } = membership;
+      // The others could not know when what it has begun is lost.
+      if (!membership.isSelf(nodeId)) throw notNow("this node has no part in the cluster");
       const message = { stream, subject, after: last?.seq ?? 0, id: ids(), giveUpAfterMs: writeMs };
       const outcome = await bus.publish({ ...message, data: encode({ body, nodeId, state: "begun" }) });
       if (outcome.kind === "stored") return { kind: "begun", seq: outcome.seq, nodeId };
       if (outcome.kind !== "overtaken") {
-        throw new GatewayError("unavailable", `The cluster did not store the key: ${outcome.reason}. Try again.`);
+        throw notNow(`the cluster did not store its key: ${outcome.reason}`);
       }
     }
+    throw notNow("this node stops");
   }
 
   /** The work is done: whether its answer can be kept does not change that. */
@@ -117,6 +123,9 @@ export class ClusterKeys implements RequestKeys {
     if (outcome.kind !== "stored") log(`The answer to a request was not kept: ${JSON.stringify(outcome)}`);
   }
 }
+
+const notNow = (reason: string) =>
+  new GatewayError("unavailable", `The request was not begun: ${reason}. Try again.`, { retryAfterMs: 1_000 });
 
 const toSubject = (key: string) => keySubject(keyBucket, createHash("sha256").update(key).digest("base64url"));
 const encode = (record: KeyRecord) => new TextEncoder().encode(JSON.stringify(record));

@@ -15,6 +15,7 @@ import type { MethodContext } from "../methods/method.ts";
 import type { GatewayParts } from "../parts.ts";
 import { Catalogue } from "./catalogue.ts";
 import { ClusterKeys } from "./cluster-keys.ts";
+import { Following } from "./following.ts";
 import { Guests } from "./guests.ts";
 import { ClusterInbox } from "./inbox-store.ts";
 import { NodeLink } from "./node-link.ts";
@@ -37,6 +38,8 @@ const pauseMs = 200;
 const tellMs = 500;
 /** How long other nodes have to answer what is asked of all of them. */
 const askAllMs = 2_000;
+/** How many sessions are remembered with their nodes. */
+const maxOwners = 1_000;
 /** How many sessions of a dead node are opened at a time. */
 const maxAdopting = 4;
 
@@ -46,6 +49,7 @@ export class Cluster {
   readonly #link: NodeLink;
   readonly #guests: Guests;
   readonly #travels: Travels;
+  readonly #following: Following;
   readonly inbox: ClusterInbox;
   readonly catalogue: Catalogue;
   readonly keys: ClusterKeys;
@@ -68,9 +72,10 @@ export class Cluster {
       ...options,
       discard: (sessionId) => this.#trash(getParts(), sessionId),
     });
+    this.#following = new Following(options);
     this.#travels = new Travels(getLink, options.ids, (client, sessionId) => {
       this.#owners.delete(sessionId);
-      void this.#followAgain(client, sessionId);
+      void this.#following.followAgain(client, sessionId);
     });
     this.#guests = new Guests({
       getLink,
@@ -141,17 +146,21 @@ export class Cluster {
     if (call.method === "inbox.replay" || call.method === "inbox.cancel")
       return await this.#callInbox(context, call, here);
     const sessionId = getSessionId(call);
-    return sessionId === undefined ? await here() : await this.callSession(context, { ...call, sessionId }, here);
+    if (sessionId === undefined) return await here();
+    if (call.method === "sessions.unsubscribe") this.#following.cancel(context.client, sessionId);
+    return await this.callSession(context, { ...call, sessionId }, here);
   }
 
   /** What other nodes' clients get from here ends: their nodes look for the sessions elsewhere. Before sessions are closed. */
   leave(): void {
     this.#isClosed = true;
+    this.#following.close();
     this.#guests.leave();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#following.close();
     this.#stopTelling();
     this.#link.close();
     await this.#node.close();
@@ -255,24 +264,20 @@ export class Cluster {
     const { client, requestId, afterResponse } = context;
     // Between being declared dead and joining again, this node is nobody.
     if (!this.#node.membership.isSelf(this.nodeId)) return { kind: "moved" } as const;
-    const isSubscribe = method === "sessions.subscribe";
-    if (isSubscribe) {
-      // The frames follow the response.
-      this.#travels.hold(client);
-      this.#travels.follow(client, sessionId, nodeId);
-      if (afterResponse) afterResponse(() => this.#travels.release(client));
-    }
-    try {
-      const outcome = await this.#travels.call(nodeId, client, { method, requestId, params });
-      if (outcome.kind !== "answered" && isSubscribe) this.#travels.unfollow(client, sessionId);
+    const request = { method, requestId, params };
+    if (method !== "sessions.subscribe") {
+      const outcome = await this.#travels.call(nodeId, client, request);
       if (method === "sessions.unsubscribe") this.#travels.unfollow(client, sessionId);
       return outcome;
-    } catch (error) {
-      this.#travels.release(client);
-      throw error;
-    } finally {
-      if (!afterResponse) this.#travels.release(client);
     }
+    this.#travels.follow(client, sessionId, nodeId);
+    // The frames follow the response.
+    let release = () => {};
+    const outcome = await this.#travels.call(nodeId, client, request, () => (release = this.#travels.hold(client)));
+    if (outcome.kind !== "answered") this.#travels.unfollow(client, sessionId);
+    if (outcome.kind === "answered" && afterResponse) afterResponse(release);
+    else release();
+    return outcome;
   }
 
   async #findOwner(client: Client, { method, sessionId }: SessionCall): Promise<string | undefined> {
@@ -280,6 +285,7 @@ export class Cluster {
     const known = this.#owners.get(sessionId);
     if (known !== undefined) return known;
     const ownerId = await this.#node.leases.findOwner(sessionId);
+    if (this.#owners.size >= maxOwners) this.#owners.clear();
     if (ownerId !== undefined && ownerId !== this.nodeId) this.#owners.set(sessionId, ownerId);
     return ownerId;
   }
@@ -317,7 +323,7 @@ export class Cluster {
     this.#guests.leave();
     this.#link.forget();
     this.#owners.clear();
-    for (const { client, sessionId } of this.#travels.lose()) void this.#followAgain(client, sessionId);
+    for (const { client, sessionId } of this.#travels.lose()) void this.#following.followAgain(client, sessionId);
     for (const { hosted } of sessions.all) this.#giveAway(hosted.session.sessionId);
   }
 
@@ -334,7 +340,8 @@ export class Cluster {
     }
     const tell = (error: unknown) => log(`The session ${sessionId} was lost: ${getErrorMessage(error)}`);
     const closing = open.hosted.abort("gateway_disconnected").then(() => sessions.close(sessionId, "moved"));
-    void closing.catch(tell).then(() => clients.forEach((client) => void this.#followAgain(client, sessionId)));
+    const closed = closing.catch(tell);
+    for (const client of clients) void this.#following.followAgain(client, sessionId, closed);
   }
 
   #loseNode(nodeId: string): void {
@@ -343,43 +350,12 @@ export class Cluster {
     this.#guests.leave(nodeId);
     this.#link.forget(nodeId);
     for (const [sessionId, ownerId] of this.#owners) if (ownerId === nodeId) this.#owners.delete(sessionId);
-    for (const { client, sessionId } of this.#travels.lose(nodeId)) void this.#followAgain(client, sessionId);
+    for (const { client, sessionId } of this.#travels.lose(nodeId)) void this.#following.followAgain(client, sessionId);
     if (!this.#isClosed) {
       this.#adopt(nodeId).catch((error: unknown) =>
         log(`Sessions of ${nodeId} were not taken: ${getErrorMessage(error)}`),
       );
     }
-  }
-
-  /** A client goes on with a snapshot from wherever the session is now. */
-  async #followAgain(client: Client, sessionId: string): Promise<void> {
-    // Its own node does that.
-    if (client instanceof RemoteClient) return;
-    let isGone = false;
-    const stopListening = client.onClosed(() => (isGone = true));
-    while (!isGone && !this.#isClosed) {
-      if (await this.#tryToFollow(client, sessionId)) break;
-      await sleep(this.#options.clock, pauseMs);
-    }
-    stopListening();
-  }
-
-  /** False if it may succeed later. */
-  async #tryToFollow(client: Client, sessionId: string): Promise<boolean> {
-    const parts = this.#options.getParts();
-    const later: (() => void)[] = [];
-    const context = { client, requestId: "follow", parts, afterResponse: (act: () => void) => void later.push(act) };
-    try {
-      const params = { sessionId };
-      await callMethod(context, { type: "req", id: "follow", method: "sessions.subscribe", params });
-      for (const act of later) act();
-    } catch (error) {
-      const { code } = error as { code?: unknown };
-      if (code === "unavailable" || code === "unknown_outcome" || code === "overtaken") return false;
-      parts.log(`The session ${sessionId} cannot be followed any more: ${getErrorMessage(error)}`);
-      parts.subscriptions.tellClosed(client, sessionId, "moved");
-    }
-    return true;
   }
 
   /** Opens the sessions that a dead node ran, each on one of the others, so that what was cut is closed and goes on. */

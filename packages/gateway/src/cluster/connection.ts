@@ -58,14 +58,16 @@ export async function connectCluster(
     const manager = await jetstreamManager(nats, { timeout: 5_000, checkAPI: false });
     const replicas = address.replicas ?? (nats.info?.cluster === undefined ? 1 : 3);
     const bus = new Bus(nats, manager, clock);
-    await Promise.all(listStreams(replicas).map((config) => ensureStream(bus, manager, config)));
+    const ensuring = listStreams(replicas).map((config) => ensureStream(bus, manager, config));
+    await Promise.all(ensuring).catch((error: unknown) => {
+      const text = `The cluster's streams cannot be opened at ${servers}: ${getErrorMessage(error)} JetStream has to be enabled there.`;
+      throw new GatewayError("unavailable", text);
+    });
     void watchServers(nats, log);
     return bus;
   } catch (error) {
     await nats.close();
-    if (error instanceof GatewayError) throw error;
-    const text = `The cluster's streams cannot be opened at ${servers}: ${getErrorMessage(error)}. JetStream has to be enabled there.`;
-    throw new GatewayError("unavailable", text);
+    throw error;
   }
 }
 

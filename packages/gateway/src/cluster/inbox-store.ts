@@ -55,6 +55,16 @@ export class ClusterInbox implements InboxStore {
     if (isKnown) await records.queue.add(() => this.#read(sessionId, records));
   }
 
+  /** A session was closed: it is read again when it is used next, unless something waits for it or is listed as given up. */
+  async unload(sessionId: string): Promise<void> {
+    const records = this.#known.get(sessionId);
+    await records?.queue.whenIdle();
+    if (!records || this.#known.get(sessionId) !== records) return;
+    if ([...records.table.all()].length > 0) return;
+    this.#sessions.delete(sessionId);
+    this.#known.delete(sessionId);
+  }
+
   /** All sessions run elsewhere now, or no longer: what waits for them is no longer known here. */
   unloadAll(): void {
     this.#sessions.clear();
@@ -104,15 +114,18 @@ export class ClusterInbox implements InboxStore {
   }
 
   async #append(sessionId: string, record: InboxRecord): Promise<void> {
-    const records = await this.#get(sessionId);
-    await records.queue.add(async () => {
-      await this.#publish(sessionId, records, record);
-      const live = [...records.table.all()].length;
-      if (records.count < live + minSpareRecords) return;
-      const snapshot: StoredRecord = { type: "snapshot", records: [...records.table.snapshot()] };
+    let records = this.#known.get(sessionId);
+    // It may be unloaded in the moment that it is read.
+    for (; !records; records = this.#known.get(sessionId)) await this.#get(sessionId);
+    const own = records;
+    await own.queue.add(async () => {
+      await this.#publish(sessionId, own, record);
+      const live = [...own.table.all()].length;
+      if (own.count < live + minSpareRecords) return;
+      const snapshot: StoredRecord = { type: "snapshot", records: [...own.table.snapshot()] };
       // One that does not fit stays in pieces.
       if (encode(snapshot).length >= this.#bus.maxPayloadBytes / 2) return;
-      await this.#publish(sessionId, records, snapshot).catch((error: unknown) => {
+      await this.#publish(sessionId, own, snapshot).catch((error: unknown) => {
         // The record itself is stored, and the next one tries it again.
         if (!(error instanceof GatewayError)) throw error;
       });

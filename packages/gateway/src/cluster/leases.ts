@@ -66,10 +66,10 @@ export class SessionLeases {
   async acquire(
     sessionId: string,
   ): Promise<{ kind: "held"; lease: HeldLease } | { kind: "busy"; holder: LeaseHolder }> {
-    const { bus, membership, ids } = this.#options;
+    const { membership, ids } = this.#options;
     for (let tries = 0; tries < maxTries; tries++) {
       const { nodeId } = membership;
-      if (!membership.isSelf(nodeId)) break;
+      if (!membership.isSelf(nodeId)) throw notNow(sessionId, "this node has no part in the cluster");
       const last = await this.#read(sessionId);
       if (last?.record.isTrashed) throw inTrash(sessionId);
       if (last && (await this.#isHeld(last.record))) return { kind: "busy", holder: toHolder(last.record, last.seq) };
@@ -79,11 +79,10 @@ export class SessionLeases {
         if (last?.record.nodeId !== undefined) this.#abandoned.add(sessionId);
         return { kind: "held", lease: this.#hold(sessionId, holderId, outcome.seq) };
       }
-      if (outcome.kind === "refused")
-        throw new GatewayError("unavailable", `${bus.nats.getServer()}: ${outcome.reason}`);
+      // If it was stored all the same, it is free: `#held` does not have it.
+      if (outcome.kind !== "overtaken") throw notNow(sessionId, outcome.reason);
     }
-    const text = `The session ${sessionId} cannot be opened now: this node has no part in the cluster. Try again.`;
-    throw new GatewayError("unavailable", text, { retryAfterMs: 1_000 });
+    throw notNow(sessionId, "other nodes were faster");
   }
 
   /** Moves a session to the trash that nobody runs. False if a node holds it. */
@@ -185,6 +184,11 @@ export class SessionLeases {
 
 const inTrash = (sessionId: string) =>
   new GatewayError("not_found", `The session ${sessionId} was deleted. Restore it before you open it.`);
+
+const notNow = (sessionId: string, reason: string) =>
+  new GatewayError("unavailable", `The session ${sessionId} cannot be opened now: ${reason}. Try again.`, {
+    retryAfterMs: 1_000,
+  });
 
 const toSubject = (sessionId: string) => keySubject(leaseBucket, toToken(sessionId));
 

@@ -6,9 +6,12 @@
 import { hostname } from "node:os";
 import type { Subscription } from "@nats-io/transport-node";
 import type { Clock, Ids } from "@tau/ai";
-import { getErrorMessage, sleep } from "@tau/ai/internal";
+import { getErrorMessage, sleep, tryParseJson } from "@tau/ai/internal";
+import { type FieldValues, flag, nonEmptyText, optional, wholeNumber } from "@tau/harness/fields";
 import { GatewayError } from "../errors.ts";
+import { mustParse } from "../must-parse.ts";
 import { type Bus, isOutage } from "./bus.ts";
+import { listen } from "./listen.ts";
 import { bucketStream, keySubject, nodeBucket } from "./names.ts";
 
 export interface ClusterTiming {
@@ -39,11 +42,13 @@ interface NodeRecord {
 }
 
 /** What nodes tell each other, so that none has to read the keys of all others. */
-interface Beat {
-  nodeId: string;
-  revision: number;
-  isDead?: boolean;
-}
+type Beat = FieldValues<typeof beatFields>;
+
+const beatFields = {
+  nodeId: nonEmptyText,
+  revision: wholeNumber({ min: 0, unit: "revisions" }),
+  isDead: optional(flag),
+};
 
 /** Another node. */
 interface Peer {
@@ -71,7 +76,7 @@ export class Membership {
   readonly #peers = new Map<string, Peer>();
   readonly #dead = new Set<string>();
   #beats: Subscription | undefined;
-  #isClosed = false;
+  readonly #stopping = new AbortController();
   #working: Promise<void> | undefined;
   /** Called when this node has lost everything it owned; it joins again by itself. */
   onLost: (reason: string) => void = () => undefined;
@@ -85,8 +90,10 @@ export class Membership {
 
   static async open(options: MembershipOptions): Promise<Membership> {
     const membership = new Membership(options);
-    membership.#beats = options.bus.nats.subscribe("tau.beat.*", {
-      callback: (_error, message) => membership.#hear(message.json()),
+    const { bus, log } = options;
+    membership.#beats = listen(bus.nats, "tau.beat.*", {
+      log,
+      take: (message) => membership.#hear(mustParse(beatFields, tryParseJson(message.string()))),
     });
     membership.#self = await membership.#join();
     membership.#working = membership.#work();
@@ -131,7 +138,7 @@ export class Membership {
   async isDead(nodeId: string): Promise<boolean> {
     if (this.#dead.has(nodeId)) return true;
     if (this.isSelf(nodeId) || this.#peers.has(nodeId)) return false;
-    const last = await this.#read(nodeId);
+    const last = await this.#options.bus.retry(() => this.#read(nodeId));
     // Its key is gone: it has been dead for long, or nobody ever was it.
     if (!last) return await this.#declareDead(nodeId, 0);
     if (last.record.isDead) return this.#bury(nodeId);
@@ -141,8 +148,8 @@ export class Membership {
 
   /** Says that this node stops: its sessions can be taken at once. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.#stopping.signal.aborted) return;
+    this.#stopping.abort();
     this.#beats?.unsubscribe();
     await this.#working;
     const self = this.#self;
@@ -172,18 +179,25 @@ export class Membership {
   }
 
   async #work(): Promise<void> {
-    const { clock, log } = this.#options;
-    while (!this.#isClosed) {
-      await sleep(clock, this.#timing.beatMs);
-      if (this.#isClosed) return;
-      try {
+    const { clock } = this.#options;
+    let judging: Promise<void> | undefined;
+    while ((await sleep(clock, this.#timing.beatMs, this.#stopping.signal)) === "elapsed") {
+      await this.#attempt(async () => {
         if (this.#self) await this.#beat(this.#self);
         else this.#self = await this.#join();
-        await this.#judge();
-      } catch (error) {
-        // `#beat` deals with outages. Whatever else happens, a node that stops beating is dead to the others.
-        if (!isOutage(error) && !(error instanceof GatewayError)) log(`The node failed: ${getErrorMessage(error)}`);
-      }
+      });
+      // To read the keys of others may take longer than others wait for the next beat.
+      judging ??= this.#attempt(() => this.#judge()).finally(() => (judging = undefined));
+    }
+  }
+
+  /** Whatever happens, a node that stops beating is dead to the others. */
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isOutage(error) || error instanceof GatewayError) return;
+      this.#options.log(`The node failed: ${getErrorMessage(error)}`);
     }
   }
 
@@ -228,10 +242,11 @@ export class Membership {
   /** Another node says so; the key decides. */
   async #verifyDeath(nodeId: string): Promise<void> {
     try {
-      if ((await this.#read(nodeId))?.record.isDead) this.#bury(nodeId);
+      const last = await this.#options.bus.retry(() => this.#read(nodeId));
+      if (last?.record.isDead) this.#bury(nodeId);
     } catch (error) {
       // It will be found dead later.
-      if (!isOutage(error)) throw error;
+      this.#options.log(`Whether the node ${nodeId} is dead could not be read: ${getErrorMessage(error)}`);
     }
   }
 
@@ -241,14 +256,19 @@ export class Membership {
   }
 
   /** Only a node that could write all the time may say that another did not. */
-  async #judge(): Promise<void> {
-    const { clock } = this.#options;
+  #isSteady(): boolean {
     const self = this.#self;
-    const nowMs = clock.monotonic();
-    if (!self || nowMs - self.steadySinceMs < this.#timing.deadAfterMs) return;
+    return self !== undefined && this.#options.clock.monotonic() - self.steadySinceMs >= this.#timing.deadAfterMs;
+  }
+
+  async #judge(): Promise<void> {
     for (const [nodeId, peer] of this.#peers) {
+      if (!this.#isSteady()) return;
+      const nowMs = this.#options.clock.monotonic();
       if (nowMs - peer.changedMs < this.#timing.deadAfterMs) continue;
+      // Once: what cannot be read now is read after the next beat.
       const last = await this.#read(nodeId);
+      if (!this.#isSteady()) return;
       if (last?.record.isDead) this.#bury(nodeId);
       else if (last && last.seq !== peer.revision) this.#peers.set(nodeId, { revision: last.seq, changedMs: nowMs });
       else await this.#declareDead(nodeId, last?.seq ?? 0);
@@ -284,9 +304,8 @@ export class Membership {
   }
 
   async #read(nodeId: string): Promise<{ seq: number; record: NodeRecord } | undefined> {
-    const { bus } = this.#options;
     const { subject } = this.#place(nodeId);
-    const last = await bus.retry(() => bus.readLast(stream, subject));
+    const last = await this.#options.bus.readLast(stream, subject);
     return last && { seq: last.seq, record: JSON.parse(new TextDecoder().decode(last.data)) as NodeRecord };
   }
 

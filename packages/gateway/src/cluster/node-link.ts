@@ -7,6 +7,7 @@ import type { Clock } from "@tau/ai";
 import { GatewayError, toFault } from "../errors.ts";
 import { type Bus, isOutage } from "./bus.ts";
 import { Channel, type Packet } from "./channel.ts";
+import { listen } from "./listen.ts";
 import type { Membership } from "./membership.ts";
 import { headerNames } from "./names.ts";
 import { type NodeMessage, type ParsedMessage, parseNodeMessage } from "./node-message.ts";
@@ -53,9 +54,8 @@ export class NodeLink {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#subscription = options.bus.nats.subscribe(`tau.to.${options.name}.*.*`, {
-      callback: (_error, message) => this.#take(message),
-    });
+    const { bus, name, log } = options;
+    this.#subscription = listen(bus.nats, `tau.to.${name}.*.*`, { log, take: (message) => this.#take(message) });
   }
 
   /** It arrives once, after all that was sent before it, unless the other node or this one is declared dead. */

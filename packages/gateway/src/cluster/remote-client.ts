@@ -1,5 +1,5 @@
 /** A client of another node, as the node that runs the session sees it. */
-import type { Client, ClientAbilities } from "../client.ts";
+import { callSoon, type Client, type ClientAbilities } from "../client.ts";
 import type { EncodedFrame } from "../encoded-frame.ts";
 import type { NodeLink } from "./node-link.ts";
 import type { ClientData } from "./node-message.ts";
@@ -73,6 +73,7 @@ export class RemoteClient implements Client {
   }
 
   onClosed(listener: () => void): () => void {
+    if (this.#isGone) return callSoon(listener);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

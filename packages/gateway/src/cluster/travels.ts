@@ -21,14 +21,18 @@ interface Traveller {
   readonly nodeIds: Set<string>;
   /** By session, the node that sends its frames. */
   readonly follows: Map<string, string>;
-  /** Frames that came before the response that announces them was sent; undefined: none is awaited. */
-  held: Buffer[] | undefined;
+  /** How many responses that announce frames are about to be sent. */
+  holds: number;
+  /** Frames that came meanwhile. */
+  readonly held: Buffer[];
   /** Bytes of frames by node, and how many of them that node knows to be taken. */
   readonly bytes: Map<string, { received: number; told: number }>;
 }
 
 interface PendingCall {
   nodeId: string;
+  /** Called before anything else that comes from the node is looked at. */
+  onAnswer: () => void;
   settle: (outcome: TravelOutcome) => void;
   fail: (error: GatewayError) => void;
 }
@@ -50,11 +54,12 @@ export class Travels {
     this.#onMoved = onMoved;
   }
 
-  /** Sends a request to another node. Throws what the node answers with. */
+  /** Sends a request to another node. Throws what the node answers with. `onAnswer` is called before the frames that follow. */
   async call(
     nodeId: string,
     client: Client,
     { method, requestId, params }: { method: string; requestId: string; params: Record<string, unknown> },
+    onAnswer = () => {},
   ): Promise<TravelOutcome> {
     const traveller = this.#getTraveller(client);
     traveller.nodeIds.add(nodeId);
@@ -67,7 +72,9 @@ export class Travels {
       method,
       requestId,
     };
-    const answer = new Promise<TravelOutcome>((settle, fail) => this.#calls.set(callId, { nodeId, settle, fail }));
+    const answer = new Promise<TravelOutcome>((settle, fail) =>
+      this.#calls.set(callId, { nodeId, onAnswer, settle, fail }),
+    );
     // It may be rejected before it is awaited.
     answer.catch(() => undefined);
     try {
@@ -83,17 +90,14 @@ export class Travels {
     }
   }
 
-  /** From now on, frames for a client wait until `release`. */
-  hold(client: Client): void {
-    this.#getTraveller(client).held ??= [];
-  }
-
-  release(client: Client): void {
-    const traveller = this.#travellers.get(client.connectionId);
-    const held = traveller?.held;
-    if (!traveller || !held) return;
-    traveller.held = undefined;
-    for (const frame of held) client.send(encodeJson(frame));
+  /** Frames for a client wait from now on, until the returned function is called. */
+  hold(client: Client): () => void {
+    const traveller = this.#getTraveller(client);
+    traveller.holds++;
+    return () => {
+      if (--traveller.holds > 0) return;
+      for (const frame of traveller.held.splice(0)) client.send(encodeJson(frame));
+    };
   }
 
   follow(client: Client, sessionId: string, nodeId: string): void {
@@ -113,8 +117,12 @@ export class Travels {
     if (message.kind === "answer") {
       const payload = tryParseJson(content.toString());
       const call = this.#calls.get(message.callId);
-      if (payload !== undefined) call?.settle({ kind: "answered", payload });
-      else call?.fail(new GatewayError("unknown_outcome", `The answer of the node ${nodeId} is not JSON.`));
+      if (payload === undefined) {
+        call?.fail(new GatewayError("unknown_outcome", `The answer of the node ${nodeId} is not JSON.`));
+        return;
+      }
+      call?.onAnswer();
+      call?.settle({ kind: "answered", payload });
     } else if (message.kind === "fault") {
       const { code, message: text, retryAfterMs } = message.fault;
       const call = this.#calls.get(message.callId);
@@ -158,7 +166,7 @@ export class Travels {
     this.#tell(nodeId, traveller);
   }
 
-  #pass(nodeId: string, { client, held, follows }: Traveller, frame: Buffer): void {
+  #pass(nodeId: string, { client, holds, held, follows }: Traveller, frame: Buffer): void {
     const closed = readClosed(frame);
     if (closed) {
       // One that was followed elsewhere in the meantime is not closed for its client.
@@ -166,7 +174,7 @@ export class Travels {
       follows.delete(closed.sessionId);
       if (closed.reason === "moved") return this.#onMoved(client, closed.sessionId);
     }
-    if (held) held.push(frame);
+    if (holds > 0) held.push(frame);
     else client.send(encodeJson(frame));
   }
 
@@ -192,7 +200,14 @@ export class Travels {
     const { connectionId } = client;
     const known = this.#travellers.get(connectionId);
     if (known) return known;
-    const traveller: Traveller = { client, nodeIds: new Set(), follows: new Map(), held: undefined, bytes: new Map() };
+    const traveller: Traveller = {
+      client,
+      nodeIds: new Set(),
+      follows: new Map(),
+      holds: 0,
+      held: [],
+      bytes: new Map(),
+    };
     this.#travellers.set(connectionId, traveller);
     client.onClosed(() => {
       this.#travellers.delete(connectionId);

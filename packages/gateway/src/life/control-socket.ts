@@ -42,7 +42,8 @@ export async function openControlSocket(
     async close() {
       const closed = once(server, "close");
       server.close();
-      for (const socket of sockets) socket.end();
+      // Without waiting for the other ends.
+      for (const socket of sockets) socket.destroySoon();
       await closed;
     },
   };

@@ -1,7 +1,7 @@
 /** A client for the time of one HTTP request. */
 import type { ServerResponse } from "node:http";
 import type { GatewayScope } from "@tau/protocol/gateway";
-import type { Client } from "../client.ts";
+import { callSoon, type Client } from "../client.ts";
 
 export interface HttpClientOptions {
   connectionId: string;
@@ -24,6 +24,7 @@ export function createHttpClient(
     bufferedBytes: 0,
     close: () => void response.destroy(),
     onClosed(listener) {
+      if (response.closed) return callSoon(listener);
       response.once("close", listener);
       return () => void response.off("close", listener);
     },

@@ -17,7 +17,7 @@ import {
 import type { RawData, WebSocket } from "ws";
 import { createWrongTokenError } from "../auth/guesses.ts";
 import type { Rounds } from "../rounds.ts";
-import { type Client, maxBufferedBytes } from "../client.ts";
+import { callSoon, type Client, maxBufferedBytes } from "../client.ts";
 import { type EncodedFrame, encodeFrame } from "../encoded-frame.ts";
 import { GatewayError, toFault } from "../errors.ts";
 import { createStoppingError, mayBeginWork } from "../life/drain.ts";
@@ -160,8 +160,10 @@ export class SocketClient implements Client {
   }
 
   onClosed(listener: () => void): () => void {
-    this.#options.webSocket.once("close", listener);
-    return () => this.#options.webSocket.off("close", listener);
+    const { webSocket } = this.#options;
+    if (webSocket.readyState === webSocket.CLOSED) return callSoon(listener);
+    webSocket.once("close", listener);
+    return () => webSocket.off("close", listener);
   }
 
   /** While nothing is read of the connection, its pongs are not either. Then it counts whether the client reads. */

@@ -3,9 +3,28 @@ import { existsSync } from "node:fs";
 import { headers, type Msg } from "@nats-io/transport-node";
 import { call, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { TestGatewayOptions } from "../../src/testing/index.ts";
+import { connectRaw, type TestGatewayOptions } from "../../src/testing/index.ts";
 import { checkStream, countEpochs, type GatewayNode, getFrames, getText, useCluster } from "./kit.ts";
 import { hasNats } from "./nats-servers.ts";
+
+const isLong = process.env["TAU_LONG"] === "1";
+
+/** The next time that a session is opened, that waits for `goOn`. */
+function delayOpening({ gateway }: GatewayNode, sessionId: string) {
+  const { sessions } = gateway.parts;
+  const open = sessions.open.bind(sessions);
+  let [tell, goOn] = [() => {}, () => {}];
+  const asked = new Promise<void>((resolve) => (tell = resolve));
+  const waiting = new Promise<void>((resolve) => (goOn = resolve));
+  sessions.open = async (id) => {
+    if (id !== sessionId) return await open(id);
+    sessions.open = open;
+    tell();
+    await waiting;
+    return await open(id);
+  };
+  return { asked, goOn };
+}
 
 describe.skipIf(!hasNats)("gateways of a cluster", () => {
   const { openGateway, createSession } = useCluster();
@@ -27,6 +46,44 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
     expect(await b.client.call("session.get_state", { sessionId: "nobody" })).toMatchObject({
       error: { code: "not_found" },
     });
+  });
+
+  test("a client that leaves while it is subscribed at another node is not followed there", async () => {
+    const [a, b] = await Promise.all([openGateway("a8", []), openGateway("b8", [])]);
+    const sessionId = await createSession(a);
+    const { asked, goOn } = delayOpening(a, sessionId);
+    b.client.call("sessions.subscribe", { sessionId }).catch(() => undefined);
+    await asked;
+    b.client.socket.terminate();
+    await expect.poll(() => b.gateway.parts.connections.count).toBe(0);
+    goOn();
+    // What b's node says of its next client comes after what it has said of the first.
+    const next = await connectRaw(b.gateway.url, { token: b.token });
+    await next.must("session.get_state", { sessionId });
+    next.close();
+    await expect.poll(() => a.gateway.parts.subscriptions.count(sessionId)).toBe(0);
+  });
+
+  test("the frames of a session follow the response that announces them, also if several are subscribed to at once", async () => {
+    const [a, b] = await Promise.all([openGateway("a10", []), openGateway("b10", [])]);
+    const [first, second] = [await createSession(a), await createSession(a)];
+    const { asked, goOn } = delayOpening(a, second);
+    const late = b.client.call("sessions.subscribe", { sessionId: second });
+    await asked;
+    await b.client.must("sessions.subscribe", { sessionId: first });
+    const { subscriptions } = a.gateway.parts;
+    await expect.poll(() => getFrames(b.client, first).length).toBe(1);
+    await expect.poll(() => subscriptions.listClients(first)[0]?.bufferedBytes).toBe(0);
+    // The response and the snapshot arrive in one piece.
+    const deliver = b.cable.collect();
+    goOn();
+    await expect.poll(() => subscriptions.listClients(second)[0]?.bufferedBytes).toBeGreaterThan(0);
+    await a.gateway.parts.cluster!.node.bus.nats.flush();
+    deliver();
+    const response = await late;
+    await expect.poll(() => getFrames(b.client, second).length).toBe(1);
+    const [snapshot] = getFrames(b.client, second);
+    expect(b.client.frames.indexOf(snapshot!)).toBeGreaterThan(b.client.frames.indexOf(response));
   });
 
   test("when its node is stopped or cut off, a session goes on elsewhere and every client keeps its stream", async () => {
@@ -60,6 +117,33 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
     expect(said.split("From a.").length).toBe(2);
     expect(said.split(answer).length).toBe(2);
   });
+
+  // Reading is tried for 20 seconds.
+  test.runIf(isLong)(
+    "when no server answers for half a minute, clients go on by themselves with what they follow",
+    async () => {
+      const [a, b] = await Promise.all([openGateway("a9", ["Said."]), openGateway("b9", ["Said."])]);
+      const [kept, left] = [await createSession(a), await createSession(a)];
+      for (const sessionId of [kept, left]) {
+        for (const { client } of [a, b]) await client.must("sessions.subscribe", { sessionId });
+      }
+      await a.client.must("session.execute", { sessionId: kept, prompt: "Say it." });
+      for (const { cable } of [a, b]) cable.cut();
+      const hasLost = ({ logged }: GatewayNode) => logged.some((line) => line.includes("has lost its sessions"));
+      await expect.poll(() => hasLost(a) && hasLost(b)).toBe(true);
+      for (const { client } of [a, b]) await client.must("sessions.unsubscribe", { sessionId: left });
+      const counts = [a, b].map(({ client }) => getFrames(client, left).length);
+      await new Promise((resolve) => setTimeout(resolve, 30_000));
+      for (const { cable } of [a, b]) cable.heal();
+      for (const { client } of [a, b]) {
+        await expect.poll(() => countEpochs(client, kept)).toBe(2);
+        checkStream(getFrames(client, kept));
+        expect(getFrames(client, kept).some(({ event }) => event === "session.closed")).toBe(false);
+        await client.must("session.get_state", { sessionId: left });
+      }
+      expect([a, b].map(({ client }) => getFrames(client, left).length)).toEqual(counts);
+    },
+  );
 
   test("a message that waits, the list of sessions and questions are there on every node, also when a node is lost", async () => {
     const waiting: ScriptedTurn = (_context, { signal }) =>
@@ -199,6 +283,9 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
         nats.publish(`tau.to.${own.membership.nodeId}.${nodeId.split(".")[0]}`, content, { headers: sent });
       };
     };
+    for (const beat of ["not JSON", "null", '{"nodeId":7}']) nats.publish("tau.beat.z", beat);
+    const isHeard = ({ logged }: GatewayNode) => logged.filter((line) => line.includes("tau.beat.z")).length === 3;
+    await expect.poll(() => isHeard(a) && isHeard(b)).toBe(true);
     const answers = hear("tau.to.z.1.a7");
     const say = createSpeaker("z.1");
     const client = { connectionId: "1", deviceId: "d", scopes: ["read"], abilities: { approvals: false, ui: false } };
@@ -243,5 +330,6 @@ describe.skipIf(!hasNats)("gateways of a cluster", () => {
       });
     }
     await b.client.must("session.abort", { sessionId });
+    for (const { logged } of [a, b]) expect(logged.filter((line) => line.includes("was lost"))).toEqual([]);
   });
 });

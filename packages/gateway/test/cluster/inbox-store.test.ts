@@ -12,6 +12,12 @@ import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
 /** A connection that loses the request, or the answer to it. */
 class FaultyBus extends Bus {
   loses: "nothing" | "request" | "answer" = "nothing";
+  reads = 0;
+
+  override async readLast(...place: Parameters<Bus["readLast"]>) {
+    this.reads++;
+    return await super.readLast(...place);
+  }
 
   override async publish(message: FencedMessage): Promise<FencedOutcome> {
     if (this.loses === "nothing") return await super.publish(message);
@@ -69,6 +75,22 @@ describe.skipIf(!hasNats)("the inbox of a cluster", () => {
     await inbox.accept(message("d"));
     expect(list(inbox, "accepted")).toEqual(["a", "b", "d"]);
     expect(await readAgain("accepted")).toEqual(["a", "b", "d"]);
+  });
+
+  test("a session that was closed is forgotten, unless something waits for it", async () => {
+    const [inbox, message] = [new ClusterInbox(bus, systemIds), create("closed")];
+    bus.reads = 0;
+    await inbox.accept(message("a"));
+    const settling = inbox.settle(["a"], { kind: "injected" });
+    await inbox.unload("closed");
+    await settling;
+    expect(bus.reads).toBe(1);
+    await inbox.accept(message("b"));
+    expect([bus.reads, list(inbox, "closed")]).toEqual([2, ["b"]]);
+    await inbox.unload("closed");
+    await inbox.accept(message("c"));
+    expect([bus.reads, list(inbox, "closed")]).toEqual([2, ["b", "c"]]);
+    await inbox.unload("never opened");
   });
 
   test.each(["request", "answer"] as const)(

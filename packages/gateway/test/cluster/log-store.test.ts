@@ -5,13 +5,15 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { systemClock, systemIds } from "@tau/ai";
 import { SessionManager } from "@tau/harness";
 import { storeContract } from "@tau/harness/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Bus, type FencedMessage, type FencedOutcome } from "../../src/cluster/bus.ts";
 import { createIndexCache, noCache } from "../../src/cluster/index-cache.ts";
+import { SessionLeases } from "../../src/cluster/leases.ts";
 import { NatsLogStore } from "../../src/cluster/log-store.ts";
 import { headerNames, placeLog } from "../../src/cluster/names.ts";
 import { type ClusterNode, openNode } from "../../src/cluster/open-node.ts";
 import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
+import { openProxy } from "./tcp-proxy.ts";
 
 describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
   let nats: NatsServers;
@@ -53,6 +55,22 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
     await Promise.all([store.close(), other.close()]);
   });
 
+  test("messages that are lost on their way are asked for again, also the last ones", async () => {
+    const cable = await openProxy(nats.servers[0]!.port);
+    const far = await openNode({ url: `nats://127.0.0.1:${cable.port}?name=far`, agentDir, log: () => undefined });
+    onTestFinished(async () => {
+      await far.close();
+      await cable.close();
+    });
+    const store = openStore("lost");
+    const lines = Array.from({ length: 20 }, (_, index) => Buffer.from(`line ${10 + index}\n`));
+    for (const [index, line] of lines.entries()) await store.append(line, { position: index * 8, sync: true });
+    cable.loseNext("Nats-Msg-Size");
+    const other = new NatsLogStore({ ...far, sessionId: "lost", ids: systemIds, cache: noCache });
+    expect((await other.read(0, 160)).toString()).toBe(Buffer.concat(lines).toString());
+    await Promise.all([store.close(), other.close()]);
+  });
+
   test("a writer that another was faster than signs the first message that is stored", async () => {
     const older = openStore("signed");
     await older.append(Buffer.from("first\n"), { position: 0, sync: true });
@@ -83,6 +101,27 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
     }
     expect(signed).toEqual([true, false, true, false]);
     await Promise.all([older.close(), newer.close()]);
+  });
+
+  test("a lease that the servers do not answer for is given up at once, and can be acquired later", async () => {
+    let count = 0;
+    /** Loses the answer to what is written. */
+    class SilentBus extends Bus {
+      override async publish(message: FencedMessage): Promise<FencedOutcome> {
+        count++;
+        await super.publish(message);
+        return { kind: "unknown", reason: "no answer" };
+      }
+    }
+    const { nats: connection } = node.bus;
+    const bus = new SilentBus(connection, await jetstreamManager(connection), systemClock);
+    const silent = new SessionLeases({ ...node, bus, ids: systemIds });
+    await expect(silent.acquire("silent")).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("no answer"),
+    });
+    expect(count).toBe(1);
+    expect(await node.leases.acquire("silent")).toMatchObject({ kind: "held" });
   });
 
   test("a session is written by one node, and read and continued by another after it was closed", async () => {

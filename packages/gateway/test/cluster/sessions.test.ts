@@ -129,6 +129,23 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     }
   });
 
+  test("a node that stops does not wait for the answer of another", async () => {
+    const [a, b] = await Promise.all([openGateway("p", []), openGateway("q", [])]);
+    const [own, other] = [a, b].map(({ gateway }) => gateway.parts.cluster!.keys);
+    let finish = () => {};
+    const working = new Promise<void>((begun) => {
+      const answer = new Promise((resolve) => (finish = () => resolve("Done.")));
+      void other!.once("key", "body", () => (begun(), answer));
+    });
+    await working;
+    const waiting = own!.once("key", "body", async () => "Again.");
+    waiting.catch(() => undefined);
+    await own!.close();
+    await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
+    finish();
+    await other!.close();
+  });
+
   test("what a lost node has begun has an unknown outcome", async () => {
     const never: ScriptedTurn = () => new Promise(() => {});
     const [a, b] = await Promise.all([

@@ -7,12 +7,18 @@ export interface TcpProxy {
   cut(): void;
   /** New connections pass again; those that were cut are closed. */
   heal(): void;
+  /** What the server sends from now on arrives in one piece, when the returned function is called. */
+  collect(): () => void;
+  /** The next piece with this text that the server sends is lost, and the connection with it. */
+  loseNext(text: string): void;
   close(): Promise<void>;
 }
 
 export async function openProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let lost: string | undefined;
+  let collected: Map<Socket, Buffer[]> | undefined;
   const server = createServer({ allowHalfOpen: false }, (near) => {
     sockets.add(near);
     near.on("error", () => near.destroy());
@@ -28,7 +34,13 @@ export async function openProxy(targetPort: number): Promise<TcpProxy> {
     });
     near.on("close", () => far.destroy());
     near.on("data", (data) => void (isCut || far.write(data)));
-    far.on("data", (data) => void (isCut || near.write(data)));
+    far.on("data", (data) => {
+      if (lost !== undefined && data.includes(lost)) {
+        lost = undefined;
+        near.destroy();
+      } else if (collected) collected.set(near, [...(collected.get(near) ?? []), data]);
+      else if (!isCut) near.write(data);
+    });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -42,6 +54,14 @@ export async function openProxy(targetPort: number): Promise<TcpProxy> {
       if (isCut) destroyAll();
       isCut = false;
     },
+    collect() {
+      const pieces = (collected = new Map<Socket, Buffer[]>());
+      return () => {
+        collected = undefined;
+        for (const [near, parts] of pieces) near.write(Buffer.concat(parts));
+      };
+    },
+    loseNext: (text) => void (lost = text),
     async close() {
       destroyAll();
       await new Promise((resolve) => server.close(resolve));

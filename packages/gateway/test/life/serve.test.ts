@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -211,4 +211,15 @@ test("off this machine it listens with TLS only", async () => {
       message: expect.stringContaining(`not on ${host}. Set gateway.tls.cert`),
     });
   }
+});
+
+test("it stops also while another program keeps its end of the control socket open", async () => {
+  const agentDir = await createAgentDir();
+  const served = await serve({ agentDir });
+  const socket = connect({ path: getGatewayFiles(agentDir).control, allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  socket.write('{"command":"status"}\n');
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(JSON.parse(answer.toString())).toMatchObject({ ok: true });
+  await served.stop();
 });

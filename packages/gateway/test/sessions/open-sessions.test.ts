@@ -88,6 +88,29 @@ describe("a session that is not used", () => {
     await expect.poll(listOpen).toEqual([]);
   });
 
+  test("is not kept open by a client that left before it was opened", async () => {
+    let goOn = () => {};
+    const opening = new Promise<void>((resolve) => (goOn = resolve));
+    const openDirectory: OpenDirectory = async (cwd, own) => {
+      await opening;
+      const settingsManager = SettingsManager.inMemory({});
+      return createHost({ agentDir, params: { cwd, agentDir, model: scriptedModel([]), settingsManager, ...own } });
+    };
+    const { connect, client, workspace, agentDir, clock, listOpen, gateway } = await open({
+      options: { openDirectory },
+    });
+    const sessionId = await writeSession(workspace, agentDir);
+    const leaving = await connect();
+    leaving.call("sessions.subscribe", { sessionId }).catch(() => undefined);
+    await leaving.must("health");
+    leaving.socket.terminate();
+    await expect.poll(() => gateway.parts.connections.count).toBe(1);
+    goOn();
+    await client.must("sessions.open", { sessionId });
+    await clock.advance(3 * idleCloseMs);
+    await expect.poll(listOpen).toEqual([]);
+  });
+
   test("stays open while its run goes on, and while a command runs in the background", async () => {
     const { tool, goOn } = createWaiting();
     const background = call("bash", { command: "sleep 60", background: true });

@@ -69,7 +69,7 @@ export {
   type SessionLookup,
 } from "./find-session.ts";
 export { getWorkingDirectory } from "./working-directory.ts";
-export type { ReadOnly } from "./log.ts";
+export type { ReadOnly } from "./read-only.ts";
 export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-store.ts";
 export { convertToLlm } from "./message.ts";
 export { isSession, recover, type Recovered } from "./recover.ts";

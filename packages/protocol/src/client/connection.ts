@@ -92,7 +92,15 @@ export class Connection {
     if (frame.type === "res" && frame.id === probeId) return;
     if (this.#hello) return this.#listener.onFrame(frame);
     if (frame.type === "res" && frame.id === connectId) return this.#takeHello(frame);
-    if (frame.type === "event" && frame.event === "connect.challenge") void this.#answer(frame.payload);
+    if (frame.type === "event" && frame.event === "connect.challenge") this.#prove(frame.payload);
+  }
+
+  #prove(challenge: ChallengePayload): void {
+    this.#answer(challenge).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `The gateway's challenge could not be answered: ${reason}`;
+      this.#lose(new GatewayClientError({ code: "no_proof", message, retryable: false }, { cause: error }));
+    });
   }
 
   async #answer({ nonce, protocol }: ChallengePayload): Promise<void> {

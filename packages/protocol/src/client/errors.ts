@@ -14,6 +14,8 @@ export type ClientErrorCode =
   | "version"
   /** The gateway sent what is not a frame of the protocol. */
   | "invalid_frame"
+  /** The key of the device cannot sign, or the gateway asked for something else. */
+  | "no_proof"
   | (string & Record<never, never>);
 
 /** A request that was refused, or a connection that did not come about. */

@@ -116,7 +116,7 @@ export class GatewayClient {
 
   /**
    * Connects, and stays connected until `close`. Resolves with the first hello; rejects if the first try fails, after which
-   * the client goes on trying unless it was refused.
+   * the client goes on trying unless it was refused. A connection that there is already is left for a new one.
    */
   connect(): Promise<HelloData> {
     return new Promise((resolve, reject) => {
@@ -201,8 +201,12 @@ export class GatewayClient {
 
   #open(): void {
     this.#cancelRetry();
-    this.#connection?.close();
-    this.#connection = undefined;
+    if (this.#connection) {
+      this.#connection.close();
+      this.#connection = undefined;
+      for (const session of this.#sessions.values()) session.suspend();
+      this.#calls.suspend(disconnectedError());
+    }
     this.#openedAt = undefined;
     this.#set({ kind: "connecting" });
     void this.#openSocket();

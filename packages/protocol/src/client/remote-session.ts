@@ -56,6 +56,7 @@ export class RemoteSession {
   #state: RemoteSessionState = { kind: "waiting" };
   /** Counts subscriptions: what an earlier one is answered with is of no interest. */
   #subscription = 0;
+  #isClosed = false;
   #cancelRetry = () => {};
 
   constructor(id: string, port: SessionPort) {
@@ -145,6 +146,9 @@ export class RemoteSession {
 
   /** Stops following the session. Its run goes on, unless it was opened otherwise. */
   close(): void {
+    // The client may follow the session again by now, with another object.
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#subscription++;
     this.#cancelRetry();
     this.#changed.clear();

@@ -117,12 +117,19 @@ test("a listener that fails and lines that are none disturb nobody", async () =>
   const problems: string[] = [];
   const client = await start(
     `function on(method, params, id) {
-       process.stdout.write("Warning: not for you\\n");
+       process.stdout.write("Warning: not for you\\nnull\\n");
+       send({ method: "settled", params: { aborted: false } });
+       send({ id: 98, error: null });
        event({ type: "notice", code: "a", message: "b" });
        send({ id: 99, result: null });
        send({ id, result: null });
      }`,
-    { onProblem: (message) => void problems.push(message) },
+    {
+      onProblem: (message) => void problems.push(message),
+      onSettled: () => {
+        throw new Error("slippery");
+      },
+    },
   );
   const heard: string[] = [];
   client.onEvent(() => {
@@ -133,6 +140,9 @@ test("a listener that fails and lines that are none disturb nobody", async () =>
   expect(heard).toEqual(["notice"]);
   expect(problems).toEqual([
     expect.stringContaining("no JSON"),
+    expect.stringContaining("null"),
+    expect.stringContaining("slippery"),
+    expect.stringContaining("nobody asked"),
     expect.stringContaining("clumsy"),
     expect.stringContaining("nobody asked"),
   ]);
@@ -163,4 +173,19 @@ test("closing ends the program by its input, and kills only one that stays", asy
   const bystander = await start(`function on(m, p, id) { send({ id, result: null }); }`);
   expect(await stubborn.close()).toBe(null);
   await bystander.abort();
+});
+
+test("closing does not wait for others that the program has left with its outputs", async () => {
+  const left = await start(
+    `const { spawn } = require("node:child_process");
+     function on(method, params, id) {
+       const { pid } = spawn(process.execPath, ["-e", "setTimeout(() => {}, 60_000)"], { stdio: "inherit" });
+       send({ id, result: { pid } });
+       process.stdin.once("end", () => process.exit(0));
+     }`,
+    { closeTimeoutMs: 200 },
+  );
+  const { pid } = (await left.call("get_state")) as unknown as { pid: number };
+  onTestFinished(() => void process.kill(pid, "SIGKILL"));
+  expect(await left.close()).toBe(0);
 });

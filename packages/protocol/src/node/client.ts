@@ -168,8 +168,13 @@ export class TauClient {
       this.#options.onProblem?.(`The program wrote a line that is no JSON: ${(error as Error).message}`);
       return;
     }
-    if (typeof record["method"] === "string") this.#hear(record["method"], record["params"], record["id"]);
-    else this.#settle(record);
+    try {
+      if (typeof record["method"] === "string") this.#hear(record["method"], record["params"], record["id"]);
+      else this.#settle(record);
+    } catch (error) {
+      // An exception here would end the process that has started the program.
+      this.#options.onProblem?.(`A line of the program could not be taken: ${String(error)}`);
+    }
   }
 
   #hear(method: string, params: unknown, id: unknown): void {

@@ -5,7 +5,7 @@ import { GatewayClientError } from "../client/errors.ts";
 import { GatewayClient, type GatewayClientOptions } from "../client/gateway-client.ts";
 import type { ClientSocket } from "../client/connection.ts";
 import { WebSocket } from "../client/web-socket-node.ts";
-import { findGateway, readFingerprint } from "./find-gateway.ts";
+import { findGateway, readAddress } from "./find-gateway.ts";
 import { createPinnedSocket } from "./pinned-socket.ts";
 
 export interface ConnectToGatewayOptions extends Partial<Omit<GatewayClientOptions, "key" | "deviceId">> {
@@ -41,9 +41,9 @@ export async function connectToGateway({ agentDir, ...options }: ConnectToGatewa
   }
 }
 
-/** The gateway of this account is known by its certificate, which may be another one when it was started again. */
-function createOwnSocket(url: string, agentDir: string): ClientSocket {
-  const fingerprint = readFingerprint(agentDir);
+/** When it was started again, the gateway of this account may listen elsewhere and show another certificate. */
+function createOwnSocket(lastUrl: string, agentDir: string): ClientSocket {
+  const { url = lastUrl, fingerprint } = readAddress(agentDir);
   return fingerprint === undefined ? (new WebSocket(url) as ClientSocket) : createPinnedSocket(url, fingerprint);
 }
 

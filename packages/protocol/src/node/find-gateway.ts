@@ -23,10 +23,20 @@ export async function findGateway(agentDir: string): Promise<FoundGateway | unde
   return typeof own?.token === "string" ? { url, pid, deviceId: ownDeviceId, token: own.token } : undefined;
 }
 
-/** SHA-256 of the certificate that the gateway of this account shows; undefined where it runs without TLS. */
-export function readFingerprint(agentDir: string): string | undefined {
-  const { fingerprint } = parseObject(getGatewayFiles(agentDir).address);
-  return typeof fingerprint === "string" ? fingerprint : undefined;
+export interface OwnAddress {
+  /** Undefined while no gateway runs. */
+  url: string | undefined;
+  /** SHA-256 of the certificate that it shows; undefined where it runs without TLS. */
+  fingerprint: string | undefined;
+}
+
+/** Where the gateway of this account listens now. */
+export function readAddress(agentDir: string): OwnAddress {
+  const { url, fingerprint } = parseObject(getGatewayFiles(agentDir).address);
+  return {
+    url: typeof url === "string" ? url : undefined,
+    fingerprint: typeof fingerprint === "string" ? fingerprint : undefined,
+  };
 }
 
 /** Empty for a file that does not exist, or that is only half there. */

@@ -82,7 +82,12 @@ class ChildClient extends TauClient implements RunningTau {
       this.#exited.then(() => false),
       sleep(this.#closeTimeoutMs, true, { signal: patience.signal }),
     ]).finally(() => patience.abort());
-    if (isLate) this.#child.kill("SIGKILL");
+    if (isLate) {
+      this.#child.kill("SIGKILL");
+      // Processes that it has started may have them too, and stay.
+      this.#child.stdout.destroy();
+      this.#child.stderr.destroy();
+    }
     return await this.#exited;
   }
 }

@@ -224,3 +224,41 @@ test("waiting doubles up to half a minute, half of it by chance", () => {
   ]);
   expect(getRetryDelayMs({ failures: 1, random: 0, retryAfterMs: 9_000 })).toBe(9_000);
 });
+
+test("connecting again tells what the connection before it leaves behind", async () => {
+  const setup = setUp();
+  const { client, server } = setup;
+  await client.connect();
+  const session = client.session("s");
+  await until(setup, () => session.state.kind === "live");
+  server.sockets[0]!.isSilent = true;
+  const abort = session.call("abort", {}, { isLasting: false });
+  abort.catch(() => undefined);
+  const connecting = client.connect();
+  expect(session.state.kind).toBe("waiting");
+  await expect(abort).rejects.toMatchObject({ code: "disconnected" });
+  await connecting;
+  await until(setup, () => session.state.kind === "live");
+});
+
+test("a session that is closed a second time does not end the next one", async () => {
+  const setup = setUp();
+  const { client, server } = setup;
+  await client.connect();
+  const first = client.session("s");
+  first.close();
+  const second = client.session("s");
+  await until(setup, () => second.state.kind === "live");
+  first.close();
+  expect(client.session("s")).toBe(second);
+  server.emit(notice(1));
+  await until(setup, () => second.position?.seq === 1);
+});
+
+test("a key that cannot prove anything is a refusal", async () => {
+  const verifying = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", new Uint8Array(32), verifying, false, ["verify"]);
+  const { client } = setUp({ key });
+  await expect(client.connect()).rejects.toMatchObject({ code: "no_proof", retryable: false });
+  expect(client.state.kind).toBe("refused");
+});

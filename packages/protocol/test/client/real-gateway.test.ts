@@ -43,3 +43,20 @@ test("in Node a client finds the gateway of its account, or says how to start on
   onTestFinished(() => client.close());
   expect(await client.call("health")).toMatchObject({ ok: true });
 });
+
+test("a client finds the gateway of its account again when that listens elsewhere", async () => {
+  const first = await openTestGateway();
+  onTestFinished(first.close);
+  const { agentDir } = first;
+  const address = join(agentDir, "gateway", "address.json");
+  const tell = (url: string) => writeFile(address, JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
+  await tell(first.gateway.url);
+  const client = await connectToGateway({ agentDir, random: () => 0 });
+  onTestFinished(() => client.close());
+  await first.gateway.stop();
+  const second = await openTestGateway({ options: { agentDir } });
+  onTestFinished(second.close);
+  await tell(second.gateway.url);
+  expect(second.gateway.url).not.toBe(first.gateway.url);
+  await expect.poll(() => (client.wake(), client.state.kind)).toBe("open");
+});

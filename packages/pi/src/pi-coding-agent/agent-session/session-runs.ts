@@ -17,6 +17,7 @@ const recoveryFailed =
 export abstract class SessionRuns extends SessionState {
   /** Whether the context was compacted for the request that is being sent again. */
   #isRecovering = false;
+  #turnIndex = 0;
 
   async abort(): Promise<void> {
     this.abortRetry();
@@ -38,7 +39,10 @@ export abstract class SessionRuns extends SessionState {
 
   async compact(customInstructions?: string): Promise<CompactionResult> {
     await this.abort();
-    return await this.compactNow(customInstructions);
+    const result = await this.#compactNow(customInstructions);
+    if (result) return result;
+    const isCompacted = this.sessionManager.getBranch().at(-1)?.type === "compaction";
+    throw new Error(isCompacted ? "Already compacted" : "Nothing to compact (session too small)");
   }
 
   /** Extensions see calls and results before those hooks that the agent has already. */
@@ -62,9 +66,17 @@ export abstract class SessionRuns extends SessionState {
   }
 
   protected async handleEvent(event: AgentEvent): Promise<void> {
-    await this.runner.emit(event as never);
+    await this.runner.emit(this.#countTurns(event) as never);
     this.listeners.emit(event);
     if (event.type === "message_end") this.#save(event.message);
+  }
+
+  /** Extensions are told which turn of the run it is, from 0. */
+  #countTurns(event: AgentEvent): object {
+    if (event.type === "agent_start") this.#turnIndex = 0;
+    if (event.type === "turn_start") return { ...event, turnIndex: this.#turnIndex, timestamp: Date.now() };
+    if (event.type === "turn_end") return { ...event, turnIndex: this.#turnIndex++ };
+    return event;
   }
 
   #save(message: AgentMessage): void {
@@ -96,13 +108,13 @@ export abstract class SessionRuns extends SessionState {
     const last = this.#getLastAnswer();
     const { enabled, maxRetries, baseDelayMs } = this.settingsManager.getRetrySettings();
     const canRetry = last && isRetryableAssistantError(last) && !isContextOverflow(last, this.model?.contextWindow);
-    if (!canRetry || !enabled) return false;
-    const errorMessage = last.errorMessage ?? "Unknown error";
+    const errorMessage = last?.errorMessage ?? "Unknown error";
     const fail = (finalError: string, attempt: number) => {
       this.retryCount = 0;
       this.listeners.emit({ type: "auto_retry_end", success: false, attempt, finalError });
       return false;
     };
+    if (!canRetry || !enabled) return this.retryCount > 0 && fail(errorMessage, this.retryCount);
     if (this.retryCount >= maxRetries) return fail(errorMessage, this.retryCount);
     this.retryCount++;
     const delayMs = baseDelayMs * 2 ** (this.retryCount - 1);
@@ -148,12 +160,13 @@ export abstract class SessionRuns extends SessionState {
     return model && getCompactionReason(answer, { model, messages, branch: this.sessionManager.getBranch(), settings });
   }
 
-  /** False if it failed. */
+  /** False if it failed, or if there was nothing to compact. */
   async #compactFor(reason: "overflow" | "threshold", willRetry: boolean): Promise<boolean> {
     this.listeners.emit({ type: "auto_compaction_start", reason });
     try {
-      this.#endCompaction({ result: await this.compactNow(), willRetry });
-      return true;
+      const result = await this.#compactNow();
+      this.#endCompaction({ result, willRetry: willRetry && result !== undefined });
+      return result !== undefined;
     } catch (error) {
       const message = getErrorMessage(error);
       const prefix = reason === "overflow" ? "Context overflow recovery failed" : "Auto-compaction failed";
@@ -174,13 +187,14 @@ export abstract class SessionRuns extends SessionState {
     });
   }
 
-  protected async compactNow(customInstructions?: string): Promise<CompactionResult> {
+  /** Undefined if there is nothing to compact. */
+  async #compactNow(customInstructions?: string): Promise<CompactionResult | undefined> {
     const { model } = this;
     if (!model) throw new Error("No model selected");
     const apiKey = await this.requireApiKey(model);
     const branchEntries = this.sessionManager.getBranch();
     const preparation = prepareCompaction(branchEntries, this.settingsManager.getCompactionSettings());
-    if (!preparation) throw new Error("Nothing to compact (session too small)");
+    if (!preparation) return undefined;
     return await this.during("compacting", async (signal) => {
       const event = { preparation, branchEntries, customInstructions, signal };
       const verdict = await this.runner.emit({ type: "session_before_compact", ...event });
@@ -240,12 +254,13 @@ export abstract class SessionRuns extends SessionState {
     kind: Exclude<Activity["kind"], "idle">,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const abort = new AbortController();
-    this.activity = { kind, abort };
+    const activity = { kind, abort: new AbortController() };
+    this.activity = activity;
     try {
-      return await work(abort.signal);
+      return await work(activity.abort.signal);
     } finally {
-      this.activity = { kind: "idle" };
+      // Another one may have begun meanwhile.
+      if (this.activity === activity) this.activity = { kind: "idle" };
     }
   }
 

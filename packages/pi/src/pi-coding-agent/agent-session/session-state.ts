@@ -35,7 +35,7 @@ export abstract class SessionState {
       cwd: config.cwd,
       customTools: config.customTools ?? [],
       baseToolsOverride: config.baseToolsOverride,
-      shellCommandPrefix: config.settingsManager.getShellCommandPrefix?.() as string | undefined,
+      getToolsOptions: () => this.getToolsOptions(),
     });
   }
 
@@ -155,11 +155,13 @@ export abstract class SessionState {
     direction: "forward" | "backward" = "forward",
   ): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | undefined> {
     const isScoped = this.scopedModels.length > 0;
+    const keys = await Promise.all(this.scopedModels.map(({ model }) => this.modelRegistry.getApiKey(model)));
     const models: readonly ScopedModel[] = isScoped
-      ? this.scopedModels
+      ? this.scopedModels.filter((_scoped, index) => keys[index])
       : this.modelRegistry.getAvailable().map((model) => ({ model }));
     if (models.length <= 1) return undefined;
-    const index = models.findIndex(({ model }) => modelsAreEqual(model, this.model));
+    const currentIndex = models.findIndex(({ model }) => modelsAreEqual(model, this.model));
+    const index = Math.max(0, currentIndex);
     const step = direction === "forward" ? 1 : -1;
     const next = models[(index + step + models.length) % models.length]!;
     await this.#switchModel(next, "cycle");
@@ -297,6 +299,17 @@ export abstract class SessionState {
 
   protected reloadMessages(): void {
     this.agent.replaceMessages(this.sessionManager.buildSessionContext().messages);
+  }
+
+  /** How the settings change the tools. */
+  protected getToolsOptions() {
+    const settings = this.settingsManager;
+    const commandPrefix = settings.getShellCommandPrefix?.() as string | undefined;
+    const shellPath = settings.getShellPath?.() as string | undefined;
+    return {
+      bash: { ...(commandPrefix !== undefined && { commandPrefix }), ...(shellPath !== undefined && { shellPath }) },
+      read: { autoResizeImages: settings.getImageAutoResize?.() !== false },
+    };
   }
 
   protected buildPrompt(names: readonly string[]): string {

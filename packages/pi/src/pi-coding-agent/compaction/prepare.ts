@@ -19,7 +19,7 @@ export interface CompactionPreparation {
   settings: CompactionSettings;
 }
 
-/** Undefined if there is nothing after the last compaction. */
+/** Undefined if there is nothing to sum up: all of it was, or all is kept. */
 export function prepareCompaction(
   branch: readonly SessionEntry[],
   settings: CompactionSettings,
@@ -39,6 +39,7 @@ export function prepareCompaction(
   const historyEnd = isSplitTurn ? turnStartIndex : firstKeptEntryIndex;
   const messagesToSummarize = toMessages(branch.slice(start, historyEnd));
   const turnPrefixMessages = isSplitTurn ? toMessages(branch.slice(turnStartIndex, firstKeptEntryIndex)) : [];
+  if (messagesToSummarize.length === 0 && turnPrefixMessages.length === 0) return undefined;
   return {
     firstKeptEntryId: firstKept.id,
     messagesToSummarize,

@@ -11,12 +11,16 @@ export interface ContextParts {
   readonly modelRegistry: ModelRegistry;
   readonly runtime: ExtensionRuntime;
   ui: ExtensionUi;
+  /** Default: what the interface tells. */
+  mode: ExtensionContext["mode"] | undefined;
   context: ContextActions;
   commands: CommandActions;
 }
 
 export const defaultContextActions: ContextActions = {
   getModel: () => undefined,
+  getScopedModels: () => [],
+  getSignal: () => undefined,
   isIdle: () => true,
   abort: () => {},
   hasPendingMessages: () => false,
@@ -47,7 +51,7 @@ export function createContext(parts: ContextParts): ExtensionContext {
       return parts.ui !== noUi;
     },
     get mode() {
-      return parts.ui === noUi ? "print" : "tui";
+      return parts.mode ?? (parts.ui === noUi ? "print" : "tui");
     },
     get model() {
       return parts.context.getModel();
@@ -55,8 +59,12 @@ export function createContext(parts: ContextParts): ExtensionContext {
     get thinkingLevel() {
       return parts.runtime.getThinkingLevel();
     },
-    scopedModels: [],
-    signal: undefined,
+    get scopedModels() {
+      return parts.context.getScopedModels();
+    },
+    get signal() {
+      return parts.context.getSignal();
+    },
     isProjectTrusted: () => true,
     isIdle: () => parts.context.isIdle(),
     abort: () => parts.context.abort(),

@@ -46,6 +46,7 @@ type ErrorListener = (error: ExtensionError) => void;
 type Event = { type: string } & Record<string, unknown>;
 type Result = Record<string, unknown>;
 type Paths = { path: string; extensionPath: string }[];
+export type DiscoveredPaths = Record<"skillPaths" | "promptPaths" | "themePaths", Paths>;
 
 export class ExtensionRunner {
   readonly #extensions: readonly PiExtension[];
@@ -63,7 +64,7 @@ export class ExtensionRunner {
   ) {
     this.#extensions = extensions;
     const actions = { context: defaultContextActions, commands: defaultCommandActions };
-    this.#parts = { cwd, sessionManager, modelRegistry, runtime, ui: noUi, ...actions };
+    this.#parts = { cwd, sessionManager, modelRegistry, runtime, ui: noUi, mode: undefined, ...actions };
   }
 
   /** Gives the actions of extensions something to act on, and registers the providers that waited for it. */
@@ -88,8 +89,9 @@ export class ExtensionRunner {
     this.#parts.commands = actions;
   }
 
-  setUIContext(ui: ExtensionUi = noUi): void {
+  setUIContext(ui: ExtensionUi = noUi, mode?: ExtensionContext["mode"]): void {
     this.#parts.ui = ui;
+    this.#parts.mode = mode;
   }
 
   getUIContext(): ExtensionUi {
@@ -271,33 +273,29 @@ export class ExtensionRunner {
     systemPrompt: string,
   ): Promise<{ messages?: unknown[]; systemPrompt?: string } | undefined> {
     const messages: unknown[] = [];
-    let current = systemPrompt;
+    let changed: string | undefined;
     for (const call of this.#listCalls("before_agent_start")) {
-      const event = { type: "before_agent_start", prompt, images, systemPrompt: current };
+      const event = { type: "before_agent_start", prompt, images, systemPrompt: changed ?? systemPrompt };
       const answer = await this.#tryCall(call, event);
       if (!isRecord(answer)) continue;
       if (answer["message"] !== undefined) messages.push(answer["message"]);
-      if (typeof answer["systemPrompt"] === "string") current = answer["systemPrompt"];
+      if (typeof answer["systemPrompt"] === "string") changed = answer["systemPrompt"];
     }
-    const isPromptChanged = current !== systemPrompt;
-    if (messages.length === 0 && !isPromptChanged) return undefined;
-    return { ...(messages.length > 0 && { messages }), ...(isPromptChanged && { systemPrompt: current }) };
+    if (messages.length === 0 && changed === undefined) return undefined;
+    return { ...(messages.length > 0 && { messages }), ...(changed !== undefined && { systemPrompt: changed }) };
   }
 
-  async emitResourcesDiscover(
-    cwd: string,
-    reason: string,
-  ): Promise<{ skillPaths: Paths; promptPaths: Paths; themePaths: Paths }> {
-    const found = { skillPaths: [] as Paths, promptPaths: [] as Paths, themePaths: [] as Paths };
+  async emitResourcesDiscover(cwd: string, reason: string): Promise<DiscoveredPaths> {
+    const discovered: DiscoveredPaths = { skillPaths: [], promptPaths: [], themePaths: [] };
     for (const call of this.#listCalls("resources_discover")) {
       const answer = await this.#tryCall(call, { type: "resources_discover", cwd, reason });
       if (!isRecord(answer)) continue;
       for (const name of ["skillPaths", "promptPaths", "themePaths"] as const) {
         const paths = (answer[name] ?? []) as string[];
-        found[name].push(...paths.map((path) => ({ path, extensionPath: call.extension.path })));
+        discovered[name].push(...paths.map((path) => ({ path, extensionPath: call.extension.path })));
       }
     }
-    return found;
+    return discovered;
   }
 
   /** A handler that handles the input ends it; others may change it for the next. */

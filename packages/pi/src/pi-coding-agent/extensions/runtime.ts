@@ -10,6 +10,7 @@ const actionNames: readonly (keyof ExtensionActions)[] = [
   "getActiveTools",
   "getAllTools",
   "setActiveTools",
+  "getSettings",
   "getCommands",
   "setModel",
   "getThinkingLevel",

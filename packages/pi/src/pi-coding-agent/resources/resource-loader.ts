@@ -29,7 +29,6 @@ interface Loaded {
   appendSystemPrompt: string[];
 }
 
-type ExtendedKind = "skills" | "prompts" | "themes";
 type ExtendedPath = { path: string; metadata?: PathMetadata };
 
 type Override<Value> = (base: Value) => Value;
@@ -80,8 +79,6 @@ export class DefaultResourceLoader {
   readonly #agentDir: string;
   readonly #settings: SettingsManager;
   readonly #events: EventBus;
-  /** Paths that extensions added. */
-  readonly #extended: Record<ExtendedKind, string[]> = { skills: [], prompts: [], themes: [] };
   #metadata = new Map<string, PathMetadata>();
   #loaded = nothing();
 
@@ -126,16 +123,13 @@ export class DefaultResourceLoader {
     return new Map(this.#metadata);
   }
 
-  /** Adds what extensions found, and loads it. */
+  /** Loads what extensions found and adds it, until the next `reload`. */
   extendResources(paths: Partial<Record<"skillPaths" | "promptPaths" | "themePaths", ExtendedPath[]>>): void {
-    this.#extend("skills", paths.skillPaths);
-    this.#extend("prompts", paths.promptPaths);
-    this.#extend("themes", paths.themePaths);
     const { skills, prompts, themes } = this.#loaded;
     const more = {
-      skills: loadSkills({ ...this.#locations, skillPaths: this.#extended.skills }),
-      prompts: this.#loadPrompts(this.#extended.prompts),
-      themes: loadThemes(this.#extended.themes),
+      skills: loadSkills({ ...this.#locations, skillPaths: this.#findExtended("skills", paths.skillPaths) }),
+      prompts: this.#loadPrompts(this.#findExtended("prompts", paths.promptPaths)),
+      themes: loadThemes(this.#findExtended("themes", paths.themePaths)),
     };
     this.#loaded = {
       ...this.#loaded,
@@ -172,7 +166,7 @@ export class DefaultResourceLoader {
     const extensions = await this.#loadExtensions(
       list("extensions", options.noExtensions, options.additionalExtensionPaths),
     );
-    const skillPaths = [...list("skills", options.noSkills, options.additionalSkillPaths), ...this.#extended.skills];
+    const skillPaths = list("skills", options.noSkills, options.additionalSkillPaths);
     const promptPaths = list("prompts", options.noPromptTemplates, options.additionalPromptTemplatePaths);
     const themePaths = list("themes", options.noThemes, options.additionalThemePaths);
     const agentsFiles = options.noContextFiles
@@ -182,8 +176,8 @@ export class DefaultResourceLoader {
     this.#loaded = {
       extensions: (options.extensionsOverride ?? keep)(extensions),
       skills: (options.skillsOverride ?? keep)(loadSkills({ ...this.#locations, skillPaths })),
-      prompts: (options.promptsOverride ?? keep)(this.#loadPrompts([...promptPaths, ...this.#extended.prompts])),
-      themes: (options.themesOverride ?? keep)(loadThemes([...themePaths, ...this.#extended.themes])),
+      prompts: (options.promptsOverride ?? keep)(this.#loadPrompts(promptPaths)),
+      themes: (options.themesOverride ?? keep)(loadThemes(themePaths)),
       agentsFiles: (options.agentsFilesOverride ?? keep)({ agentsFiles }),
       systemPrompt: (options.systemPromptOverride ?? keep)(
         toText(options.systemPrompt ?? this.#findPromptFile("SYSTEM.md")),
@@ -196,12 +190,12 @@ export class DefaultResourceLoader {
     return { cwd: this.#cwd, agentDir: this.#agentDir, includeDefaults: false };
   }
 
-  #extend(kind: ExtendedKind, paths: readonly ExtendedPath[] = []): void {
-    for (const { path, metadata } of paths) {
+  #findExtended(kind: ResourceKind, paths: readonly ExtendedPath[] = []): string[] {
+    return paths.flatMap(({ path, metadata }) => {
       const files = findResources(kind, path);
-      this.#extended[kind].push(...files);
       if (metadata) for (const file of files) this.#metadata.set(file, metadata);
-    }
+      return files;
+    });
   }
 
   #loadPrompts(paths: readonly string[]): Loaded["prompts"] {

@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DefaultPackageManager } from "../packages/package-manager.ts";
 import type { ResolvedResource } from "../packages/resolved-paths.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
 import { loadProjectContextFiles } from "./context-files.ts";
+import { loadThemes } from "./load-themes.ts";
 import { DefaultResourceLoader } from "./resource-loader.ts";
 
 let directory: string;
@@ -232,5 +233,21 @@ describe("resource loader", () => {
     put("project/sub/CLAUDE.md", "sub");
     const files = loadProjectContextFiles({ cwd: join(cwd, "sub"), agentDir });
     expect(files.map(({ content }) => content)).toEqual(["user", "agents", "sub"]);
+  });
+
+  test("a context file that cannot be read is named, and the next one of its directory counts", () => {
+    mkdirSync(join(cwd, "AGENTS.md"), { recursive: true });
+    const path = put("project/CLAUDE.md", "claude");
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    expect(loadProjectContextFiles({ cwd, agentDir })).toEqual([{ path, content: "claude" }]);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining(`${join(cwd, "AGENTS.md")}: EISDIR`)]]);
+    warn.mockRestore();
+  });
+
+  test("a theme that cannot be read is reported", () => {
+    expect(loadThemes([cwd])).toEqual({
+      themes: [],
+      diagnostics: [{ type: "warning", message: expect.stringContaining("EISDIR"), path: cwd }],
+    });
   });
 });

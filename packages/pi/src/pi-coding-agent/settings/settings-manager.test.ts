@@ -115,6 +115,14 @@ test("overrides count in this process only", () => {
   expect(existsSync(file())).toBe(false);
 });
 
+test("a setter counts before an override, and leaves the other ones", () => {
+  const settings = open();
+  settings.applyOverrides({ theme: "mine", compaction: { enabled: false, reserveTokens: 5 } });
+  settings.setCompactionEnabled(true);
+  expect(settings.getCompactionSettings()).toMatchObject({ enabled: true, reserveTokens: 5 });
+  expect(settings.getTheme()).toBe("mine");
+});
+
 test("tau's own settings read what was set", async () => {
   open().setDefaultModelAndProvider("anthropic", "claude-sonnet-4-5");
   open().setCompactionEnabled(false);

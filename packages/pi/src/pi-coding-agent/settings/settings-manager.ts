@@ -78,10 +78,11 @@ export class SettingsManagerBase {
     return getAt(this.getSettings(), path);
   }
 
-  /** Changes this value in its file and leaves the others as they are there. Undefined removes it. */
+  /** Changes this value in its file, where the others stay as they are, and ends its override. Undefined removes it. */
   set(path: readonly string[], value: unknown, scope: SettingsScope = "global"): void {
     const layer = this.#layers[scope];
     this.#layers[scope] = { ...layer, values: withValue(layer.values, path, value) };
+    this.#overrides = withValue(this.#overrides, path, undefined);
     if (layer.error) return;
     try {
       this.#storage.withLock(scope, (text) => {

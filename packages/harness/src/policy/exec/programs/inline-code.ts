@@ -11,7 +11,7 @@ import { judgeWrite } from "../rules/write.ts";
 import { runCode } from "./code.ts";
 import { isCredentialLiteral, judgeConnections, judgeLoops, judgeSystemCalls } from "./inline-effects.ts";
 import { resolveAll } from "./invocation.ts";
-import { findCalls, findLiterals, foldLiterals, type Call } from "./code-calls.ts";
+import { findCalls, findLiterals, findShellCode, foldLiterals, type Call } from "./code-calls.ts";
 import { replaceHome } from "./home-expressions.ts";
 
 const runners =
@@ -19,7 +19,7 @@ const runners =
 const removers =
   /(rmtree|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|remove_entry_secure|remove_entry|removedirs|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?|unlinkSync|unlink|deltree|remove|Remove-Item|deleteDirectory)\s*(?=[("'\s])/g;
 const writers =
-  /(open|write_text|write_bytes|writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|fopen|write|copyFileSync|copyfile|copy2?|copytree|cpSync|symlinkSync|symlink|rename|renameSync|move|cp|mv|ln_s)\s*(?=\()/g;
+  /(open|write_text|write_bytes|writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|fopen|write|copyFileSync|copyfile|copy2?|copytree|cpSync|symlinkSync|symlink|rename|renameSync|move|cp|mv|ln_s)(?:\s*(?=\()|(?<=open)\s+(?=(?:my\s+)?[$\w]+\s*,))/g;
 const listers = /(walk|listdir|scandir|glob|iglob|rglob|readdirSync|readdir|entries|children|find)\s*(?=\()/g;
 
 const dynamic =
@@ -48,17 +48,13 @@ export function judgeInlineCode(code: Text, language: string, scope: Scope): voi
 /** Programs that the code starts. */
 function judgePrograms(source: string, language: string, scope: Scope): void {
   const hasBackticks = /^(?:perl|ruby|php|lua|julia)$/.test(language);
-  const quoted = hasBackticks
-    ? [...source.matchAll(/`([^`]+)`|%x[({[]([^)}\]]+)[)}\]]|qx\s*[({[/|]([^)}\]/|]+)[)}\]/|]/g)].map(
-        (match) => match[1] ?? match[2] ?? match[3]!,
-      )
-    : [];
+  const quoted = hasBackticks ? findShellCode(source) : [];
   for (const code of quoted.slice(0, 8)) runCode(known(code), [], scope);
   const tcl =
     language === "tclsh" || language === "expect"
       ? [...source.matchAll(/\b(?:exec|spawn)\s+([^\n;]+)/g)].map(([, code]) => code!)
       : [];
-  for (const code of tcl) runCode(known(code), [], scope);
+  for (const code of tcl.slice(0, 8)) runCode(known(code), [], scope);
   for (const call of findCalls(source, runners).slice(0, 16)) runCall(call, language, scope);
   if (language === "pwsh") runCode(known(source), [], { ...scope, command: null });
 }
@@ -117,7 +113,9 @@ function judgeFiles(source: string, scope: Scope): void {
     /Path\(\s*["']([^"']+)["']\s*\)\.(?:write_text|write_bytes|open\(\s*["'][wax])/g,
   ))
     for (const full of resolveAll(known(path!), scope)) judgeWrite(full, scope);
-  if (findLiterals(source).some((literal) => isCredentialLiteral(literal, scope)))
+  // `<~/x/*>` is a list of files in Perl.
+  const patterns = [...source.matchAll(/<(~[^<>\n]{1,200})>/g)].map(([, pattern]) => pattern!);
+  if ([...findLiterals(source), ...patterns].some((literal) => isCredentialLiteral(literal, scope)))
     report(scope, "high", "exfiltration", "The code names stored credentials.");
 }
 

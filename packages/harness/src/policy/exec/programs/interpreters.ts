@@ -137,11 +137,15 @@ const run: Judge = ({ name, args, words }, scope) => {
 
 /** Where the code of an option is: attached to it, or the next argument. */
 function findCode(text: string, spec: Language, next: Text | undefined): { attached?: string } | undefined {
+  // `node -p -e CODE` prints the result of the code that follows.
+  if (/^(?:-p|--print)$/.test(text) && next?.text.startsWith("-")) return undefined;
   if (spec.longCode) {
     const [name, ...rest] = text.split("=");
     if (spec.longCode.test(name!)) return rest.length > 0 ? { attached: rest.join("=") } : {};
   }
-  const match = spec.code === "" ? null : new RegExp(`^-[a-zA-Z0-9]*?[${spec.code}](.*)$`, "s").exec(text);
+  // `node -pe CODE` has two such letters.
+  const letters = spec.code === "ep" ? "(?:pe|ep|[ep])" : `[${spec.code}]`;
+  const match = spec.code === "" ? null : new RegExp(`^-[a-zA-Z0-9]*?${letters}(.*)$`, "s").exec(text);
   if (!match || text.startsWith("--")) return undefined;
   // `-Mmodule`, `-Idir` and `-iextension` are no combinations of options.
   if (

@@ -112,7 +112,7 @@ const editor: Judge = ({ name, args }, scope) => {
     for (const [, code] of text.text.matchAll(/(?:^|[\n|:%]|silent!?\s+|exe(?:cute)?\s+["'])\s*!\s*([^\n]+)/g))
       runCode({ ...text, text: code! }, [], scope);
     for (const [, code] of text.text.matchAll(
-      /\bsystem(?:list)?\(([^)]*)\)|(?:shell-command|call-process|start-process)[^"]*("(?:\\.|[^"\\])*"(?:\s+"(?:\\.|[^"\\])*")*)/g,
+      /\bsystem(?:list)?\(([^)]*)(?:\)|$)|(?:shell-command|call-process|start-process)[^"]{0,80}("(?:\\.|[^"\\])*"(?:\s+"(?:\\.|[^"\\])*")*)/g,
     ))
       for (const literal of findLiterals(code ?? text.text).slice(0, 1)) runCode(known(literal), [], scope);
     for (const [, path] of text.text.matchAll(/(?:^|[\n|:])\s*(?:w(?:rite)?!?|sav(?:eas)?!?)\s+([^\n|!]+)/g))
@@ -211,7 +211,7 @@ export const optionPrograms: Judges = {
   ...forNames("vi vim nvim ex view gvim emacs emacsclient ed nano", editor),
   ...forNames("psql mysql mariadb sqlite3 gdb lldb ftp-client sqlplus mongosh redis-cli", client),
   ...forNames("tmux screen", terminal),
-  ...forNames("busybox toybox", multiCall),
+  ...forNames("busybox toybox shx", multiCall),
   ...forNames("ld-linux ld.so ld-linux-x86-64.so ld-musl ld64.so", loader),
   man,
 };

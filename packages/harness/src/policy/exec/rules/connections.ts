@@ -5,6 +5,7 @@ import { parseOptions } from "../programs/options.ts";
 import { joinWords } from "../programs/shells.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
+import { judgeCopy } from "./copy.ts";
 import { isRemote } from "./delete.ts";
 import { isLocalHost } from "./hosts.ts";
 import { judgeSent, judgeUpload } from "./network.ts";
@@ -147,7 +148,12 @@ const copyRemote: Judge = ({ name, args }, scope) => {
     if (isUploading) report(scope, "high", "exfiltration", `sftp copies files to ${target.text}.`);
     return;
   }
-  if (!target || !options.operands.some(({ text }) => isRemote(text))) return;
+  if (!target) return;
+  if (!options.operands.some(({ text }) => isRemote(text))) {
+    // rsync has a rule of its own for copies on this machine.
+    if (name === "scp") judgeCopy(options.operands.slice(0, -1), target, scope);
+    return;
+  }
   if (isRemote(target.text) && options.operands.length > 1)
     for (const source of options.operands.slice(0, -1)) judgeUpload(source, scope, `to ${target.text}`);
   else report(scope, "medium", "exfiltration", `${name} connects to another machine.`);

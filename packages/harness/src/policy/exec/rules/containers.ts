@@ -33,6 +33,7 @@ const docker: Judge = ({ name, args }, scope) => {
   const command = isNested ? composed[0]?.text : first?.text;
   const rest = isNested ? composed.slice(1) : more;
   if (/^(?:run|create|exec)$/.test(command ?? "")) return runContainer(name, command!, rest, scope);
+  if (command === "unshare" && rest.length > 0) return scope.interpreter.runCommand(rest, deepen(scope));
   if (command === "push") report(scope, "high", "exfiltration", `${name} push uploads an image.`);
   if (command === "login" || command === "logout")
     report(scope, "high", "credential_change", `${name} ${command} changes stored logins.`);

@@ -1,12 +1,10 @@
 /** Disks and other devices. */
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
-import { baseName } from "../paths.ts";
-import { report, type Scope } from "../shell/analysis.ts";
-import { getFileOrigin, writeFile } from "../shell/files.ts";
-import { isKnown, known, origins, type Text, unknown } from "../shell/text.ts";
+import { report } from "../shell/analysis.ts";
+import { writeFile } from "../shell/files.ts";
 import { isRawDisk } from "./device-names.ts";
-import { judgeTarget } from "./delete.ts";
+import { judgeCopy } from "./copy.ts";
 import { judgeWrite } from "./write.ts";
 
 const dd: Judge = ({ args }, scope) => {
@@ -54,27 +52,8 @@ const copy: Judge = ({ args }, scope) => {
   const target = directory ?? options.operands.at(-1);
   const sources = directory ? options.operands : options.operands.slice(0, -1);
   if (!target || sources.length === 0) return;
-  judgeTarget(target, sources, scope);
-  copyContent(sources[0]!, target, scope);
+  judgeCopy(sources, target, scope);
 };
-
-/** Remembers what a copy or a link contains. A program of the system stays that program under its new name. */
-export function copyContent(source: Text, target: Text, scope: Scope): void {
-  for (const path of resolveAll(source, scope)) {
-    const isProgram = /\/s?bin\/[^/]+$/.test(path) && isKnown(path);
-    const origin = getFileOrigin(path, scope.analysis.context);
-    if ((origin & origins.credential) !== 0)
-      report(scope, "high", "exfiltration", `It copies stored credentials: ${path}.`);
-    const isSecret = (origin & (origins.credential | origins.secret)) !== 0;
-    const plain = isProgram ? [known(`exec ${path} "$@"`)] : isSecret ? [unknown(origin)] : undefined;
-    const content = scope.state.files.get(path) ?? plain;
-    if (!content) continue;
-    for (const to of resolveAll(target, scope)) {
-      scope.state.files.set(to, content);
-      scope.state.files.set(`${to}/${baseName(path)}`, content);
-    }
-  }
-}
 
 /** `tee` writes what it reads, and passes it on. */
 const tee: Judge = (invocation, scope) => {

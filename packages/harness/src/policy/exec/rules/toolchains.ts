@@ -59,7 +59,7 @@ const uv: Judge = ({ name, args }, scope) => {
   if (name === "uvx") return runPython(first.operands);
   const [verb, ...rest] = first.operands;
   const inner = parseOptions(rest, spec);
-  if ((name === "uv" && verb?.text === "run") || ((name === "pdm" || name === "rye") && verb?.text === "run")) {
+  if (verb?.text === "run" && name !== "pipx") {
     for (const module of inner.get("m", "module"))
       scope.interpreter.runCommand([known("python"), known("-m"), module, ...inner.operands], deepen(scope));
     return inner.operands.length > 0 ? scope.interpreter.runCommand(inner.operands, deepen(scope)) : undefined;
@@ -109,6 +109,12 @@ const cargo: Judge = ({ args }, scope) => {
     report(scope, "high", "exfiltration", `cargo ${verb} changes what others install.`);
   else if (verb === "install" && args.some(({ text }) => text === "--git"))
     report(scope, "medium", "pipe_to_shell", "cargo installs code from a repository.");
+  if (verb === "watch")
+    for (const code of parseOptions(args, {
+      short: "s:x:w:i:d:cq",
+      long: "shell= exec= watch= ignore= delay= why",
+    }).get("s", "shell"))
+      runCode(code, [], scope);
   const config = args.find(
     ({ text }, index) =>
       /\.runner|rustc-wrapper|build\.rustc|\.linker/.test(text) &&
@@ -148,14 +154,26 @@ const make: Judge = ({ name, args }, scope) => {
     : files.flatMap((file) => resolveAll(file, scope).flatMap((path) => scope.state.files.get(path) ?? []));
   for (const text of texts) {
     if (!isKnown(text.text)) report(scope, "high", "opaque_exec", `${name} runs rules that are not known.`);
-    for (const [, recipe] of text.text.matchAll(/^(?:\t|[^\n#=]*?:[^\n;]*;)[@+-]*(.+)$/gm))
-      runCode({ ...text, text: recipe!.replaceAll("$$", "$") }, [], scope);
+    for (const recipe of listRecipes(text.text)) runCode({ ...text, text: recipe }, [], scope);
   }
   return undefined;
 };
 
+/** The commands of a makefile: behind a tab, or behind the `;` of a rule. */
+function listRecipes(makefile: string): string[] {
+  return makefile.split("\n").flatMap((line) => {
+    const colon = line.search(/[:#=]/);
+    const start = line.startsWith("\t") ? 0 : line[colon] === ":" ? line.indexOf(";", colon) : -1;
+    const recipe = start === -1 ? "" : line.slice(start + 1).replace(/^[@+-]+/, "");
+    return recipe === "" ? [] : [recipe.replaceAll("$$", "$")];
+  });
+}
+
 /** `bundle exec CMD`, `rbenv exec CMD`, `conda run CMD`, `mise exec -- CMD`, `nix-shell --run CODE`. */
-const runInside: Judge = ({ args }, scope) => {
+const runInside: Judge = ({ name, args }, scope) => {
+  // `nix shell PACKAGE -c CMD` takes all the words that follow.
+  const command = name === "nix" ? args.findIndex(({ text }) => /^(?:-c|--command)$/.test(text)) + 1 : 0;
+  if (command > 0 && command < args.length) return scope.interpreter.runCommand(args.slice(command), deepen(scope));
   const options = parseOptions(args, {
     short: "n:p:c:E:I:",
     long: "name= prefix= run= command= cwd= packages= pure impure no-capture-output live-stream",
