@@ -185,6 +185,13 @@ describe("what is refused, with the file left as it was", () => {
       "invalid_input",
       /change nothing in f/,
     ],
+    [
+      "a text that ends in a long blank line beyond the end of the file",
+      "one line\n  two lines",
+      one(`one line\ntwo lines\n${" ".repeat(1_100)}`, "x"),
+      "no_match",
+      /Lines 1-2 differ only in white space/,
+    ],
     ["an edit that changes nothing", "a\r\nb", one("a\r\nb", "a\nb"), "invalid_input", /change nothing/],
     [
       "one bad edit among good ones",
