@@ -9,8 +9,6 @@ import { findStreamError } from "../stream-error.ts";
 export function step(draft: Draft, frame: Frame): AssistantMessageEvent[] {
   const data = asRecord(frame.data);
   const index = typeof data["index"] === "number" ? data["index"] : 0;
-  const failure = findStreamError(frame);
-  if (failure) draft.fail(failure);
   switch (data["type"] ?? frame.event) {
     case "message_start": {
       const message = asRecord(data["message"]);
@@ -35,6 +33,10 @@ export function step(draft: Draft, frame: Frame): AssistantMessageEvent[] {
       if (draft.state.kind === "open") draft.stop("stop", "message_stop");
       draft.end();
       break;
+    default: {
+      const failure = findStreamError(frame);
+      if (failure) draft.fail(failure);
+    }
   }
   return draft.take();
 }

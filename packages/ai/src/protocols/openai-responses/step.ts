@@ -26,8 +26,6 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
   const data = asRecord(frame.data);
   const key = toItemKey(data["output_index"], data["item_id"]);
   const delta = asString(data["delta"]);
-  const failure = findStreamError(frame);
-  if (failure) state.draft.fail(failure);
   const type = asString(data["type"] ?? frame.event);
   switch (type) {
     case "response.created":
@@ -75,6 +73,10 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
     case "response.done":
       endResponse(state, asRecord(data["response"]), "completed");
       break;
+    default: {
+      const failure = findStreamError(frame);
+      if (failure) state.draft.fail(failure);
+    }
   }
   return state.draft.take();
 }
