@@ -68,38 +68,14 @@ export async function createDirectoryOpener(
       return manager;
     },
     openHost(cwd, settingsManager, params) {
-      const resources: HostOptions["params"]["resources"] = {
-        lists: () => {
-          const { skills, prompts } = settingsManager.get();
-          return { skills: options.noSkills ? [] : skills, prompts: options.noPromptTemplates ? [] : prompts };
-        },
-        skillPaths: options.skills.map(toPath),
-        discoverSkills: !options.noSkills,
-        promptPaths: options.promptTemplates.map(toPath),
-        discoverPrompts: !options.noPromptTemplates,
-        ...(options.noContextFiles && { contextFiles: "none" }),
-      };
-      const { provider, model } = options;
       return createHost({
         params: {
           cwd,
           agentDir,
           settingsManager,
-          resources,
+          resources: toResources(options, settingsManager, toPath),
           watch,
-          ...(options.agent !== undefined && { agentName: options.agent }),
-          ...(model !== undefined && { model }),
-          ...(provider !== undefined && { provider }),
-          ...(options.models && { models: options.models }),
-          ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
-          ...(options.noBuiltinTools && { tools: [] }),
-          ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
-          ...(options.noTools && { tools: [], allowedTools: [] }),
-          ...(options.excludeTools && { excludedTools: options.excludeTools }),
-          additionalDirectories: options.addDir.map(toPath),
-          ...(options.sequentialTools && { toolExecution: "sequential" }),
-          ...(options.policy !== undefined && { policyProfile: options.policy }),
-          ...(options.sandbox !== undefined && { sandbox: { mode: options.sandbox } }),
+          ...toParams(options, toPath),
           ...(systemPrompt !== undefined && { systemPrompt }),
           appendSystemPrompt,
           extensions,
@@ -110,6 +86,46 @@ export async function createDirectoryOpener(
         onDispose: () => settingsManager.close(),
       });
     },
+  };
+}
+
+type Params = HostOptions["params"];
+
+function toResources(
+  { noSkills, noPromptTemplates, noContextFiles, skills: skillPaths, promptTemplates }: SessionOptions,
+  settings: SettingsManager,
+  toPath: (path: string) => string,
+): NonNullable<Params["resources"]> {
+  return {
+    lists: () => {
+      const { skills, prompts } = settings.get();
+      return { skills: noSkills ? [] : skills, prompts: noPromptTemplates ? [] : prompts };
+    },
+    skillPaths: skillPaths.map(toPath),
+    discoverSkills: !noSkills,
+    promptPaths: promptTemplates.map(toPath),
+    discoverPrompts: !noPromptTemplates,
+    ...(noContextFiles && { contextFiles: "none" }),
+  };
+}
+
+/** What the flags say about the model, the tools and what they may do. Pure. */
+function toParams(options: SessionOptions, toPath: (path: string) => string): Partial<Params> {
+  const { agent, model, provider, models, thinking, tools, excludeTools, policy, sandbox } = options;
+  return {
+    ...(agent !== undefined && { agentName: agent }),
+    ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(models && { models }),
+    ...(thinking !== undefined && { thinkingLevel: thinking as "off" }),
+    ...(options.noBuiltinTools && { tools: [] }),
+    ...(tools && { tools, allowedTools: tools }),
+    ...(options.noTools && { tools: [], allowedTools: [] }),
+    ...(excludeTools && { excludedTools: excludeTools }),
+    additionalDirectories: options.addDir.map(toPath),
+    ...(options.sequentialTools && { toolExecution: "sequential" }),
+    ...(policy !== undefined && { policyProfile: policy }),
+    ...(sandbox !== undefined && { sandbox: { mode: sandbox } }),
   };
 }
 
