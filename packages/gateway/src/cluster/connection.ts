@@ -31,7 +31,7 @@ import {
 import { readVersions } from "./server-versions.ts";
 import { refuseVersion } from "./version.ts";
 
-/** A server that does not answer is left after at most three of these. */
+/** A server that does not answer is left after three of these, if what was sent to it before could be handed to the system. */
 const pingIntervalMs = 1_000;
 
 /** Connects, refuses servers that are too old, and creates the streams that are missing. */
