@@ -320,6 +320,22 @@ describe("ordered execution", () => {
     expect(resultTexts(messages)).toEqual(["slow", "written"]);
   });
 
+  test("the results of calls that have ended are added before the next calls start, in the order of the calls", async () => {
+    const getResultsBefore = async (names: string[], id: string) => {
+      const { events } = await runCalls(names);
+      const started = events.findIndex((event) => event.type === "tool_execution_start" && event.toolCallId === id);
+      const added = events.flatMap((event, index) =>
+        event.type === "message_end" && event.message.role === "toolResult" && index < started
+          ? [event.message.toolCallId]
+          : [],
+      );
+      return added.join(" ");
+    };
+    expect(await getResultsBefore(["read", "read", "write"], "write2")).toBe("read0 read1");
+    expect(await getResultsBefore(["write", "write", "write"], "write2")).toBe("write0 write1");
+    expect(await getResultsBefore(["fail", "gone", "read"], "read2")).toBe("fail0 gone1");
+  });
+
   test("a failure does not stop the calls that wait", async () => {
     const { texts } = await runCalls(["fail", "write"]);
     expect(texts).toEqual(["it broke", "write1"]);

@@ -92,17 +92,26 @@ async function executeInStages(
   calls: AgentToolCall[],
   orders: readonly CallOrder[],
 ): Promise<BatchOutcome> {
+  const outcomes: Outcome[] = [];
+  const results: ToolResultMessage[] = [];
+  /** In the order of the calls, so up to the first call that has not ended. */
+  const addResults = async () => {
+    for (let outcome; (outcome = outcomes[results.length]);) results.push(await addResult(run, outcome));
+  };
   const executing: Promise<Outcome>[] = [];
   for (const stage of toStages(orders)) {
+    // The stage may take long, and a process that is killed in it should not lose what is known.
+    await addResults();
     // Guards are called one after the other, so that a person is asked in order; then the tools run together.
     const prepared = new Map<number, Prepared>();
     for (const index of stage) prepared.set(index, await beginCall(run, message, calls[index]!));
-    for (const [index, call] of prepared) executing[index] = finishCall(run, message, call);
+    for (const [index, call] of prepared) {
+      executing[index] = finishCall(run, message, call).then((outcome) => (outcomes[index] = outcome));
+    }
     await Promise.all(stage.filter((index) => orders[index] !== "unordered").map((index) => executing[index]));
   }
-  const outcomes = await Promise.all(executing);
-  const results: ToolResultMessage[] = [];
-  for (const outcome of outcomes) results.push(await addResult(run, outcome));
+  await Promise.all(executing);
+  await addResults();
   return { results, wantsMore: outcomes.some(wantsMore), steering: [] };
 }
 

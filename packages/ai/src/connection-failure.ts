@@ -1,6 +1,6 @@
 /** Errors of sockets, host names and certificates, as sentences. Pure. */
 import type { Env } from "./platform/platform.ts";
-import { findProxy } from "./transport/proxy.ts";
+import { findProxy, findUnusedProxy } from "./transport/proxy.ts";
 
 /** Where a request was sent. */
 export interface Target {
@@ -9,6 +9,8 @@ export interface Target {
   hostname: string;
   /** The proxy's host and port, if the request went through one. */
   proxy?: string;
+  /** A proxy that is set but cannot be used, without its credentials. */
+  unusedProxy?: string;
 }
 
 /** Undefined if `address` is no URL. */
@@ -16,7 +18,12 @@ export function getTarget(address: string, env: Env): Target | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
   const proxy = findProxy(url, env);
-  return { ...getHostAndPort(url), ...(proxy && { proxy: getHostAndPort(proxy).host }) };
+  const unused = findUnusedProxy(url, env);
+  return {
+    ...getHostAndPort(url),
+    ...(proxy && { proxy: getHostAndPort(proxy).host }),
+    ...(unused && { unusedProxy: `${unused.protocol}//${unused.host}` }),
+  };
 }
 
 function getHostAndPort({ protocol, hostname, port }: URL): Pick<Target, "host" | "hostname"> {
@@ -30,13 +37,16 @@ export interface ConnectionFailure {
 
 /** Undefined if `code` is not about a connection. */
 export function classifyConnectionError(code: string, target: Target | undefined): ConnectionFailure | undefined {
-  const { host = "the server", hostname = "of the server", proxy } = target ?? {};
+  const { host = "the server", hostname = "of the server", proxy, unusedProxy } = target ?? {};
   const describe = descriptions.find(([pattern]) => pattern.test(code));
   if (!describe) return undefined;
   const [, kind, format] = describe;
   const peer = proxy === undefined ? host : `the proxy ${proxy}`;
   const message = format({ host, hostname, peer, proxy }).replace(" #", ` (${code})`);
-  return { kind, message: message.charAt(0).toUpperCase() + message.slice(1) };
+  const hint = unusedProxy
+    ? ` The proxy ${unusedProxy} is not used: its address must begin with http:// or https://.`
+    : "";
+  return { kind, message: message.charAt(0).toUpperCase() + message.slice(1) + hint };
 }
 
 interface Names {

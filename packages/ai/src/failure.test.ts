@@ -304,6 +304,21 @@ test.each(others)("%s", (_name, status, body, kind) => {
   expect(respond(status, body).kind).toBe(kind);
 });
 
+test.each([
+  [400, "invalid_request"],
+  [401, "auth"],
+  [402, "billing"],
+  [404, "invalid_request"],
+  [408, "overloaded"],
+  [413, "context_overflow"],
+  [429, "rate_limited"],
+  [524, "overloaded"],
+  [529, "overloaded"],
+  [1_113, "unknown"],
+] as const)("the code %s of an error without an HTTP status means %s", (code, kind) => {
+  expect(classifyError(describeError({ error: { code, message: "No." } }))).toEqual({ kind, message: "No." });
+});
+
 test("the error name that AWS sends in a header is used", () => {
   const headers = { "x-amzn-errortype": "ServiceQuotaExceededException:http://internal.amazon.com/" };
   expect(respond(400, { message: "Your account has reached its limit." }, headers).kind).toBe("rate_limited");
@@ -340,6 +355,9 @@ test("the retry delay is also read from Google's RetryInfo and from error messag
   });
   expect(respond(429, { error: { message: "Please try again in 1m30.5s." } })).toMatchObject({ retryAfterMs: 90_500 });
   expect(respond(429, { error: { message: "Please try again in 20ms." } })).toMatchObject({ retryAfterMs: 20 });
+  for (const wording of ["Please retry after 20 seconds.", "Try again after 20 s", "Please retry in 20s."]) {
+    expect(respond(429, { error: { message: wording } })).toMatchObject({ retryAfterMs: 20_000 });
+  }
   expect(parseDuration("2h")).toBe(7_200_000);
 });
 

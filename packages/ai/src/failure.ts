@@ -65,9 +65,11 @@ export function classifyResponse(
   );
 }
 
-/** Classifies an error that came inside a stream (no `status`) or as the response itself (with `status`). */
-export function classifyError(error: ProviderErrorBody, status?: number): Failure {
-  const facts: FailureFacts = { message: error.message, ...(status !== undefined && { status }) };
+/** Classifies an error that came inside a stream (no `httpStatus`) or as the response itself (with `httpStatus`). */
+export function classifyError(error: ProviderErrorBody, httpStatus?: number): Failure {
+  const facts: FailureFacts = { message: error.message, ...(httpStatus !== undefined && { status: httpStatus }) };
+  // Gateways put the status into the error if the response has already begun.
+  const status = httpStatus ?? error.codes.map(Number).find((code) => code >= 400 && code < 600);
   const retry = error.retryAfterMs !== undefined ? { retryAfterMs: error.retryAfterMs } : {};
   const hasCode = (pattern: RegExp) => error.codes.some((code) => pattern.test(code));
 
@@ -269,7 +271,7 @@ export function parseRetryAfter(headers: Record<string, string>, nowMs: number):
 /** The delay that an error message asks for, as in "Please try again in 20s". */
 const parseRetryDelay = (message: string): { retryAfterMs?: number } => {
   const match =
-    /(?:try again|retry) in ((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|h|hours?|m|min(?:ute)?s?|s|sec(?:ond)?s?)\s*)+)/i.exec(
+    /(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|h|hours?|m|min(?:ute)?s?|s|sec(?:ond)?s?)\s*)+)/i.exec(
       message,
     );
   const retryAfterMs = match?.[1] ? parseDuration(match[1]) : undefined;

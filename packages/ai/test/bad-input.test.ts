@@ -1,4 +1,6 @@
 /** What a server should never send, over a real socket: a clear error or a right answer, and nothing in between. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import type { AssistantMessageEvent } from "../src/event.ts";
 import type { Model } from "../src/model.ts";
@@ -123,6 +125,16 @@ test.each([
   }
 });
 
+test("calls without an id, or with the id of another call, each get an id of their own", async () => {
+  const ids = [undefined, "", "same", "same"];
+  const calls = ids.map((id, index) => open(index, { type: "tool_use", id, name: "x", input: {} }));
+  const { message } = await ask([raw(begin, ...calls, ...end)]);
+  const sent = message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+  expect(new Set(sent).size).toBe(4);
+  expect(sent[2]).toBe("same");
+  for (const id of sent) expect(id).toMatch(/^[\w-]+$/);
+});
+
 test("keys that name prototypes are data in arguments", async () => {
   const json = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
   const { message } = await ask([
@@ -220,6 +232,43 @@ test("a server that said why it stopped, and then left the line open, has answer
   void asking.then(() => (done = true));
   while (!done) await clock.advance(60_000);
   expect((await asking).message).toMatchObject({ stopReason: "stop", content: [text("done")] });
+});
+
+/** Answers every request with `status` and the beginning of an error body; then does what `ending` says. */
+const failHalfway = async (status: number, ending: "cut" | "hang", options: SimpleStreamOptions) => {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests++;
+    request.resume().once("end", () => {
+      response.writeHead(status, { "content-length": "500", "retry-after": "7" });
+      response.write('{"error":{"message":"No."', () => ending === "cut" && response.destroy());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { failure } = await streamSimple(model(url), { messages: [] }, { apiKey: "k", ...options }).result();
+    return { failure, requests };
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+};
+
+test("an error response that is cut keeps its status and what arrived", async () => {
+  const { failure, requests } = await failHalfway(401, "cut", {});
+  expect(failure).toMatchObject({ kind: "auth", status: 401, message: expect.stringContaining("No.") });
+  expect(requests).toBe(1);
+});
+
+test("an error response that never ends keeps its status and what it asks for", async () => {
+  const clock = createFakeClock();
+  let asking: ReturnType<typeof failHalfway> | undefined;
+  await new Promise<void>((resolve) => {
+    asking = failHalfway(429, "hang", { clock, maxRetries: 0, onResponse: () => resolve() });
+  });
+  await clock.advance(5_000);
+  expect((await asking)?.failure).toMatchObject({ kind: "rate_limited", status: 429, retryAfterMs: 7_000 });
 });
 
 test.each([

@@ -301,6 +301,12 @@ describe("what a custom provider gets", () => {
     expect(server!.requests[0]?.headers["x-key"]).toBe("k");
   });
 
+  test("may send a request without a body", async () => {
+    const buildRequest = ({ baseUrl }: { baseUrl: string }) => ({ url: baseUrl }) as never;
+    expect((await askMinimal({ ...minimal, buildRequest }, hello)).content).toEqual([text("ok")]);
+    expect(server!.requests[0]).toMatchObject({ body: undefined, headers: { "content-length": "0" } });
+  });
+
   for (const [what, broken, words] of [
     [
       "a buildRequest that throws",

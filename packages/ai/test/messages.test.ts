@@ -61,6 +61,14 @@ describe("a connection", () => {
     }
   });
 
+  test("that fails without the proxy that is set says that such proxies are not used", async () => {
+    const env = { NO_PROXY: "", http_proxy: "socks5h://me:secret@10.0.0.1:1080" };
+    const message = await ask("ollama", "http://nowhere.invalid/v1", { env });
+    expect(message).toMatch(/^The name nowhere\.invalid could not be resolved/);
+    expect(message).toContain("The proxy socks5h://10.0.0.1:1080 is not used");
+    expect(message).not.toContain("secret");
+  });
+
   test("to a name that does not exist names it", async () => {
     const message = await ask("ollama", "http://nowhere.invalid/v1", { env: { NO_PROXY: "*" } });
     expect(message).toMatch(/^The name nowhere\.invalid could not be resolved \((ENOTFOUND|EAI_AGAIN)\)\. Check/);

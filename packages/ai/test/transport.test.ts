@@ -72,6 +72,30 @@ test("no request is lost to a kept connection that the server has closed meanwhi
   expect(dropped).toBe(true);
 });
 
+test("a kept connection that is reset in the middle of an answer is an error, and nothing is sent again", async () => {
+  const seen: string[] = [];
+  let reset = () => {};
+  const port = await listen(
+    http.createServer((request, response) => {
+      seen.push(request.url!);
+      if (request.url !== "/cut") return echo(request, response);
+      reset = () => request.socket.resetAndDestroy();
+      response.write("half");
+    }),
+  );
+  await post(`http://127.0.0.1:${port}/`);
+  const abort = new AbortController();
+  const readCutAnswer = async () => {
+    const request = { method: "POST" as const, url: `http://127.0.0.1:${port}/cut`, headers: {}, body: "ping" };
+    const response = await send(request, options({}, abort.signal));
+    for await (const chunk of response.body) if (chunk.length > 0) reset();
+  };
+  await expect(readCutAnswer()).rejects.toMatchObject({ code: "ECONNRESET" });
+  abort.abort();
+  await post(`http://127.0.0.1:${port}/after`);
+  expect(seen).toEqual(["/", "/cut", "/after"]);
+});
+
 test("a new connection that is dropped is an error: the request may have been taken", async () => {
   const port = await listen(http.createServer((request) => request.socket.destroy()));
   await expect(post(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ code: "ECONNRESET" });
@@ -155,7 +179,12 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     directory = mkdtempSync(join(tmpdir(), "tau-tls-"));
     const path = join(directory, "cert.pem");
     const key = join(directory, "key.pem");
-    const subject = ["-subj", "/CN=service.test", "-addext", "subjectAltName=DNS:service.test,IP:127.0.0.1"];
+    const subject = [
+      "-subj",
+      "/CN=service.test",
+      "-addext",
+      "subjectAltName=DNS:service.test,IP:127.0.0.1,IP:192.0.2.1",
+    ];
     execFileSync(
       "openssl",
       ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", path, ...subject],
@@ -167,6 +196,13 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
   });
 
   afterAll(() => rmSync(directory, { recursive: true }));
+
+  const tunnel = (client: Socket, port: number) => {
+    const upstream = connect(port, "127.0.0.1", () => {
+      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      upstream.pipe(client).pipe(upstream);
+    });
+  };
 
   const secureServer = () => https.createServer(certificate, echo);
 
@@ -190,16 +226,40 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     const proxy = http.createServer();
     proxy.on("connect", (request, client: Socket) => {
       asked.push(request.url ?? "", JSON.stringify(request.headers));
-      const upstream = connect(port, "127.0.0.1", () => {
-        client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-        upstream.pipe(client).pipe(upstream);
-      });
+      tunnel(client, port);
     });
     const proxyPort = await listen(proxy);
     const env = { HTTPS_PROXY: `http://127.0.0.1:${proxyPort}`, SSL_CERT_FILE: certificate.path };
     expect((await post("https://service.test/v1", options(env))).text).toBe("POST /v1 ping");
     expect(asked[0]).toBe("service.test:443");
     expect(asked[1]).not.toContain("secret");
+  });
+
+  test("a proxy that is reached by TLS carries plain HTTP and tunnels", async () => {
+    const port = await listen(secureServer());
+    const proxy = https.createServer(certificate, (request, response) => response.end(`proxied ${request.url}`));
+    proxy.on("connect", (_request, client: Socket) => tunnel(client, port));
+    const names: unknown[] = [];
+    proxy.on("secureConnection", ({ servername }) => names.push(servername));
+    const url = `https://127.0.0.1:${await listen(proxy)}`;
+    const env = { HTTP_PROXY: url, HTTPS_PROXY: url, SSL_CERT_FILE: certificate.path };
+    expect((await post("http://other.test/v1", options(env))).text).toBe("proxied http://other.test/v1");
+    expect((await post("https://service.test/v2", options(env))).text).toBe("POST /v2 ping");
+    // Neither connection asks the proxy for the certificate of the server behind it.
+    expect(names).toEqual([false, false]);
+  });
+
+  test("a tunnel to an address names no host, for which Node would warn", async () => {
+    const port = await listen(secureServer());
+    const proxy = http.createServer();
+    proxy.on("connect", (_request, client: Socket) => tunnel(client, port));
+    const warnings: string[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning.message);
+    process.on("warning", onWarning);
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${await listen(proxy)}`, SSL_CERT_FILE: certificate.path };
+    expect((await post("https://192.0.2.1/v1", options(env))).text).toBe("POST /v1 ping");
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
   });
 
   test("a proxy that never answers is given up with the request, and leaves no socket behind", async () => {

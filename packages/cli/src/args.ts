@@ -3,7 +3,7 @@ import type { NamedPackage } from "@tau/harness/extensions";
 import { type Flag, flags } from "./flags.ts";
 import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";
 
-/** What the flags say. Names are those of the flags, in camel case. */
+/** What the flags say. Names are those of the flags, in camel case, unless the flag names another. */
 export interface SessionOptions {
   print: boolean;
   /** `result` is `--output-format json`: only the line that ends the events of `json`. */
@@ -36,8 +36,8 @@ export interface SessionOptions {
   excludeTools?: readonly string[];
   noTools: boolean;
   sequentialTools: boolean;
-  policy: string | undefined;
-  sandbox: "off" | "auto" | "required" | undefined;
+  policy?: string;
+  sandbox?: "off" | "auto" | "required";
   noBuiltinTools: boolean;
   /** Directories in which tools may work besides the working directory. */
   addDir: readonly string[];
@@ -90,7 +90,7 @@ export function parseSessionArgs(args: readonly string[], extensionFlags?: reado
   const byName = new Map(known.map((flag) => [flag.name, flag]));
   const tokens = readTokens(args, known);
   const unknown: string[] = [];
-  const given = new Map<string, (string | true)[]>();
+  const values = new Map<string, (string | true)[]>();
   const positionals: string[] = [];
   const taken = new Set<number>();
   for (const token of tokens) {
@@ -105,29 +105,32 @@ export function parseSessionArgs(args: readonly string[], extensionFlags?: reado
     const value = getValue(flag, token, args, taken);
     const mistake = findValueProblem(flag, { ...token, value } as OptionToken);
     if (mistake !== undefined) return { kind: "mistake", message: mistake };
-    given.set(flag.name, [...(given.get(flag.name) ?? []), value ?? true]);
+    values.set(flag.name, [...(values.get(flag.name) ?? []), value ?? true]);
   }
-  if (given.has("help")) return toHelp(given);
-  if (given.has("version")) return { kind: "version" };
-  const parsed = toOptions(given, positionals);
+  if (values.has("help")) return toHelp(values);
+  if (values.has("version")) return { kind: "version" };
+  const parsed = toOptions(values, positionals);
   if (parsed.kind !== "session") return parsed;
-  const values = (extensionFlags ?? []).flatMap(({ name }): [string, string | true][] => {
-    const value = given.get(name)?.at(-1);
+  const ofExtensions = (extensionFlags ?? []).flatMap(({ name }): [string, string | true][] => {
+    const value = values.get(name)?.at(-1);
     return value === undefined ? [] : [[name, value]];
   });
-  const options = { ...parsed.options, extensionFlags: new Map(values) };
+  const options = { ...parsed.options, extensionFlags: new Map(ofExtensions) };
   return {
     kind: "session",
     options: unknown.length === 0 ? options : { ...options, unknownFlags: { names: unknown, args } },
   };
 }
 
-function toHelp(given: ReadonlyMap<string, readonly (string | true)[]>): Parsed {
-  const directory = given.get("directory")?.at(-1);
+/** What was typed after each flag, by its name; true for nothing. */
+type FlagValues = ReadonlyMap<string, readonly (string | true)[]>;
+
+function toHelp(values: FlagValues): Parsed {
+  const directory = values.get("directory")?.at(-1);
   return {
     kind: "help",
-    extensions: (given.get("extension") ?? []) as readonly string[],
-    noExtensions: given.has("no-extensions"),
+    extensions: (values.get("extension") ?? []) as readonly string[],
+    noExtensions: values.has("no-extensions"),
     ...(typeof directory === "string" && { directory }),
   };
 }
@@ -148,92 +151,66 @@ const modes: Readonly<Record<string, SessionOptions["mode"]>> = { text: "text", 
 const gatewayFlags: readonly string[] =
   "gateway print mode output-format quiet verbose directory model thinking agent continue session name".split(" ");
 
-function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, positionals: readonly string[]): Parsed {
-  const has = (name: string) => given.has(name);
-  const text = (name: string) => given.get(name)?.at(-1) as string | undefined;
-  const all = (name: string) => (given.get(name) ?? []) as readonly string[];
-  const list = (name: string) =>
-    given
-      .get(name)
-      ?.flatMap((value) => String(value).split(","))
-      .map((one) => one.trim())
-      .filter((one) => one !== "");
-  const number = (name: string) => (has(name) ? Number(text(name)) : undefined);
-  const chosen = ["continue", "resume", "session", "session-id", "fork", "no-session"].filter(has);
-  if (chosen.length > 1) return { kind: "mistake", message: `--${chosen[0]} and --${chosen[1]} do not go together` };
-  if (has("tools") && has("no-tools")) return { kind: "mistake", message: "--tools and --no-tools do not go together" };
-  if (has("approve") && has("no-approve")) {
-    return { kind: "mistake", message: "--approve and --no-approve do not go together" };
-  }
-  const isHere = has("gateway") ? [...given.keys()].find((name) => !gatewayFlags.includes(name)) : undefined;
-  if (isHere !== undefined) return { kind: "mistake", message: `--gateway and --${isHere} do not go together` };
+/** Of each group, only one can be meant. */
+const alternatives: readonly (readonly string[])[] = [
+  ["continue", "resume", "session", "session-id", "fork", "no-session"],
+  ["tools", "no-tools"],
+  ["approve", "no-approve"],
+];
+
+function toOptions(values: FlagValues, positionals: readonly string[]): Parsed {
   // An empty argument may come from an unset variable in a script.
-  const words = positionals.filter((one) => !isFile(one) && one.trim() !== "");
-  if (has("export") && words.length > 1) {
-    return { kind: "mistake", message: `--export takes one file to write, not ${words.length}` };
-  }
-  const format = text("output-format");
-  const mode = format === undefined ? (text("mode") ?? "text") : modes[format];
-  if (has("mode") && mode !== text("mode")) {
-    return { kind: "mistake", message: `--mode ${text("mode")} and --output-format ${format} do not go together` };
-  }
-  const options: Required<
-    Record<keyof Omit<SessionOptions, "extensionFlags" | "unknownFlags" | "namedPackages">, unknown>
-  > = {
-    print: has("print") || has("gateway") || format !== undefined,
-    mode,
-    quiet: has("quiet"),
-    verbose: has("verbose"),
-    offline: has("offline"),
-    gateway: has("gateway"),
-    maxTurns: number("max-turns"),
-    maxCost: number("max-cost"),
-    timeout: number("timeout"),
-    provider: text("provider"),
-    model: text("model"),
-    thinking: text("thinking"),
-    apiKey: text("api-key"),
-    models: list("models"),
-    listModels: text("list-models"),
-    continue: has("continue"),
-    resume: has("resume"),
-    session: text("session"),
-    sessionId: text("session-id"),
-    fork: text("fork"),
-    sessionDir: text("session-dir"),
-    noSession: has("no-session"),
-    name: text("name"),
-    agent: text("agent"),
-    tools: list("tools"),
-    excludeTools: list("exclude-tools"),
-    noTools: has("no-tools"),
-    sequentialTools: has("sequential-tools"),
-    policy: text("policy"),
-    sandbox: text("sandbox"),
-    noBuiltinTools: has("no-builtin-tools"),
-    addDir: all("add-dir"),
-    approve: has("approve") || (has("no-approve") ? false : undefined),
-    systemPrompt: text("system-prompt"),
-    appendSystemPrompt: all("append-system-prompt"),
-    skills: all("skill"),
-    noSkills: has("no-skills"),
-    promptTemplates: all("prompt-template"),
-    noPromptTemplates: has("no-prompt-templates"),
-    noContextFiles: has("no-context-files"),
-    themes: all("theme"),
-    useTheme: text("use-theme"),
-    tuiMode: text("tui-mode"),
-    noThemes: has("no-themes"),
-    extensions: all("extension"),
-    noExtensions: has("no-extensions"),
-    directory: text("directory"),
-    export: text("export"),
+  const words = positionals.filter((word) => !isFile(word) && word.trim() !== "");
+  const message = findContradiction(values, words);
+  if (message !== undefined) return { kind: "mistake", message };
+  const { mode = "text", outputFormat, approve, noApprove, help: _, version: __, ...others } = readFlags(values);
+  const options = {
+    ...others,
+    print: others["print"] || others["gateway"] || outputFormat !== undefined,
+    mode: outputFormat === undefined ? mode : modes[outputFormat as string],
+    ...(approve === noApprove ? {} : { approve }),
     words,
     message: words.join(" "),
-    files: positionals.filter(isFile).map((one) => one.slice(1)),
+    files: positionals.filter(isFile).map((path) => path.slice(1)),
   };
-  const known = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { kind: "session", options: Object.fromEntries(known) as unknown as SessionOptions };
+  return { kind: "session", options: options as unknown as SessionOptions };
 }
+
+/** The first flags that do not go together, for people. */
+function findContradiction(values: FlagValues, words: readonly string[]): string | undefined {
+  const has = (name: string) => values.has(name);
+  const pairs = alternatives.map((names) => names.filter(has));
+  pairs.push(has("gateway") ? ["gateway", ...[...values.keys()].filter((name) => !gatewayFlags.includes(name))] : []);
+  const pair = pairs.find((names) => names.length > 1);
+  if (pair) return `--${pair[0]} and --${pair[1]} do not go together`;
+  if (has("export") && words.length > 1) return `--export takes one file to write, not ${words.length}`;
+  const [mode, format] = [values.get("mode")?.at(-1), values.get("output-format")?.at(-1)];
+  if (mode === undefined || format === undefined || mode === modes[String(format)]) return undefined;
+  return `--mode ${mode} and --output-format ${format} do not go together`;
+}
+
+/** The values of all flags, by the names of their options. What is not given and has no value is left out. */
+function readFlags(values: FlagValues): Record<string, unknown> {
+  const read = flags.map((flag): [string, unknown] => {
+    const { name, option = name.replaceAll(/-(.)/g, (_match, letter: string) => letter.toUpperCase()) } = flag;
+    return [option, readFlag(flag, values.get(name) ?? [])];
+  });
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined));
+}
+
+function readFlag(flag: Flag, values: readonly (string | true)[]): unknown {
+  const last = values.at(-1);
+  if (flag.value === undefined) return last === true;
+  if (flag.many === "values") return values;
+  if (last === undefined) return undefined;
+  if (flag.many === "lists") return values.flatMap((value) => splitList(String(value)));
+  return flag.number ? Number(last) : last;
+}
+
+const splitList = (text: string): string[] =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
 
 const isFile = (argument: string) => argument.startsWith("@") && argument.length > 1;

@@ -4,7 +4,7 @@ import { HarnessError } from "@tau/harness";
 import type { Io } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import { formatRows } from "./help.ts";
-import { markOwn } from "./terminal-text.ts";
+import { markOwn, toTerminalText } from "./terminal-text.ts";
 
 /** Whether a question can be asked and answered. */
 export const isInteractive = ({ terminal }: Io): boolean => terminal.input && terminal.err;
@@ -33,6 +33,8 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
     input,
     output,
     terminal: io.terminal.input,
+    // The beginning of the line, which readline writes again when a key removes something.
+    prompt: toTerminalText(question.slice(question.lastIndexOf("\n") + 1)),
     signal: signal ? AbortSignal.any([signal, io.signal]) : io.signal,
   });
   const { value: answer } = (await lines[Symbol.asyncIterator]().next()) as { value: string | undefined };

@@ -3,11 +3,14 @@ import type { Readable } from "node:stream";
 
 /** The streams and the environment of the program; tests pass their own. */
 export interface Io {
-  /** On a terminal, control characters are made visible, also for `err`. Escape sequences of ours have to be marked. */
-  out: (text: string) => void;
-  /** Resolves when `out` can take more; undefined if it can now. Await it between large writes. */
+  /**
+   * On a terminal, control characters of texts are made visible, also for `err`. Escape sequences of ours have to be marked.
+   * Bytes are written as they are: not for a terminal.
+   */
+  out: (content: string | Uint8Array) => void;
+  /** Resolves when `out` and `err` can take more; undefined if they can now. Await it between large writes. */
   drained: () => Promise<void> | undefined;
-  err: (text: string) => void;
+  err: (content: string | Uint8Array) => void;
   /** From now on only `out` writes to standard output. What extensions write there goes to standard error. */
   claimOutput?: () => void;
   /** Standard input; undefined if it is known to be empty. Called only by code that reads it. */

@@ -1,10 +1,13 @@
 /** All flags of a session, in one table. Parsing, help, suggestions and completion read it. */
 
+import type { SessionOptions } from "./args.ts";
 import type { FlagSpec } from "./tokens.ts";
 
 export interface Flag extends FlagSpec {
-  /** Whether the flag may be repeated, and every value counts. Default: the last one counts. */
-  many?: true;
+  /** How a flag may be repeated, where every value counts: `lists` are separated by commas. Default: the last one counts. */
+  many?: "values" | "lists";
+  /** The name of its option. Default: its own, in camel case. */
+  option?: keyof SessionOptions;
   summary: string;
 }
 
@@ -47,7 +50,7 @@ export const flagGroups: readonly FlagGroup[] = [
       {
         name: "models",
         value: "PATTERNS",
-        many: true,
+        many: "lists",
         summary: "The models to choose from (comma-separated); a session starts with the first",
       },
       { name: "list-models", value: "SEARCH", optional: true, summary: "List models and exit" },
@@ -76,14 +79,14 @@ export const flagGroups: readonly FlagGroup[] = [
         short: "t",
         value: "NAMES",
         mayBeEmpty: true,
-        many: true,
+        many: "lists",
         summary: "Use only these tools (comma-separated; * stands for any text)",
       },
-      { name: "exclude-tools", short: "xt", value: "NAMES", many: true, summary: "Do not use these tools" },
+      { name: "exclude-tools", short: "xt", value: "NAMES", many: "lists", summary: "Do not use these tools" },
       { name: "no-tools", short: "nt", summary: "Use no tools" },
       { name: "no-builtin-tools", short: "nbt", summary: "Use no built-in tools, unless --tools names them" },
       { name: "sequential-tools", summary: "Run the tool calls of an answer one at a time" },
-      { name: "add-dir", value: "DIR", many: true, summary: "Let tools read and write in this directory too" },
+      { name: "add-dir", value: "DIR", many: "values", summary: "Let tools read and write in this directory too" },
       {
         name: "policy",
         value: "PROFILE",
@@ -94,7 +97,7 @@ export const flagGroups: readonly FlagGroup[] = [
         name: "sandbox",
         value: "MODE",
         choices: ["off", "auto", "required"],
-        summary: "Run commands in the sandbox: never, where it works, or not at all without it",
+        summary: "Run commands in the sandbox: off (never), auto (where it works) or required (or not at all)",
       },
       { name: "approve", short: "a", summary: "Trust the project for this run; nothing is stored" },
       { name: "no-approve", short: "na", summary: "Do not trust the project in this run" },
@@ -103,15 +106,33 @@ export const flagGroups: readonly FlagGroup[] = [
         name: "append-system-prompt",
         value: "TEXT|FILE",
         mayBeEmpty: true,
-        many: true,
+        many: "values",
         summary: "Add to the system prompt",
       },
-      { name: "skill", value: "PATH", many: true, summary: "Load a skill, or a directory of skills" },
+      {
+        name: "skill",
+        option: "skills",
+        value: "PATH",
+        many: "values",
+        summary: "Load a skill, or a directory of skills",
+      },
       { name: "no-skills", short: "ns", summary: "Load no skills but those of --skill" },
-      { name: "prompt-template", value: "PATH", many: true, summary: "Load a template, or a directory of templates" },
+      {
+        name: "prompt-template",
+        option: "promptTemplates",
+        value: "PATH",
+        many: "values",
+        summary: "Load a template, or a directory of templates",
+      },
       { name: "no-prompt-templates", short: "np", summary: "Load no templates but those of --prompt-template" },
       { name: "no-context-files", short: "nc", summary: "Do not read AGENTS.md and similar files" },
-      { name: "theme", value: "PATH", many: true, summary: "Load a theme, or a directory of themes" },
+      {
+        name: "theme",
+        option: "themes",
+        value: "PATH",
+        many: "values",
+        summary: "Load a theme, or a directory of themes",
+      },
       {
         name: "tui-mode",
         value: "MODE",
@@ -122,9 +143,10 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "no-themes", summary: "Load no themes but those of --theme" },
       {
         name: "extension",
+        option: "extensions",
         short: "e",
         value: "PATH",
-        many: true,
+        many: "values",
         summary: "Load an extension from a file, a directory, npm:NAME or git:HOST/PATH, for this run",
       },
       { name: "no-extensions", short: "ne", summary: "Load no extensions but those of --extension" },

@@ -1,4 +1,5 @@
 /** The hosts of the interactive terminal: one for each directory whose sessions were opened. */
+import { realpath } from "node:fs/promises";
 import { SessionManager, type SettingsManager } from "@tau/harness";
 import type { Host, HostedSession } from "@tau/harness/host";
 import { getAgentDir } from "./agent-dir.ts";
@@ -19,7 +20,7 @@ interface OpenHost {
 export class Hosts {
   readonly #options: SessionOptions;
   readonly #io: Io;
-  /** By directory. */
+  /** By the real path of the directory, which may have several names. */
   readonly #hosts = new Map<string, OpenHost>();
 
   constructor(options: SessionOptions, io: Io) {
@@ -37,7 +38,7 @@ export class Hosts {
    * key and its trust. Nothing is asked on standard error, where the interface is.
    */
   async openSession(path: string, cwd: string): Promise<SessionClient> {
-    const known = this.#hosts.get(cwd);
+    const known = this.#hosts.get(await toRealPath(cwd));
     if (known) return this.#createClient(known.host, await this.#openAgain(known, path));
     return await this.#add(toOptionsElsewhere(this.#options, path), { asksTrust: false, reason: "resume" });
   }
@@ -59,9 +60,10 @@ export class Hosts {
     ]);
     const demo = await openDemoHost(this.#io);
     const { cwd, settingsManager: settings } = demo.host.get(demo.sessionId).session;
-    this.#hosts.set(cwd, { ...demo, settings });
+    const path = await toRealPath(cwd);
+    this.#hosts.set(path, { ...demo, settings });
     const close = async () => {
-      this.#hosts.delete(cwd);
+      this.#hosts.delete(path);
       await demo.close();
     };
     return { client: this.#createClient(demo.host, demo.sessionId), request: demoRequest, close };
@@ -81,7 +83,7 @@ export class Hosts {
   async #add(options: SessionOptions, choices: OpenHostChoices = {}): Promise<SessionClient> {
     const { host, sessionId } = await openHost(options, this.#io, { ask: "surface", ...choices });
     const { cwd, settingsManager: settings } = host.get(sessionId).session;
-    this.#hosts.set(cwd, { host, settings, close: () => host.dispose() });
+    this.#hosts.set(await toRealPath(cwd), { host, settings, close: () => host.dispose() });
     return this.#createClient(host, sessionId);
   }
 
@@ -89,6 +91,9 @@ export class Hosts {
     return createHostClient(host, sessionId, (id) => this.get(id).session);
   }
 }
+
+/** A directory that is gone keeps its name. */
+const toRealPath = (path: string): Promise<string> => realpath(path).catch(() => path);
 
 /** What was meant for the first session alone. */
 const firstSessionOptions = ["name", "fork", "sessionId", "agent", "model", "provider", "thinking", "apiKey"] as const;

@@ -89,22 +89,22 @@ async function checkOptionWords({ print, mode, export: exported, words }: Sessio
   if (!print && mode === "text" && exported === undefined) await checkCommandWords(words);
 }
 
-async function runMode(given: SessionOptions, io: Io): Promise<ExitCode | void> {
-  const { listModels: search, message, files, unknownFlags } = given;
+async function runMode(initial: SessionOptions, io: Io): Promise<ExitCode | void> {
+  const { listModels: search, message, files, unknownFlags } = initial;
   // Options of extensions are for sessions.
-  if (unknownFlags && (search !== undefined || given.export !== undefined)) {
+  if (unknownFlags && (search !== undefined || initial.export !== undefined)) {
     throw await (await import("./extension-flags.ts")).createUnknownFlagError(unknownFlags);
   }
   if (search !== undefined) {
     const { listModels } = await import("./commands/models.ts");
     const positionals = search === true ? [] : [search];
-    return await listModels({ positionals, has: (flag) => flag === "offline" && given.offline }, io, given);
+    return await listModels({ positionals, has: (flag) => flag === "offline" && initial.offline }, io, initial);
   }
-  if (given.export !== undefined) {
+  if (initial.export !== undefined) {
     const { exportAsHtml } = await import("./commands/sessions-export.ts");
-    return await untilInterrupted(exportAsHtml(given.export, message, io), io);
+    return await untilInterrupted(exportAsHtml(initial.export, message, io), io);
   }
-  const options = given.extensions.length === 0 ? given : await fetchNamed(given, io);
+  const options = initial.extensions.length === 0 ? initial : await fetchNamed(initial, io);
   const isInteractive = options.mode === "text" && !options.print && io.terminal.input && io.terminal.out;
   // Such a terminal can only print lines, so a message is answered as with `-p`.
   if (isInteractive && !isDumb(io.env)) return await (await import("./run-interactive.ts")).runInteractive(options, io);
@@ -118,8 +118,7 @@ async function runMode(given: SessionOptions, io: Io): Promise<ExitCode | void> 
     return await (await import("./show-help.ts")).showHelp(io, options);
   }
   if (options.gateway) return await (await import("./gateway/run-prompt.ts")).runPromptInGateway(options, io);
-  if (options.mode !== "text") return await (await import("./json.ts")).runJson(options, io);
-  return await (await import("./print.ts")).runPrint(options, io);
+  return await (await import("./run-prompts.ts")).runPrompts(options, io);
 }
 
 const fetchNamed = async (options: SessionOptions, io: Io): Promise<SessionOptions> =>

@@ -50,28 +50,33 @@ async function openSessionHost(
     surface: ask === "surface" ? "tui" : "print",
     asksTrust,
   });
-  const here = await directories.openSettings(io.cwd);
-  await checkUnknownFlags(options, directories.extensions, { cwd: io.cwd, agentDir, settings: here });
-  const problems: string[] = [];
-  const sessionManager = await openSession(options, io, { ...here.get(), agentDir, problems });
-  const cwd = await getWorkingDirectory(sessionManager, io.cwd);
-  const settingsManager = cwd === io.cwd ? here : await directories.openSettings(cwd);
-  if (settingsManager !== here) await here.close();
-  const host = directories.openHost(cwd, settingsManager, { ...(ask && { ask }), abortSignal: io.signal });
-  const sessionId = await host.open(sessionManager, reason);
-  const { session } = host.get(sessionId);
+  let settings = await directories.openSettings(io.cwd);
+  let sessionManager: SessionManager | undefined;
+  let host: Host | undefined;
   try {
+    await checkUnknownFlags(options, directories.extensions, { cwd: io.cwd, agentDir, settings });
+    const problems: string[] = [];
+    sessionManager = await openSession(options, io, { ...settings.get(), agentDir, problems });
+    const cwd = await getWorkingDirectory(sessionManager, io.cwd);
+    if (cwd !== io.cwd) {
+      await settings.close();
+      settings = await directories.openSettings(cwd);
+    }
+    host = directories.openHost(cwd, settings, { ...(ask && { ask }), abortSignal: io.signal });
+    const sessionId = await host.open(sessionManager, reason);
+    const { session } = host.get(sessionId);
     const resolved = await resolveFlags(options, session, directories.extensions.flags);
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
     for (const problem of problems) session.notify("session", problem);
     if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
-    const notice = await takePiNotice(io, { agentDir, settings: settingsManager });
+    const notice = await takePiNotice(io, { agentDir, settings });
     if (notice !== undefined) session.notify("packages", notice);
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
     return { host, sessionId, options: resolved };
   } catch (error) {
-    await host.dispose();
+    await (host ? host.dispose() : settings.close());
+    await sessionManager?.close();
     throw error;
   }
 }

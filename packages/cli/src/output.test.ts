@@ -1,6 +1,9 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import { createFakeClock } from "@tau/ai/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { Output } from "./output.ts";
 
 /** An output whose reader takes a piece only when it is told to, and whose descriptor does not exist. */
@@ -58,4 +61,19 @@ test("a reader that takes nothing is waited for while little waits", async () =>
   await clock.advance(3_600_000);
   write(megabyte);
   expect(broken()).toBe(0);
+});
+
+test("bytes are written as they are, after the text before them", () => {
+  const directory = mkdtempSync(join(tmpdir(), "tau-output-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, "out");
+  const fd = openSync(path, "w");
+  const stream = () => new Writable();
+  const output = new Output({ fd, hasReader: () => false, stream, clock: createFakeClock(), onBroken: () => {} });
+  output.write("text ");
+  output.write(Uint8Array.of(0, 255, 10));
+  output.write("more");
+  output.flush();
+  closeSync(fd);
+  expect(readFileSync(path)).toEqual(Buffer.concat([Buffer.from("text "), Buffer.of(0, 255, 10), Buffer.from("more")]));
 });

@@ -34,17 +34,25 @@ export class Output {
     this.#ports = ports;
   }
 
-  write(text: string): void {
+  write(content: string | Uint8Array): void {
+    if (typeof content !== "string") {
+      this.flush();
+      return this.#writeNow(Buffer.from(content));
+    }
     if (this.#pending === "") setImmediate(() => this.flush());
-    this.#pending += text;
+    this.#pending += content;
   }
 
-  /** Writes the pending text: to the descriptor while that cannot block, then slowly. */
+  /** Writes the pending text. */
   flush(): void {
     const text = this.#pending;
     this.#pending = "";
-    if (text === "" || this.#state.kind === "broken") return;
-    const bytes = Buffer.from(text);
+    if (text !== "") this.#writeNow(Buffer.from(text));
+  }
+
+  /** To the descriptor while that cannot block, then slowly. */
+  #writeNow(bytes: Buffer): void {
+    if (this.#state.kind === "broken") return;
     const rest = this.#state.kind === "direct" ? this.#writeDirect(bytes, this.#state.written) : bytes;
     if (rest.length > 0) this.#writeSlowly(rest);
   }

@@ -14,7 +14,7 @@ import { isDumb, toTerminalText } from "./terminal-text.ts";
 /** How long a program that was told to end may take to tidy up. */
 const maxShutdownMs = 3_000;
 /** How long it waits for a thread of its own when all else is done, and how often it looks. */
-const momentMs = 400;
+const maxHeldMs = 400;
 const lookMs = 10;
 const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 type EndSignal = (typeof endSignals)[number];
@@ -23,9 +23,9 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   // An empty one would make a path of the working directory of every path below it.
   if (!isAbsolute(self.env["HOME"] ?? "/")) delete self.env["HOME"];
   const interrupt = new AbortController();
-  let taker: (() => void) | undefined;
+  let onEndSignal: (() => void) | undefined;
   const end = (signal: NodeJS.Signals) => {
-    if (taker) return taker();
+    if (onEndSignal) return onEndSignal();
     // The second Ctrl-C does not wait for anything.
     if (interrupt.signal.aborted) return void leaveInterrupted(self, getEndSignal(interrupt.signal));
     interrupt.abort(signal);
@@ -43,15 +43,15 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   const err = createOutput(2, () => self.stderr);
   const terminal = { input: isatty(0), out: isatty(1), err: isatty(2) };
   const io: Io = {
-    out: (text) => out.write(terminal.out ? toTerminalText(text) : text),
+    out: (content) => out.write(toShown(content, terminal.out)),
     drained: () => {
       out.flush();
-      return out.drained();
+      return out.drained() ?? err.drained();
     },
-    err: (text) => {
+    err: (content) => {
       // In the order in which they were said, where both are the same terminal.
       out.flush();
-      err.write(terminal.err ? toTerminalText(text) : text);
+      err.write(toShown(content, terminal.err));
       err.flush();
     },
     claimOutput: () =>
@@ -65,8 +65,8 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     colour: terminal.out && !self.env["NO_COLOR"] && !isDumb(self.env),
     signal: interrupt.signal,
     takeSignals: (onSignal) => {
-      taker = onSignal;
-      return () => (taker = undefined);
+      onEndSignal = onSignal;
+      return () => (onEndSignal = undefined);
     },
     cwd: workingDirectory(self),
     env: self.env,
@@ -89,6 +89,9 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   };
   return { io, finish };
 }
+
+const toShown = (content: string | Uint8Array, isTerminal: boolean) =>
+  isTerminal && typeof content === "string" ? toTerminalText(content) : content;
 
 /** Pipes, sockets and terminals have one; files and other devices take everything at once. */
 function hasReader(fd: number): boolean {
@@ -117,7 +120,7 @@ const toExitCode = (signal: EndSignal): number => 128 + constants.signals[signal
 async function leaveInterrupted(self: NodeJS.Process, signal: EndSignal): Promise<void> {
   // The call whose end brought us here counts as under way until its turn is over.
   await new Promise<void>((resolve) => setImmediate(resolve));
-  const until = systemClock.monotonic() + momentMs;
+  const until = systemClock.monotonic() + maxHeldMs;
   while (isHeld(self) && systemClock.monotonic() < until) await sleep(systemClock, lookMs);
   endBySignal(self, signal);
 }

@@ -30,7 +30,7 @@ export function createProgram(io: Io, others: OtherSessions): Program {
 async function runDoctor(io: Io): Promise<string> {
   const { runCommand } = await import("./commands/run.ts");
   let text = "";
-  const out = (part: string) => void (text += part);
+  const out: Io["out"] = (part) => void (text += String(part));
   // The terminal is checked as it is; only progress is not shown.
   const terminal = { ...io.terminal, err: false };
   await runCommand("doctor", [], { ...io, out, err: out, terminal });

@@ -2,10 +2,14 @@
 import { readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 
-export function formatStack(error: unknown): string {
+/** An error may be its own cause, directly or not. */
+const maxCauses = 10;
+
+export function formatStack(error: unknown, causes = 0): string {
   if (!(error instanceof Error)) return String(error);
   const stack = toSources(error.stack ?? error.message);
-  return error.cause === undefined ? stack : `${stack}\nCaused by: ${formatStack(error.cause)}`;
+  if (error.cause === undefined || causes === maxCauses) return stack;
+  return `${stack}\nCaused by: ${formatStack(error.cause, causes + 1)}`;
 }
 
 function toSources(stack: string): string {

@@ -20,6 +20,12 @@ test("columns fit their content, numbers are right-aligned, and no line ends in 
   expect(text).toBe("A        B  C\none      1  x\nthree  100\n");
 });
 
+test("a table may have more rows than a call takes arguments", () => {
+  const rows = Array.from({ length: 200_000 }, () => ["x"]);
+  rows.push(["the longest"]);
+  expect(tableText([{ title: "A" }], rows, io(false)).endsWith("x\nthe longest\n")).toBe(true);
+});
+
 test("on a terminal no line is wider than it; in other output nothing is cut", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 80 }), { minLength: 1 }), (texts) => {

@@ -21,7 +21,8 @@ const minWidth = 8;
 export function tableText(columns: readonly Column[], rows: readonly (readonly Cell[])[], io: Io): string {
   const texts = rows.map((row) => row.map((cell) => cleanLine(typeof cell === "string" ? cell : cell.text)));
   const maxWidths = columns.map(({ title }, index) =>
-    Math.max(displayWidth(title), ...texts.map((row) => displayWidth(row[index] ?? ""))),
+    // There may be more rows than a call takes arguments.
+    texts.reduce((width, row) => Math.max(width, displayWidth(row[index] ?? "")), displayWidth(title)),
   );
   const widths = shrink(maxWidths, columns, terminalWidth(io));
   const pad = (text: string, index: number) => padTo(text, widths[index]!, columns[index]!.align);

@@ -80,6 +80,12 @@ export interface RunResult {
   err: string;
 }
 
+/** Bytes as one character each. */
+function toText(content: string | Uint8Array, isTerminal = false): string {
+  if (typeof content !== "string") return Buffer.from(content).toString("latin1");
+  return isTerminal ? toTerminalText(content) : content;
+}
+
 /** Without the environment and the files of the user who runs the tests. `written` is all output so far. */
 export function createIo(
   { directory, agentDir }: Workspace,
@@ -95,10 +101,10 @@ export function createIo(
 ): { io: Io; written: { out: string; err: string } } {
   const written = { out: "", err: "" };
   const io: Io = {
-    out: (text) => void (written.out += terminal.out ? toTerminalText(text) : text),
+    out: (content) => void (written.out += toText(content, terminal.out)),
     drained: () => undefined,
-    err: (text) => {
-      written.err += terminal.err ? toTerminalText(text) : text;
+    err: (content) => {
+      written.err += toText(content, terminal.err);
       onErr?.(written.err);
     },
     input: () => (input instanceof Readable ? input : Readable.from(input === undefined ? [] : [Buffer.from(input)])),

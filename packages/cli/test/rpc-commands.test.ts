@@ -93,7 +93,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
     replies: [toolReply("write", { path: "a.txt", content: "apples" }), textReply("Written.")],
     async check({ client, directory }) {
       const answer = await client.call("execute", { prompt: "Write a.txt." });
-      expect(answer).toEqual({ answer: "Written.", terminationReason: "no_tool_calls" });
+      expect(answer).toEqual({ answer: "Written.", end: { kind: "done" }, terminationReason: "no_tool_calls" });
       expect(await readFile(join(directory, "a.txt"), "utf8")).toBe("apples");
     },
   },
@@ -114,14 +114,15 @@ const cases: Readonly<Record<CommandName, Case>> = {
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
       await started;
-      await client.call("steer", { message: "one" });
+      await writeFile(join(directory, "note.txt"), "as it is now");
+      await client.call("steer", { message: "one @note.txt" });
       await client.call("follow_up", { message: "two" });
-      expect(await client.call("clear_queue")).toEqual({ steering: ["one"], followUp: ["two"] });
+      expect(await client.call("clear_queue")).toEqual({ steering: ["one @note.txt"], followUp: ["two"] });
       expect(await client.call("get_state")).toMatchObject({ pendingMessageCount: 0 });
       const ended = next("agent_end");
       await writeFile(join(directory, "go"), "");
       await ended;
-      expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toMatch(/"(one|two)"/);
+      expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toMatch(/"(one @note.txt|two)"/);
     },
   },
   approve: {

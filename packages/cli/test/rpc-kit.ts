@@ -116,7 +116,7 @@ function start({ directory, agentDir }: Workspace, { input, out, args, signal, d
   if (parsed.kind !== "session") throw new Error(`The flags of the test are wrong: ${JSON.stringify(parsed)}`);
   let err = "";
   const done = runRpc(parsed.options, {
-    out,
+    out: (text) => out(String(text)),
     drained: drained ?? (() => undefined),
     err: (text) => void (err += text),
     input: () => input,

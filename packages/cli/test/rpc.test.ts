@@ -215,7 +215,7 @@ describe("JSON-RPC", () => {
     const { send, seen, records } = serve(workspace);
     send({ jsonrpc: "2.0", method: "set_session_name", params: { name: "Sums" } });
     send({ jsonrpc: "2.0", id: 1, method: "execute", params: { prompt: "Two and two?" } });
-    const answer = { answer: "Four.", terminationReason: "no_tool_calls" };
+    const answer = { answer: "Four.", end: { kind: "done" }, terminationReason: "no_tool_calls" };
     expect(await seen(({ id }) => id === 1)).toEqual({ jsonrpc: "2.0", id: 1, result: answer });
     send({ jsonrpc: "2.0", id: "two", method: "get_state" });
     expect((await seen(({ id }) => id === "two"))["result"]).toMatchObject({ sessionName: "Sums" });

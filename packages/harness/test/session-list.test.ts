@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, rm, unlink, utimes, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentMessage } from "@tau/agent";
-import { nodeFileSystem } from "@tau/tools";
+import { type FileSystem, nodeFileSystem } from "@tau/tools";
 import { faultyFileSystem } from "@tau/tools/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sessionDirectory } from "../src/session/session-directory.ts";
@@ -80,6 +80,34 @@ test("files that are not sessions, or cannot be read, do not hide the others", a
   expect(await SessionManager.list("/nowhere", undefined, { agentDir })).toEqual([]);
   await writeFile(join(agentDir, "sessions", "stray"), "");
   expect(await SessionManager.listAll({ agentDir })).toHaveLength(1);
+});
+
+test("a session that could not be read once is listed by its name, and described again when it can be read", async () => {
+  const session = await make("/a", "precious");
+  const path = session.getSessionFile()!;
+  const refuse = () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" }));
+  const fileSystem: FileSystem = {
+    ...nodeFileSystem,
+    open: (name, flags, mode) => (name === path ? refuse() : nodeFileSystem.open(name, flags, mode)),
+  };
+  for (let time = 0; time < 2; time++) {
+    expect(await SessionManager.list("/a", undefined, { agentDir, fileSystem })).toMatchObject([
+      { id: session.id, path, messageCount: 0 },
+    ]);
+  }
+  expect(await SessionManager.list("/a", undefined, { agentDir })).toMatchObject([{ firstMessage: "precious" }]);
+  const continued = await SessionManager.continueRecent("/a", undefined, { agentDir });
+  await continued.close();
+  expect(continued.id).toBe(session.id);
+});
+
+test("a list tells that a crash has cut the last run, also if an extension wrote something afterwards", async () => {
+  const session = await SessionManager.create("/a", undefined, { agentDir });
+  await session.appendMessage(user("begin"));
+  await session.closeCutRun({ terminationReason: "gateway_disconnected" });
+  await session.appendCustomEntry("of-an-extension", {});
+  await session.close();
+  expect(await SessionManager.list("/a", undefined, { agentDir })).toMatchObject([{ ending: "cut" }]);
 });
 
 test("a long session, which is read in parts, is described like a short one", async () => {

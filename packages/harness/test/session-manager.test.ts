@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentMessage } from "@tau/agent";
+import { type FileSystem, nodeFileSystem } from "@tau/tools";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SessionManager } from "../src/session/session-manager.ts";
 
@@ -138,6 +140,49 @@ test("a second process may read, and learns which process writes", async () => {
   const third = await SessionManager.open(session.getSessionFile()!);
   await third.appendMessage(user("c"));
   expect(await getTexts(third)).toEqual(["a", "c"]);
+  await third.close();
+});
+
+test("of two processes that begin one chosen id, only the one with the lease writes", async () => {
+  const first = await SessionManager.continueById("/project", "job", directory);
+  let looks = 0;
+  const { statNow: _statNow, ...rest } = nodeFileSystem;
+  const fileSystem: FileSystem = {
+    ...rest,
+    // The first process writes right after the second has seen that there is no file.
+    async stat(path) {
+      const stats = await nodeFileSystem.stat(path).catch((error: unknown) => error as Error);
+      if (path.endsWith("job.jsonl") && ++looks === 1) await first.appendMessage(user("a"));
+      if (stats instanceof Error) throw stats;
+      return stats;
+    },
+  };
+  const second = await SessionManager.continueById("/project", "job", directory, { fileSystem });
+  expect(second.getEntryCount()).toBe(1);
+  await expect(second.appendMessage(user("b"))).rejects.toThrow(`process ${process.pid} writes it`);
+  await first.appendMessage(user("c"));
+  expect(await getTexts(first)).toEqual(["a", "c"]);
+  await second.close();
+  await first.close();
+});
+
+test("where it cannot be told whether the writing process still runs, a person is told what to do", async () => {
+  const session = await SessionManager.create("/project", directory);
+  await session.appendMessage(user("a"));
+  const path = session.getSessionFile()!;
+  await session.close();
+  // One of us knows the boot of its machine and the other does not, as in some containers.
+  const bootId = existsSync("/proc/sys/kernel/random/boot_id") ? "" : "another";
+  const holder = { pid: 1, startTime: "", bootId, id: "x", generation: 7 };
+  await writeFile(`${path}.lock`, JSON.stringify(holder));
+  const second = await SessionManager.open(path);
+  await expect(second.appendMessage(user("b"))).rejects.toThrow(
+    /cannot be written here\. .*process 1 of another container.* remove \S+\.lock and \S+\. Otherwise fork/,
+  );
+  await second.close();
+  await rm(`${path}.lock`);
+  const third = await SessionManager.open(path);
+  expect(third.readOnly).toBeUndefined();
   await third.close();
 });
 

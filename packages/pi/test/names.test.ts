@@ -29,3 +29,97 @@ test("both scopes give the same module, and other names none", async () => {
   expect(loadPiModule("@mariozechner/constructor")).toBeUndefined();
   expect(loadPiModule("pi-coding-agents")).toBeUndefined();
 });
+
+type Members = Record<string, Record<string, string[]>>;
+type AnyClass = (new () => unknown) & { prototype: object };
+
+const readMembers = (version: string) =>
+  JSON.parse(readFileSync(join(import.meta.dirname, `names/members-${version}.json`), "utf8")) as Members;
+
+/** Using them throws an error that names them. */
+const absentClasses = [
+  "AgentSessionRuntime",
+  "ArminComponent",
+  "InteractiveMode",
+  "LoginDialogComponent",
+  "ModelRuntime",
+  "ModelSelectorComponent",
+  "OAuthSelectorComponent",
+  "ProjectTrustStore",
+  "RpcClient",
+  "SettingsSelectorComponent",
+  "StreamingJsonParser",
+];
+
+/** They are undefined, so that programs can test for them. Decision 81 has the reasons. */
+const absentMembers: Record<string, string[]> = {
+  Agent: ["peekQueuedMessages"],
+  AgentSession: [
+    "cacheWarmingStatus",
+    "createReplacedSessionContext",
+    "modelRuntime",
+    "routedModel",
+    "setCacheWarmingMode",
+    "summarizeForBugReport",
+  ],
+  AssistantMessageComponent: ["setHiddenThinkingLabel", "setOutputPad"],
+  BashExecutionComponent: ["setOutputPad"],
+  BranchSummaryMessageComponent: ["setOutputPad"],
+  CompactionSummaryMessageComponent: ["setOutputPad"],
+  CustomEditor: ["setWorkingStatusIndicator"],
+  CustomMessageComponent: ["setOutputPad"],
+  DefaultPackageManager: ["checkForAvailableUpdates"],
+  DefaultResourceLoader: ["loadProjectTrustExtensions"],
+  ExtensionRunner: [
+    "createToolContext",
+    "emitBoundary",
+    "emitCacheWarmingDecision",
+    "reportUnhandledMcpServers",
+    "resolveToolRenderers",
+  ],
+  FooterComponent: ["setSession"],
+  ModelRegistry: [
+    "classify",
+    "generateImages",
+    "getProvider",
+    "getProviderAuth",
+    "getRegisteredNativeProvider",
+    "registerVirtualModel",
+    "unregisterVirtualModel",
+  ],
+  SessionSelectorComponent: ["capturesViewportInput"],
+  SkillInvocationMessageComponent: ["setOutputPad"],
+  ToolExecutionComponent: ["setImageWidthCells", "setOutputPad"],
+  TreeSelectorComponent: ["capturesViewportInput"],
+  UserMessageComponent: ["setOutputPad"],
+};
+
+/** Accessors of pi's that are plain fields here, which a prototype does not show. */
+const fields = ["focused", "maxRetryDelayMs", "modify", "sessionId", "thinkingBudgets", "toolExecution", "transport"];
+
+async function findMissing(version: string): Promise<Record<string, string[]>> {
+  const missing: Record<string, string[]> = {};
+  for (const [module, classes] of Object.entries(readMembers(version))) {
+    const loaded = {
+      ...(await loadPiModule(`@earendil-works/${module}/compat`)),
+      ...(await loadPiModule(`@earendil-works/${module}`)),
+    } as Record<string, AnyClass>;
+    for (const [name, members] of Object.entries(classes)) {
+      const Loaded = loaded[name]!;
+      if (absentClasses.includes(name)) expect(() => new Loaded()).toThrow(`${name} is not available in tau`);
+      else {
+        const lost = members.filter((member) => !(member in Loaded.prototype) && !fields.includes(member));
+        if (lost.length > 0) missing[name] = lost;
+      }
+    }
+  }
+  return missing;
+}
+
+test("the classes of pi 0.58 have its methods", async () => {
+  expect(await findMissing("0.58")).toEqual({});
+});
+
+test("the classes of pi 1.5 have its methods, except those that are listed here", async () => {
+  expect(await findMissing("1.5")).toEqual(absentMembers);
+});

@@ -4,9 +4,9 @@
  */
 import type { ImageContent, Model, Usage } from "@tau/ai";
 import type { ApprovalAnswer } from "./approval.ts";
-import type { SessionEntry } from "./entry.ts";
+import type { SessionEntry, SessionHeader } from "./entry.ts";
 import type { SessionMessage } from "./message.ts";
-import type { TerminationReason } from "./run-end.ts";
+import type { RunEnd, TerminationReason } from "./run-end.ts";
 
 /** What a client must be allowed to do before it may send a command. */
 export type Scope = "read" | "write" | "approve" | "admin";
@@ -33,6 +33,8 @@ export interface StateData {
   sessionFile?: string;
   sessionId: string;
   sessionName?: string;
+  /** The first line of the log. */
+  header: SessionHeader;
   cwd: string;
   autoCompactionEnabled: boolean;
   autoRetryEnabled: boolean;
@@ -133,8 +135,16 @@ export interface TreeNodeData {
   label?: string;
 }
 
-export interface AnswerData {
+/** How a prompt ended. */
+export interface PromptEnd {
+  /** Empty if the run has no answer: text before a tool call is none. */
   answer: string;
+  end: RunEnd;
+  /** There was nothing to say: the model chose silence, or an extension dealt with the prompt. */
+  silent?: true;
+}
+
+export interface AnswerData extends PromptEnd {
   terminationReason: TerminationReason;
   /** Such as `length`, or the budget that ended the run. */
   detail?: string;
@@ -246,8 +256,15 @@ export interface Commands {
   /** With `interrupt`, the current turn is aborted first. */
   steer: { params: Prompt & { interrupt?: boolean }; data: { disposition: Disposition } };
   follow_up: { params: Prompt; data: { disposition: Disposition } };
-  /** Runs to the end and answers with the text of the answer. */
-  execute: { params: { prompt: string; images?: ImageContent[] }; data: AnswerData };
+  /**
+   * Runs to the end and answers with the text of the answer. Only `prompt` is expanded. `input` is text that somebody else
+   * wrote, such as standard input; `files` are paths of files that are attached, and must exist. A run that failed or was
+   * ended fails the command, unless `outcome` is true.
+   */
+  execute: {
+    params: { prompt: string; images?: ImageContent[]; input?: string; files?: string[]; outcome?: boolean };
+    data: AnswerData;
+  };
   abort: { params: None; data: null };
   clear_queue: { params: None; data: { steering: string[]; followUp: string[] } };
   edit_queued: { params: { id: string; message: string }; data: { id: string } };
@@ -273,7 +290,8 @@ export interface Commands {
   /** With `paths`, a word that is neither a command nor a mention is completed as a path. */
   complete: { params: { text: string; cursor: number; paths?: boolean }; data: CompletionData };
 
-  set_model: { params: { provider: string; modelId: string }; data: ModelData };
+  /** Without `provider`, `modelId` is what people type, such as a part of a name or `provider/id:high`, with a thinking level. */
+  set_model: { params: { provider?: string; modelId: string }; data: ModelData };
   /** Null when there is no other. */
   cycle_model: {
     /** Default `forward`. */

@@ -16,6 +16,7 @@ export {
   isCommandName,
   type ModelData,
   type PolicyData,
+  type PromptEnd,
   type QueueModeName,
   type SandboxData,
   type Scope,
@@ -107,6 +108,7 @@ export {
   viewFromEntries,
   windowSize,
 } from "./view.ts";
+export { getTypedContent, type TypedContent } from "./typed-content.ts";
 export { ViewTracker } from "./view-tracker.ts";
 export { emptyUi, type OpenDialog, reduceUi, type ShownUi } from "./shown-ui.ts";
 export { createNoteFrame, listUiFrames } from "./ui-frames.ts";

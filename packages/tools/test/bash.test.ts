@@ -135,6 +135,12 @@ describe.each(containments)("with %s", (containment, namespace) => {
     }
   });
 
+  test("a shell whose -c takes the next argument runs the command", async () => {
+    const path = join(scratch(), "fish");
+    writeFileSync(path, `#!/bin/sh\n[ "$1" = -c ] && exec sh -c "$2" || exit 125\n`, { mode: 0o755 });
+    expect((await shell({ shell: path }).bash("echo hi")).text).toBe("hi");
+  });
+
   test("a command may begin with a dash", async () => {
     expect(await fresh().failure("-l")).toMatch(/-l: command not found.*code 127/s);
   });

@@ -82,6 +82,13 @@ describe.each(containments)("with %s", (_containment, namespace) => {
   });
 });
 
+test.runIf(process.platform === "linux")("commands that run together read the load of the machine once", async () => {
+  const table = createProcessTable();
+  const load = (await table.load())!;
+  expect(await table.load(3_600_000)).toBe(load);
+  expect(await table.load()).not.toBe(load);
+});
+
 describe.skipIf(containments.length < 2)("in a pid namespace", () => {
   test("a fork bomb whose processes leave their group is ended too", async () => {
     const name = uniqueSleep();

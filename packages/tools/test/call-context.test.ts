@@ -1,5 +1,5 @@
 /** A tool works with the files and processes of the call that it is asked in. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createTools } from "../src/create-tools.ts";
@@ -65,6 +65,27 @@ test("commands and searches are started by the processes of their call", async (
   await call("grep", { pattern: "two" }, allowing(), spawn);
   await call("find", { pattern: "*" }, allowing(), spawn);
   expect(started.slice(1)).toEqual([expect.stringMatching(/rg.*two/), expect.stringMatching(/rg.*--files/)]);
+});
+
+test("searches look where the files of their call are, and name them as they were asked for", async () => {
+  const { cwd, call } = createCaller(allowing());
+  const elsewhere = scratch();
+  for (const directory of [cwd, elsewhere]) mkdirSync(join(directory, "logs"));
+  writeFileSync(join(cwd, "logs", "a.log"), "one\n");
+  writeFileSync(join(elsewhere, "logs", "b.log"), "two\n");
+  symlinkSync("b.log", join(elsewhere, "logs", "last.log"));
+  const files = allowing();
+  const lead = (path: string) => path.replace(join(cwd, "logs"), join(elsewhere, "logs"));
+  const led: Files = {
+    ...files,
+    openRead: (path) => files.openRead(lead(path)),
+    stat: (path) => files.stat(lead(path)),
+    list: (path) => files.list(lead(path)),
+    realPath: (path, access) => files.realPath(lead(path), access),
+  };
+  expect(await call("grep", { pattern: "one|two", path: "logs" }, led)).toBe("logs/b.log:1: two");
+  expect(await call("grep", { pattern: "one|two", path: "logs/last.log" }, led)).toBe("logs/last.log:1: two");
+  expect(await call("find", { pattern: "*", path: "logs" }, led)).toBe("logs/b.log");
 });
 
 test("what was shown in one call can be edited in another, though each has its own files", async () => {

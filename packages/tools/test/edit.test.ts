@@ -178,6 +178,20 @@ describe("what is refused, with the file left as it was", () => {
       /edits\[1\]\.oldText \(lines 2-3\) and edits\[0\]\.oldText \(lines 3-4\) overlap/,
     ],
     ["the same edit twice", "a", [...one("a", "b"), ...one("a", "b")], "overlap", /edits\[0\].*edits\[1\]/],
+    [
+      "edits that cancel each other",
+      "ab",
+      [...one("a", ""), ...one("b", "ab")],
+      "invalid_input",
+      /change nothing in f/,
+    ],
+    [
+      "a text that ends in a long blank line beyond the end of the file",
+      "one line\n  two lines",
+      one(`one line\ntwo lines\n${" ".repeat(1_100)}`, "x"),
+      "no_match",
+      /Lines 1-2 differ only in white space/,
+    ],
     ["an edit that changes nothing", "a\r\nb", one("a\r\nb", "a\nb"), "invalid_input", /change nothing/],
     [
       "one bad edit among good ones",

@@ -31,8 +31,8 @@ describe("writing whole files", () => {
     const root = scratch();
     const files = createFiles();
     const path = join(root, "a/b/c.txt");
-    expect(await files.writeWhole(path, bytes("one"))).toEqual({ realPath: path, created: true });
-    expect(await files.writeWhole(path, bytes("two"))).toEqual({ realPath: path, created: false });
+    expect(await files.writeWhole(path, bytes("one"))).toMatchObject({ realPath: path, created: true });
+    expect(await files.writeWhole(path, bytes("two"))).toMatchObject({ realPath: path, created: false });
     expect(readFileSync(path, "utf8")).toBe("two");
     expect(readdirSync(join(root, "a/b"))).toEqual(["c.txt"]);
   });
@@ -101,7 +101,10 @@ describe("writing whole files", () => {
     const guarded: string[] = [];
     const files = createFiles({ fileSystem: mapped, guard: (path) => void guarded.push(path) });
     expect((await files.readWhole("/remote/sub/f", 100)).realPath).toBe("/remote/sub/f");
-    expect(await files.writeWhole("/remote/new/g", bytes("two"))).toEqual({ realPath: "/remote/new/g", created: true });
+    expect(await files.writeWhole("/remote/new/g", bytes("two"))).toMatchObject({
+      realPath: "/remote/new/g",
+      created: true,
+    });
     expect(readFileSync(join(root, "new/g"), "utf8")).toBe("two");
     expect((await files.stat("/remote/sub"))?.isDirectory()).toBe(true);
     expect((await files.list("/remote/sub")).map(({ name }) => name)).toEqual(["f"]);

@@ -55,6 +55,21 @@ describe("what is found", () => {
     expect(await found(cwd(), { pattern })).toEqual(expected);
   });
 
+  test("a glob that is a whole path is relative to the root", async () => {
+    const root = cwd();
+    expect(await found(root, { pattern: `${root}/src/*.ts` })).toEqual(["src/c.ts"]);
+    expect(await found(root, { pattern: `${root}/*.ts` })).toEqual(["a.ts", "b.ts"]);
+    expect(await found(root, { pattern: `${root}/src/deep/*`, path: "src" })).toEqual(["src/deep/e.js"]);
+  });
+
+  test("a glob that may be meant for another place is explained", async () => {
+    const root = cwd();
+    for (const pattern of ["/elsewhere/*.ts", "~/project/*.ts"]) {
+      expect((await find(root, { pattern })).text).toContain(`[The glob is relative to ${root}. To search elsewhere`);
+    }
+    expect((await find(root, { pattern: "no.ts" })).text).not.toContain("relative");
+  });
+
   test("a path narrows the search, and results stay relative to the working directory", async () => {
     expect(await find(cwd(), { pattern: "deep/**/*.ts", path: "src" })).toMatchObject({
       text: "src/deep/er/d.ts",
@@ -208,6 +223,8 @@ describe("what is refused", () => {
   test.each([
     [{ pattern: "" }, /Use \* to list every file/],
     [{ pattern: "a\0" }, /not a valid glob/],
+    [{ pattern: "../*.ts" }, /^The glob \.\.\/\*\.ts leads out of path/],
+    [{ pattern: "{a}".repeat(20_000) }, /^The glob has more than 4096 characters/],
     [{ pattern: "{a,b" }, /a { is not closed/],
     [{ pattern: "{a,b}".repeat(9) }, /more than 256 alternatives/],
     [{ pattern: "*", path: "file" }, /file is a file, not a directory/],

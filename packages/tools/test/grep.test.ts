@@ -185,6 +185,16 @@ describe("what is found", () => {
     ]);
   });
 
+  test("a glob that is a whole path is relative to the root, and one that leads elsewhere is explained", async () => {
+    const cwd = tree({ "a.ts": "needle", "sub/b.ts": "needle", "sub/c.ts": "needle" });
+    const found = async (glob: string) => (await grep(cwd, { pattern: "needle", glob })).text;
+    expect(await found(`${cwd}/*.ts`)).toBe("a.ts:1: needle");
+    expect(await found(`!${cwd}/sub/c.ts`)).toBe("a.ts:1: needle\nsub/b.ts:1: needle");
+    expect(await found("/elsewhere/*.ts")).toContain(
+      `[The glob is relative to ${cwd}. To search elsewhere, set path.]`,
+    );
+  });
+
   test("a file can be searched itself, also one that is ignored, and a glob does not matter to it", async () => {
     const cwd = tree({ ".gitignore": "*.log", "sub/a.log": "needle", "-x": "needle" });
     expect((await grep(cwd, { pattern: "needle", path: "sub/a.log", glob: "*.ts" })).text).toBe("sub/a.log:1: needle");

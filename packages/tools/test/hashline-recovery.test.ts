@@ -186,4 +186,45 @@ describe("random concurrent changes", () => {
       { numRuns: 3_000 },
     );
   });
+
+  test("after own edits that were shown, a range replaces the lines that it was named for, or says that it does not", () => {
+    const words = fc.constantFrom("}", "a", "b", "c");
+    const step = fc.record({ at: fc.nat(), size: fc.nat(2), lines: fc.array(words, { maxLength: 3 }) });
+    fc.assert(
+      fc.property(
+        fc.array(words, { minLength: 3, maxLength: 10 }),
+        fc.array(step, { minLength: 1, maxLength: 3 }),
+        fc.tuple(fc.nat(), fc.nat()),
+        (base, steps, ends) => {
+          const snapshots = createSnapshots();
+          showAll(snapshots, base);
+          let now = base;
+          for (const { at, size, lines } of steps) {
+            const start = at % (now.length + 1);
+            const end = Math.min(now.length, start + size);
+            const before = now;
+            now = before.toSpliced(start, end - start, ...lines);
+            const file = getFile(getText(now));
+            snapshots.edited("f", getFile(getText(before)), file, [{ start, end, lines }]);
+            snapshots.show({ path: "f", file, numbers: lines.map((_line, index) => start + index) });
+          }
+          const [from, to] = ends.map((end) => end % base.length).sort((a, b) => a - b) as [number, number];
+          const toAnchor = (line: number) => ({ line: line + 1, tag: lineTag(base[line]!) });
+          const edit: LineEdit = {
+            op: "replace",
+            first: toAnchor(from),
+            last: toAnchor(to),
+            lines: [],
+            name: "edit 1",
+          };
+          const versions = snapshots.versions("f");
+          const plan = planEdits({ edits: [edit], current: getFile(getText(now)), versions });
+          if (plan.kind === "refused" || plan.notes.length > 0) return;
+          const { start, end } = plan.hunks[0]!;
+          expect(now.slice(start, end)).toEqual(base.slice(from, to + 1));
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
 });

@@ -111,6 +111,19 @@ describe("hashline_edit", () => {
     expect(error.message).toMatch(/an earlier edit of yours changed line 3/);
   });
 
+  test("a range over an own edit that its caller may not know of is replaced, and that is said", async () => {
+    const { edit, read, content } = desk({ f: letters("abcdefghi") });
+    read();
+    const around = { op: "replace", pos: anchor(4, "d"), end: anchor(6, "f"), lines: ["d", "e", "F"] } as const;
+    const [first, second] = await Promise.all([
+      edit([{ op: "replace", pos: anchor(5, "e"), lines: ["E"] }]),
+      edit([{ ...around, lines: [...around.lines] }]),
+    ]);
+    expect(first.details.recoveries).toEqual([]);
+    expect(second.text).toContain("lines 4-6 had changed since they were first shown; the newer text was replaced.");
+    expect(content()).toBe(letters("abcdeFghi"));
+  });
+
   test("a name that fits two lines, one as shown first and one as shown since, is refused once", async () => {
     const { edit, read, content } = desk({ f: letters("aaaaaa") });
     read();

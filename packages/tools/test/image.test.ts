@@ -7,7 +7,9 @@ import type { Clock, ImageContent, TextContent } from "@tau/ai";
 import { createFakeClock } from "@tau/ai/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readOrientation } from "../src/files/image-orientation.ts";
 import { readImageSize } from "../src/files/image-size.ts";
+import { shrinkImage } from "../src/files/image-worker.ts";
 import { isWholeImage } from "../src/files/image-whole.ts";
 import { createReadTool } from "../src/files/read.ts";
 import { limitMemory } from "../src/files/wasm-memory.ts";
@@ -87,6 +89,30 @@ function bitmap(width: number, height: number): Buffer {
   return file;
 }
 
+/** A JPEG with a remark of the camera about how it was held. */
+function withOrientation(jpeg: Uint8Array, number: number, isLittle: boolean): Buffer {
+  const tiff = Buffer.alloc(22);
+  const [short, long] = isLittle
+    ? ([tiff.writeUInt16LE, tiff.writeUInt32LE] as const)
+    : ([tiff.writeUInt16BE, tiff.writeUInt32BE] as const);
+  tiff.write(isLittle ? "II" : "MM");
+  for (const [value, index] of [
+    [42, 2],
+    [1, 8],
+    [0x0112, 10],
+    [3, 12],
+    [number, 18],
+  ] as const)
+    short.call(tiff, value, index);
+  for (const [value, index] of [
+    [8, 4],
+    [1, 14],
+  ] as const)
+    long.call(tiff, value, index);
+  const segment = Buffer.concat([Buffer.of(0xff, 0xe1, 0, 8 + tiff.length), Buffer.from("Exif\0\0"), tiff]);
+  return Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(2)]);
+}
+
 const gif = Buffer.from("R0lGODlhAQABAIAAAP///wAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==", "base64");
 
 describe("what is shown", () => {
@@ -122,6 +148,55 @@ describe("what is shown", () => {
     const { image, note } = await show(draw(4_000, 1_000).get_bytes());
     expect(decode(image)).toEqual({ width: 2_000, height: 500 });
     expect(note).toBe("[Shown as 2000×500 pixels; the original has 4000×1000.]");
+  });
+
+  /** Where the parts of the picture "AB CD EF" are when it stands upright. Each one is a thread. */
+  const usual = [
+    [5, "ACE BDF"],
+    [6, "ECA FDB"],
+  ] as const;
+  const others = [
+    [1, "AB CD EF"],
+    [2, "BA DC FE"],
+    [3, "FE DC BA"],
+    [4, "EF CD AB"],
+    [7, "FDB ECA"],
+    [8, "BDF ACE"],
+    [9, "AB CD EF"],
+  ] as const;
+  test.each([...usual, ...(process.env["TAU_LONG"] ? others : [])])(
+    "a photograph with the orientation %i that is made to fit stands upright",
+    async (number, expected) => {
+      const shades = [0, 50, 100, 150, 200, 250];
+      const [columns, rows] = [2, 3];
+      const cell = 16;
+      const pixels = Buffer.alloc(columns * rows * cell * cell * 4, 255);
+      for (let index = 0; index < pixels.length / 4; index++) {
+        const [x, y] = [index % (columns * cell), Math.floor(index / (columns * cell))];
+        pixels.fill(shades[Math.floor(y / cell) * columns + Math.floor(x / cell)]!, 4 * index, 4 * index + 3);
+      }
+      const jpeg = new PhotonImage(pixels, columns * cell, rows * cell).get_bytes_jpeg(100);
+      const bytes = withOrientation(jpeg, number, number % 2 === 0);
+      const orientation = readOrientation(bytes, "image/jpeg");
+      const limits = { clock: createFakeClock(), signal: undefined, path: "photo" };
+      const small = (await shrinkImage({ bytes, maxSidePixels: 100, maxBytes: 1_000_000, orientation }, limits))!;
+      const image = PhotonImage.new_from_byteslice(small.bytes);
+      const raw = image.get_raw_pixels();
+      const toLetter = (x: number, y: number) => {
+        const shade = raw[4 * ((y * cell + cell / 2) * small.width + x * cell + cell / 2)]!;
+        return "ABCDEF"[Math.round(shade / 50)];
+      };
+      const lines = Array.from({ length: small.height / cell }, (_row, y) =>
+        Array.from({ length: small.width / cell }, (_cell, x) => toLetter(x, y)).join(""),
+      );
+      expect(lines.join(" ")).toBe(expected);
+    },
+  );
+
+  test("a photograph that lies on its side is named by its size when it stands upright", async () => {
+    const { image, note } = await show(withOrientation(draw(2_200, 22).get_bytes_jpeg(80), 6, true));
+    expect(decode(image)).toEqual({ width: 20, height: 2_000 });
+    expect(note).toBe("[Shown as 20×2000 pixels; the original has 22×2200.]");
   });
 
   test("one that hardly compresses still fits into the limit", async () => {

@@ -295,7 +295,25 @@ describe("files among the temporary ones", () => {
       else process.env["TMPDIR"] = before;
     }
   };
-  const logs = () => createLogs({ fs: nodeFileSystem, ids: systemIds, clock: systemClock });
+  const logs = (maxTotalBytes?: number) =>
+    createLogs({ fs: nodeFileSystem, ids: systemIds, clock: systemClock, maxTotalBytes });
+
+  test("have a limit together: the oldest are removed, but none that is still written", async () => {
+    const directory = scratch();
+    await inTemporary(directory, async () => {
+      const text = numbered(5_000);
+      const own = logs(2 * text.length);
+      const open = await own.open("job");
+      await open.write(Buffer.from(text));
+      const files = [];
+      for (let count = 0; count < 4; count++) files.push((await getOutput(text, own)).file!);
+      expect(files.map((file) => existsSync(file))).toEqual([false, false, true, true]);
+      await open.close();
+      expect([open.path, ...files].map((file) => existsSync(file))).toEqual([true, false, false, false, true]);
+      await own.remove();
+      expect(readdirSync(directory)).toEqual([]);
+    });
+  });
 
   test("are private, and gone when the session ends", async () => {
     const directory = scratch();

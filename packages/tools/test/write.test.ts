@@ -15,7 +15,7 @@ import { describe, expect, test } from "vitest";
 import { createEditTool } from "../src/files/edit.ts";
 import { createFileQueue } from "../src/files/file-queue.ts";
 import { createWriteTool } from "../src/files/write.ts";
-import { nodeFileSystem } from "../src/platform/file-system.ts";
+import { type FileSystem, nodeFileSystem } from "../src/platform/file-system.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
 import { scratch } from "./scratch.ts";
@@ -26,7 +26,47 @@ const write = async (cwd: string, path: string, content: string, files = createF
   return { text: (result.content[0] as TextContent).text, details: result.details! };
 };
 
+describe("other processes", () => {
+  const createTool = (cwd: string, fileSystem: Partial<FileSystem>) => {
+    const files = createFiles({ fileSystem: { ...nodeFileSystem, ...fileSystem } });
+    const tool = createWriteTool({ cwd, files, queue: createFileQueue(), seen: new Map() });
+    return (content: string) => tool.execute("id", { path: "f", content });
+  };
+
+  test("a file that another process creates meanwhile is not replaced", async () => {
+    const cwd = scratch();
+    const tool = createTool(cwd, {
+      open(path, flags, mode) {
+        if (path.includes(".tau-")) writeFileSync(join(cwd, "f"), "precious");
+        return nodeFileSystem.open(path, flags, mode);
+      },
+    });
+    await expect(tool("ours")).rejects.toMatchObject({ code: "overtaken" });
+    expect(readFileSync(join(cwd, "f"), "utf8")).toBe("precious");
+    expect(readdirSync(cwd)).toEqual(["f"]);
+  });
+
+  test("what another process writes right after is not known to the model", async () => {
+    const cwd = scratch();
+    let isFirst = true;
+    const tool = createTool(cwd, {
+      async rename(from, to) {
+        await nodeFileSystem.rename(from, to);
+        if (isFirst) writeFileSync(join(cwd, "f"), "precious");
+        isFirst = false;
+      },
+    });
+    await tool("ours");
+    await expect(tool("ours again")).rejects.toMatchObject({ code: "unread" });
+    expect(readFileSync(join(cwd, "f"), "utf8")).toBe("precious");
+  });
+});
+
 describe("writing", () => {
+  test("the root of the file system is refused as a directory", async () => {
+    await expect(write("/", "/", "x")).rejects.toMatchObject({ code: "not_a_file" });
+  });
+
   test("creates the file and its directories, and says what was written", async () => {
     const cwd = scratch();
     expect(await write(cwd, "a/b/c.txt", "one\ntwö")).toEqual({

@@ -7,6 +7,7 @@ export { classifyThrown, parseDuration, parseRetryAfter } from "../failure.ts";
 export { asRecord, isRecord, tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";
+export { platform } from "#platform";
 export { StreamingJson } from "../protocols/streaming-json.ts";
 export { thinkingLevels } from "../thinking.ts";
 export { findProxy, getProxyAuthorization } from "../transport/proxy.ts";

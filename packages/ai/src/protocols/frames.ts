@@ -120,7 +120,8 @@ class SseFrames implements Framer {
 }
 
 function parseJsonEvent({ event, data }: ServerSentEvent): Frame | undefined {
-  const parsed = data === "" || data === "[DONE]" ? data : tryParseJson(data);
+  const text = data.trim();
+  const parsed = text === "" || text === "[DONE]" ? text : tryParseJson(text);
   if (parsed === undefined) return undefined;
   return event === undefined ? { data: parsed } : { event, data: parsed };
 }

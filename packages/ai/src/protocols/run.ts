@@ -1,69 +1,26 @@
 /**
- * Runs one request, from context to events. Everything that protocols do not handle is here: credentials, sending,
+ * Runs one request, from context to events. Everything that protocols do not handle is here or called from here: sending,
  * framing, time limits, retries, and turning every error into the stream's last event.
  */
 import { platform } from "#platform";
-import { type Clock, type Random, sleep, systemClock, systemRandom } from "../clock.ts";
-import type { Context } from "../context.ts";
+import { type Clock, sleep, systemClock, systemRandom } from "../clock.ts";
 import type { AssistantMessageEventStream } from "../event-stream.ts";
-import { classifyResponse, classifyThrown, type Failure } from "../failure.ts";
+import { classifyThrown, type Failure } from "../failure.ts";
 import type { AssistantMessage, AssistantMessageDiagnostic } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
-import type { Env } from "../platform/platform.ts";
-import { describeKey, getEnvApiKey } from "../auth/env-keys.ts";
 import { getTarget, type Target } from "../connection-failure.ts";
 import { isLocalServer } from "../providers/host-defaults.ts";
 import { Deadline, type Expiry } from "../transport/deadline.ts";
-import { type HttpRequest, type HttpResponse, maxErrorBytes, readText } from "../transport/http.ts";
 import { getRetryDelay } from "../transport/retry.ts";
-import { version } from "../version.ts";
-import { resolveBaseUrl } from "./base-url.ts";
-import { degrade, type DegradedKind } from "./degrade.ts";
+import { degrade } from "./degrade.ts";
 import { Draft } from "./draft.ts";
 import { readFrames } from "./frames.ts";
-import {
-  type EncodeNote,
-  type EncodedRequest,
-  type Frame,
-  MissingCredentials,
-  type Protocol,
-  type ProtocolRequest,
-} from "./protocol.ts";
-import { getProviderHeaders } from "./provider-headers.ts";
+import { type EncodeNote, type Frame, MissingCredentials, type Protocol, type ProtocolRequest } from "./protocol.ts";
+import { buildRequest, readFailure, removeSecrets } from "./http-exchange.ts";
+import type { Limits, Run } from "./run-state.ts";
 import { asRecord } from "../json.ts";
 import { checkUsage } from "./silent-limits.ts";
-
-/** The state of one request over all its attempts. */
-interface Run {
-  readonly protocol: Protocol;
-  readonly model: Model;
-  readonly context: Context;
-  readonly options: StreamOptions;
-  /** Its payload is replaced if the provider rejects a part of it. */
-  encoded: EncodedRequest;
-  /** The payload that was sent last, after `onPayload`, and its length as JSON. */
-  sent: unknown;
-  sentLength: number;
-  /** The kinds of content that were left out of the payload because the provider rejected them. */
-  readonly degradedKinds: Set<DegradedKind>;
-  readonly limits: Limits;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly env: Env;
-  readonly stream: AssistantMessageEventStream;
-  /** Collected over all attempts and added to the message at the end. */
-  readonly diagnostics: AssistantMessageDiagnostic[];
-}
-
-interface Limits {
-  maxRetries: number;
-  maxDelayMs: number;
-  totalMs: number;
-  idleMs: number;
-  /** Time limit for the first content. */
-  firstMs: number;
-}
 
 function resolveLimits(model: Model, options: StreamOptions): Limits {
   const idleMs = options.idleTimeoutMs ?? 300_000;
@@ -179,7 +136,7 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
   const progress: Progress = {
     hasEmitted: false,
     onContent: () => deadline.content(),
-    onStopped: () => deadline.closing(closingMs),
+    onStopped: () => deadline.expectEnd(closingMs),
   };
   try {
     const failure = await withAbort(() => exchange(run, draft, abort.signal, progress), abort.signal);
@@ -267,74 +224,6 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
   if (draft.state.kind === "failed") return draft.state.failure;
   if (draft.state.kind !== "open") return draft.state.refusal;
   return damage ?? { kind: "network", message: "The connection was closed before the model had finished." };
-}
-
-async function buildRequest(run: Run): Promise<HttpRequest> {
-  const { encoded, model, options } = run;
-  run.sent = encoded.payload;
-  // A repaired payload has already been through the hook.
-  if (options.onPayload && run.degradedKinds.size === 0) {
-    // The hook may change it in place, and parts of it are used by later requests too.
-    const payload = structuredClone(encoded.payload);
-    const replacement = await options.onPayload(payload, model);
-    run.sent = replacement === undefined ? payload : replacement;
-  }
-  const body = JSON.stringify(run.sent);
-  // A request of a custom provider may have no body.
-  run.sentLength = (body as string | undefined)?.length ?? 0;
-  const request: HttpRequest = {
-    method: "POST",
-    url: (run.protocol.baseUrl?.(model, options, run.env) ?? resolveBaseUrl(model, run.env)) + encoded.path,
-    headers: {
-      "content-type": "application/json",
-      accept: "text/event-stream",
-      "user-agent": `tau/${version}`,
-      ...encoded.headers,
-      ...getProviderHeaders(model, run.context),
-      ...toLowerCaseNames(model.headers),
-    },
-    body,
-  };
-  const apiKey = options.apiKey ?? getEnvApiKey(model.provider, run.env);
-  const authorized = await run.protocol.authorize(request, { model, options, apiKey, env: run.env, clock: run.clock });
-  const headers = { ...authorized.headers };
-  for (const [name, value] of Object.entries(options.headers ?? {})) {
-    if (value === null) delete headers[name.toLowerCase()];
-    else headers[name.toLowerCase()] = value;
-  }
-  if (!options.onHeaders) return { ...authorized, headers };
-  const changed: Record<string, string | null> = { ...headers };
-  await options.onHeaders(changed, model);
-  const kept = Object.entries(changed).filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  return { ...authorized, headers: Object.fromEntries(kept) };
-}
-
-const toLowerCaseNames = (headers: Record<string, string> = {}) =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-
-async function readFailure(run: Run, response: HttpResponse): Promise<Failure> {
-  const body = await readText(response.body, maxErrorBytes);
-  const { location } = response.headers;
-  if (response.status >= 300 && response.status < 400) {
-    return {
-      kind: "invalid_request",
-      status: response.status,
-      message: `The server redirects to ${location ?? "an unknown URL"}. Redirects are not followed, because the request carries a key. Set the base URL to the right address.`,
-    };
-  }
-  const failure = classifyResponse({ status: response.status, headers: response.headers, body }, run.clock.now());
-  const origin = failure.kind === "auth" && describeKey(run.model.provider, run.options, run.env);
-  return origin ? { ...failure, message: `${failure.message.replace(/[^.!?…]$/, "$&.")} ${origin}` } : failure;
-}
-
-/** Removes keys from the failure's message: some servers repeat a key that they reject. */
-function removeSecrets({ options, model, env }: Run, failure: Failure): Failure {
-  const headers = [...Object.values(options.headers ?? {}), ...Object.values(model.headers ?? {})];
-  const secrets = [options.apiKey ?? getEnvApiKey(model.provider, env), ...headers].filter(
-    (value) => typeof value === "string" && value.length >= 8,
-  );
-  const message = (secrets as string[]).reduce((text, secret) => text.replaceAll(secret, "…"), failure.message);
-  return message === failure.message ? failure : { ...failure, message };
 }
 
 function finish(run: Run, draft: Draft): void {

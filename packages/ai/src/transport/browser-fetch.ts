@@ -11,12 +11,14 @@ export async function send(request: HttpRequest, options: SendOptions): Promise<
     credentials: "omit",
   });
   const reader = response.body?.getReader();
+  // Rejects if the response has failed, and then its reader has got the error.
+  const cancel = () => void reader?.cancel().catch(() => undefined);
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers.entries()),
     body: readChunks(reader),
-    discard: () => void reader?.cancel(),
-    cut: () => void reader?.cancel(),
+    discard: cancel,
+    cut: cancel,
   };
 }
 

@@ -55,10 +55,10 @@ test("after a complete answer the connection must be closed soon, with or withou
   for (const idleMs of [0, 300_000]) {
     const { clock, expired, deadline } = start({ totalMs: 0, firstMs: idleMs, idleMs });
     deadline.content();
-    deadline.closing(5_000);
+    deadline.expectEnd(5_000);
     await clock.advance(3_000);
     deadline.content();
-    deadline.closing(5_000);
+    deadline.expectEnd(5_000);
     await clock.advance(4_999);
     expect(expired).toEqual([]);
     await clock.advance(1);

@@ -28,7 +28,7 @@ export class Deadline {
   #lastContent: number;
   #limitMs: number;
   #hasContent = false;
-  #closing = false;
+  #expectsEnd = false;
 
   constructor(clock: Clock, limits: DeadlineLimits, onExpire: (expiry: Expiry) => void) {
     this.#clock = clock;
@@ -44,19 +44,19 @@ export class Deadline {
   content(): void {
     this.#hasContent = true;
     this.#lastContent = this.#clock.monotonic();
-    if (this.#closing || this.#limitMs === this.#limits.idleMs) return;
+    if (this.#expectsEnd || this.#limitMs === this.#limits.idleMs) return;
     this.#limitMs = this.#limits.idleMs;
     this.#cancelIdle();
     this.#cancelIdle = this.#arm(this.#limits.idleMs);
   }
 
-  /** Call when the answer is complete. The server then has at most `afterMs` to close the connection. */
-  closing(afterMs: number): void {
-    if (this.#closing) return;
-    this.#closing = true;
+  /** Call when the answer is complete. The server then has at most `withinMs` to close the connection. */
+  expectEnd(withinMs: number): void {
+    if (this.#expectsEnd) return;
+    this.#expectsEnd = true;
     this.#cancelIdle();
     this.#lastContent = this.#clock.monotonic();
-    this.#limitMs = this.#limits.idleMs > 0 ? Math.min(this.#limits.idleMs, afterMs) : afterMs;
+    this.#limitMs = this.#limits.idleMs > 0 ? Math.min(this.#limits.idleMs, withinMs) : withinMs;
     this.#cancelIdle = this.#arm(this.#limitMs);
   }
 

@@ -1,3 +1,5 @@
+import type { Clock } from "../clock.ts";
+
 export interface HttpRequest {
   method: "POST" | "GET";
   url: string;
@@ -38,14 +40,34 @@ export const maxErrorBytes = 64 * 1024;
 
 /** Reads at most `maxBytes` as text and ignores the rest. */
 export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder();
   let text = "";
+  for await (const piece of decodeText(body, maxBytes)) text += piece;
+  return text;
+}
+
+/** Reads the body of an error as far as it arrives within `limitMs`. If the connection is lost, that is no error. */
+export async function readErrorText(response: HttpResponse, limitMs: number, clock: Clock): Promise<string> {
+  const cancelTimer = clock.setTimer(limitMs, () => response.cut());
+  let text = "";
+  try {
+    for await (const piece of decodeText(response.body, maxErrorBytes)) text += piece;
+    return text;
+  } catch {
+    // The status is known, which tells more than why the rest of the body is missing.
+    return text;
+  } finally {
+    cancelTimer();
+  }
+}
+
+async function* decodeText(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<string> {
+  const decoder = new TextDecoder();
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
     const excess = Math.max(0, size - maxBytes);
-    text += decoder.decode(chunk.subarray(0, chunk.length - excess), { stream: true });
+    yield decoder.decode(chunk.subarray(0, chunk.length - excess), { stream: true });
     if (size >= maxBytes) break;
   }
-  return text + decoder.decode();
+  yield decoder.decode();
 }

@@ -7,6 +7,7 @@ import * as tls from "node:tls";
 import type { Env } from "../platform/platform.ts";
 import type { HttpRequest, HttpResponse, SendOptions } from "./http.ts";
 import { getProxyAuthorization, findProxy } from "./proxy.ts";
+import { toServerName } from "./server-name.ts";
 import type { TunnelOptions } from "./tunnel-agent.ts";
 
 const maxRedirects = 3;
@@ -59,11 +60,22 @@ async function sendOnce(request: HttpRequest, url: URL, options: SendOptions): P
     const outgoing =
       proxy && !secure
         ? // For plain HTTP, the path of a proxy request is the whole URL.
-          http.request(proxy, { ...settings, path: url.href, headers: withProxyAuth(settings.headers, proxy, url) })
-        : (secure ? https : http).request(url, settings);
-    outgoing.on("response", resolve);
+          getClient(proxy).request(proxy, {
+            ...settings,
+            path: url.href,
+            servername: toServerName(proxy.hostname),
+            headers: withProxyAuth(settings.headers, proxy, url),
+          })
+        : getClient(url).request(url, settings);
+    let isAnswered = false;
+    outgoing.on("response", (response) => {
+      isAnswered = true;
+      resolve(response);
+    });
     outgoing.on("socket", ignoreSocketErrors);
     outgoing.on("error", (error) => {
+      // After the response, readers of its body get the error.
+      if (isAnswered) return;
       // The server may have closed a pooled connection while it was idle, so the request is sent again.
       if (outgoing.reusedSocket && isConnectionReset(error) && !options.signal.aborted)
         resolve(sendOnce(request, url, options));
@@ -72,6 +84,8 @@ async function sendOnce(request: HttpRequest, url: URL, options: SendOptions): P
     outgoing.end(request.body);
   });
 }
+
+const getClient = ({ protocol }: URL) => (protocol === "https:" ? https : http);
 
 /** An abort after the complete response destroys the socket. Without a listener, its error would end the process. */
 function ignoreSocketErrors(socket: Duplex): void {
@@ -92,8 +106,9 @@ const withProxyAuth = (headers: http.OutgoingHttpHeaders | readonly string[] | u
 const agents = new Map<string, Promise<http.Agent>>();
 
 function getAgent(secure: boolean, proxy: URL | undefined, env: Env): Promise<http.Agent> {
+  const usesTls = secure || proxy?.protocol === "https:";
   // Node reads NODE_EXTRA_CA_CERTS itself, but ignores it if a list of certificates is passed.
-  const caFiles = secure && env("SSL_CERT_FILE") ? [env("SSL_CERT_FILE"), env("NODE_EXTRA_CA_CERTS")] : [];
+  const caFiles = usesTls && env("SSL_CERT_FILE") ? [env("SSL_CERT_FILE"), env("NODE_EXTRA_CA_CERTS")] : [];
   const key = [secure, proxy?.href, ...caFiles].join(" ");
   let agent = agents.get(key);
   if (!agent) {
@@ -111,10 +126,10 @@ function getAgent(secure: boolean, proxy: URL | undefined, env: Env): Promise<ht
 
 async function createAgent(secure: boolean, proxy: URL | undefined, caFiles: string[]): Promise<http.Agent> {
   const settings = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 32 };
-  if (!secure) return new http.Agent(settings);
   const ca = caFiles.length > 0 && [...tls.rootCertificates, ...caFiles.map((file) => readFileSync(file, "utf8"))];
   const secureSettings = { ...settings, ...(ca && { ca }) };
-  if (!proxy) return new https.Agent(secureSettings);
+  if (!secure && proxy?.protocol !== "https:") return new http.Agent(settings);
+  if (!secure || !proxy) return new https.Agent(secureSettings);
   const { TunnelAgent } = await import("./tunnel-agent.ts");
   return new TunnelAgent(proxy, secureSettings);
 }

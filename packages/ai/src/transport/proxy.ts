@@ -1,14 +1,26 @@
 import type { Env } from "../platform/platform.ts";
 
-/** The proxy for a URL, according to the usual environment variables. Pure. */
+/** The proxy for a URL, according to the usual environment variables. Only HTTP proxies are used. Pure. */
 export function findProxy(url: URL, env: Env): URL | undefined {
+  const proxy = findProxySetting(url, env);
+  return proxy && isSupported(proxy) ? proxy : undefined;
+}
+
+/** The proxy that is set for a URL, but cannot be used. */
+export function findUnusedProxy(url: URL, env: Env): URL | undefined {
+  const proxy = findProxySetting(url, env);
+  return proxy && !isSupported(proxy) ? proxy : undefined;
+}
+
+const isSupported = ({ protocol }: URL) => protocol === "http:" || protocol === "https:";
+
+function findProxySetting(url: URL, env: Env): URL | undefined {
   if (isLoopback(url.hostname) || isExcluded(url, env("NO_PROXY") ?? env("no_proxy") ?? "")) return undefined;
   const scheme = url.protocol === "https:" ? "https_proxy" : "http_proxy";
   const value = env(scheme) ?? env(scheme.toUpperCase()) ?? env("all_proxy") ?? env("ALL_PROXY");
   if (!value) return undefined;
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  const proxy = URL.canParse(address) ? new URL(address) : undefined;
-  return proxy && /^https?:$/.test(proxy.protocol) ? proxy : undefined;
+  return URL.canParse(address) ? new URL(address) : undefined;
 }
 
 /** Loopback addresses are never proxied, because a proxy cannot reach them. */

@@ -3,6 +3,7 @@ import * as https from "node:https";
 import type { Duplex } from "node:stream";
 import * as tls from "node:tls";
 import { getProxyAuthorization } from "./proxy.ts";
+import { toServerName } from "./server-name.ts";
 
 /** Node removes `signal` before it calls `createConnection`, so it is also passed as `tunnelSignal`. */
 export interface TunnelOptions extends https.RequestOptions {
@@ -27,6 +28,8 @@ export class TunnelAgent extends https.Agent {
     const host = options.host ?? options.hostname ?? "";
     const authority = `${host.includes(":") ? `[${host}]` : host}:${options.port ?? 443}`;
     const connect = (this.#proxy.protocol === "https:" ? https : http).request(this.#proxy, {
+      ca: options.ca,
+      servername: toServerName(this.#proxy.hostname),
       method: "CONNECT",
       path: authority,
       headers: { host: authority, ...getProxyAuthorization(this.#proxy) },
@@ -40,7 +43,11 @@ export class TunnelAgent extends https.Agent {
         fail(new Error(`The proxy ${this.#proxy.host} refused the connection with HTTP ${response.statusCode}.`));
         return;
       }
-      const tlsSocket = tls.connect({ ...(options as tls.ConnectionOptions), socket, servername: host });
+      const tlsSocket = tls.connect({
+        ...(options as tls.ConnectionOptions),
+        socket,
+        servername: toServerName(host),
+      });
       tlsSocket.once("error", fail);
       tlsSocket.once("secureConnect", () => {
         tlsSocket.off("error", fail);

@@ -716,6 +716,15 @@ describe("what a stream says", () => {
     expect(() => readAll([damaged, damaged, event("contentBlockStop", { contentBlockIndex: 0 })])).not.toThrow();
   });
 
+  test("calls without an id each get one", () => {
+    const opened = [0, 1].map((contentBlockIndex) =>
+      event("contentBlockStart", { contentBlockIndex, start: { toolUse: { name: "clock" } } }),
+    );
+    const ids = readAll(opened).content.map((block) => block.type === "toolCall" && block.id);
+    expect(ids).toEqual([expect.stringMatching(/^call_/), expect.stringMatching(/^call_/)]);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
   test("tokens that were kept for an hour are counted apart", () => {
     const usage = {
       inputTokens: 1,

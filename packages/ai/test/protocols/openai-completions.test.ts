@@ -883,6 +883,12 @@ describe("how an answer ends", () => {
     expect(message.rawStopReason).toBe(raw);
   });
 
+  test("null as a text is no reason to stop", () => {
+    const { message, state } = read([delta({ content: "x" }, "null")]);
+    expect(state).toEqual({ kind: "open" });
+    expect(message.rawStopReason).toBeUndefined();
+  });
+
   test("a refusal fails with the model's own words", () => {
     const said = [delta({ refusal: "I will " }), delta({ refusal: "not." })];
     const refusal = { kind: "refused", message: "I will not." };
@@ -899,6 +905,11 @@ describe("how an answer ends", () => {
     const ours = await ask(server);
     expect(ours).toMatchObject({ stopReason: "error", failure: { kind: "refused" }, content: [text("Well")] });
     expect(ours.usage).toMatchObject({ input: 100, output: 20 });
+  });
+
+  test("white space around the last word of a stream means nothing", async () => {
+    const server = await serve(raw([sse(JSON.stringify(delta({ content: "x" }))), sse(" [DONE] ")]));
+    expect(await ask(server)).toMatchObject({ stopReason: "stop", content: [text("x")] });
   });
 
   test("a stream that says it is over without a reason has answered, if it said anything", () => {

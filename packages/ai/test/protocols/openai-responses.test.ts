@@ -766,6 +766,16 @@ describe("events that are missing, doubled or out of order do not change what is
     name: "weather",
     arguments: args,
   });
+  const bareMessage = (content: string) => ({ type: "message", content: [{ type: "output_text", text: content }] });
+  const bare = (args: string, call_id = "call_1") => ({
+    type: "function_call",
+    call_id,
+    name: "weather",
+    arguments: args,
+  });
+  const bareTwo = bare('{"place":"Bern"}', "call_2");
+  const bareRome = { type: "toolCall", id: "call_1", name: "weather", arguments: { place: "Rome" } };
+  const bareBern = { ...bareRome, id: "call_2", arguments: { place: "Bern" } };
   const said = { type: "text", text: "Hello", textSignature: '{"v":1,"id":"msg_1"}' };
   const rome = { type: "toolCall", id: "call_1|fc_1", name: "weather", arguments: { place: "Rome" } };
 
@@ -889,6 +899,87 @@ describe("events that are missing, doubled or out of order do not change what is
         completed(),
       ],
       content: [rome, { ...rome, id: "call_2|fc_2", arguments: { place: "Bern" } }],
+    },
+    {
+      name: "parallel calls without ids, each as a whole item",
+      events: [done(0, bare('{"place":"Rome"}')), done(1, bareTwo), completed()],
+      content: [bareRome, bareBern],
+    },
+    {
+      name: "parallel calls with neither ids nor indexes, each as a whole item",
+      events: [done(undefined, bare('{"place":"Rome"}')), done(undefined, bareTwo), completed()],
+      content: [bareRome, bareBern],
+    },
+    {
+      name: "parallel calls without ids, interleaved",
+      events: [
+        added(0, bare("")),
+        added(1, bare("", "call_2")),
+        delta("function_call_arguments", { output_index: 1, delta: '{"place":"Bern"}' }),
+        delta("function_call_arguments", { output_index: 0, delta: '{"place":"Rome"}' }),
+        done(0, bare('{"place":"Rome"}')),
+        done(1, bareTwo),
+        completed({ output: [bare('{"place":"Rome"}'), bareTwo] }),
+      ],
+      content: [bareRome, bareBern],
+    },
+    {
+      name: "a call without ids whose arguments came before its name",
+      events: [
+        delta("function_call_arguments", { output_index: 0, delta: '{"place":"Rome"}' }),
+        added(0, bare("")),
+        done(0, bare("")),
+        completed(),
+      ],
+      content: [bareRome],
+    },
+    {
+      name: "a call whose events name it only when it begins",
+      events: [
+        added(undefined, weather("")),
+        delta("function_call_arguments", { delta: '{"place":"Rome"}' }),
+        done(undefined, weather("")),
+        completed(),
+      ],
+      content: [rome],
+    },
+    {
+      name: "items without ids that came only at the end",
+      events: [
+        completed({
+          output: [bareMessage("One"), bareMessage("Two"), bare('{"place":"Rome"}'), bare("{}", "call_2")],
+        }),
+      ],
+      content: [text("One"), text("Two"), bareRome, { ...bareBern, arguments: {} }],
+    },
+    {
+      name: "text that is told apart by its index alone",
+      events: [
+        delta("output_text", { output_index: 0, delta: "One" }),
+        delta("output_text", { output_index: 1, delta: "Two" }),
+        completed(),
+      ],
+      content: [text("One"), text("Two")],
+    },
+    {
+      name: "a call that came only at the end, after text that came before",
+      events: [
+        added(0, message("")),
+        delta("output_text", { output_index: 0, delta: "Hello" }),
+        completed({ output: [message("Hello"), weather('{"place":"Rome"}')] }),
+      ],
+      content: [said, rome],
+    },
+    {
+      name: "an output that counts its items differently",
+      events: [
+        delta("output_text", { output_index: 0, delta: "Hello" }),
+        done(1, bare('{"place":"Rome"}')),
+        completed({
+          output: [{ type: "reasoning", summary: [] }, bareMessage("Hello"), bare('{"place":"Rome"}'), bareTwo],
+        }),
+      ],
+      content: [text("Hello"), bareRome, thinking("", '{"type":"reasoning","summary":[]}'), bareBern],
     },
     {
       name: "ids that change with every event",
@@ -1015,7 +1106,13 @@ describe("how a response ended", () => {
       name: "cut for an unknown reason",
       event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "boredom" } }),
       raw: "incomplete.boredom",
-      state: { kind: "stopped", reason: "stop" },
+      state: { kind: "stopped", reason: "length" },
+    },
+    {
+      name: "cut without a reason",
+      event: ended("incomplete", { incomplete_details: null }),
+      raw: "incomplete",
+      state: { kind: "stopped", reason: "length" },
     },
     {
       name: "filtered",
@@ -1057,6 +1154,12 @@ describe("how a response ended", () => {
     const { draft } = play([event]);
     expect(draft.state).toMatchObject(state);
     expect(draft.message.rawStopReason).toBe(raw);
+  });
+
+  test("said by [DONE], so that nothing more is waited for", () => {
+    const done = [ended("completed", { status: "completed" }), "[DONE]"];
+    expect(readStream(openaiResponses, model, done).state).toEqual({ kind: "ended", reason: "stop" });
+    expect(readStream(openaiResponses, model, ["[DONE]"]).state).toEqual({ kind: "open" });
   });
 
   test("what a filtered answer cost is still read", () => {

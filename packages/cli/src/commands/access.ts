@@ -7,6 +7,7 @@ import {
   type KeyChain,
 } from "@tau/harness/auth";
 import { AuthStorage, ModelRegistry, SettingsManager } from "@tau/harness";
+import { withProxySetting } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { getAgentDir } from "../agent-dir.ts";
 
@@ -20,6 +21,8 @@ export interface Access {
   /** The user's own settings. */
   settings: SettingsManager;
   keyChain: KeyChain;
+  /** The environment, with the proxy of the settings. */
+  env: (name: string) => string | undefined;
   /** Problems with `auth.json`, as far as it was read. */
   notices: readonly AuthNotice[];
   close: () => Promise<void>;
@@ -28,9 +31,12 @@ export interface Access {
 /** Runs no key command and contacts no server. */
 export async function openAccess(io: Io): Promise<Access> {
   const agentDir = getAgentDir(io);
-  const env = (name: string) => io.env[name];
   const notices: AuthNotice[] = [];
   const settings = await SettingsManager.create(io.cwd, agentDir, { watch: false });
+  const env = withProxySetting(
+    (name) => io.env[name],
+    () => settings.get().httpProxy,
+  );
   const keyChain = io.keyChain ?? createSystemKeyChain();
   const auth = AuthStorage.create(agentDir, {
     env,
@@ -45,7 +51,7 @@ export async function openAccess(io: Io): Promise<Access> {
     watch: false,
     hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
   });
-  return { agentDir, auth, registry, stored, settings, keyChain, notices, close: async () => registry.close() };
+  return { agentDir, auth, registry, stored, settings, keyChain, env, notices, close: async () => registry.close() };
 }
 
 export const listProviders = (registry: ModelRegistry): string[] =>

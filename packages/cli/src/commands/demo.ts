@@ -6,7 +6,7 @@ import type { SessionEvent } from "@tau/protocol";
 import type { Io } from "../command.ts";
 import { createDemoModel, createDemoProject, demoRequest } from "../demo-script.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { toExitCode } from "../run-prompts.ts";
+import { toExitCode } from "../prompt-end.ts";
 import { paint } from "../terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
 
@@ -46,7 +46,7 @@ async function runScript({ project, agentDir }: { project: string; agentDir: str
     const outcome = await session.prompt(demoRequest);
     const file = sessionManager.getSessionFile();
     io.out(`${formatLabel(io, "log")} ${sessionManager.getEntryCount()} entries in ${file}\n`);
-    return outcome.kind === "ran" ? toExitCode(outcome, 0) : exitCodes.failed;
+    return outcome.kind === "ran" ? toExitCode(outcome.end, 0) : exitCodes.failed;
   } finally {
     await session.dispose();
     model.dispose();

@@ -2,7 +2,7 @@
 import { access, constants, mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, platform } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { getMessageText } from "@tau/harness/host";
 import { getSandboxSettings } from "@tau/harness/policy";
@@ -173,18 +173,26 @@ async function checkSandbox({ cwd, agentDir, settings: manager }: CheckContext):
   }
 }
 
-const proxyVariables = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "NO_PROXY"];
+const proxyVariables = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [
+  name,
+  name.toLowerCase(),
+]);
 
 /** Contacts servers only if that is allowed; otherwise says what is configured. */
-async function checkNetwork({ io, access: { registry }, useNetwork }: CheckContext): Promise<CheckResult> {
+async function checkNetwork({
+  io,
+  access: { registry, settings, env },
+  useNetwork,
+}: CheckContext): Promise<CheckResult> {
   if (useNetwork) await registry.discover();
   const urls = registry.getAvailable().map(({ baseUrl }) => baseUrl);
   const origins = [...new Set(urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin))];
   const proxies = proxyVariables.filter((name) => io.env[name]);
+  if (settings.get().httpProxy !== undefined) proxies.push("the setting httpProxy");
   const proxy = proxies.length === 0 ? "no proxy" : `${proxies.join(", ")} set`;
   if (!useNetwork) return ok(`${proxy}; model servers, not contacted without --network: ${formatOrigins(origins)}`);
   const silent: string[] = [];
-  for (const origin of origins) if (!(await answers(origin, io.signal))) silent.push(origin);
+  for (const origin of origins) if (!(await isReachable(origin, io.signal, env))) silent.push(origin);
   if (silent.length === 0) return ok(`${proxy}; model servers that answered: ${formatOrigins(origins)}`);
   const fix =
     proxies.length === 0 ? "Check the connection, or set HTTPS_PROXY." : "Check the connection and the proxy.";
@@ -200,16 +208,12 @@ function formatOrigins(origins: readonly string[]): string {
 const timeoutMs = 5_000;
 
 /** Any answer is enough, even an error. No key is sent. */
-async function answers(origin: string, signal: AbortSignal): Promise<boolean> {
+async function isReachable(url: string, signal: AbortSignal, env: Access["env"]): Promise<boolean> {
   const signals = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  try {
-    const response = await fetch(origin, { method: "HEAD", redirect: "manual", signal: signals });
-    await response.body?.cancel();
-    return true;
-  } catch (error) {
-    if (error instanceof TypeError || signals.aborted) return false;
-    throw error;
-  }
+  const request = { method: "GET", url, headers: {}, body: "" } as const;
+  const response = await platform.send(request, { signal: signals, env }).catch(() => undefined);
+  response?.cut();
+  return response !== undefined;
 }
 
 async function checkDisk({ agentDir }: CheckContext): Promise<CheckResult> {

@@ -42,17 +42,17 @@ async function follow(path: string, start: LogPlace, io: Io): Promise<void> {
     if (now.ino !== ino || now.size < position) position = 0;
     ino = now.ino;
     if (now.size === position) continue;
-    const text = await readFrom(path, position, now.size);
+    const bytes = await readFrom(path, position, now.size);
     // The last line may be only half written.
-    const end = text.lastIndexOf("\n") + 1;
-    for (const line of parseLogText(text.slice(0, end))) io.out(`${line}\n`);
+    const end = bytes.lastIndexOf("\n") + 1;
+    for (const line of parseLogText(bytes.toString("utf8", 0, end))) io.out(`${line}\n`);
     await io.drained();
-    position += Buffer.byteLength(text.slice(0, end));
+    position += end;
   }
 }
 
-const readFrom = async (path: string, from: number, to: number): Promise<string> =>
+const readFrom = async (path: string, from: number, to: number): Promise<Buffer> =>
   await closeAfter(await open(path), async (file) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
-    return buffer.toString("utf8", 0, bytesRead);
+    return buffer.subarray(0, bytesRead);
   });

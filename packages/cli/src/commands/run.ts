@@ -38,7 +38,6 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
   list: async (args, io) => (await import("./list.ts")).listPackages(args, io),
   extensions: {
     list: async (args, io) => (await import("./extensions.ts")).list(args, io),
-    attach: async (args, io) => (await import("./attach.ts")).attach(args, io),
     trust: async (args, io) => (await import("./extensions.ts")).trust(args, io),
     kill: async (args, io) => (await import("./extensions.ts")).kill(args, io),
     revive: async (args, io) => (await import("./extensions.ts")).revive(args, io),

@@ -35,11 +35,20 @@ export async function runInside(args: CommandArgs, io: Io): Promise<ExitCode> {
     const stop = () => child.signal("SIGTERM", "group");
     io.signal.addEventListener("abort", stop, { once: true });
     let output = "";
-    const keep = (write: (text: string) => void) => (text: string) => {
-      output = (output + text).slice(-maxTailCharacters);
-      write(text);
+    /** What is written to a file or a pipe stays as it is, byte for byte. */
+    const copy = async (stream: AsyncIterable<Buffer>, name: "out" | "err") => {
+      const decoder = new TextDecoder();
+      const take = (text: string, bytes: Uint8Array) => {
+        output = (output + text).slice(-maxTailCharacters);
+        io[name](io.terminal[name] ? text : bytes);
+      };
+      for await (const chunk of stream) {
+        take(decoder.decode(chunk, { stream: true }), chunk);
+        await io.drained();
+      }
+      take(decoder.decode(), new Uint8Array());
     };
-    const reading = Promise.all([copy(child.stdout, keep(io.out)), copy(child.stderr, keep(io.err))]);
+    const reading = Promise.all([copy(child.stdout, "out"), copy(child.stderr, "err")]);
     const status = await child.exit;
     await reading;
     io.signal.removeEventListener("abort", stop);
@@ -50,12 +59,6 @@ export async function runInside(args: CommandArgs, io: Io): Promise<ExitCode> {
   } finally {
     await sandbox.close();
   }
-}
-
-async function copy(stream: AsyncIterable<Buffer>, write: (text: string) => void): Promise<void> {
-  const decoder = new TextDecoder();
-  for await (const chunk of stream) write(decoder.decode(chunk, { stream: true }));
-  write(decoder.decode());
 }
 
 /** The program's own, as a shell reports it. */

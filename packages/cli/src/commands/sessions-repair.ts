@@ -42,7 +42,8 @@ export async function repair(args: CommandArgs, io: Io): Promise<void> {
 
 function checkWritable({ readOnly }: SessionManager, path: string): void {
   if (readOnly?.reason === "held") {
-    const text = `The session ${path} is being written by process ${readOnly.holder.pid}. Close it there first.`;
+    const { holder, advice = "Close it there first." } = readOnly;
+    const text = `The session ${path} is being written by process ${holder.pid}. ${advice}`;
     throw new HarnessError("read_only", text);
   }
   if (readOnly?.reason === "refused") {

@@ -3,7 +3,6 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { emptyView, type SessionEvent, type View, ViewTracker } from "@tau/protocol";
 import {
   getEditorTheme,
-  getMarkdownTheme,
   type Keybinding,
   type KeybindingsManager,
   setKeybindings,
@@ -24,7 +23,7 @@ import { Header } from "./header.ts";
 import { Highlighter } from "./highlight/highlight.ts";
 import type { Interface } from "./interface.ts";
 import { KeyActions } from "./key-actions.ts";
-import type { Look } from "./look.ts";
+import { changeLook, createLook, type Look } from "./look.ts";
 import { OlderEntries } from "./older-entries.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import type { Program } from "./program.ts";
@@ -82,8 +81,6 @@ export interface AppEnd {
   late: readonly string[];
 }
 
-const usualThinkingLabel = "Thinking …";
-
 export class App {
   readonly #options: AppOptions;
   readonly #tui: TUI;
@@ -125,32 +122,10 @@ export class App {
     this.#settings = settings;
     this.#attention = new Attention(terminal, () => this.#settings.terminal);
     this.#tui = createScreen(terminal, settings, theme);
-    const highlighter = new Highlighter(theme, redraw);
-    this.#highlighter = highlighter;
-    const { codeBlockIndent } = settings.markdown;
-    this.#look = {
-      theme,
-      markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
-      outputPad: settings.outputPad,
-      expandsTools: false,
-      hidesThinking: settings.hideThinkingBlock,
-      thinkingLabel: usualThinkingLabel,
-      images: toImages(settings),
-      getColumns: () => terminal.columns,
-      cwd: "",
-      shows: new Map(),
-    };
+    this.#highlighter = new Highlighter(theme, redraw);
+    this.#look = createLook({ theme, terminal, highlighter: this.#highlighter, settings });
     this.#tui.beforeRender = () => this.#update(this.#tracker.view);
-    this.#transcript = new Transcript({
-      look: this.#look,
-      now,
-      // What is scrolled out of the full screen can be drawn at any time.
-      ...(settings.tuiMode === "regular" && { countFirst: (entries) => countTail(entries, terminal) }),
-      describeOlder: ({ entryCount }) =>
-        settings.tuiMode === "fullscreen"
-          ? "Earlier messages appear as you scroll up."
-          : `Earlier messages are not shown here. /tree shows all ${entryCount} entries.`,
-    });
+    this.#transcript = createTranscript(this.#look, options);
     const { editorPaddingX: paddingX, autocompleteMaxVisible } = settings;
     this.#editor = new EditorSlot({
       tui: this.#tui,
@@ -322,11 +297,7 @@ export class App {
     this.#editor.setPaddingX(settings.editorPaddingX);
     this.#editor.setAutocompleteMaxVisible(settings.autocompleteMaxVisible);
     this.#tui.setShowHardwareCursor(settings.showHardwareCursor);
-    this.#look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
-    this.#look.images = toImages(settings);
-    this.#look.outputPad = settings.outputPad;
-    // What the user has toggled since stays, until the setting itself changes.
-    if (settings.hideThinkingBlock !== before.hideThinkingBlock) this.#look.hidesThinking = settings.hideThinkingBlock;
+    changeLook(this.#look, settings, before);
     this.#redraw();
   }
 
@@ -471,10 +442,18 @@ export class App {
   }
 }
 
-const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
-  areShown: terminal.showImages,
-  maxWidthCells: terminal.imageWidthCells,
-});
+function createTranscript(look: Look, { settings, terminal, now }: AppOptions): Transcript {
+  if (settings.tuiMode === "fullscreen") {
+    return new Transcript({ look, now, describeOlder: () => "Earlier messages appear as you scroll up." });
+  }
+  return new Transcript({
+    look,
+    now,
+    // What has left the screen cannot be drawn again, so only the end is drawn at first.
+    countFirst: (entries) => countTail(entries, terminal),
+    describeOlder: ({ entryCount }) => `Earlier messages are not shown here. /tree shows all ${entryCount} entries.`,
+  });
+}
 
 /** The process that the session was in has ended during its last run. */
 const isCut = ({ live }: View): boolean => live.ended?.reason === "gateway_disconnected";

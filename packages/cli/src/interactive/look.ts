@@ -1,7 +1,9 @@
 /** How things look: the theme, what is folded, and what the tools say about their results. One for the whole interface. */
 import type { ToolData } from "@tau/protocol";
-import type { MarkdownTheme, Theme } from "@tau/tui";
+import { getMarkdownTheme, type MarkdownTheme, type Terminal, type Theme } from "@tau/tui";
 import type { Renderers } from "./extensions/renderers.ts";
+import type { Highlighter } from "./highlight/highlight.ts";
+import type { TerminalSettings } from "./settings.ts";
 
 export interface Look {
   theme: Theme;
@@ -24,3 +26,39 @@ export interface Look {
   /** By the name of the tool. */
   shows: ReadonlyMap<string, ToolData["shows"]>;
 }
+
+export interface LookParts {
+  theme: Theme;
+  terminal: Terminal;
+  highlighter: Highlighter;
+  settings: TerminalSettings;
+}
+
+export function createLook({ theme, terminal, highlighter, settings }: LookParts): Look {
+  const { codeBlockIndent } = settings.markdown;
+  return {
+    theme,
+    markdown: getMarkdownTheme(theme, { highlightCodeLine: highlighter.highlightLine, codeBlockIndent }),
+    outputPad: settings.outputPad,
+    expandsTools: false,
+    hidesThinking: settings.hideThinkingBlock,
+    thinkingLabel: "Thinking …",
+    images: toImages(settings),
+    getColumns: () => terminal.columns,
+    cwd: "",
+    shows: new Map(),
+  };
+}
+
+/** What the user has toggled stays, until the setting itself changes. */
+export function changeLook(look: Look, settings: TerminalSettings, before: TerminalSettings): void {
+  look.markdown.codeBlockIndent = settings.markdown.codeBlockIndent;
+  look.images = toImages(settings);
+  look.outputPad = settings.outputPad;
+  if (settings.hideThinkingBlock !== before.hideThinkingBlock) look.hidesThinking = settings.hideThinkingBlock;
+}
+
+const toImages = ({ terminal }: TerminalSettings): Look["images"] => ({
+  areShown: terminal.showImages,
+  maxWidthCells: terminal.imageWidthCells,
+});

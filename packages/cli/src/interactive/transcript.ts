@@ -136,7 +136,7 @@ export class Transcript extends Container {
     const { note } = this.#older;
     const page = new Transcript(this.#options);
     if (hasOlder) page.#older = { kind: "some", note };
-    for (const entry of entries) page.#addEntry(entry, undefined);
+    for (const entry of entries) page.#addEntry(entry);
     const repeated = this.#takeCalls(page);
     for (const [id, result] of page.#strayResults) this.#strayResults.set(id, result);
     for (const id of page.#strayDenials) this.#strayDenials.add(id);
@@ -210,7 +210,8 @@ export class Transcript extends Container {
   #takeEntries(log: LogView, liveId: string | undefined): void {
     const { entries } = log;
     const last = this.#entries.at(-1);
-    const known = last === undefined ? -1 : entries.lastIndexOf(last);
+    // By its id: a gateway sends entries again after a break.
+    const known = last === undefined ? -1 : entries.findLastIndex(({ id }) => id === last.id);
     let fresh = entries.slice(known + 1);
     const remarks = known === -1 && last !== undefined ? this.#remarks : [];
     // Another branch or another session. Before the first entry there may be a command that is running.
@@ -225,7 +226,8 @@ export class Transcript extends Container {
       else if (hasOlder) this.#markOlder(log);
       this.#firstId = fresh[0]?.id;
     }
-    for (const entry of fresh) this.#addEntry(entry, liveId);
+    for (const entry of fresh) this.#addEntry(entry);
+    if (isAnswer(fresh.at(-1))) this.#loggedId = liveId;
     this.#entries = entries;
     if (remarks.length === 0) return;
     for (const component of [new Spacer(1), ...remarks]) this.addChild(component);
@@ -240,10 +242,10 @@ export class Transcript extends Container {
     this.#older = { kind: "some", note, ...(undrawn && { undrawn }) };
   }
 
-  #addEntry(entry: SessionEntry, liveId: string | undefined): void {
+  #addEntry(entry: SessionEntry): void {
     switch (entry.type) {
       case "message":
-        if (!entry.silent) this.#addMessage(entry.message, liveId);
+        if (!entry.silent) this.#addMessage(entry.message);
         return;
       case "compaction":
         return this.#addNote(`Compacted: a summary takes the place of ${formatTokens(entry.tokensBefore)} tokens.`);
@@ -263,13 +265,13 @@ export class Transcript extends Container {
     }
   }
 
-  #addMessage(message: SessionMessage, liveId: string | undefined): void {
+  #addMessage(message: SessionMessage): void {
     this.#isBegun = true;
     switch (message.role) {
       case "user":
         return this.#addBlock(new UserMessageBlock(message.content, this.#look));
       case "assistant":
-        return this.#addAnswer(message, liveId);
+        return this.#addAnswer(message);
       case "toolResult":
         return this.#addResult(message);
       case "bashExecution":
@@ -321,10 +323,10 @@ export class Transcript extends Container {
     else this.#partials.set(toolCallId, partial);
   }
 
-  #addAnswer(message: AssistantMessage, liveId: string | undefined): void {
+  #addAnswer(message: AssistantMessage): void {
     const block = this.#live?.block ?? this.#createAnswer();
+    this.#loggedId = this.#live?.id;
     this.#live = undefined;
-    this.#loggedId = liveId;
     block.setMessage(message);
     for (const part of message.content) {
       if (part.type === "toolCall") this.#getCall(part.id, part.name).setInput(part.arguments);
@@ -395,3 +397,7 @@ export class Transcript extends Container {
     this.addChild(component);
   }
 }
+
+/** While nothing follows it in the log, the live view may still have it. After one that failed, it may have the next attempt. */
+const isAnswer = (entry: SessionEntry | undefined): boolean =>
+  entry?.type === "message" && entry.message.role === "assistant" && entry.message.stopReason !== "error";

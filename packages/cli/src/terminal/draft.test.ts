@@ -71,14 +71,26 @@ test("only the user can read it, and what was sent is not kept", () => {
   expect(readdirSync(drafts)).toEqual([]);
 });
 
-test("a disk that refuses is told, and nothing is thrown", () => {
+test("a disk that refuses is told once until it takes something again, and nothing is thrown", () => {
   const { agentDir, drafts, open, problems } = createDirectory();
-  writeFileSync(drafts, "a file where the directory should be");
   const draft = open(deadPid);
-  draft.keep(() => "text");
-  draft.flush();
+  const type = (text: string) => {
+    draft.keep(() => text);
+    draft.flush();
+  };
+  const refuse = () => writeFileSync(drafts, "a file where the directory should be");
+  refuse();
+  type("text");
+  type("text, and more");
   expect(problems).toEqual([expect.stringContaining("What you type cannot be kept: ")]);
   expect(existsSync(agentDir)).toBe(true);
+  rmSync(drafts);
+  type("kept");
+  expect(problems).toHaveLength(1);
+  rmSync(drafts, { recursive: true });
+  refuse();
+  type("lost");
+  expect(problems).toHaveLength(2);
 });
 
 test("what cannot be kept again stays in the file of the process that left it", () => {

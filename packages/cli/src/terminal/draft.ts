@@ -35,6 +35,8 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
   const getFile = () => join(directory, `${getPrefix()}${pid}.txt`);
   let pending: (() => string) | undefined;
   let isKept = false;
+  /** What was told last, until the file can be written again: it is tried at each pause in typing. */
+  let problem: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   /** Whether the text is in the file; if it is empty, whether there is no file. */
   const write = (text: string): boolean => {
@@ -49,9 +51,12 @@ export function createDraftFile({ agentDir, cwd, onError, pid = process.pid }: D
         isKept = true;
         renameSync(`${file}.new`, file);
       }
+      problem = undefined;
       return true;
     } catch (error) {
-      onError(`What you type cannot be kept: ${getErrorMessage(error)}`);
+      const message = `What you type cannot be kept: ${getErrorMessage(error)}`;
+      if (message !== problem) onError(message);
+      problem = message;
       return false;
     }
   };

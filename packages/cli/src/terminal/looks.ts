@@ -1,6 +1,7 @@
 /** The theme and the keys of this terminal, from the files of this machine. */
 import { join, resolve } from "node:path";
 import { systemClock } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { hasPackages, readTextFile, type SettingsManager, watchFiles } from "@tau/harness/settings";
 import { nodeFileSystem } from "@tau/tools/platform";
 import type { KeybindingsManager } from "@tau/tui";
@@ -93,7 +94,8 @@ export async function openLooks(ui: typeof Interactive, parts: LooksOptions): Pr
     if (files.length === 0) return;
     const paths = files.map(({ path }) => path);
     const onError = (message: string) => onChange([message]);
-    closeWatch = watchFiles(paths, { clock: systemClock, onChange: () => void refresh(), onError }).close;
+    const onFileChange = () => void refresh().catch((error: unknown) => onError(getErrorMessage(error)));
+    closeWatch = watchFiles(paths, { clock: systemClock, onChange: onFileChange, onError }).close;
   };
   const refresh = async () => {
     const { files, problems } = await read();

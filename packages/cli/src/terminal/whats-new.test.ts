@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -47,4 +47,18 @@ test("an update is told once, and the first start is none", async () => {
   expect(await takeLastVersion(agentDir, "1.0.0")).toBeUndefined();
   expect(await takeLastVersion(agentDir, "1.1.0")).toBe("1.0.0");
   expect(await takeLastVersion(agentDir, "1.1.0")).toBeUndefined();
+});
+
+test("a version that cannot be read or kept does not keep the program from starting", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "tau-version-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
+  await writeFile(join(directory, "file"), "");
+  expect(await takeLastVersion(join(directory, "file"), "1.0.0")).toBeUndefined();
+  await mkdir(join(directory, "last-version"));
+  expect(await takeLastVersion(directory, "1.0.0")).toBeUndefined();
+  await rm(join(directory, "last-version"), { recursive: true });
+  await takeLastVersion(directory, "1.0.0");
+  await mkdir(join(directory, "last-version.new"));
+  expect(await takeLastVersion(directory, "1.1.0")).toBeUndefined();
+  expect(await readFile(join(directory, "last-version"), "utf8")).toBe("1.0.0\n");
 });

@@ -1,7 +1,7 @@
 /** What has changed since the user last started the program. */
-import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { systemCode } from "@tau/tools/platform";
 
 export interface UpdateOptions {
   /** The version of the last start. */
@@ -40,18 +40,26 @@ function listChanges(changelog: string, before: string, version: string): string
 /** The version of the last start, and this one is kept. Undefined at the first start, and after one of the same version. */
 export async function takeLastVersion(agentDir: string, version: string): Promise<string | undefined> {
   const file = join(agentDir, "last-version");
-  const before = readVersion(file);
-  if (before === version) return undefined;
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `${version}\n`);
-  return before;
+  try {
+    const before = await readVersion(file);
+    if (before === version) return undefined;
+    await mkdir(dirname(file), { recursive: true });
+    // A disk that becomes full leaves the old one as it is.
+    await writeFile(`${file}.new`, `${version}\n`);
+    await rename(`${file}.new`, file);
+    return before;
+  } catch (error) {
+    // A directory that cannot be written is no reason not to start, and an update would be told at each start.
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
-function readVersion(file: string): string | undefined {
+async function readVersion(file: string): Promise<string | undefined> {
   try {
-    return readFileSync(file, "utf8").trim().slice(0, 50) || undefined;
+    return (await readFile(file, "utf8")).trim().slice(0, 50) || undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -80,7 +80,19 @@ test("servers are contacted only with --network, and without a key", async () =>
   });
   expect(requests).toEqual([]);
   expect((await runDoctor(workspace, ["--network"])).row("network").status).toBe("ok");
-  expect(requests).toEqual(["HEAD /"]);
+  expect(requests).toEqual(["GET /"]);
+});
+
+test("servers are contacted through the proxy of the environment or of the settings", async () => {
+  const workspace = await createWorkspace();
+  const { requests, url: proxy } = await startServer();
+  await writeModels(workspace, "http://models.example/v1");
+  const environment = await runDoctor(workspace, ["--network"], { env: { http_proxy: proxy } });
+  expect(environment.row("network")).toMatchObject({ status: "ok", says: expect.stringContaining("http_proxy set") });
+  await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify({ httpProxy: proxy }));
+  const settings = await runDoctor(workspace, ["--network"]);
+  expect(settings.row("network")).toMatchObject({ status: "ok", says: expect.stringContaining("httpProxy") });
+  expect(requests).toEqual(["GET http://models.example/", "GET http://models.example/"]);
 });
 
 test("a server that does not answer fails the check with --network", async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { connectRaw } from "@tau/gateway/testing";
 import { findGateway } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
@@ -141,6 +141,24 @@ test("its log can be read while it runs and afterwards, and has no token", async
   const { out } = await run(workspace, ["gateway", "logs", "-n", "1"]);
   expect(out).toMatch(/^\S+Z The gateway stops\.\n$/);
   expect(await readFile(join(workspace.agentDir, "gateway", "gateway.log"), "utf8")).not.toContain(token);
+});
+
+test("following the log, no line is lost after one that is not valid text", async () => {
+  const workspace = await createWorkspace();
+  const path = join(workspace.agentDir, "gateway", "gateway.log");
+  const toLine = (data: string) => `${JSON.stringify({ time: "2026-01-01T00:00:00Z", event: "gateway", data })}\n`;
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, toLine("first"));
+  const stop = new AbortController();
+  const { io, written } = createIo(workspace, { signal: stop.signal });
+  const following = main(["gateway", "logs", "-f"], io);
+  await expect.poll(() => written.out).toContain("first");
+  await appendFile(path, Buffer.from(toLine("damaged \u00ff\u00ff\u00ff"), "latin1"));
+  await expect.poll(() => written.out).toContain("damaged");
+  await appendFile(path, toLine("last"));
+  await expect.poll(() => written.out).toContain("last");
+  stop.abort();
+  await following;
 });
 
 test("sessions of a directory run with its settings, and an untrusted project stays so", async () => {

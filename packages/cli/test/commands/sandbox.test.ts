@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createWorkspace, run } from "../kit.ts";
+import { main } from "../../src/main.ts";
+import { createIo, createWorkspace, run } from "../kit.ts";
 
 const hasBwrap = spawnSync("bwrap", ["--version"]).status === 0;
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
@@ -34,6 +35,22 @@ test.skipIf(!hasBwrap)(
     expect((await run(workspace, ["sandbox", "run"])).code).toBe(2);
   },
 );
+
+test.skipIf(!hasBwrap)("what a program writes arrives byte for byte, and no faster than it is read", async () => {
+  const workspace = await createWorkspace();
+  execFileSync("git", ["init", "-q", workspace.directory]);
+  const script = "process.stdout.write(Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)))";
+  const { io, written } = createIo(workspace);
+  let read = () => {};
+  const isRead = new Promise<void>((resolve) => (read = resolve));
+  let waits = 0;
+  const drained = () => (waits++, isRead);
+  const ended = main(["sandbox", "run", "--", process.execPath, "-e", script], { ...io, drained });
+  await expect.poll(() => waits).toBe(1);
+  read();
+  expect(await ended).toBe(0);
+  expect(Buffer.from(written.out, "latin1")).toEqual(Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)));
+});
 
 test.skipIf(!hasBwrap)("what stopped a program, and what the sandbox undid, is told on standard error", async () => {
   const workspace = await createWorkspace();

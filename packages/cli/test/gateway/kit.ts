@@ -1,7 +1,7 @@
 /** A gateway of this process, as `tau gateway` starts it. */
 import { onTestFinished } from "vitest";
 import { main } from "../../src/main.ts";
-import { createIo, createModelWorkspace, type ModelWorkspace } from "../kit.ts";
+import { createIo, createModelWorkspace, type ModelWorkspace, type Workspace } from "../kit.ts";
 import type { WireReply } from "@tau/ai/testing";
 
 export interface GatewayWorkspace extends ModelWorkspace {
@@ -11,6 +11,11 @@ export interface GatewayWorkspace extends ModelWorkspace {
 
 export async function openGateway(replies: readonly WireReply[]): Promise<GatewayWorkspace> {
   const workspace = await createModelWorkspace(replies);
+  return { ...workspace, stop: await startGateway(workspace) };
+}
+
+/** Returns how to stop it, as Ctrl-C does. */
+export async function startGateway(workspace: Workspace): Promise<() => Promise<void>> {
   const controller = new AbortController();
   let onErr = (_err: string) => {};
   const listening = new Promise<void>((resolve) => {
@@ -26,5 +31,5 @@ export async function openGateway(replies: readonly WireReply[]): Promise<Gatewa
   const failed = ended.then(() => Promise.reject(new Error(`The gateway ended: ${written.err}`)));
   await Promise.race([listening, failed]);
   failed.catch(() => {});
-  return { ...workspace, stop };
+  return stop;
 }

@@ -189,7 +189,8 @@ export class OpenSessions {
     if (readOnly?.reason === "held") {
       await manager.close();
       if (storage) throw new GatewayError("moved", `The session ${sessionId} runs on another node.`);
-      const message = `The session ${sessionId} is open in process ${readOnly.holder.pid}. Close it there first.`;
+      const { holder, advice = "Close it there first." } = readOnly;
+      const message = `The session ${sessionId} is open in process ${holder.pid}. ${advice}`;
       throw new GatewayError("conflict", message);
     }
     if (storage && readOnly?.reason === "refused") {

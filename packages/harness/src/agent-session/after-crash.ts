@@ -1,5 +1,7 @@
 /** What a session does when it is opened about what a killed process left behind. */
+import { getErrorMessage } from "@tau/ai/internal";
 import type { Termination } from "@tau/protocol";
+import { isLogError } from "../session/read-only.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Inbox, KeepQueued } from "./inbox.ts";
 import type { Notices } from "./notices.ts";
@@ -21,9 +23,23 @@ export interface CrashParts {
 
 /**
  * Gives outcomes to calls, runs and queued messages that have none. Answers with how the last run ended, if it was closed
- * here.
+ * here. A session that cannot be written, for example on a full disk, opens all the same: it is settled when it is opened
+ * the next time.
  */
 export async function settleAfterCrash(parts: CrashParts): Promise<Termination | undefined> {
+  try {
+    return await settle(parts);
+  } catch (error) {
+    if (!isLogError(error)) throw error;
+    parts.notices.add(
+      "session",
+      `What was not finished when the program ended is not settled. ${getErrorMessage(error)}`,
+    );
+    return undefined;
+  }
+}
+
+async function settle(parts: CrashParts): Promise<Termination | undefined> {
   const { session, inbox, notices, afterCrash } = parts;
   await session.settleUnfinishedCalls();
   const cut: Termination = { terminationReason: "gateway_disconnected" };

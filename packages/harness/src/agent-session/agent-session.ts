@@ -11,7 +11,7 @@ import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Budget, BudgetLimits } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
 import { HarnessError } from "../errors.ts";
-import type { ExtensionEvent } from "../extensions/events.ts";
+import type { SessionEnd } from "../extensions/events.ts";
 import type { SessionStart } from "../extensions/session/extension-slot.ts";
 import type { SessionExtensions } from "../extensions/session/session-extensions.ts";
 import type { ExtensionHost, ExtensionSurface } from "../extensions/session/surface.ts";
@@ -27,8 +27,8 @@ import { compactSession } from "../run/compacting.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
 import { describeProblems } from "../session/describe-problems.ts";
-import { type ReadOnly, readOnlyError } from "../session/log.ts";
 import { type TranscriptMessage, withIds } from "../session/message-ids.ts";
+import { type ReadOnly, readOnlyError } from "../session/read-only.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -59,7 +59,6 @@ import { createToolSandbox } from "./way-out.ts";
 export type StartReason = SessionStart["reason"];
 
 /** Why a session ends, as extensions are told. */
-export type SessionEnd = Omit<ExtensionEvent<"session_shutdown">, "type">;
 
 export class AgentSession {
   readonly #parts: AgentSessionParts;
@@ -595,7 +594,7 @@ export class AgentSession {
       async () => {
         if (!this.readOnly && !this.#parts.afterCrash) await this.#inbox.refuse("the session was closed");
       },
-      async () => this.extensions?.close(why, "The session was closed."),
+      () => this.#parts.extensions.close(why, "The session was closed."),
       () => this.#lifecycles.unloadOthers([]),
       async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
       async () => this.#parts.sessions.remove(this.#live),

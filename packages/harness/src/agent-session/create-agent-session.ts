@@ -21,7 +21,7 @@ import { Owned } from "./owned.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPolicyParts } from "./policy-parts.ts";
 import { openResults } from "./results.ts";
-import { describeProblems, knownSecrets } from "./services.ts";
+import { knownSecrets, listStartProblems } from "./services.ts";
 import { openSetup, type SessionSetup } from "./session-setup.ts";
 import { createToolSources } from "./tool-sources.ts";
 import { createWorkspace } from "./workspace.ts";
@@ -34,12 +34,13 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) await followSession(session, params.debugLog);
     await session.open().catch(async (error: unknown) => {
-      await session.dispose();
+      await Promise.allSettled([session.dispose()]);
       throw error;
     });
     return session;
   } catch (error) {
-    await owned.close();
+    // What failed first is what the user has to know.
+    await Promise.allSettled([owned.close()]);
     throw error;
   }
 }
@@ -88,7 +89,7 @@ async function putTogether(params: AgentSessionParams, owned: Owned): Promise<Ag
     afterCrash: params.afterCrash,
     admitRun: params.admitRun,
     problems: [
-      ...describeProblems(services),
+      ...listStartProblems(services),
       ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
     ],
     trace: {

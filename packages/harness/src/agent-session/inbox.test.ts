@@ -268,6 +268,16 @@ describe("an edit", () => {
     await expect(inbox.edit(id, [text("First.")])).rejects.toMatchObject({ code: "write_failed" });
     expect(inbox.list("steer")).toEqual([{ id, content: [text("One.")] }]);
   });
+
+  test("that cannot be recorded as a whole leaves the old words where they were, under their id", async () => {
+    const { inbox, session, disk, accept } = await openInbox();
+    const id = await accept("Frist.");
+    session.onAppend(({ type }) => (disk.isFull = type === "queue"));
+    await expect(inbox.edit(id, [text("First.")])).rejects.toMatchObject({ code: "write_failed" });
+    expect(inbox.list("steer")).toEqual([{ id, content: [text("Frist.")] }]);
+    disk.isFull = false;
+    expect(await inbox.cancel(id)).toHaveLength(1);
+  });
 });
 
 type Operation =

@@ -4,7 +4,7 @@
  */
 import type { QueueMode } from "@tau/agent";
 import type { Ids, ImageContent, TextContent, UserMessage } from "@tau/ai";
-import type { QueuedMessage, QueuedSummary } from "@tau/protocol";
+import { getTypedContent, type QueuedMessage, type QueuedSummary } from "@tau/protocol";
 import { HarnessError } from "../errors.ts";
 import type { AcceptedEntry } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";
@@ -135,8 +135,8 @@ export class Inbox {
     const { session, ids } = this.#parts;
     const before = this.#waiting.find((queued) => queued.id === id);
     if (!before) throw new HarnessError("invalid_input", `No message ${JSON.stringify(id)} is waiting any more.`);
-    // What was attached stays attached.
-    const images = Array.isArray(before.content) ? before.content.filter(({ type }) => type === "image") : [];
+    // What was attached stays attached. What is mentioned comes with the words.
+    const { images } = getTypedContent(before.content);
     const next = { id: ids(), kind: before.kind, content: [...content, ...images] };
     // The new one first: in between there are two, and never none.
     const { id: queueId, kind } = next;
@@ -150,7 +150,13 @@ export class Inbox {
       );
     }
     this.#change(this.#waiting.map((queued) => (queued === before ? next : queued)));
-    await session.append({ type: "queue", queueId: id, state: "cancelled", reason: `replaced by ${next.id}` });
+    try {
+      await session.append({ type: "queue", queueId: id, state: "cancelled", reason: `replaced by ${next.id}` });
+    } catch (error) {
+      // The caller is told that nothing was changed.
+      this.#change(this.#waiting.map((queued) => (queued === next ? before : queued)));
+      throw error;
+    }
     return next.id;
   }
 

@@ -8,8 +8,9 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
   const { cwd, agentDir, clock, ids, rules, getPolicy, getSession } = setup;
   const { extensions: params = {}, debugLog } = setup.params;
   const { settings, registry, resources } = setup.services;
-  const slot = new ExtensionSlot((start) =>
-    loadExtensions(params, {
+  const setResources: OpenExtensionsParts["setResources"] = async (paths) => resources.setExtensionPaths?.(paths);
+  const slot = new ExtensionSlot(async (start) => {
+    const extensions = await loadExtensions(params, {
       cwd,
       agentDir,
       clock,
@@ -20,9 +21,11 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
       judging: { getPolicy, getJudgeParts: () => getSession().judgeParts, getPathRules: () => rules },
       report: ({ extension, message }) => getSession().notify("extension", `${extension}: ${message}`),
       log: (extension, level, message) => debugLog?.log("extension", { extension, level, message }),
-      addResources: async (paths) => resources.addPaths?.(paths),
-    }),
-  );
+      setResources,
+    });
+    if (!extensions) await setResources({ skillPaths: [], promptPaths: [], themePaths: [] });
+    return extensions;
+  });
   await slot.open(params.start ?? { reason: "startup" });
   setup.owned.add(() => slot.current?.abandon());
   return slot;

@@ -1,4 +1,4 @@
-/** The parts that were created for a session. `close` closes them, the last one first. */
+/** The parts that were created for a session. */
 export class Owned {
   #closers: (() => unknown)[] = [];
 
@@ -6,7 +6,16 @@ export class Owned {
     this.#closers.push(close);
   }
 
+  /** Closes all parts, the last one first, also when one of them fails; then throws the first failure. */
   async close(): Promise<void> {
-    for (const close of this.#closers.splice(0).toReversed()) await close();
+    const failures: unknown[] = [];
+    for (const close of this.#closers.splice(0).toReversed()) {
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 }

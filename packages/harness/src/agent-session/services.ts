@@ -16,6 +16,7 @@ import { createResourceLoader, type ResourceLoader } from "../resources/resource
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { Owned } from "./owned.ts";
+import { withProxySetting } from "../settings/with-proxy-setting.ts";
 
 export interface SessionBase {
   cwd: string;
@@ -49,6 +50,10 @@ export async function openServices(params: AgentSessionParams, base: SessionBase
     AuthStorage.create(agentDir, {
       clock,
       ids,
+      env: withProxySetting(
+        (name) => process.env[name],
+        () => settings.get().httpProxy,
+      ),
       modelsKey: (provider) => registry.modelsKey(provider),
       getHosts: (provider) => registry.getHosts(provider),
       keyChain: chooseKeyChain(() => settings.get()),
@@ -164,7 +169,7 @@ export async function knownSecrets(auth: AuthStorage, registry: ModelRegistry): 
 }
 
 /** What is wrong with the files that a session is made of, in words. */
-export function describeProblems(parts: Services) {
+export function listStartProblems(parts: Services) {
   return [
     ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),
     ...parts.authNotices.early.map(({ message }) => ({ code: "auth", message })),

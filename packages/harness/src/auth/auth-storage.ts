@@ -66,7 +66,7 @@ export class AuthStorage {
       },
     };
     const getProvider = (id: string) => this.#providers.get(id);
-    this.#tokens = new TokenKeeper({ store, secretStore: this.#secretStore, clock, getProvider, notify });
+    this.#tokens = new TokenKeeper({ store, secretStore: this.#secretStore, clock, env, getProvider, notify });
     for (const provider of [...oauthProviders, ...(options.oauthProviders ?? [])]) this.registerOAuthProvider(provider);
   }
 
@@ -208,7 +208,8 @@ export class AuthStorage {
       // Fails before the login if the tokens could not be stored.
       await this.#store.change(async () => ({ result: undefined }));
       const { login } = await import("./login.ts");
-      const outcome = await login(provider, interaction, { ...options, clock: this.#options.clock });
+      const { clock, env } = this.#options;
+      const outcome = await login(provider, interaction, { ...options, clock, env });
       if (outcome.kind === "failed") return outcome;
       await this.set(id, { type: "oauth", ...outcome.tokens });
       return { kind: "done" };

@@ -1,9 +1,8 @@
 /** One request to an authorization server. Messages have nothing of its answer, which may repeat a secret. */
-import * as http from "node:http";
-import * as https from "node:https";
 import { type Clock, systemClock } from "@tau/ai";
-import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { isRecord, platform, tryParseJson } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
+import type { Env } from "./auth-options.ts";
 import { cancelled, type Failed, failed } from "./failure.ts";
 import type { BodyFormat } from "./oauth-providers.ts";
 
@@ -15,6 +14,8 @@ export interface OAuthPost {
 
 export interface OAuthPorts {
   clock?: Clock;
+  /** The variables for proxies and certificates. Default: those of the process. */
+  env?: Env;
   signal?: AbortSignal;
   /** The time limit for the whole answer, in milliseconds. Default 30,000. */
   timeoutMs?: number;
@@ -29,57 +30,51 @@ export interface OAuthAnswer {
 
 const maxBytes = 256 * 1024;
 
-export function post(content: OAuthPost, ports: OAuthPorts = {}): Promise<OAuthAnswer | Failed> {
-  const { clock = systemClock, signal, timeoutMs = 30_000 } = ports;
-  const url = new URL(content.url);
-  const body = encode(content);
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve(cancelled());
-    const settle = (outcome: OAuthAnswer | Failed) => {
-      cancel();
-      signal?.removeEventListener("abort", onAbort);
-      request.destroy();
-      resolve(outcome);
-    };
-    const onAbort = () => settle(cancelled());
-    const cancel = clock.setTimer(timeoutMs, () =>
-      settle(failed("network", `${url.host} did not answer within ${timeoutMs / 1000} s. Try again later.`)),
-    );
+export async function post(content: OAuthPost, ports: OAuthPorts = {}): Promise<OAuthAnswer | Failed> {
+  const { clock = systemClock, env = platform.env, signal, timeoutMs = 30_000 } = ports;
+  if (signal?.aborted) return cancelled();
+  const { host } = new URL(content.url);
+  const limit = new AbortController();
+  const stopTimer = clock.setTimer(timeoutMs, () => limit.abort());
+  const request = { method: "POST", url: content.url, headers: getHeaders(content), body: encode(content) } as const;
+  try {
+    const signals = AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]);
+    const response = await platform.send(request, { signal: signals, env });
+    const bytes = await readBody(response);
+    if (!bytes) return failed("server", `${host} sent more than ${maxBytes} bytes. Try again later.`);
+    return { kind: "answer", status: response.status, json: parse(bytes) };
+  } catch (error) {
+    if (signal?.aborted) return cancelled();
+    if (limit.signal.aborted) {
+      return failed("network", `${host} did not answer within ${timeoutMs / 1000} s. Try again later.`);
+    }
     // Only the code: the message of the error may have parts of the request.
-    const onError = (error: Error) =>
-      settle(failed("network", `${url.host} could not be reached (${systemCode(error) ?? "no answer"}). Try again.`));
-    const { request: createRequest } = url.protocol === "https:" ? https : http;
-    const request = createRequest(
-      url,
-      { method: "POST", headers: getHeaders(content, body), agent: false },
-      (response) => {
-        const chunks: Buffer[] = [];
-        let size = 0;
-        response.on("data", (chunk: Buffer) => {
-          size += chunk.length;
-          if (size > maxBytes)
-            settle(failed("server", `${url.host} sent more than ${maxBytes} bytes. Try again later.`));
-          else chunks.push(chunk);
-        });
-        response.on("error", onError);
-        response.on("end", () =>
-          settle({ kind: "answer", status: response.statusCode ?? 0, json: parse(Buffer.concat(chunks)) }),
-        );
-      },
-    );
-    request.on("error", onError);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    request.end(body);
-  });
+    return failed("network", `${host} could not be reached (${systemCode(error) ?? "no answer"}). Try again.`);
+  } finally {
+    stopTimer();
+  }
 }
+
+/** Undefined if it is too long. */
+async function readBody({ body, cut }: Response): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) return (cut(), undefined);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+type Response = Awaited<ReturnType<typeof platform.send>>;
 
 const encode = ({ fields, format }: OAuthPost) =>
   format === "json" ? JSON.stringify(fields) : new URLSearchParams(fields).toString();
 
-const getHeaders = ({ format }: OAuthPost, body: string) => ({
+const getHeaders = ({ format }: OAuthPost) => ({
   accept: "application/json",
   "content-type": format === "json" ? "application/json" : "application/x-www-form-urlencoded",
-  "content-length": Buffer.byteLength(body),
 });
 
 function parse(bytes: Buffer): Record<string, unknown> | undefined {

@@ -2,6 +2,7 @@
 import type { Clock } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
+import type { Env } from "./auth-options.ts";
 import type { AuthStore, Change } from "./auth-store.ts";
 import type { OAuthCredential } from "./credential.ts";
 import { type AuthFailure, type AuthNotice, failed } from "./failure.ts";
@@ -14,6 +15,7 @@ export interface TokenKeeperOptions {
   store: AuthStore;
   secretStore: SecretStore;
   clock: Clock;
+  env: Env;
   getProvider: (id: string) => OAuthProvider | undefined;
   notify: (notice: AuthNotice) => void;
 }
@@ -105,7 +107,7 @@ export class TokenKeeper {
   }
 
   async #ask(id: string, { refresh: refresh_token }: OAuthCredential): Promise<TokenOutcome> {
-    const { clock, getProvider } = this.#options;
+    const { clock, env, getProvider } = this.#options;
     const provider = getProvider(id);
     if (!provider) return failed("unsupported", `There is no OAuth provider ${id}. Register it to renew its token.`);
     if (refresh_token === "") {
@@ -115,7 +117,7 @@ export class TokenKeeper {
     const { post } = await import("./oauth-post.ts");
     const answer = await post(
       { url, format, fields: { grant_type: "refresh_token", refresh_token, client_id } },
-      { clock },
+      { clock, env },
     );
     if (answer.kind === "failed") return answer;
     return readTokens(answer, { provider, nowMs: clock.now(), refresh: refresh_token });

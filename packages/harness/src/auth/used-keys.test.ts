@@ -37,6 +37,17 @@ test("keys are removed from texts and from lines of a log, and nothing else chan
   expect(keys.redact("a late-key-0123, b")).toBe("a [secret], b");
 });
 
+test("a key of digits is removed from the texts of a line, and its numbers stay", () => {
+  const keys = createKeys(["12345678"], []);
+  const line = encodeLine({ type: "message", id: "00000001", time: 123456789, text: 'it is "12345678", \\ 12345678' });
+  expect(keys.redactLine(line)).toEqual({
+    type: "message",
+    id: "00000001",
+    time: 123456789,
+    text: 'it is "[secret]", \\ [secret]',
+  });
+});
+
 test("a plain word that a server of one's own takes as a key stays in texts", () => {
   expect(createKeys(["anything"], []).redact("anything else")).toBe("anything else");
 });

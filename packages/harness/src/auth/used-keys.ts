@@ -66,12 +66,15 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
     listForms: getStoredForms,
     redactLine(line) {
       const forms = getStoredForms().filter((form) => line.includes(form));
-      return forms.length === 0
-        ? undefined
-        : withoutChecksum(JSON.parse(removeForms(line.toString("utf8"), forms)) as object);
+      if (forms.length === 0) return undefined;
+      // A key of digits may be a part of a number, which stays one.
+      const text = line.toString("utf8").replaceAll(jsonStrings, (string) => removeForms(string, forms));
+      return withoutChecksum(JSON.parse(text) as object);
     },
   };
 }
+
+const jsonStrings = /"[^"\\]*(?:\\.[^"\\]*)*"/gs;
 
 /** The text without these forms of keys. Pure. */
 export const removeForms = (text: string, forms: readonly string[]): string =>

@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
 import type { FileTouches } from "@tau/tools";
-import { toText } from "./text.ts";
+import { asText } from "./text.ts";
 
 /** The `details` of a compaction or a branch summary. The latest file of a list is its last; no file is in both. */
 export interface FileOperations {
@@ -83,7 +83,7 @@ function formatList(title: string, paths: readonly string[], maxLength: number):
 
 /** The summary as the model wrote it. The lists are added anew each time, so the model must not see them. */
 export function withoutFilesText(summary: unknown): string {
-  const text = toText(summary);
+  const text = asText(summary);
   const start = text.lastIndexOf(`\n${heading}\n`);
   return start < 0 ? text : text.slice(0, start).trimEnd();
 }

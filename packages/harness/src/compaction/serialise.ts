@@ -4,7 +4,7 @@ import type { ToolCall } from "@tau/ai";
 import { convertToLlm } from "../session/message.ts";
 import { visitInTurns } from "../session/visit-in-turns.ts";
 import { getToolCalls } from "./files.ts";
-import { cutMiddle, toText } from "./text.ts";
+import { cutMiddle, asText } from "./text.ts";
 
 /**
  * One text per message, without thinking and without messages that the model does not see. `maxOutputLength` limits the
@@ -34,7 +34,7 @@ function formatMessage(message: AgentMessage, maxOutputLength: number): string {
       return parts.join("\n");
     }
     case "toolResult": {
-      const title = `${sent.isError ? "failed result" : "result"} of ${toText(sent.toolName)}`;
+      const title = `${sent.isError ? "failed result" : "result"} of ${asText(sent.toolName)}`;
       return formatTitled(title, cutMiddle(plainText(sent.content), maxOutputLength));
     }
     default:
@@ -59,7 +59,7 @@ function formatCall(call: ToolCall, maxLength: number): string {
   const fields = Object.entries(call.arguments ?? {}).map(
     ([key, value]) => `${key}=${cutMiddle(JSON.stringify(value) ?? "", maxLength)}`,
   );
-  return `[assistant calls ${toText(call.name)}] ${fields.join(" ")}`.trimEnd();
+  return `[assistant calls ${asText(call.name)}] ${fields.join(" ")}`.trimEnd();
 }
 
 /** Takes as many texts as fit into `maxLength` characters. If the first text alone is too long, it is split. */

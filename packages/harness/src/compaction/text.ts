@@ -30,4 +30,4 @@ export function cutEnd(text: string, maxLength: number): string {
 const sliceStart = (text: string, length: number) => text.slice(0, Math.max(0, length)).toWellFormed();
 
 /** Values from a log are not validated. */
-export const toText = (value: unknown): string => (typeof value === "string" ? value : "");
+export const asText = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -6,7 +6,7 @@ import { iterateContext } from "../session/context.ts";
 import { visitInTurns } from "../session/visit-in-turns.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { convertToLlm, isFinishedAnswer } from "../session/message.ts";
-import { toText, textTokens } from "./text.ts";
+import { asText, textTokens } from "./text.ts";
 
 /** An upper estimate: providers scale images down. */
 export const imageTokens = 1_200;
@@ -21,7 +21,7 @@ export const estimateAll = (messages: readonly AgentMessage[]): number =>
 
 /** Content from a log is not validated. */
 function contentTokens({ content }: { content: unknown }): number {
-  if (!Array.isArray(content)) return textTokens(toText(content));
+  if (!Array.isArray(content)) return textTokens(asText(content));
   return content.reduce<number>((sum, block: Partial<Block> | null) => sum + blockTokens(block), 0);
 }
 
@@ -30,11 +30,11 @@ type Block = TextContent | ImageContent | ThinkingContent | ToolCall;
 function blockTokens(block: Partial<Block> | null): number {
   switch (block?.type) {
     case "text":
-      return textTokens(toText(block.text));
+      return textTokens(asText(block.text));
     case "thinking":
-      return textTokens(toText(block.redacted ? block.thinkingSignature : block.thinking));
+      return textTokens(asText(block.redacted ? block.thinkingSignature : block.thinking));
     case "toolCall":
-      return textTokens(`${toText(block.name)}${JSON.stringify(block.arguments ?? {})}`);
+      return textTokens(`${asText(block.name)}${JSON.stringify(block.arguments ?? {})}`);
     case "image":
       return imageTokens;
     default:

@@ -10,6 +10,8 @@ describe("the mention before the cursor", () => {
     ['@"', { from: 1, path: "", isQuoted: true }],
     ['@"a" @b', { from: 6, path: "b" }],
     ["two @a\n@b", { from: 8, path: "b" }],
+    ["请看@src/ma", { from: 3, path: "src/ma" }],
+    ["「@a", { from: 2, path: "a" }],
     ["a@b", undefined],
     ["@a b", undefined],
     ['@"a"', undefined],

@@ -1,5 +1,6 @@
 /** The file that is being mentioned before the cursor, and how a path is written there. Pure. */
 import { isAbsolute, resolve } from "node:path";
+import { mentionStart } from "../prompt/mentions.ts";
 
 export interface OpenMention {
   /** What stands before it: another mention has another text before it. */
@@ -18,7 +19,7 @@ export type MentionTarget =
   /** What is in one directory. */
   | { kind: "directory"; prefix: string; directory: string; query: string };
 
-const openMention = /(?<=^|[\s([{,;])@([^\s"]*|"[^"]*)$/;
+const openMention = new RegExp(String.raw`${mentionStart}([^\s"]*|"[^"]*)$`, "u");
 
 export function findOpenMention(before: string): OpenMention | undefined {
   const typed = openMention.exec(before)?.[1];

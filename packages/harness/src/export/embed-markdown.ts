@@ -91,7 +91,11 @@ function writeTable({ header, rows }: Tokens.Table): string {
 
 function writeLink(token: Tokens.Link | Tokens.Image): string {
   const { href, title, text, raw } = token;
-  const address = href.replace(/[\s<>()\\`]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+  // Parentheses are no special characters for an address, but they are for Markdown.
+  const address = href
+    .replace(/[\s<>\\`]/g, encodeURIComponent)
+    .replaceAll("(", "%28")
+    .replaceAll(")", "%29");
   if (token.type === "link" && token.autolink) {
     if (!/^https?:/i.test(href)) return escapeText(raw);
     return text === href ? `<${address}>` : `[${escapeText(text)}](${address})`;

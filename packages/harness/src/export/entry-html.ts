@@ -11,9 +11,9 @@ import {
   resultHtml,
 } from "./content-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { type Bookkeeping, classifyBookkeeping, type Outline } from "./source.ts";
+import { type Bookkeeping, classifyBookkeeping, formatContextEdit, type Outline } from "./source.ts";
 import { type Fields, formatCount, toText, removeEscapeSequences, toFields } from "./text.ts";
-import { formatCost, formatModel } from "./totals.ts";
+import { formatModel, formatUsage } from "./totals.ts";
 
 export interface EntryHtml {
   /** Becomes a CSS class. */
@@ -36,7 +36,8 @@ export function createEntryHtml(entry: SessionEntry, options: EntryOptions): Ent
   const fields = toFields(entry);
   const bookkeeping = classifyBookkeeping(entry, options);
   if (bookkeeping) {
-    const html = dataHtml(toText(fields.customType), fields.data ?? null, options);
+    const isCustom = entry.type === "custom";
+    const html = dataHtml(toText(isCustom ? fields.customType : fields.type), isCustom ? fields.data : entry, options);
     return bookkeepingEntry(bookkeeping, html);
   }
   switch (entry.type) {
@@ -62,6 +63,8 @@ export function createEntryHtml(entry: SessionEntry, options: EntryOptions): Ent
       const usage = [formatModel(fields.provider, fields.model), formatUsage(fields.usage)].filter(Boolean);
       return infoEntry(`Usage: ${toText(fields.kind)}`, usage.join(" · "));
     }
+    case "queue":
+      return infoEntry("Message not sent", toText(fields.reason));
     case "context_edit":
       return contextEditEntry(fields, options);
     default:
@@ -161,9 +164,8 @@ function bookkeepingEntry(bookkeeping: Bookkeeping, html: string): EntryHtml {
 }
 
 function contextEditEntry({ replacement }: Fields, options: ContentOptions): EntryHtml {
-  if (replacement === null) return infoEntry("Context edit", "an entry is hidden from the model");
-  const html = contentHtml(toFields(replacement).content, options);
-  return infoEntry("Context edit", "the model sees other content in place of an entry", html);
+  const html = replacement === null ? "" : contentHtml(toFields(replacement).content, options);
+  return infoEntry("Context edit", formatContextEdit(replacement), html);
 }
 
 const unknownEntry = (title: string, value: unknown, options: ContentOptions): EntryHtml => ({
@@ -200,15 +202,3 @@ function getPreview(content: unknown): string {
 
 /** The beginning of a text, without the Markdown marks that mean nothing in a single line. */
 const removeMarks = (markdown: string): string => markdown.slice(0, 1_000).replace(/^[ \t]*#+[ \t]+|\*\*|`+/gm, "");
-
-function formatUsage(usage: unknown): string {
-  const { input, output, cacheRead, cost } = toFields(usage);
-  const { total } = toFields(cost);
-  const parts = [
-    typeof input === "number" && input > 0 && `${formatCount(input)} in`,
-    typeof cacheRead === "number" && cacheRead > 0 && `${formatCount(cacheRead)} cached`,
-    typeof output === "number" && output > 0 && `${formatCount(output)} out`,
-    typeof total === "number" && formatCost(total),
-  ];
-  return parts.filter(Boolean).join(" · ");
-}

@@ -1,6 +1,10 @@
+import type { AgentTool } from "@tau/agent";
+import { emptyUsage } from "@tau/ai";
 import { lexer, walkTokens } from "marked";
-import { describe, expect, test } from "vitest";
-import type { SessionEntry } from "../session/entry.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { customTypes, type SessionEntry } from "../session/entry.ts";
+import { call, createTestSession, text } from "../testing/index.ts";
+import { exportHtml } from "./html.ts";
 import { exportMarkdown } from "./markdown.ts";
 import { createSessionMarkdown } from "./session-markdown.ts";
 import { markdownHtml } from "./markdown-html.ts";
@@ -26,6 +30,78 @@ function createSource(entries: object[], leaf = entries.length - 1): ExportSourc
   return { header, entries: linked as unknown as SessionEntry[], leafId: String(leaf) };
 }
 const message = (role: string, fields: object) => ({ type: "message", message: { role, ...fields } });
+
+test("of what the harness writes for itself a reader sees only what happened", async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const slow: AgentTool = {
+    name: "look",
+    label: "Look",
+    description: "Looks.",
+    parameters: { type: "object", properties: {} },
+    execute: async () => held.then(() => ({ content: [{ type: "text", text: "a door" }], details: undefined })),
+  };
+  const opened = await createTestSession([[call("look")], [text("Done.")]], { customTools: [slow] });
+  onTestFinished(() => opened.dispose());
+  const { session } = opened;
+  const done = opened.prompt("Begin.");
+  await opened.until("tool_execution_start");
+  const followUp = await session.followUp("Never sent.");
+  await session.steer("Faster.");
+  if (followUp.kind === "queued") await session.removeQueued(followUp.id);
+  release();
+  await done;
+  const log = session.sessionManager;
+  for (const type of Object.values(customTypes)) await log.appendCustomEntry(type, { toolCallId: "c1", toolName: "x" });
+  const [first] = await log.getEntries();
+  await log.append({
+    type: "usage",
+    kind: "child",
+    provider: "acme",
+    model: "m1",
+    usage: { ...emptyUsage(), output: 2 },
+  });
+  await log.append({ type: "context_edit", targetId: first!.id, replacement: null });
+  const source = await log.exportSource();
+  const markdown = createSessionMarkdown(source);
+  expect(markdown.slice(markdown.indexOf("## User"))).toMatchInlineSnapshot(`
+    "## User
+
+    Begin.
+
+    ## Assistant (scripted/scripted)
+
+    **Call of look**
+
+    \`\`\`json
+    {}
+    \`\`\`
+
+    **Message not sent:** cancelled by the person
+
+    ## Result of look
+
+    \`\`\`
+    a door
+    \`\`\`
+
+    ## User
+
+    Faster.
+
+    ## Assistant (scripted/scripted)
+
+    Done.
+
+    **Outcome of x:** unknown
+
+    **Usage:** child · acme/m1 · 2 out · $0.0000
+
+    **Context edit:** an entry is hidden from the model
+    "
+  `);
+  expect(await exportHtml(source)).not.toContain('class="unknown');
+});
 
 test("the entries of the current branch are sections", () => {
   const usage = { input: 1000, output: 50, cacheRead: 0, cacheWrite: 0, cost: { total: 0.25 } };

@@ -7,6 +7,7 @@ import {
   classifyBookkeeping,
   createOutline,
   type ExportSource,
+  formatContextEdit,
   getCurrentBranch,
   getDiffs,
   getEntries,
@@ -25,7 +26,7 @@ import {
   toFields,
   toJson,
 } from "./text.ts";
-import { formatCost, formatModel, getTotals } from "./totals.ts";
+import { formatCost, formatModel, formatUsage, getTotals } from "./totals.ts";
 
 export function createSessionMarkdown(source: ExportSource): string {
   const outline = createOutline(source);
@@ -84,6 +85,17 @@ function getChange(entry: SessionEntry): { name: string; value: string } | undef
       return { name: "Label", value: toText(entry.label) };
     case "session_info":
       return { name: "Name", value: toText(entry.name) };
+    case "usage": {
+      const model = formatModel(entry.provider, entry.model);
+      return {
+        name: "Usage",
+        value: [toText(entry.kind), model, formatUsage(entry.usage)].filter(Boolean).join(" · "),
+      };
+    }
+    case "context_edit":
+      return { name: "Context edit", value: formatContextEdit(entry.replacement) };
+    case "queue":
+      return { name: "Message not sent", value: toText(toFields(entry).reason) };
     default:
       return undefined;
   }

@@ -89,15 +89,18 @@ export type Bookkeeping =
   /** The call was started, and the session has no result for it. */
   | { kind: "unknown_outcome"; toolName: string };
 
+const ownTypes: ReadonlySet<string> = new Set(Object.values(customTypes));
+
 /** Undefined for every entry that is not bookkeeping. */
 export function classifyBookkeeping(
   entry: SessionEntry,
   { answeredCalls }: Pick<Outline, "answeredCalls">,
 ): Bookkeeping | undefined {
-  if (entry.type !== "custom") return undefined;
-  if (entry.customType === customTypes.navigated || entry.customType === customTypes.bashRan)
-    return { kind: "internal" };
-  if (entry.customType !== customTypes.callStarted) return undefined;
+  // A queued message comes again when it is sent.
+  const isInternal = entry.type === "prefix" || (entry.type === "queue" && entry.state === "accepted");
+  if (isInternal) return { kind: "internal" };
+  if (entry.type !== "custom" || !ownTypes.has(entry.customType)) return undefined;
+  if (entry.customType !== customTypes.callStarted) return { kind: "internal" };
   const { toolCallId, toolName } = toFields(entry.data);
   const isAnswered = toolCallId !== undefined && answeredCalls.has(toolCallId);
   return isAnswered ? { kind: "internal" } : { kind: "unknown_outcome", toolName: toText(toolName) };
@@ -123,6 +126,9 @@ export function getDiffs(details: unknown): string[] {
   const diffs = [diff, ...(Array.isArray(files) ? files.map((file) => toFields(file).diff) : [])];
   return diffs.filter((text): text is string => typeof text === "string" && text !== "");
 }
+
+export const formatContextEdit = (replacement: unknown): string =>
+  replacement === null ? "an entry is hidden from the model" : "the model sees other content in place of an entry";
 
 /** The indexes of the entries from the root to the leaf. */
 export const getCurrentBranch = ({ isCurrent }: Outline): number[] =>

@@ -1,6 +1,7 @@
 /** The models, tokens and costs of a session, over all of its branches. */
+import { toAmount } from "../budget/usage.ts";
 import type { SessionEntry } from "../session/entry.ts";
-import { toText, toFields } from "./text.ts";
+import { formatCount, toText, toFields } from "./text.ts";
 
 export interface Totals {
   /** `provider/model` of every assistant message, in the order of first use. */
@@ -34,8 +35,16 @@ export function getTotals(entries: readonly SessionEntry[]): Totals {
 export const formatModel = (provider: unknown, model: unknown): string =>
   [toText(provider), toText(model)].filter(Boolean).join("/") || "unknown model";
 
-/** Files of other programs may hold any value. */
-const toAmount = (value: unknown): number =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(value, 1e12) : 0;
-
 export const formatCost = (cost: number): string => `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
+
+export function formatUsage(usage: unknown): string {
+  const { input, output, cacheRead, cost } = toFields(usage);
+  const { total } = toFields(cost);
+  const parts = [
+    typeof input === "number" && input > 0 && `${formatCount(input)} in`,
+    typeof cacheRead === "number" && cacheRead > 0 && `${formatCount(cacheRead)} cached`,
+    typeof output === "number" && output > 0 && `${formatCount(output)} out`,
+    typeof total === "number" && formatCost(total),
+  ];
+  return parts.filter(Boolean).join(" · ");
+}

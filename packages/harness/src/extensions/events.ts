@@ -286,6 +286,9 @@ export type ExtensionEvent<Name extends ExtensionEventName = ExtensionEventName>
   [Key in Name]: { type: Key } & EventTypes[Key]["event"];
 }[Name];
 
+/** How a session, or its extensions, come to their end. */
+export type SessionEnd = Omit<ExtensionEvent<"session_shutdown">, "type">;
+
 /** What one handler may answer with. */
 export type ExtensionResult<Name extends ExtensionEventName> = EventTypes[Name]["result"];
 

@@ -10,7 +10,7 @@ import { createLifetime } from "./create-context.ts";
 import type { Extension, ExtensionProblem, ExtensionSource } from "./extension.ts";
 import { findExtensions } from "./find-extensions.ts";
 import type { ExtensionPlace, ExtensionsParams, InlineExtension } from "./has-extensions.ts";
-import { listIdle } from "./idle-extensions.ts";
+import { type IdleExtension, listIdle } from "./idle-extensions.ts";
 import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/load-in-process.ts";
 import { loadTypeboxModule } from "./load/shared-modules.ts";
 import { startExtension } from "./load/start-extension.ts";
@@ -30,112 +30,132 @@ export interface OpenExtensionsParts extends ExtensionPlace {
   judging: Judging;
   /** Tells the user what goes wrong later. */
   report: (problem: ExtensionProblem) => void;
-  /** Adds paths of skills and prompts that extensions name. */
-  addResources: SessionExtensionsParts["addResources"];
+  setResources: SessionExtensionsParts["setResources"];
   /** Writes what extensions say into the debug log. */
   log: (extension: string, level: ToolLogLevel, message: string) => void;
 }
 
 /** Never rejects for an extension that cannot be loaded: it is in `problems`, and the others are loaded. */
 export async function openExtensions(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<SessionExtensions> {
-  const { clock, report, start, addResources } = parts;
+  const { clock, report, start, setResources } = parts;
   const loaded = await loadAll(params, parts);
-  return new SessionExtensions({ loaded, clock, report, start, addResources });
+  return new SessionExtensions({ loaded, clock, report, start, setResources });
+}
+
+/** What is known before there is a session. */
+interface Loading {
+  session: ExtensionSessionPort | undefined;
+  readonly extensions: Extension[];
+  /** Nobody can be told yet. `bind` tells what has been found until then. */
+  readonly problems: ExtensionProblem[];
+  /** About isolated extensions. */
+  readonly decisions: Decision[];
+}
+
+interface LoadingParts extends OpenExtensionsParts {
+  ports: InProcessPorts & { events: LoadedExtensions["events"] };
+  changed: ChangedInputs;
+  audit: Audit;
 }
 
 async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
-  const { flags = new Map(), loadShared = () => undefined } = params;
-  const { contextSources } = parts.settings.get();
-  const added = contextSources.length === 0 ? [] : [await describeSources(contextSources)];
-  const factories = [...added, ...(params.factories ?? [])];
-  const { agentDir, registry, clock, report, log } = parts;
-  let session: ExtensionSessionPort | undefined;
-  const problems: ExtensionProblem[] = [];
-  // Before there is a session nobody can be told. `bind` tells what has been found until then.
-  const tell = (problem: ExtensionProblem): void => void (session ? report(problem) : problems.push(problem));
-  const all: Extension[] = [];
-  const events = createEventBus();
-  const lifetime = createLifetime();
-  const ports: InProcessPorts = {
-    lifetime,
-    events,
+  const loading: Loading = { session: undefined, extensions: [], problems: [], decisions: [] };
+  const { extensions, problems, decisions } = loading;
+  const ports = createPorts(params, parts, loading);
+  const changed = new ChangedInputs(parts.judging);
+  const writeDecision: Audit = (decision) => parts.judging.getJudgeParts().audit(decision);
+  const audit: Audit = (decision) => (loading.session ? writeDecision(decision) : void decisions.push(decision));
+  const sources = parts.settings.get().contextSources;
+  const added = sources.length === 0 ? [] : [await describeSources(sources)];
+  await startInline([...added, ...(params.factories ?? [])], ports, loading);
+  const idle = await loadFound(params, { ...parts, ports, changed, audit }, loading);
+  const providers = createProviders(parts.registry);
+  problems.push(...registerProviders(extensions, providers));
+  return {
+    extensions,
+    idle,
+    problems,
+    lifetime: ports.lifetime,
+    events: ports.events,
+    providers,
+    changed,
+    bind: (port) => void (loading.session = port),
+    async writeEarlyDecisions() {
+      for (const decision of decisions.splice(0)) await writeDecision(decision);
+    },
+  };
+}
+
+function createPorts(
+  { flags = new Map(), loadShared = () => undefined }: ExtensionsParams,
+  { agentDir, clock, report, log }: OpenExtensionsParts,
+  loading: Loading,
+): LoadingParts["ports"] {
+  const { extensions, problems } = loading;
+  return {
+    lifetime: createLifetime(),
+    events: createEventBus(),
     clock,
-    report: tell,
+    report: (problem) => void (loading.session ? report(problem) : problems.push(problem)),
     log,
-    getSession: () => session,
+    getSession: () => loading.session,
     flagValues: flags,
-    findFlag: (name) => all.find((extension) => extension.flags.has(name))?.flags.get(name),
+    findFlag: (name) => extensions.find((extension) => extension.flags.has(name))?.flags.get(name),
     listMcpServers: () =>
-      all.flatMap(({ mcpServers, source }) =>
+      extensions.flatMap(({ mcpServers, source }) =>
         [...mcpServers].map(([name, config]) => ({ name, config, extensionPath: source.path })),
       ),
     loadShared: (name) => loadTypeboxModule(name) ?? loadShared(name),
     cacheDirectory: getCacheDirectory(agentDir),
   };
-  const changed = new ChangedInputs(parts.judging);
-  const early: Decision[] = [];
-  const audit: Audit = (decision) =>
-    session ? parts.judging.getJudgeParts().audit(decision) : void early.push(decision);
+}
+
+async function startInline(
+  factories: readonly InlineExtension[],
+  ports: InProcessPorts,
+  { extensions, problems }: Loading,
+): Promise<void> {
   for (const [index, inline] of factories.entries()) {
     const source = describeInline(inline, index);
     const factory = typeof inline === "function" ? inline : inline.factory;
-    const reportOwn = (message: string) => tell({ extension: source.name, message });
-    const started = await startExtension(source, factory, { ...ports, report: reportOwn });
-    if (started.kind === "started") all.push(started.extension);
+    const report = (message: string) => ports.report({ extension: source.name, message });
+    const started = await startExtension(source, factory, { ...ports, report });
+    if (started.kind === "started") extensions.push(started.extension);
     else problems.push({ extension: source.name, message: started.message });
   }
+}
+
+/** Loads those that are found on the disk. Returns those that do not run. */
+async function loadFound(
+  params: ExtensionsParams,
+  parts: LoadingParts,
+  { extensions, problems }: Loading,
+): Promise<IdleExtension[]> {
   const { paths = [], packages = [], discovers = false } = params;
   const found = await findExtensions({ ...parts, paths, packages, discovers });
-  const byState = (wanted: ExtensionTrustState) => found.extensions.filter(({ state }) => state === wanted);
-  const inProcess = await loadInProcess(
-    byState("trusted").map(({ source }) => source),
-    ports,
-  );
+  const listByState = (wanted: ExtensionTrustState) =>
+    found.extensions.filter(({ state }) => state === wanted).map(({ source }) => source);
+  const inProcess = await loadInProcess(listByState("trusted"), parts.ports);
   const loaded = [...inProcess.extensions];
   problems.push(...found.problems, ...inProcess.problems);
-  const walled = byState("acknowledged").map(({ source }) => source);
-  for (const outcome of await loadBehindWall(walled, params, { ...parts, ports, changed, audit })) {
+  for (const outcome of await loadBehindWall(listByState("acknowledged"), params, parts)) {
     if ("source" in outcome) loaded.push(outcome);
     else problems.push(outcome);
   }
-  const idle = listIdle(
-    found.extensions,
-    loaded.map(({ source }) => source),
-    problems,
-  );
+  const running = loaded.map(({ source }) => source);
+  const idle = listIdle(found.extensions, running, problems);
   const pending = idle.filter(({ state }) => state === "pending");
   problems.push(...pending.map(({ source, message }) => ({ extension: source.name, message })));
   const order = found.extensions.map(({ source }) => source);
-  all.push(...loaded.toSorted((a, b) => order.indexOf(a.source) - order.indexOf(b.source)));
-  const providers = createProviders(registry);
-  problems.push(...registerProviders(all, providers));
-  return {
-    extensions: all,
-    idle,
-    problems,
-    lifetime,
-    events,
-    providers,
-    changed,
-    bind: (port) => void (session = port),
-    async writeEarlyDecisions() {
-      for (const decision of early.splice(0)) await parts.judging.getJudgeParts().audit(decision);
-    },
-  };
+  extensions.push(...loaded.toSorted((a, b) => order.indexOf(a.source) - order.indexOf(b.source)));
+  return idle;
 }
 
 /** Late, because few extensions need it. */
 async function loadBehindWall(
   sources: readonly ExtensionSource[],
   { findChild }: ExtensionsParams,
-  {
-    changed,
-    ...parts
-  }: OpenExtensionsParts & {
-    ports: InProcessPorts;
-    changed: ChangedInputs;
-    audit: Audit;
-  },
+  { changed, ...parts }: LoadingParts,
 ): Promise<(Extension | ExtensionProblem)[]> {
   if (sources.length === 0) return [];
   const child = findChild?.();

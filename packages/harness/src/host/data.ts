@@ -25,6 +25,7 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     steeringMode: settings.steeringMode,
     followUpMode: settings.followUpMode,
     sessionId,
+    header: session.sessionManager.getHeader(),
     ...withoutUndefined({ modelProblem, sessionFile, sessionName }),
     cwd,
     autoCompactionEnabled: settings.compaction.enabled,

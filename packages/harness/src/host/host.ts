@@ -7,11 +7,12 @@ import { resolve } from "node:path";
 import { type Command, type CommandData, type CommandName, commandNames, isCommandName } from "@tau/protocol";
 import { type Ids, systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
-import type { AgentSession, SessionEnd, StartReason } from "../agent-session/agent-session.ts";
+import type { AgentSession, StartReason } from "../agent-session/agent-session.ts";
 import { createAgentSession } from "../agent-session/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../agent-session/params.ts";
 import { HarnessError } from "../errors.ts";
+import type { SessionEnd } from "../extensions/events.ts";
 import { parseFields } from "../fields/parse.ts";
 import { mustWorkIn } from "../session/working-directory.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -42,6 +43,8 @@ export class Host {
   readonly #options: HostOptions;
   readonly #live = new LiveSessions();
   readonly #hosted = new Map<string, HostedSession>();
+  /** Sessions that are being opened over a log, by their ids. */
+  readonly #opening = new Map<string, Promise<string>>();
   readonly #watchers = new Set<HostWatcher>();
 
   constructor(options: HostOptions) {
@@ -154,10 +157,17 @@ export class Host {
 
   async #add(sessionManager: SessionManager, cwd: string, open: () => Promise<AgentSession>): Promise<string> {
     const { id } = sessionManager;
-    if (this.#hosted.has(id)) {
+    const opening = this.#opening.get(id);
+    if (opening || this.#hosted.has(id)) {
       await sessionManager.close();
-      return id;
+      return await (opening ?? id);
     }
+    const added = this.#openAndHost(sessionManager, cwd, open).finally(() => this.#opening.delete(id));
+    this.#opening.set(id, added);
+    return await added;
+  }
+
+  async #openAndHost(sessionManager: SessionManager, cwd: string, open: () => Promise<AgentSession>): Promise<string> {
     await mustWorkIn(sessionManager, resolve(cwd));
     const session = await open().catch(async (error: unknown) => {
       await sessionManager.close();

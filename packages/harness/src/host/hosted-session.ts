@@ -13,7 +13,8 @@ import {
 import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
 import type { FileCompletion } from "../completion/file-completion.ts";
-import type { AgentSession, SessionEnd } from "../agent-session/agent-session.ts";
+import type { AgentSession } from "../agent-session/agent-session.ts";
+import type { SessionEnd } from "../extensions/events.ts";
 import type { SubmitOptions } from "../agent-session/prompts.ts";
 import { HarnessError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";

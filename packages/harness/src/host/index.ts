@@ -10,4 +10,5 @@ export { maxPageBytes } from "./commands/state.ts";
 export { getMessageText, toModelData, toSessionSummary } from "./data.ts";
 export { createHost, Host, type HostOptions, type HostWatcher } from "./host.ts";
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
+export { runPrompt } from "./run-prompt.ts";
 export { createRequestUi, OpenDialogs, type OpenDialogsOptions } from "../extensions/ui-requests.ts";

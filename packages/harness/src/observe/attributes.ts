@@ -62,7 +62,7 @@ export const answerAttributes = (answer: AssistantMessage): Attributes => ({
 });
 
 /** Adds the tokens of an answer to those of the run. */
-export function addUsage(totals: UsageTotals, usage: UsageTotals): void {
+export function addToTotals(totals: UsageTotals, usage: UsageTotals): void {
   totals.input += usage.input;
   totals.output += usage.output;
   totals.cacheRead += usage.cacheRead;

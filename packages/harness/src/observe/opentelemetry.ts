@@ -5,7 +5,7 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
 import type { Context, Span, SpanKind, Tracer as SdkTracer } from "@opentelemetry/api";
 import {
-  addUsage,
+  addToTotals,
   answerAttributes,
   type Attributes,
   endAttributes,
@@ -110,7 +110,7 @@ function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
           lastError = getAnswerError(answer);
           // A custom provider may leave out required fields.
           const attributes = attempt(() => {
-            addUsage(totals, answer.usage);
+            addToTotals(totals, answer.usage);
             return answerAttributes(answer);
           });
           request.end(attributes ?? {}, lastError);

@@ -1,5 +1,5 @@
 /** Fetches packages with git: one commit, without its history, hooks, filters and submodules. */
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { installDependencies } from "./fetch-npm.ts";
@@ -9,7 +9,7 @@ import { readManifest } from "./manifest.ts";
 import type { GitSource } from "./package-source.ts";
 import { type ProgramOutcome, runProgram } from "./run-program.ts";
 
-/** Nothing that the user's git is configured to run is run, and the content is the same on every computer. */
+/** The user's git runs only what reaches the server, and the content is the same on every computer. */
 const config = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
@@ -23,14 +23,15 @@ const config = [
 ].flatMap((setting) => ["-c", setting]);
 
 /** How the user reaches servers; all other variables of git are about another repository. */
-const keptVariables = /^GIT_(SSH|SSH_COMMAND|SSL_\w+|PROXY_\w+|CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM|EXEC_PATH)$/;
+const keptVariables =
+  /^GIT_(SSH|SSH_COMMAND|SSL_\w+|PROXY_\w+|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|EXEC_PATH)$/;
 
-export const getGitEnvironment = (env: FetchPorts["env"]): Record<string, string | undefined> => ({
-  GIT_SSH_COMMAND: "ssh -o BatchMode=yes",
+const getGitEnvironment = (env: FetchPorts["env"]): Record<string, string | undefined> => ({
   ...Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("GIT_") || keptVariables.test(name))),
   GIT_TERMINAL_PROMPT: "0",
+  // Without a terminal ssh would open a window to ask.
+  SSH_ASKPASS_REQUIRE: "never",
   GIT_ALLOW_PROTOCOL: "https:ssh:file",
-  GIT_LFS_SKIP_SMUDGE: "1",
 });
 
 /** Fetches a commit into `directory`, which becomes the package. With `locked`, that commit. */
@@ -53,6 +54,9 @@ export async function fetchGit(
     throw new HarnessError("install_failed", `git failed for ${source.url}: ${outcome.reason}`);
   };
   await mustDo("init", "--quiet", "--template=");
+  await mkdir(join(directory, ".git", "info"));
+  // The package could name a filter that the user's git has. This file has precedence over those of the package.
+  await writeFile(join(directory, ".git", "info", "attributes"), "* !filter\n");
   const ref = locked?.resolved ?? source.ref ?? "HEAD";
   const options = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules"];
   const shallow = await git(...options, "--depth=1", "--", source.url, ref);

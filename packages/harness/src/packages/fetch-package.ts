@@ -1,15 +1,21 @@
 /** Fetches a package beside the installed ones, checks it, and puts it in its place once the user agrees. */
-import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
+import { writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import { digestDirectory, digestFile } from "../extensions/load/digest.ts";
 import { fetchGit } from "./fetch-git.ts";
 import { fetchNpm } from "./fetch-npm.ts";
 import type { FetchPorts } from "./fetch-ports.ts";
-import { getInstallLocation, getScopeDirectory, type PackageDirectories } from "./install-location.ts";
+import {
+  getInstallLocation,
+  getScopeDirectory,
+  mustFollowNoLink,
+  type PackageDirectories,
+} from "./install-location.ts";
 import { forgetInstall, recordInstall } from "./install-records.ts";
 import { listResources, type ResourceNames } from "./list-resources.ts";
 import { readLocalPackage } from "./local-package.ts";
@@ -91,9 +97,10 @@ function digestExtensions(
 async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions): Promise<FetchedPackage> {
   const { scope, text, asLocked = false, ids = systemIds } = options;
   const scopeDirectory = getScopeDirectory(scope, options);
+  await mustFollowNoLink(source, options);
   const previous = (await readLock(scopeDirectory)).get(source.id);
   const base = join(scopeDirectory, source.kind);
-  await prepareBase(base, scopeDirectory, scope);
+  await prepareBase(base, scope, ids);
   const staging = join(base, `${stagingPrefix}${process.pid}-${ids()}`);
   const discard = async () => {
     await rm(staging, { recursive: true, force: true });
@@ -116,6 +123,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
     const extensionDigest = digestExtensions({ root: fetched.root, names }, source.id);
     const enable = async () => {
       const location = getInstallLocation(scopeDirectory, source, locked);
+      await mustFollowNoLink(source, options);
       await changeLock(scopeDirectory, ids, async (lock) => {
         await replace(location.directory, directory);
         if (scope === "project") await recordInstall(location.directory, { ...options, ids });
@@ -137,22 +145,24 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
 }
 
 const stagingPrefix = ".staging-";
+/** Longer than any install takes. */
+const maxInstallMs = 60 * 60 * 1_000;
 
 /** The directory of packages. What an install left behind that was killed is removed. */
-async function prepareBase(base: string, scopeDirectory: string, scope: PackageScope): Promise<void> {
-  if (scope === "project") {
-    for (const path of [scopeDirectory, base]) {
-      const stats = await unlessMissing(nodeFileSystem.lstat(path));
-      if (stats && !stats.isDirectory()) {
-        throw new HarnessError("invalid_input", `${path} is not a directory, so nothing is installed there.`);
-      }
-    }
-  }
+async function prepareBase(base: string, scope: PackageScope, ids: Ids): Promise<void> {
   await mkdir(base, { recursive: true, mode: 0o700 });
-  if (scope === "project") await writeFile(join(base, ".gitignore"), "*\n");
+  if (scope === "project") {
+    // Replaced and not written to: the repository may have a link there.
+    const file = { path: join(base, ".gitignore"), bytes: Buffer.from("*\n"), ids, mode: 0o644 };
+    await writeWhole(nodeFileSystem, file);
+  }
   for (const name of await readdir(base)) {
     const pid = Number(new RegExp(`^\\${stagingPrefix}(\\d+)-`).exec(name)?.[1]);
-    if (Number.isInteger(pid) && !isRunning(pid)) await rm(join(base, name), { recursive: true, force: true });
+    if (!Number.isInteger(pid) || isRunning(pid)) continue;
+    // In another container with the same home directory the process may well run.
+    const path = join(base, name);
+    const ageMs = Date.now() - ((await unlessMissing(stat(path)))?.mtimeMs ?? 0);
+    if (ageMs > maxInstallMs) await rm(path, { recursive: true, force: true });
   }
 }
 
@@ -170,7 +180,12 @@ async function replace(target: string, from: string): Promise<void> {
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const old = join(dirname(from), "old");
   await unlessMissing(rename(target, old));
-  await rename(from, target);
+  try {
+    await rename(from, target);
+  } catch (error) {
+    await unlessMissing(rename(old, target));
+    throw error;
+  }
 }
 
 /**

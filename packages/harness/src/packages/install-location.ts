@@ -1,5 +1,7 @@
 /** Where packages are installed. */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { isWithin, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
+import { HarnessError } from "../errors.ts";
 import { getRealPath } from "../settings/locate.ts";
 import type { LockedPackage } from "./lock-file.ts";
 import type { PackageScope } from "./package-resources.ts";
@@ -37,4 +39,24 @@ export function getInstallLocation(
   }
   const directory = `${join(scopeDirectory, "git", ...source.directory)}@${resolved.slice(0, 12)}`;
   return { directory, root: directory };
+}
+
+/**
+ * A repository can have links below `.tau`, and what is installed or removed through one is a file of the user's. Throws
+ * `invalid_input` for one on the way to the package. The user's own directories may be links.
+ */
+export async function mustFollowNoLink(
+  source: NpmSource | GitSource,
+  { scope, ...directories }: PackageDirectories & { scope: PackageScope },
+): Promise<void> {
+  if (scope === "user") return;
+  const scopeDirectory = getScopeDirectory(scope, directories);
+  const { directory } = getInstallLocation(scopeDirectory, source, { resolved: "" });
+  for (let path = dirname(directory); isWithin(scopeDirectory, path); path = dirname(path)) {
+    const stats = await unlessMissing(nodeFileSystem.lstat(path));
+    if (stats && !stats.isDirectory()) {
+      const message = `${path} is not a directory, so tau installs and removes nothing there. Remove it first.`;
+      throw new HarnessError("invalid_input", message);
+    }
+  }
 }

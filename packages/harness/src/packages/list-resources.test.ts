@@ -48,6 +48,16 @@ test("a manifest says where the resources are, and then nothing else counts", as
   });
 });
 
+test("what is beside or below the SKILL.md of a skill belongs to it", async () => {
+  const files = ["s/a/SKILL.md", "s/a/notes.md", "s/a/assets/SKILL.md", "s/ab/SKILL.md", "SKILL.md"];
+  const skills = ["s/a/SKILL.md", "s/ab/SKILL.md"];
+  expect(await list(files, { pi: { skills: ["s"] } })).toEqual({ skills });
+  expect(await list(files, { pi: { skills: ["s/**/*.md"] } })).toEqual({ skills });
+  expect(await list(files, { pi: { skills: ["s/a"] } })).toEqual({ skills: ["s/a/SKILL.md"] });
+  expect(await list(files, { pi: { skills: ["."] } })).toEqual({ skills: ["SKILL.md"] });
+  expect(await list(files, { pi: { skills: ["s/a/assets"] } })).toEqual({ skills: ["s/a/assets/SKILL.md"] });
+});
+
 test("in a manifest a plus includes again what a glob left out, and a minus leaves out in any case", async () => {
   const files = ["lib/a.ts", "lib/b.ts", "lib/c.ts"];
   expect(await list(files, { pi: { extensions: ["lib", "!**/*.ts", "+lib/b.ts", "+lib/c.ts", "-lib/c.ts"] } })).toEqual(

@@ -48,9 +48,23 @@ async function expand(root: string, kind: ResourceKind, entries: readonly string
     const paths = /[*?]/.test(pattern)
       ? (await listFiles(root)).filter((name) => matches(name, pattern) && isOfKind(kind, name))
       : await listAt(root, kind, resolve(root, pattern));
-    for (const path of paths) if (await isInside(root, resolve(root, path))) found.add(path);
+    const own = kind === "skills" ? leaveOutParts(paths) : paths;
+    for (const path of own) if (await isInside(root, resolve(root, path))) found.add(path);
   }
   return filterResources([...found].sort(), signed.length === 0 ? [] : [signed]);
+}
+
+/** What is beside or below the `SKILL.md` of a skill belongs to it. */
+function leaveOutParts(names: readonly string[]): readonly string[] {
+  const skills = new Set(names.filter((name) => posix.basename(name) === skillFile));
+  const isPart = (name: string) => {
+    const parts = name.split("/");
+    return parts.some((_part, depth) => {
+      const skill = posix.join(...parts.slice(0, depth), skillFile);
+      return skill !== name && skills.has(skill);
+    });
+  };
+  return names.filter((name) => !isPart(name));
 }
 
 const isOfKind = (kind: ResourceKind, name: string): boolean => {

@@ -17,7 +17,7 @@ export interface PackageResources {
   source: string;
   /** Files. */
   extensions: string[];
-  /** Directories with a `SKILL.md`, or Markdown files. */
+  /** The `SKILL.md` files of skills, and Markdown files that may be one. */
   skills: string[];
   /** Markdown files. */
   prompts: string[];

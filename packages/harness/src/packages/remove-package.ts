@@ -1,7 +1,7 @@
 /** Removes installed packages. */
 import { type Ids, systemIds } from "@tau/ai";
 import { removeUnlocked } from "./fetch-package.ts";
-import { getScopeDirectory, type PackageDirectories } from "./install-location.ts";
+import { getScopeDirectory, mustFollowNoLink, type PackageDirectories } from "./install-location.ts";
 import { changeLock, readLock } from "./lock-file.ts";
 import type { PackageScope } from "./package-resources.ts";
 import type { PackageSource } from "./package-source.ts";
@@ -13,6 +13,7 @@ export async function removePackage(
 ): Promise<void> {
   if (source.kind === "local") return;
   const scopeDirectory = getScopeDirectory(options.scope, options);
+  await mustFollowNoLink(source, options);
   const isLocked = (await readLock(scopeDirectory)).has(source.id);
   if (isLocked) await changeLock(scopeDirectory, ids, (lock) => void lock.delete(source.id));
   await removeUnlocked(source, { ...options, ids });

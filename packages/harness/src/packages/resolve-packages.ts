@@ -1,6 +1,7 @@
 /** What the installed packages bring to a session. Starts no process and fetches nothing. */
 import { join } from "node:path";
-import { lookAt, nodeFileSystem } from "@tau/tools/platform";
+import { getErrorMessage } from "@tau/ai/internal";
+import { lookAt, nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { getRealPath } from "../settings/locate.ts";
 import { combineEntries, type ConfiguredPackage } from "./combine-entries.ts";
@@ -46,26 +47,31 @@ export async function inspectPackages(
   const combined = combineEntries(options.entries, getRealPath);
   const problems = [...combined.problems];
   const packages: ResolvedPackage[] = [];
-  const locks = new Map<PackageScope, PackageLock | string>();
+  const locks = new Map<PackageScope, Promise<PackageLock>>();
+  const openLock = (scope: PackageScope): Promise<PackageLock> => {
+    if (!locks.has(scope)) locks.set(scope, readLock(getScopeDirectory(scope, options)));
+    return locks.get(scope)!;
+  };
   for (const configured of combined.packages) {
     const { scope, entry } = configured;
-    if (!locks.has(scope)) locks.set(scope, await readLockOrProblem(getScopeDirectory(scope, options)));
-    const found = await inspect(configured, locks.get(scope)!, options);
+    const found = await inspect(configured, openLock, options).catch(toProblem(entry.source));
     if (found.kind === "found") packages.push(found.package);
     else problems.push({ ...found, source: entry.source, scope });
   }
   return { packages, problems };
 }
 
-/** The lock, or a sentence about a damaged one. */
-async function readLockOrProblem(scopeDirectory: string): Promise<PackageLock | string> {
-  try {
-    return await readLock(scopeDirectory);
-  } catch (error) {
-    if (!(error instanceof HarnessError)) throw error;
-    return error.message;
-  }
-}
+/** A damaged lock, or files that the system does not let us read, concern this package only. */
+const toProblem =
+  (text: string) =>
+  (error: unknown): Problem => {
+    if (error instanceof HarnessError) return { kind: "invalid", message: error.message };
+    if (systemCode(error) === undefined) throw error;
+    return {
+      kind: "invalid",
+      message: `The package ${text} cannot be read, so it is skipped: ${getErrorMessage(error)}`,
+    };
+  };
 
 type Problem = Pick<PackageProblem, "kind" | "message">;
 type Inspected = { readonly kind: "found"; readonly package: ResolvedPackage } | Problem;
@@ -82,14 +88,14 @@ type Located =
 
 async function inspect(
   configured: ConfiguredPackage,
-  lock: PackageLock | string,
+  openLock: (scope: PackageScope) => Promise<PackageLock>,
   options: ResolveOptions,
 ): Promise<Inspected> {
   const { source, scope, entry, filters } = configured;
   const located =
     source.kind === "local"
       ? await locateLocal(source.path)
-      : await locateInstalled({ source, scope, text: entry.source }, lock, options);
+      : await locateInstalled({ source, scope, text: entry.source }, await openLock(scope), options);
   if (located.kind !== "found") return located;
   const { root, names, resolved, isFile = false } = located;
   if (resourceKinds.every((kind) => names[kind].length === 0)) {
@@ -113,10 +119,9 @@ async function locateLocal(path: string): Promise<Located> {
 
 async function locateInstalled(
   { source, scope, text }: { source: NpmSource | GitSource; scope: PackageScope; text: string },
-  lock: PackageLock | string,
+  lock: PackageLock,
   options: ResolveOptions,
 ): Promise<Located> {
-  if (typeof lock === "string") return { kind: "invalid", message: lock };
   const command = `tau install${scope === "project" ? " -l" : ""}`;
   const describe = (kind: PackageProblem["kind"], what: string): Problem => ({
     kind,

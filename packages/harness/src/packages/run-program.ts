@@ -1,6 +1,7 @@
 /** Runs npm and git. */
 import { createSpawn } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
+import { runToEnd } from "../run-to-end.ts";
 
 export interface ProgramRequest {
   argv: readonly [string, ...string[]];
@@ -14,7 +15,8 @@ export type ProgramOutcome =
   /** `reason` are the last lines of what the program wrote. */
   | { readonly kind: "failed"; readonly reason: string };
 
-const maxOutputBytes = 4 * 1024 * 1024;
+/** What stays behind, such as a connection that ssh keeps for later, may hold the output open. */
+const maxPipeMs = 1_000;
 const maxReasonCharacters = 2_000;
 
 /**
@@ -25,27 +27,13 @@ export async function runProgram({ argv, cwd, env, signal }: ProgramRequest): Pr
   if (signal.aborted) throw new HarnessError("aborted", "Interrupted.");
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const child = await createSpawn()({ argv, cwd, env: Object.fromEntries(given), detached: true });
-  const stop = () => child.signal("SIGTERM", "group");
-  signal.addEventListener("abort", stop, { once: true });
-  const [output, errors, status] = await Promise.all([collect(child.stdout), collect(child.stderr), child.exit]);
-  signal.removeEventListener("abort", stop);
+  const { stdout, stderr, status } = await runToEnd(child, { signal, maxPipeMs, target: "group" });
   if (signal.aborted) throw new HarnessError("aborted", "Interrupted.");
   if (status.kind === "failed") {
     const message = status.code === "ENOENT" ? `There is no program ${argv[0]}. Install it first.` : status.message;
     throw new HarnessError("unavailable", message);
   }
-  if (status.kind === "exited" && status.code === 0) return { kind: "done", output };
-  const reason = `${errors}\n${errors.trim() === "" ? output : ""}`.trim();
+  if (status.kind === "exited" && status.code === 0) return { kind: "done", output: stdout };
+  const reason = (stderr.trim() || stdout).trim();
   return { kind: "failed", reason: reason.slice(-maxReasonCharacters) || `${argv[0]} failed` };
-}
-
-/** The beginning of what a program writes. All of it is read, so that the program can go on. */
-async function collect(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    if (bytes < maxOutputBytes) chunks.push(chunk);
-    bytes += chunk.length;
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

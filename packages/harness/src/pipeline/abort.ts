@@ -32,7 +32,7 @@ function refuseAfter(signal: AbortSignal, text: string): void {
  */
 function joinSignals(session: AbortSignal, call: AbortSignal): { signal: AbortSignal; leave: () => void } {
   const controller = new AbortController();
-  const leaves = [follow(session, controller), follow(call, controller)];
+  const leaves = [addFollower(session, controller), addFollower(call, controller)];
   return { signal: controller.signal, leave: () => leaves.forEach((leave) => leave()) };
 }
 
@@ -44,7 +44,7 @@ interface Following {
 /** One listener serves all calls that run at the same time: Node warns of a leak when a signal has more than ten. */
 const followed = new WeakMap<AbortSignal, Following>();
 
-function follow(source: AbortSignal, controller: AbortController): () => void {
+function addFollower(source: AbortSignal, controller: AbortController): () => void {
   const following = followed.get(source) ?? startFollowing(source);
   following.controllers.add(controller);
   return () => {

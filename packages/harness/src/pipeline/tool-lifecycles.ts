@@ -92,7 +92,7 @@ export class ToolLifecycles implements LifecyclePort {
     this.#tools.set(tool, loaded);
     loaded.last = runAfter(before?.last, async () => {
       const work = () => tool.onLoad?.(this.#createContext(loaded));
-      const reason = await getProblem(work, { maxMs: maxLoadMs, clock, signal });
+      const reason = await getHookFailure(work, { maxMs: maxLoadMs, clock, signal });
       loaded.hasLoaded = reason === undefined;
       if (reason === undefined) return;
       loaded.failure = `Its onLoad failed: ${reason}`;
@@ -107,7 +107,7 @@ export class ToolLifecycles implements LifecyclePort {
     loaded.isGone = true;
     loaded.last = runAfter(loaded.last, async () => {
       const work = () => (loaded.hasLoaded ? tool.onUnload?.(this.#createContext(loaded)) : undefined);
-      const reason = await getProblem(work, { maxMs: maxUnloadMs, clock: this.#parts.clock });
+      const reason = await getHookFailure(work, { maxMs: maxUnloadMs, clock: this.#parts.clock });
       if (reason !== undefined) this.#warn(tool, "onUnload", reason);
       if (this.#tools.get(tool) === loaded) this.#tools.delete(tool);
     });
@@ -156,7 +156,7 @@ interface Limits {
 }
 
 /** What went wrong, also if the work takes too long or `signal` aborts; undefined when it is done. */
-async function getProblem(work: () => unknown, { maxMs, clock, signal }: Limits): Promise<string | undefined> {
+async function getHookFailure(work: () => unknown, { maxMs, clock, signal }: Limits): Promise<string | undefined> {
   try {
     const started = Promise.resolve().then(work);
     const outcome = await untilTimeout(untilAborted(started, signal), maxMs, clock);

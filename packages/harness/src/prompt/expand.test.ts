@@ -159,6 +159,14 @@ describe("mentions", () => {
     ["```\n@never/closed.ts", []],
     ['import x from "@/x"', []],
     ["@Component({ a: 1 })", [["Component({"]]],
+    ["```npm test``` fails, see @src/a.ts", [["src/a.ts"]]],
+    ["~~~ `x`\n@no.md\n~~~\n@real.md", [["real.md"]]],
+    ["请看@src/a.ts", [["src/a.ts"]]],
+    ["请看，@src/a.ts。", [["src/a.ts。", "src/a.ts"]]],
+    ["「@src/a.ts」を見る", [["src/a.ts」を見る", "src/a.ts"]]],
+    ["@src/名前.mdのテスト", [["src/名前.mdのテスト", "src/名前.md"]]],
+    ["@src/名前.md", [["src/名前.md"]]],
+    ["in @a.md's end", [["a.md's", "a.md"]]],
   ])("in %j are found", (text, expected) => {
     expect(findMentions(text).map(({ paths }) => paths)).toEqual(expected);
   });

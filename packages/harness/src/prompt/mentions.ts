@@ -4,14 +4,27 @@ import { stripCode } from "./strip-code.ts";
 export interface Mention {
   /** As it is in the text, with the `@`. */
   typed: string;
-  /** The possible paths, the likeliest first: punctuation at the end may belong to the sentence. */
+  /** The possible paths, the likeliest first: what is at the end may belong to the sentence. */
   paths: readonly string[];
   /** Whether it can hardly mean anything but a file, so that the user is told if it is missing. */
   isPath: boolean;
 }
 
-/** Excludes mail addresses, which have letters before the `@`. Code is removed before. */
-const mentionPattern = /(?<=^|[\s([{,;])@(?:"([^"\n]+)"|'([^'\n]+)'|((?:\\.|[^\s"'`\\])(?:\\.|[^\s\\])*))/g;
+/**
+ * The `@`, for an expression with the flag `u`. Letters before it are those of a mail address, except in scripts without
+ * capital letters: many of these write no blanks between words.
+ */
+export const mentionStart = String.raw`(?<=^|[\s([{,;，、。；：！？（「『【《\p{Lo}\p{Lm}])@`;
+
+/** Code is removed before. */
+const mentionPattern = new RegExp(
+  String.raw`${mentionStart}(?:"([^"\n]+)"|'([^'\n]+)'|((?:\\.|[^\s"'\x60\\])(?:\\.|[^\s\\])*))`,
+  "gu",
+);
+
+/** Text that follows the ending of a file's name without a blank. */
+const nextWord = /(?<=\.[A-Za-z]\w{0,4})[\p{Lo}\p{Lm}，、。；：！？）」』】》].*$/u;
+const lastMarks = /(?:['’]s)?[.,;:!?)\]}>*_…，、。；：！？）」』】》]*$/u;
 
 /** No system allows a longer path. */
 const maxPathLength = 4_096;
@@ -32,7 +45,7 @@ export function findMentions(text: string): Mention[] {
 
 function parseBareMention(bare: string): Mention {
   const whole = bare.replaceAll(/\\(.)/g, "$1");
-  const trimmed = whole.replace(/[.,;:!?)\]}>*_…]+$/, "");
+  const trimmed = whole.replace(nextWord, "").replace(lastMarks, "");
   const paths = trimmed === "" || trimmed === whole ? [whole] : [whole, trimmed];
   return { typed: `@${bare}`, paths, isPath: looksLikePath(paths.at(-1)!) };
 }

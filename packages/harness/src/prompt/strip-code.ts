@@ -9,7 +9,8 @@ function stripFences(text: string): string {
   return text
     .split("\n")
     .map((line) => {
-      const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+      // With another backtick in the line it is code between backticks.
+      const fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/.exec(line)?.[1];
       if (openFence === undefined) {
         openFence = fence;
         return fence === undefined ? line : toBlanks(line);

@@ -86,9 +86,8 @@ describe("the default prompt", () => {
       contextFiles: [{ path: "/A", content: "x" }],
     }).text;
     expect(text.split("\n").slice(-2)).toEqual(["Working directory: /home/p/project", "Date: 2026-03-01"]);
-    expect(buildSystemPrompt({ ...base, cwd: "/a\nDate: never" }).text).toContain(
-      "Working directory: /a&#10;Date: never\n",
-    );
+    expect(buildSystemPrompt({ ...base, cwd: "/a\nDate: never" }).text).toContain("directory: /a?Date: never\n");
+    expect(buildSystemPrompt({ ...base, cwd: "/R&D <x>" }).text).toContain("Working directory: /R&D <x>\n");
   });
 });
 

@@ -45,10 +45,13 @@ export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
     ...append.map((text, index) => ({ name: index === 0 ? "append" : `append ${index + 1}`, text })),
     { name: "skills", text: skillsText(skills, tools) },
     ...contextSections(contextFiles),
-    { name: "environment", text: `${sandbox}Working directory: ${escapeText(cwd)}\nDate: ${date}` },
+    { name: "environment", text: `${sandbox}Working directory: ${toLine(cwd)}\nDate: ${date}` },
   ].filter(({ text }) => text.trim() !== "");
   return { sections, text: sections.map(({ text }) => text.trim()).join("\n\n") };
 }
+
+/** Not escaped: the model uses the path as it is. A name with a line break in it could look like more of the prompt. */
+const toLine = (path: string): string => path.replaceAll(/[\p{Cc}\u2028\u2029]/gu, "?");
 
 /** `2026-03-01` in the local time zone. The time of day would break the cache with every request. */
 export function formatDate(now: number): string {

@@ -1,7 +1,7 @@
 /** Leaves old results of tools out of requests. The log keeps them. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { TextContent } from "@tau/ai";
-import { toText } from "../compaction/text.ts";
+import { asText } from "../compaction/text.ts";
 import { estimateTokens } from "../compaction/tokens.ts";
 import { isFinishedAnswer } from "../session/message.ts";
 
@@ -91,7 +91,7 @@ function measure(messages: readonly AgentMessage[]): readonly MeasuredMessage[] 
 type ToolResult = Extract<AgentMessage, { role: "toolResult" }>;
 
 function shorten(message: ToolResult): ToolResult {
-  const toolName = toText(message.toolName);
+  const toolName = asText(message.toolName);
   const origin = toolName && ` of ${toolName.slice(0, 64).toWellFormed()}`;
   const text = `[This old result${origin} was left out. If you need it, make the call again.]`;
   return isShort(message.content, text.length) ? message : { ...message, content: [{ type: "text", text }] };
@@ -99,8 +99,8 @@ function shorten(message: ToolResult): ToolResult {
 
 /** Content from a log is not validated. */
 function isShort(content: unknown, maxLength: number): boolean {
-  if (!Array.isArray(content)) return toText(content).length <= maxLength;
+  if (!Array.isArray(content)) return asText(content).length <= maxLength;
   const blocks = content as (Partial<TextContent> | null)[];
-  const length = blocks.reduce((sum, block) => sum + toText(block?.text).length, 0);
+  const length = blocks.reduce((sum, block) => sum + asText(block?.text).length, 0);
   return blocks.every((block) => block?.type === "text") && length <= maxLength;
 }

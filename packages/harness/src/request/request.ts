@@ -6,6 +6,7 @@ import type { AuthStorage } from "../auth/auth-storage.ts";
 import { isLocalProvider } from "../models/local-models.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Settings } from "../settings/schema.ts";
+import { withProxySetting } from "../settings/with-proxy-setting.ts";
 
 export interface RequestParts {
   auth: AuthStorage;
@@ -31,11 +32,13 @@ export function withRunOptions(
   };
 }
 
-/** The variable that counts last, and only if it is not set: the environment wins over the setting. */
-const createProxyEnv = (httpProxy: string | undefined) =>
-  httpProxy === undefined || process.env["all_proxy"] || process.env["ALL_PROXY"]
-    ? {}
-    : { env: { all_proxy: httpProxy } };
+function createProxyEnv(httpProxy: string | undefined) {
+  const proxy = withProxySetting(
+    (name) => process.env[name],
+    () => httpProxy,
+  )("all_proxy");
+  return proxy === undefined ? {} : { env: { all_proxy: proxy } };
+}
 
 /** Looks up keys and headers for each request, because tokens may expire while tools run. */
 export function createRequests(parts: RequestParts): StreamFn {

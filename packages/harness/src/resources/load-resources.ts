@@ -1,9 +1,15 @@
 /** Reads all files that users write for an agent, once. */
 import { type FileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { contextDirectories, contextFilePaths, loadContextFiles, type TextFile } from "./context-files.ts";
+import {
+  contextDirectories,
+  contextFilePaths,
+  loadContextFiles,
+  type LoadedFiles,
+  type TextFile,
+} from "./context-files.ts";
 import { guardResources } from "./guard.ts";
-import { listExisting, type LocationOptions, locateResources, mergeLocations } from "./locations.ts";
+import { listExisting, type LocationOptions, type Locations, locateResources, mergeLocations } from "./locations.ts";
 import { agentFilePaths, loadNamedAgent, loadOwnAgent, type NamedAgent } from "./named-agent.ts";
 import { createPathFilter } from "./path-filter.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
@@ -22,7 +28,9 @@ export interface LoadOptions extends LocationOptions {
   packagePaths: () => Promise<{ skills: readonly string[]; prompts: readonly string[] }>;
   skillPaths: readonly string[];
   promptPaths: readonly string[];
+  extensionPaths: { skills: readonly string[]; prompts: readonly string[] };
 }
+
 export interface LoadedResources {
   resources: Resources;
   problems: readonly ResourceProblem[];
@@ -31,78 +39,98 @@ export interface LoadedResources {
 }
 
 /** A file that cannot be read keeps the content that it had before. */
-export async function loadResources(options: LoadOptions, before: Resources): Promise<LoadedResources> {
-  const { cwd, agentDir, contextFiles, skillPaths, promptPaths } = options;
-  const fileSystem = await guardResources(options.fileSystem, options);
-  const { agent, problems: agentProblems } = await loadAgent({ ...options, fileSystem }, before.agent);
+export async function loadResources(given: LoadOptions, before: Resources): Promise<LoadedResources> {
+  const options = { ...given, fileSystem: await guardResources(given.fileSystem, given) };
+  const { fileSystem, cwd } = options;
+  const { agent, problems: agentProblems } = await loadAgent(options, before.agent);
   const isTrusted = await options.isProjectTrusted();
   const { user, project } = await locateResources(fileSystem, options, agent);
   const locations = isTrusted ? mergeLocations(user, project) : user;
   const ignored = isTrusted ? [] : await listExisting(fileSystem, cwd, project);
-  const loadSystem = (paths: readonly string[], file: TextFile | undefined) =>
+  const prompts = await loadPrompts({ fileSystem, locations, agent }, before);
+  const context = await loadContext(options, before);
+  const called = await loadCalled(options, locations, before);
+  if (isTrusted && !(await options.isProjectTrusted())) return await loadResources(given, before);
+  const untrusted = ignored.length === 0 ? [] : [createProblem("untrusted", { path: cwd }, formatUntrusted(ignored))];
+  const agentFiles = agentFilePaths(agent?.directory ?? options.agentDir);
+  const parts = [prompts, context, called];
+  return {
+    resources: { agent, ...prompts.value, ...context.value, ...called.value },
+    problems: [...untrusted, ...agentProblems, ...parts.flatMap(({ problems }) => problems)],
+    watched: [...new Set([...agentFiles, ...parts.flatMap(({ watched }) => watched)])],
+  };
+}
+
+async function loadPrompts(
+  { fileSystem, locations, agent }: { fileSystem: FileSystem; locations: Locations; agent: NamedAgent | undefined },
+  before: Resources,
+): Promise<LoadedFiles<Pick<Resources, "systemPrompt" | "appendSystemPrompt">>> {
+  const { systemFiles, appendFiles } = locations;
+  const load = (paths: readonly string[], file: TextFile | undefined) =>
     loadSystemFile({ fileSystem, paths, lastGood: byPath(file ? [file] : [], ({ path }) => path) });
   const system = agent?.systemPrompt
     ? { value: agent.systemPrompt, problems: [] }
-    : await loadSystem(locations.systemFiles, before.systemPrompt);
-  const append = await loadSystem(locations.appendFiles, before.appendSystemPrompt);
+    : await load(systemFiles, before.systemPrompt);
+  const append = await load(appendFiles, before.appendSystemPrompt);
+  return {
+    value: { systemPrompt: system.value, appendSystemPrompt: append.value },
+    problems: [...system.problems, ...append.problems],
+    watched: [...systemFiles, ...appendFiles],
+  };
+}
+
+async function loadContext(
+  { fileSystem, contextFiles, agentDir, cwd }: LoadOptions,
+  before: Resources,
+): Promise<LoadedFiles<Pick<Resources, "contextFiles">>> {
   const directories =
     contextFiles === "none" ? [] : contextDirectories({ agentDir, cwd: contextFiles === "all" ? cwd : undefined });
-  const lastContext = byPath(before.contextFiles, ({ path }) => path);
-  const context = await loadContextFiles({ fileSystem, directories, lastGood: lastContext });
+  const lastGood = byPath(before.contextFiles, ({ path }) => path);
+  const { value, problems } = await loadContextFiles({ fileSystem, directories, lastGood });
+  return { value: { contextFiles: value }, problems, watched: contextFilePaths(directories) };
+}
+
+/** What is called by its name. */
+async function loadCalled(
+  options: LoadOptions,
+  locations: Locations,
+  before: Resources,
+): Promise<LoadedFiles<Pick<Resources, "skills" | "promptTemplates">>> {
+  const { fileSystem, extensionPaths } = options;
   const lists = options.lists();
   const ofPackages = await options.packagePaths();
-  const skillFilter = createPathFilter(lists.skills, skillPaths);
   const skills = await loadSkills({
     fileSystem,
-    roots: [
-      ...skillPaths,
-      ...skillFilter.roots,
-      ...locations.skills,
-      ...(options.discoverSkills ? ofPackages.skills : []),
-    ],
-    includes: skillFilter.includes,
+    ...combineRoots({
+      first: options.skillPaths,
+      list: lists.skills,
+      located: locations.skills,
+      last: [...extensionPaths.skills, ...(options.discoverSkills ? ofPackages.skills : [])],
+    }),
     lastGood: byPath(before.skills, ({ filePath }) => filePath),
   });
-  const promptFilter = createPathFilter(lists.prompts, promptPaths);
   const templates = await loadPromptTemplates({
     fileSystem,
-    directories: [
-      ...promptPaths,
-      ...promptFilter.roots,
-      ...locations.prompts,
-      ...(options.discoverPrompts ? ofPackages.prompts : []),
-    ],
-    includes: promptFilter.includes,
+    ...combineRoots({
+      first: options.promptPaths,
+      list: lists.prompts,
+      located: locations.prompts,
+      last: [...extensionPaths.prompts, ...(options.discoverPrompts ? ofPackages.prompts : [])],
+    }),
     lastGood: byPath(before.promptTemplates, ({ filePath }) => filePath),
   });
-  if (isTrusted && !(await options.isProjectTrusted())) return await loadResources(options, before);
-  const untrusted = ignored.length === 0 ? [] : [createProblem("untrusted", { path: cwd }, formatUntrusted(ignored))];
-  const agentFiles = agentFilePaths(agent?.directory ?? agentDir);
-  const systemFiles = [...locations.systemFiles, ...locations.appendFiles];
   return {
-    resources: {
-      agent,
-      systemPrompt: system.value,
-      appendSystemPrompt: append.value,
-      contextFiles: context.value,
-      skills: skills.value,
-      promptTemplates: templates.value,
-    },
-    problems: [
-      ...untrusted,
-      ...agentProblems,
-      ...[system, append, context, skills, templates].flatMap(({ problems }) => problems),
-    ],
-    watched: [
-      ...new Set([
-        ...contextFilePaths(directories),
-        ...agentFiles,
-        ...systemFiles,
-        ...skills.watched,
-        ...templates.watched,
-      ]),
-    ],
+    value: { skills: skills.value, promptTemplates: templates.value },
+    problems: [...skills.problems, ...templates.problems],
+    watched: [...skills.watched, ...templates.watched],
   };
+}
+
+/** Where skills or templates are looked for, in the order of precedence. No list leaves out those of `first`. */
+function combineRoots(paths: Record<"first" | "list" | "located" | "last", readonly string[]>) {
+  const { roots, includes } = createPathFilter(paths.list, paths.first);
+  const named = [...paths.first, ...roots];
+  return { named, roots: [...named, ...paths.located, ...paths.last], includes };
 }
 
 const formatUntrusted = (names: readonly string[]) =>

@@ -9,7 +9,7 @@ import { joinName } from "../join-name.ts";
 import { HarnessError } from "../errors.ts";
 import type { TextFile } from "./context-files.ts";
 import type { ResourceProblem } from "./resource-problem.ts";
-import { getPathKind, listDirectory, readText } from "./read-text.ts";
+import { getPathKind, readDirectory, readText } from "./read-text.ts";
 import { loadSystemFile } from "./system-files.ts";
 import { parseToolsYaml, type ToolChoices } from "./tools-yaml.ts";
 
@@ -113,7 +113,7 @@ export async function listNamedAgents(
 ): Promise<string[]> {
   const directory = join(agentDir, "agents");
   const names: string[] = [];
-  for (const { name } of (await listDirectory(fs, directory)).entries) {
+  for (const { name } of (await readDirectory(fs, directory)).entries) {
     if (isName(name) && (await getPathKind(fs, join(directory, name))) === "directory") names.push(name);
   }
   return names;

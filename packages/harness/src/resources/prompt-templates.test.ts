@@ -17,7 +17,7 @@ async function directory(files: Record<string, string | Buffer>): Promise<string
 }
 
 const load = async (root: string, directories = [""], lastGood?: ReadonlyMap<string, PromptTemplate>) => {
-  const request = { fileSystem: nodeFileSystem, directories: directories.map((one) => join(root, one)) };
+  const request = { fileSystem: nodeFileSystem, roots: directories.map((one) => join(root, one)) };
   const { value, problems } = await loadPromptTemplates({ ...request, ...(lastGood && { lastGood }) });
   return { templates: value, problems: problems.map((problem) => formatFileProblem(problem).replaceAll(root, "")) };
 };

@@ -4,7 +4,7 @@ import type { FileSystem } from "@tau/tools/platform";
 import type { Loaded, LoadedFiles, LoadRequest } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
-import { getPathKind, listDirectory, readText } from "./read-text.ts";
+import { getPathKind, readDirectory, readText } from "./read-text.ts";
 
 export interface PromptTemplate {
   /** The file's name without `.md`. */
@@ -23,18 +23,18 @@ const maxDescriptionCharacters = 80;
 
 export interface PromptTemplatesRequest extends LoadRequest<PromptTemplate> {
   /** Directories, without their subdirectories, or files. The first template of a name has precedence. */
-  directories: readonly string[];
+  roots: readonly string[];
   /** Whether a file that was found counts. Default: all do. */
   includes?: (file: string) => boolean;
 }
 
 /** Sorted by name. */
 export async function loadPromptTemplates(request: PromptTemplatesRequest): Promise<LoadedFiles<PromptTemplate[]>> {
-  const { fileSystem: fs, directories, lastGood, includes = () => true } = request;
+  const { fileSystem: fs, roots, lastGood, includes = () => true } = request;
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, PromptTemplate>();
-  const files = await findTemplateFiles(fs, directories, problems);
-  for (const path of files.filter(includes)) {
+  const files = await findTemplateFiles(fs, roots, problems);
+  for (const path of new Set(files.filter(includes))) {
     const { value, problems: own } = await loadTemplate(fs, path, basename(path).slice(0, -".md".length));
     problems.push(...own);
     const template = value ?? lastGood?.get(path);
@@ -47,7 +47,7 @@ export async function loadPromptTemplates(request: PromptTemplatesRequest): Prom
     }
   }
   const value = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { value, problems, watched: [...directories, ...files] };
+  return { value, problems, watched: [...roots, ...files] };
 }
 
 async function findTemplateFiles(
@@ -61,7 +61,7 @@ async function findTemplateFiles(
       files.push(path);
       continue;
     }
-    const { entries, problem } = await listDirectory(fs, path);
+    const { entries, problem } = await readDirectory(fs, path);
     if (problem) problems.push(problem);
     for (const { name } of entries) {
       const file = join(path, name);

@@ -74,7 +74,7 @@ export interface Listing {
 }
 
 /** The entries of a directory; none if it does not exist. */
-export async function listDirectory(fs: FileSystem, path: string): Promise<Listing> {
+export async function readDirectory(fs: FileSystem, path: string): Promise<Listing> {
   try {
     const realPath = await fs.realpath(path);
     const entries = await fs.readdir(path);

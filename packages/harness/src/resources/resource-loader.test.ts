@@ -403,3 +403,33 @@ describe("the agent directory itself", () => {
     expect(loader.problems.map(({ file }) => file)).toEqual([join(root, "agent/tools.yaml")]);
   });
 });
+
+test("a file that a list names and that is found anyway has no collision with itself", async () => {
+  const root = await directory({
+    "agent/skills/a/SKILL.md": skill("a", "mine"),
+    "agent/skills/b.md": skill("b", "mine"),
+    "agent/prompts/p.md": "my p",
+  });
+  const agent = (name: string) => `+${join(root, "agent", name)}`;
+  const lists = {
+    skills: ["!*", agent("skills/a/SKILL.md"), agent("skills/b.md")],
+    prompts: ["!*", agent("prompts/p.md")],
+  };
+  const { resources, problems } = await open(root, { lists: () => lists });
+  expect([...resources.skills, ...resources.promptTemplates].map(({ name }) => name)).toEqual(["a", "b", "p"]);
+  expect(problems).toEqual([]);
+});
+
+test("a file of a package that is no skill is not reported, and one that the user names is", async () => {
+  const root = await directory({
+    "package/skills/README.md": "About.",
+    "package/skills/a/SKILL.md": skill("a", "its"),
+  });
+  const readme = join(root, "package/skills/README.md");
+  const paths = { skills: [readme, join(root, "package/skills/a/SKILL.md")], prompts: [] };
+  const ofPackage = await open(root, { packagePaths: async () => paths });
+  expect(ofPackage.resources.skills.map(({ name }) => name)).toEqual(["a"]);
+  expect(ofPackage.problems).toEqual([]);
+  const named = [{ skillPaths: [readme] }, { lists: () => ({ skills: [readme], prompts: [] }) }];
+  for (const options of named) expect((await open(root, options)).problems).toMatchObject([{ file: readme }]);
+});

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "@tau/ai";
 import { getErrorMessage, Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
-import { loadResources } from "./load-resources.ts";
+import { type LoadedResources, type LoadOptions, loadResources } from "./load-resources.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { changedNames, isSame, noResources, type ResourceName, type Resources } from "./resources.ts";
 
@@ -17,10 +17,19 @@ export interface ResourceLoader {
   readonly problems: readonly ResourceProblem[];
   /** Reads everything again. A file that became unreadable keeps its last content. Resolves to what changed. */
   reload(): Promise<readonly ResourceName[]>;
-  /** Adds skills and prompt templates of extensions, and loads them. Without it, extensions cannot add any. */
-  addPaths?(paths: { skillPaths: readonly string[]; promptPaths: readonly string[] }): Promise<void>;
+  /**
+   * Loads these skills and prompt templates of extensions, in place of those of the call before. Those of the user and of
+   * the project have precedence. Without it, extensions cannot add any.
+   */
+  setExtensionPaths?(paths: ExtensionPaths): Promise<void>;
   /** Calls `listener` after a load that changed resources or problems. Returns a function that ends that. */
   subscribe(listener: (changed: readonly ResourceName[]) => void): () => void;
+}
+
+/** Files or directories, absolute. */
+interface ExtensionPaths {
+  skillPaths: readonly string[];
+  promptPaths: readonly string[];
 }
 
 export interface ResourceLoaderOptions {
@@ -65,72 +74,98 @@ export interface ResourceLoaderOptions {
 /** Resolves when everything has been read once. */
 export async function createResourceLoader(options: ResourceLoaderOptions): Promise<ResourceLoader> {
   const resolved = resolveOptions(options);
-  let loaded = await loadResources(resolved, noResources);
-  let watch: FileWatch | undefined;
-  /** Told once: all other files have most likely the same problem. */
-  let unwatched: ResourceProblem | undefined;
-  const failures: unknown[] = [];
-  const listeners = new Listeners<readonly ResourceName[]>((error) => failures.push(error));
-  const queue = new SerialQueue();
+  const loaded = await loadResources({ ...resolved, extensionPaths: noPaths }, noResources);
+  return new ReloadingResources(resolved, loaded);
+}
 
-  const getProblems = () => (unwatched ? [...loaded.problems, unwatched] : loaded.problems);
-  const emit = (changed: readonly ResourceName[]) => {
-    listeners.emit(changed);
-    // All were called; the first failure is the caller's.
-    const [failure] = failures.splice(0);
-    if (failure !== undefined) throw failure;
-  };
-  const reloadNow = async () => {
-    const before = loaded;
-    const next = await loadResources(resolved, before.resources);
+const noPaths: LoadOptions["extensionPaths"] = { skills: [], prompts: [] };
+
+class ReloadingResources implements ResourceLoader {
+  readonly #options: ResolvedOptions;
+  readonly #failures: unknown[] = [];
+  readonly #listeners = new Listeners<readonly ResourceName[]>((error) => this.#failures.push(error));
+  readonly #queue = new SerialQueue();
+  #loaded: LoadedResources;
+  #extensionPaths = noPaths;
+  #watch: FileWatch | undefined;
+  /** Told once: all other files have most likely the same problem. */
+  #unwatched: ResourceProblem | undefined;
+
+  constructor(options: ResolvedOptions, loaded: LoadedResources) {
+    this.#options = options;
+    this.#loaded = loaded;
+  }
+
+  get resources(): Resources {
+    return this.#loaded.resources;
+  }
+
+  get problems(): readonly ResourceProblem[] {
+    const { problems } = this.#loaded;
+    return this.#unwatched ? [...problems, this.#unwatched] : problems;
+  }
+
+  // One at a time, or an older reading could come last.
+  reload(): Promise<readonly ResourceName[]> {
+    return this.#queue.add(() => this.#reloadNow());
+  }
+
+  async setExtensionPaths({ skillPaths, promptPaths }: ExtensionPaths): Promise<void> {
+    const paths = { skills: skillPaths, prompts: promptPaths };
+    if (isSame(paths, this.#extensionPaths)) return;
+    this.#extensionPaths = paths;
+    await this.reload();
+  }
+
+  subscribe(listener: (changed: readonly ResourceName[]) => void): () => void {
+    const remove = this.#listeners.add(listener);
+    if (this.#options.watch && !this.#watch) this.#startWatch();
+    return () => {
+      remove();
+      if (this.#listeners.size > 0) return;
+      this.#watch?.close();
+      this.#watch = undefined;
+    };
+  }
+
+  async #reloadNow(): Promise<readonly ResourceName[]> {
+    const before = this.#loaded;
+    const next = await loadResources({ ...this.#options, extensionPaths: this.#extensionPaths }, before.resources);
     const changed = changedNames(before.resources, next.resources);
     // Never a new object without a change.
-    loaded = changed.length === 0 ? { ...next, resources: before.resources } : next;
-    if (watch && !isSame(before.watched, loaded.watched)) startWatch();
-    if (changed.length > 0 || !isSame(before.problems, loaded.problems)) emit(changed);
+    this.#loaded = changed.length === 0 ? { ...next, resources: before.resources } : next;
+    if (this.#watch && !isSame(before.watched, next.watched)) this.#startWatch();
+    if (changed.length > 0 || !isSame(before.problems, next.problems)) this.#emit(changed);
     return changed;
-  };
-  const warn = (error: unknown) =>
-    process.emitWarning(`Resources could not be reloaded: ${getErrorMessage(error)}`, "TauWarning");
-  const startWatch = () => {
-    watch?.close();
-    watch = watchFiles(loaded.watched, {
-      clock: resolved.clock,
-      onChange: () => void queue.add(reloadNow).catch(warn),
+  }
+
+  #emit(changed: readonly ResourceName[]): void {
+    this.#listeners.emit(changed);
+    // All were called; the first failure is the caller's.
+    const [failure] = this.#failures.splice(0);
+    if (failure !== undefined) throw failure;
+  }
+
+  #startWatch(): void {
+    this.#watch?.close();
+    this.#watch = watchFiles(this.#loaded.watched, {
+      clock: this.#options.clock,
+      onChange: () => void this.reload().catch(warn),
       onError: (message) => {
-        if (unwatched) return;
-        unwatched = createProblem("unwatched", { path: resolved.cwd }, `${message} Changes count after a reload.`);
+        if (this.#unwatched) return;
+        const text = `${message} Changes count after a reload.`;
+        this.#unwatched = createProblem("unwatched", { path: this.#options.cwd }, text);
         // Not at once: it may be called while a listener is added.
-        void queue.add(async () => emit([])).catch(warn);
+        void this.#queue.add(async () => this.#emit([])).catch(warn);
       },
     });
-  };
-  return {
-    get resources() {
-      return loaded.resources;
-    },
-    get problems() {
-      return getProblems();
-    },
-    // One at a time, or an older reading could come last.
-    reload: () => queue.add(reloadNow),
-    async addPaths({ skillPaths, promptPaths }) {
-      resolved.skillPaths = [...new Set([...resolved.skillPaths, ...skillPaths])];
-      resolved.promptPaths = [...new Set([...resolved.promptPaths, ...promptPaths])];
-      await queue.add(reloadNow);
-    },
-    subscribe(listener) {
-      const remove = listeners.add(listener);
-      if (resolved.watch && !watch) startWatch();
-      return () => {
-        remove();
-        if (listeners.size > 0) return;
-        watch?.close();
-        watch = undefined;
-      };
-    },
-  };
+  }
 }
+
+const warn = (error: unknown): void =>
+  process.emitWarning(`Resources could not be reloaded: ${getErrorMessage(error)}`, "TauWarning");
+
+type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 function resolveOptions(options: ResourceLoaderOptions) {
   const { includeProject = true, skillPaths = [], promptPaths = [] } = options;

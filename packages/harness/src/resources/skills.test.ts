@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { nodeFileSystem } from "@tau/tools/platform";
+import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { formatFileProblem } from "../file-problem.ts";
 import { loadSkills, projectSkillDirectories, readSkill, type Skill } from "./skills.ts";
@@ -182,4 +182,24 @@ test("directories in which skills can appear are watched, but of a skill only it
   const { watched } = await loadSkills({ fileSystem: nodeFileSystem, roots });
   const expected = ["missing", "own", "own/group", "own/group/one/SKILL.md"];
   expect([...new Set(watched)].toSorted()).toEqual(expected.map((name) => join(root, name)));
+});
+
+test("a directory that has too many directories is reported, and the skills of the others are found", async () => {
+  const root = await directory({ "own/one/SKILL.md": skill("one"), "large/x/two/SKILL.md": skill("two") });
+  const names = Array.from({ length: 6_000 }, (_unused, index) => `d${String(index)}`);
+  const isLarge = (path: string) => path.startsWith(join(root, "large", "d"));
+  const fileSystem: FileSystem = {
+    ...nodeFileSystem,
+    statNow: (path) => nodeFileSystem.statNow!(isLarge(path) ? root : path),
+    realpath: async (path) => (isLarge(path) ? path : await nodeFileSystem.realpath(path)),
+    async readdir(path) {
+      if (isLarge(path)) return [];
+      const more = path === join(root, "large") ? names : [];
+      const added = more.map((name) => ({ name, isDirectory: true, isSymbolicLink: false }));
+      return [...(await nodeFileSystem.readdir(path)), ...added];
+    },
+  };
+  const { value, problems } = await loadSkills({ fileSystem, roots: ["large", "own"].map((name) => join(root, name)) });
+  expect(value.map(({ name }) => name)).toEqual(["one"]);
+  expect(problems).toMatchObject([{ kind: "too_large", file: join(root, "large") }]);
 });

@@ -9,7 +9,7 @@ import { ancestors, type Loaded, type LoadedFiles, type LoadRequest } from "./co
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
 import { findProject } from "./guard.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
-import { getPathKind, listDirectory, readText } from "./read-text.ts";
+import { getPathKind, readDirectory, readText } from "./read-text.ts";
 
 export interface Skill {
   /** The user can call it with `/skill:name`. */
@@ -31,24 +31,26 @@ const maxFileBytes = 256 * 1024;
 /** Skills may be in subdirectories, up to this depth. */
 const maxDepth = 5;
 const maxSkills = 500;
-/** A search that has seen so many directories is in a wrong place, such as the root of a disk. */
+/** A root with so many directories is a wrong one, such as the root of a disk. */
 const maxDirectories = 5_000;
 
 export interface SkillsRequest extends LoadRequest<Skill> {
   /** Directories, or files of skills. The first skill of a name has precedence. */
   roots: readonly string[];
+  /** Those of the roots that the user named: a file among them that is no skill is a problem. Default: none. */
+  named?: readonly string[];
   /** Whether a file that was found counts. Default: all do. */
   includes?: (file: string) => boolean;
 }
 
 /** Sorted by name, so that the prompt does not depend on where skills are. */
 export async function loadSkills(request: SkillsRequest): Promise<LoadedFiles<Skill[]>> {
-  const { fileSystem, lastGood, includes = () => true } = request;
+  const { fileSystem, lastGood, named = [], includes = () => true } = request;
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, Skill>();
   const { files, watched } = await findSkillFiles(fileSystem, request.roots, problems);
-  for (const path of files.filter(includes)) {
-    const { value, problems: own } = await loadSkill(fileSystem, path, { isNamed: request.roots.includes(path) });
+  for (const path of new Set(files.filter(includes))) {
+    const { value, problems: own } = await loadSkill(fileSystem, path, { isNamed: named.includes(path) });
     problems.push(...own);
     const skill = value ?? lastGood?.get(path);
     if (!skill) continue;
@@ -71,13 +73,15 @@ async function findSkillFiles(
   const files: string[] = [];
   const watched = [...roots];
   const seen = new Set<string>();
+  let seenBefore = 0;
+  const isTooLarge = () => seen.size - seenBefore > maxDirectories;
   const search = async (directory: string, depth: number): Promise<void> => {
-    if (depth > maxDepth || files.length > maxSkills || seen.size > maxDirectories) return;
+    if (depth > maxDepth || files.length > maxSkills || isTooLarge()) return;
     const kind = await getPathKind(fs, directory);
     // A root may be the file of a skill.
     if (kind === "file" && depth === 0) files.push(directory);
     if (kind !== "directory") return;
-    const { entries, realPath, problem } = await listDirectory(fs, directory);
+    const { entries, realPath, problem } = await readDirectory(fs, directory);
     if (problem) problems.push(problem);
     if (seen.has(realPath)) return;
     seen.add(realPath);
@@ -98,7 +102,13 @@ async function findSkillFiles(
       if (depth === 0 && name.endsWith(".md") && (await getPathKind(fs, path)) === "file") files.push(path);
     }
   };
-  for (const root of roots) await search(root, 0);
+  for (const root of roots) {
+    seenBefore = seen.size;
+    await search(root, 0);
+    if (!isTooLarge()) continue;
+    const text = `Skills below this directory may be missing: it has more than ${maxDirectories} directories. Name one nearer to the skills.`;
+    problems.push(createProblem("too_large", { path: root }, text));
+  }
   const [firstIgnored] = files.splice(maxSkills);
   if (firstIgnored !== undefined) {
     const text = `This skill and the skills after it are ignored: there are more than ${maxSkills}. Remove some.`;

@@ -31,6 +31,15 @@ describe("tools.yaml", () => {
     });
   });
 
+  test.each(["tools: &x [*x]", "tools: { bash: &x { a: [*x] } }"])(
+    "with an alias inside of itself is invalid: %s",
+    async (text) => {
+      const { only, tools, problems } = await parse(text);
+      expect({ only, tools }).toEqual({ only: undefined, tools: undefined });
+      expect(problems).toEqual([expect.stringContaining("tools.yaml:1: This is not valid YAML: An alias")]);
+    },
+  );
+
   test("that is empty changes nothing", async () => {
     expect(await parse("# nothing yet\n")).toEqual({ only: undefined, tools: {}, problems: [] });
     expect(await parse("tools:\n")).toEqual({ only: undefined, tools: {}, problems: [] });

@@ -58,13 +58,20 @@ export async function parseYaml(
     return value === null ? { kind: "empty" } : { kind: "scalar", value };
   };
   try {
-    return { kind: "parsed", root: getRoot(document.contents) };
+    const root = getRoot(document.contents);
+    if (!isCircular(plain(document.contents))) return { kind: "parsed", root };
+    return invalid(0, "This is not valid YAML: An alias is inside of what it stands for.");
   } catch (error) {
     // An alias without an anchor, or far too many aliases.
     if (error instanceof ReferenceError)
       return invalid(current, `This is not valid YAML: ${toSentence(error.message)}`);
     throw error;
   }
+}
+
+function isCircular(value: unknown, above: readonly unknown[] = []): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return above.includes(value) || Object.values(value).some((item) => isCircular(item, [...above, value]));
 }
 
 const toSentence = (text: string) => `${text.replaceAll(/\s+/g, " ").replace(/[.:]$/, "")}.`;

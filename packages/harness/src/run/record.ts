@@ -4,14 +4,16 @@ import type { Session } from "../session/session.ts";
 import { isSilent } from "./silent.ts";
 
 /**
- * Appends what an event says that has to be remembered: a message when it is whole, a call before its tool is executed.
- * Undefined when there is nothing to wait for. `getQueueId` knows the messages that had waited.
+ * Appends what an event says that has to be remembered: a message when it is whole, a call before its tool is executed. With
+ * durability `turn`, the end of a turn brings it to the disk. Answers with the id of the entry, if there is one; undefined
+ * when there is nothing to wait for. `getQueueId` knows the messages that had waited.
  */
 export function appendEvent(
   session: Session,
   event: AgentEvent,
   getQueueId: (message: AgentMessage) => string | undefined = () => undefined,
-): Promise<string> | undefined {
+): Promise<string | void> | undefined {
+  if (event.type === "turn_end") return session.flush();
   if (event.type === "tool_execution_start") return session.appendCallStarted(event.toolCallId, event.toolName);
   if (event.type !== "message_end") return undefined;
   const { message } = event;

@@ -177,11 +177,11 @@ export class Recorder {
 
   async #takeWritten(
     event: AgentEvent,
-    appended: Promise<string>,
+    appended: Promise<string | void>,
     observe: (event: AgentEvent) => void,
   ): Promise<void> {
     try {
-      this.#lastEntryId = await appended;
+      this.#lastEntryId = (await appended) ?? this.#lastEntryId;
       if (event.type === "message_end") {
         this.#host.inbox.markSaid(event.message);
         this.#onWritten(event.message);

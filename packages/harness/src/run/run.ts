@@ -8,7 +8,7 @@ import { getErrorMessage, sleep } from "@tau/ai/internal";
 import { formatLimit, type RunEnd, type TerminationReason, toTermination } from "@tau/protocol";
 import { isFailed } from "../agent-session/transcript.ts";
 import type { Budget } from "../budget/budget.ts";
-import { HarnessError } from "../errors.ts";
+import { isLogError } from "../session/read-only.ts";
 import { type AppliedBoundary, applyBoundary, describeBoundary } from "./boundary.ts";
 import { Attempt, type AttemptContext, type AttemptOutcome } from "./attempt.ts";
 import { compactSession } from "./compacting.ts";
@@ -92,6 +92,8 @@ export class Run {
       recorder.begin((message) => message === lastPrompt && onWritten());
       if (host.extensions?.has("agent_start")) await host.extensions.emit({ type: "agent_start" });
       end = await this.#loop(prompts);
+      // What followed the last turn, for example a compaction.
+      if (recorder.logFailure === undefined) await host.session.flush();
       // What could not be written was not said: the model must not be told of it later.
       if (recorder.logFailure !== undefined) await host.transcript.load(host.session);
     } catch (error) {
@@ -139,6 +141,8 @@ export class Run {
         recorder.endTurn(step.end);
         const added = await this.#beforeSettle(step.end);
         if (!added?.continues) return step.end;
+        // The budget has no room for the request that extensions ask for.
+        if (last.request?.kind === "spent") return { kind: "budget", limit: last.request.limit };
         prompts = [];
         continue;
       }
@@ -274,8 +278,3 @@ function asksForAnswer(messages: readonly AgentMessage[]): boolean {
   const last = messages.findLast(({ role }) => role !== "custom");
   return last !== undefined && last.role !== "assistant";
 }
-
-/** Whether an error says that the session could not be written. */
-const isLogError = (error: unknown): boolean =>
-  error instanceof HarnessError &&
-  (error.code === "write_failed" || error.code === "read_only" || error.code === "overtaken");

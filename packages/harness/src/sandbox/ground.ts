@@ -89,7 +89,7 @@ export class SandboxGround {
     }
   }
 
-  /** Before a command: what it sees. `granted`: real paths that it may change besides. `finish` must follow. */
+  /** Before a command: what it sees. `granted`: real paths that it may change besides. `finish` or `cancel` must follow. */
   begin(granted: readonly string[]): MountPlan {
     // While something runs, whatever is new may be its work.
     if (this.#running === 0) for (const files of this.#files.values()) files.refresh();
@@ -143,6 +143,11 @@ export class SandboxGround {
     const notices = [...this.#notices, ...this.#check(true)];
     this.#notices = [];
     return notices;
+  }
+
+  /** Instead of `finish`, for a command that was not started: the next one is told what was put right. */
+  cancel(): void {
+    this.#notices = this.finish();
   }
 
   async close(): Promise<void> {

@@ -2,9 +2,9 @@
  * Acts in directories that commands change at the same time. Between a look and an act, a command can replace a directory by a
  * link to one outside; an open directory stays the one that was looked at.
  */
-import { chmodSync, closeSync, constants, openSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, openSync, readlinkSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { unlessUnseen } from "./look.ts";
+import { lookAtPath, unlessUnseen } from "./look.ts";
 
 /** `O_PATH` of Linux, which Node does not name: a directory that its owner may not list can be held too. */
 const pathOnly = 0o10000000;
@@ -31,4 +31,12 @@ export function giveOwnerRights(directory: string): void {
     const { mode } = statSync(directory);
     if ((mode & 0o700) !== 0o700) chmodSync(directory, mode | 0o700);
   });
+}
+
+/** Opens a directory that a command has closed: what cannot be looked into would count as empty. */
+export function makeReadable(directory: string): void {
+  const stats = lookAtPath(directory);
+  const isClosed = stats?.isDirectory() && (stats.mode & 0o500) !== 0o500;
+  if (!isClosed || unlessUnseen(() => (accessSync(directory, constants.R_OK | constants.X_OK), true))) return;
+  inHeldDirectory(join(directory, "any name"), (held) => giveOwnerRights(dirname(held)));
 }

@@ -61,13 +61,23 @@ export async function openHelper(options: HelperOptions): Promise<Helper> {
   return await new Promise<Helper>((resolve, reject) => {
     child.once("error", reject);
     const channel = new HelperChannel(child, stream(descriptors.channel), () => {
-      const { "child-pid": pid } = JSON.parse(info()) as { "child-pid": number };
+      const pid = findPid(info());
+      if (pid === undefined) {
+        reject(new Error("bubblewrap did not tell the number of its first process."));
+        return void channel.close();
+      }
       const sockets = new HandedSockets(child, pid, (request) => channel.send(encodeSocket(request)));
       resolve(new SessionHelper(channel, pid, sockets));
     });
     void channel.ended.then(() => reject(new Error(complaint().trim() || "bubblewrap ended without a message.")));
   });
 }
+
+/** From what bubblewrap writes about itself, as JSON. */
+const findPid = (info: string): number | undefined => {
+  const digits = /"child-pid":\s*(\d+)/.exec(info)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+};
 
 function collect(stream: Readable): () => string {
   const pieces: Buffer[] = [];

@@ -9,7 +9,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { isWithin, systemCode } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
 import { findGitDirectories, followLink, type GitDirectories } from "./git-directories.ts";
-import { giveOwnerRights, inHeldDirectory } from "./held-directory.ts";
+import { giveOwnerRights, inHeldDirectory, makeReadable } from "./held-directory.ts";
 import { findRealPath, listNames, lookAtPath } from "./look.ts";
 import { findLinkTargets, getState, isSameState, type NameState } from "./name-state.ts";
 import { protectedHomeNames, protectedNames } from "./protected-names.ts";
@@ -51,6 +51,8 @@ export class ProtectedFiles {
   readonly #byDirectory = new Map<string, readonly string[]>();
   /** The directories between the workspace and protected names. They may come and go, but not as links. */
   readonly #parents = new Set<string>();
+  /** All directories on the way to something that is compared, shorter paths first. */
+  #leading: readonly string[] = [];
   readonly #stamps = new DirectoryStamps();
   readonly #search: RepositorySearch;
   /** Git directories that commands have made since nothing ran. */
@@ -113,6 +115,7 @@ export class ProtectedFiles {
   check({ isEnd = true } = {}): string[] {
     const notices: string[] = [];
     const putAside = (path: string) => void notices.push(...this.#putAside(path));
+    for (const directory of this.#leading) makeReadable(directory);
     if (isEnd) this.#adoptRepositories(putAside);
     for (const path of this.#takeChangedNames()) notices.push(...this.#compare(path, putAside));
     if (!this.#isBare && isGitDirectory(this.#options.workspace)) putAside(join(this.#options.workspace, "HEAD"));
@@ -209,6 +212,10 @@ export class ProtectedFiles {
     for (const path of [...this.#parents, ...names, this.#dotGit, ...inGit]) {
       this.#byDirectory.set(dirname(path), [...(this.#byDirectory.get(dirname(path)) ?? []), path]);
     }
+    this.#leading = listLeading(
+      [...this.#byDirectory.keys(), ...this.#git.directories],
+      [workspace, ...this.#git.directories],
+    );
     for (const [directory, paths] of this.#byDirectory) {
       const taken = keepsStates ? paths.filter((path) => !this.#states.has(path)) : paths;
       if (taken.length > 0) this.#stamps.remember(directory);
@@ -272,6 +279,15 @@ function clean(directory: string, putAside: (path: string) => void): void {
 function listParents(path: string, workspace: string): string[] {
   const parent = dirname(path);
   return parent === workspace || !isWithin(workspace, parent) ? [] : [...listParents(parent, workspace), parent];
+}
+
+/** Those directories, and the ones above them that are within `roots`. */
+function listLeading(directories: readonly string[], roots: readonly string[]): string[] {
+  const leading = new Set<string>();
+  for (let path of directories) {
+    for (; roots.some((root) => isWithin(root, path)); path = dirname(path)) leading.add(path);
+  }
+  return [...leading].sort((a, b) => a.length - b.length);
 }
 
 /** Whether git takes a directory without a `.git` for a repository, and reads its configuration. */

@@ -125,7 +125,8 @@ class LazySandbox implements SessionSandbox {
       };
       const way = await (apart ?? shared).enter(createRequest, plan);
       const finish = async (end?: CommandEnd) => {
-        const notices = [...(network?.problems ?? []), ...ground.finish()];
+        if (!end) ground.cancel();
+        const notices = [...(network?.problems ?? []), ...(end ? ground.finish() : [])];
         // Before it is closed: what was open for this command alone counts as inside.
         const findOuterPorts = network?.listOuterPorts;
         const outerPorts = end?.hasFailed && mayBeRefused(end.output) ? (findOuterPorts?.() ?? []) : [];
@@ -135,7 +136,7 @@ class LazySandbox implements SessionSandbox {
       };
       return { ...way, finish };
     } catch (error) {
-      ground.finish();
+      ground.cancel();
       network?.finish();
       await apart?.close();
       if (state.with === "bwrap") throw refuse(`The sandbox could not be started: ${getErrorMessage(error)}`);

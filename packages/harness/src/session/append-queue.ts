@@ -1,11 +1,12 @@
 /** Appends lines to a log in batches, one batch at a time, and resolves when the lines are acknowledged. */
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
+import { copyAdvice } from "./read-only.ts";
 import type { AppendOutcome, LogStore } from "./store.ts";
 
 /**
  * When an entry is acknowledged. `strict`: when it is on the disk. `turn`: when the operating system has it, so that it
- * survives the process but not a power loss; `flush` brings it to the disk. `none`: at once; it is written soon after.
+ * survives the process but not a power loss; `flush` brings it to the disk, and each turn of a run ends with that. `none`: at once; it is written soon after.
  */
 export type Durability = "strict" | "turn" | "none";
 
@@ -39,8 +40,10 @@ export class AppendQueue {
   #pending: PendingLines[] = [];
   #pendingBytes = 0;
   #work: Promise<void> | undefined;
+  /** Whether something was written since the last sync, and a sync is wanted. */
+  #needsSync = false;
   /** Why nothing can be written any more. */
-  #failure: HarnessError | undefined;
+  #failure: AppendFailure | undefined;
   /** Whether a caller has seen a failure. */
   #isReported = false;
 
@@ -51,8 +54,9 @@ export class AppendQueue {
     this.#isLineOpen = isLineOpen;
   }
 
-  get failure(): HarnessError | undefined {
-    return this.#failure;
+  /** Why nothing can be written any more, as a part of a sentence. */
+  get failure(): string | undefined {
+    return this.#failure?.reason;
   }
 
   /** Throws the permanent failure if no caller has seen it: callers that did not wait do not know of it. */
@@ -60,9 +64,9 @@ export class AppendQueue {
     if (this.#failure && !this.#isReported) throw this.#report(this.#failure);
   }
 
-  #report(error: HarnessError): HarnessError {
+  #report(failure: AppendFailure): HarnessError {
     this.#isReported = true;
-    return error;
+    return toError(this.#store, failure);
   }
 
   /** Resolves with the offset of the first line when all lines are acknowledged; either all are written or none. */
@@ -84,11 +88,13 @@ export class AppendQueue {
     await this.#work;
   }
 
-  /** Waits until everything is written, and syncs unless the durability is `none`. */
+  /** Waits until everything is written, and brings it to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
     await this.#work;
-    if (!this.#failure && this.#durability !== "none" && !(await this.#store.sync()))
-      this.#failure = toError(this.#store, syncFailure);
+    if (!this.#failure && this.#needsSync) {
+      this.#needsSync = false;
+      if (!(await this.#store.sync())) this.#failure = syncFailure;
+    }
     if (this.#failure) throw this.#report(this.#failure);
   }
 
@@ -100,30 +106,30 @@ export class AppendQueue {
       this.#pending = [];
       const batchLines = batch.flatMap(({ lines }) => lines);
       let offset = this.#end + (this.#isLineOpen ? 1 : 0);
-      const error = await this.#write(Buffer.concat(this.#isLineOpen ? [lineFeed, ...batchLines] : batchLines));
+      const failure = await this.#write(Buffer.concat(this.#isLineOpen ? [lineFeed, ...batchLines] : batchLines));
       for (const { lines, resolve, reject } of batch) {
-        if (!error) resolve?.(offset);
-        else if (reject) reject(this.#report(error));
+        if (!failure) resolve?.(offset);
+        else if (reject) reject(this.#report(failure));
         for (const line of lines) offset += line.length;
       }
     }
     this.#work = undefined;
   }
 
-  async #write(bytes: Buffer): Promise<HarnessError | undefined> {
+  async #write(bytes: Buffer): Promise<AppendFailure | undefined> {
     if (this.#failure) return this.#failure;
     const outcome = await this.#append(bytes);
     this.#pendingBytes -= bytes.length - (this.#isLineOpen ? 1 : 0);
     if (outcome.kind === "appended") {
       this.#end = outcome.position;
       this.#isLineOpen = false;
+      this.#needsSync = this.#durability === "turn";
       return undefined;
     }
-    const error = toError(this.#store, outcome);
     // With durability `none`, the lost entry was already acknowledged, so later entries must not be accepted.
     const canRetry = outcome.kind === "failed" && outcome.canRetry && this.#durability !== "none";
-    if (!canRetry) this.#failure = error;
-    return error;
+    if (!canRetry) this.#failure = outcome;
+    return outcome;
   }
 
   /** A store that throws must not leave a caller waiting. */
@@ -142,11 +148,11 @@ const syncFailure: AppendFailure = { kind: "failed", reason: "the disk refused t
 
 function toError({ name }: LogStore, failure: AppendFailure): HarnessError {
   if (failure.kind === "overtaken") {
-    const text = `The session ${name} can no longer be written here: ${failure.reason}. Open it again, or save it under another name.`;
+    const text = `The session ${name} can no longer be written here: ${failure.reason}. ${copyAdvice}`;
     return new HarnessError("overtaken", text);
   }
   const advice = failure.canRetry
     ? "Nothing that was saved before is lost. Fix the problem and try again."
-    : "Everything that was saved before is kept, but the session is read-only now. Save it under another name to continue.";
+    : `Everything that was saved before is kept, but the session is read-only now. ${copyAdvice}`;
   return new HarnessError("write_failed", `The session ${name} could not be saved: ${failure.reason}. ${advice}`);
 }

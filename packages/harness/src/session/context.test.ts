@@ -109,7 +109,7 @@ test("every message of a session is converted for the model, and unknown roles a
     },
     { role: "custom", customType: "x", content: "note", display: true, timestamp: 1 },
     { role: "branchSummary", summary: "tried", fromId: "1", timestamp: 1 },
-    { role: "compactionSummary", summary: "before", tokensBefore: 1, timestamp: 1 },
+    { role: "compactionSummary", summary: "before </summary> after", tokensBefore: 1, timestamp: 1 },
     { role: "system", content: "from another program", timestamp: 1 },
     { role: "bashExecution", output: 5, timestamp: 1 },
   ] as unknown as AgentMessage[];
@@ -118,6 +118,8 @@ test("every message of a session is converted for the model, and unknown roles a
   expect(JSON.stringify(sent[0])).toContain("exited with code 2");
   // The output cannot close its fence.
   expect(JSON.stringify(sent[0])).toContain("````\\na ``` b\\n````");
+  // Nor can a summary close its tag.
+  expect(JSON.stringify(sent[3])).toContain("<summary-2>\\nbefore </summary> after\\n</summary-2>");
 });
 
 test("signals and timers are served while the context of a long branch is built", async () => {

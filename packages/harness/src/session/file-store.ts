@@ -137,8 +137,7 @@ class FileStore implements LogStore {
       : await this.#copyAside(position, size);
     const writing = this.#writing ?? (await this.#openForWriting(size));
     if ("kind" in writing || (await this.#findChange(writing, size))) {
-      const text = `The session ${this.name} was changed by another program while it was opened. Open it again.`;
-      throw new HarnessError("overtaken", text);
+      throw new HarnessError("overtaken", "another program changed it while it was opened");
     }
     await writing.handle.truncate(position);
     await writing.handle.datasync();
@@ -148,7 +147,7 @@ class FileStore implements LogStore {
   /** A torn tail may be larger than the memory. */
   async *#readChunks(start: number, end: number): AsyncGenerator<Buffer> {
     for (let position = start; position < end;) {
-      const chunk = await this.#read(position, Math.min(chunkBytes, end - position));
+      const chunk = await this.#read(position, Math.min(copyChunkBytes, end - position));
       if (chunk.length === 0) return;
       yield chunk;
       position += chunk.length;
@@ -227,8 +226,9 @@ class FileStore implements LogStore {
   }
 
   async #openForWriting(position: number): Promise<OpenLog | AppendOutcome> {
-    if (position === 0 && !this.#lease) {
-      await makeDirectory(this.#fs, dirname(this.name));
+    // `acquire` has no lease if there was no file yet; another process may have begun it since.
+    if (!this.#lease) {
+      if (position === 0) await makeDirectory(this.#fs, dirname(this.name));
       const lease = await this.#acquireLease();
       if (lease.kind === "busy") return { kind: "overtaken", reason: `process ${lease.holder.pid} writes it` };
     }
@@ -292,8 +292,8 @@ class FileStore implements LogStore {
 }
 
 /** How much of a torn tail is copied at a time. */
-const chunkBytes = 1024 * 1024;
-const zeros = Buffer.alloc(chunkBytes);
+const copyChunkBytes = 1024 * 1024;
+const zeros = Buffer.alloc(copyChunkBytes);
 
 const removed: AppendOutcome = { kind: "overtaken", reason: "the file was removed" };
 const replaced: AppendOutcome = { kind: "overtaken", reason: "another file was put in its place" };

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { isWithin, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { isSessionStart } from "./log.ts";
+import { isSessionStart } from "./load-log.ts";
 import { sessionDirectory, sessionsRoot } from "./session-directory.ts";
 import { notSession } from "./store.ts";
 import { SessionManager } from "./session-manager.ts";

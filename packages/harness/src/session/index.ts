@@ -1,4 +1,5 @@
 /** Sessions: their logs, their trees and their compaction. */
+export { addUsage } from "../budget/usage.ts";
 export type { Summariser } from "../compaction/ask.ts";
 export {
   type BranchSummaryRequest,
@@ -69,7 +70,7 @@ export {
   type SessionLookup,
 } from "./find-session.ts";
 export { getWorkingDirectory } from "./working-directory.ts";
-export type { ReadOnly } from "./log.ts";
+export type { ReadOnly } from "./read-only.ts";
 export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-store.ts";
 export { convertToLlm } from "./message.ts";
 export { isSession, recover, type Recovered } from "./recover.ts";

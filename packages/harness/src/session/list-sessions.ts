@@ -32,14 +32,17 @@ interface CatalogueEntry {
 type Catalogue = Map<string, CatalogueEntry>;
 
 const catalogueName = "catalogue.json";
-const format = "tau sessions 4";
+const format = "tau sessions 5";
 const maxConcurrentFiles = 16;
 /** After so many files, other work gets its turn. */
 const filesPerTurn = 64;
 /** A log of this size has no index. Most are smaller, and each access to a file takes longer than reading so much. */
 const maxReadAtOnce = 64 * 1024;
 
-/** The sessions of a directory, the last used first. Files that are not sessions are left out. */
+/**
+ * The sessions of a directory, the last used first. Files that are not sessions are left out; one that cannot be read is
+ * listed by its name, at the end.
+ */
 export async function listSessions(
   directory: string,
   ports: StoragePorts,
@@ -49,6 +52,7 @@ export async function listSessions(
   const names = (await listNames(fs, directory)).filter(isSessionFile);
   const known: Catalogue = names.length === 0 ? new Map() : await readCatalogue(fs, directory);
   const current: Catalogue = new Map();
+  const unreadable: SessionInfo[] = [];
   let hasNew = false;
   let statCount = 0;
   let loadedCount = 0;
@@ -61,8 +65,13 @@ export async function listSessions(
       const stamp = formatStamp(stats);
       const entry = known.get(name);
       const isKnown = entry?.stamp === stamp;
-      current.set(name, isKnown ? entry : { stamp, info: await describe(path, stats, ports) });
-      hasNew ||= !isKnown;
+      const info = isKnown ? entry.info : await describe(path, stats, ports);
+      // The next list tries again: the stamp stays the same when the fault or the missing permission is gone.
+      if (info === undefined) unreadable.push(toSessionInfo(path, describeFile(path, undefined)));
+      else {
+        current.set(name, { stamp, info });
+        hasNew ||= !isKnown;
+      }
     }
     if (++loadedCount % 100 === 0) options.onProgress?.(loadedCount, names.length);
   };
@@ -74,6 +83,7 @@ export async function listSessions(
   if (hasNew || current.size < known.size) await writeCatalogue(ports, directory, current);
   return [...current]
     .flatMap(([name, { info }]) => (info ? [toSessionInfo(join(directory, name), info)] : []))
+    .concat(unreadable)
     .sort(compareLastUsed);
 }
 
@@ -171,13 +181,16 @@ const comparePaths = (a: { path: string }, b: { path: string }) => (a.path < b.p
 
 const formatStamp = ({ size, mtimeMs, ino }: Stats) => `${ino}:${size}:${mtimeMs}`;
 
-async function describe(path: string, stats: Stats, ports: StoragePorts): Promise<StoredInfo | null> {
+/** Null if the file is not a session, undefined if it cannot be read now. */
+async function describe(path: string, stats: Stats, ports: StoragePorts): Promise<StoredInfo | null | undefined> {
   try {
     const info = await describeSession(await openStore(path, stats, ports));
     return info ? { ...info, modified: stats.mtimeMs } : null;
   } catch (error) {
     // A file that cannot be opened must not hide the others. One with content that cannot be used is listed by its name.
-    return systemCode(error) === undefined ? describeFile(path, undefined) : null;
+    const code = systemCode(error);
+    if (code === undefined) return describeFile(path, undefined);
+    return code === "EISDIR" || code === "ENOENT" ? null : undefined;
   }
 }
 

@@ -1,13 +1,14 @@
 /** An open log: its table, its entries (read on demand) and a queue that appends. The table holds acknowledged entries. */
-import { assertNever, getErrorMessage } from "@tau/ai/internal";
-import { type LeaseHolder, systemCode } from "@tau/tools/platform";
+import { systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { AppendQueue, type Durability } from "./append-queue.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { type EntryTable, idNumber, isPlainId } from "./entry-table.ts";
-import { decodeIndex, encodeIndex, matchesLog, tailBytes } from "./index-file.ts";
+import { encodeIndex } from "./index-file.ts";
 import { readChecksum, encodeLine } from "./line.ts";
-import { addEntry, isSession, recover, type Recovered, Recovery } from "./recover.ts";
+import { chunkBytes, type LoadedLog, loadLog, readTail } from "./load-log.ts";
+import { type ReadOnly, readOnlyError } from "./read-only.ts";
+import { addEntry, isSession, type Recovered, Recovery } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError, type LogStore } from "./store.ts";
 import { countEntry, type SessionTotals } from "./totals.ts";
@@ -25,15 +26,7 @@ export interface OpenLogOptions {
 /** The content that takes the place of a line; undefined if the line stays as it is. */
 export type RedactLine = (line: Buffer) => object | undefined;
 
-/** Why nothing can be written. */
-export type ReadOnly =
-  | { reason: "asked" }
-  | { reason: "held"; holder: LeaseHolder }
-  /** The disk refuses (full, read-only, no permission), the file is not a session, or a write failed for good. */
-  | { reason: "refused"; message: string };
-
-/** How much of a log is read at a time, and how far apart two entries may be to be read together. */
-const chunkBytes = 1024 * 1024;
+/** How far apart two entries may be to be read together. */
 const gapBytes = 64 * 1024;
 /** How many entries are held while they are counted. */
 const countedAtOnce = 500;
@@ -55,10 +48,9 @@ export class SessionLog {
   #indexing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(options: OpenLogOptions, loaded: LoadedLog, openedReadOnly: ReadOnly | undefined) {
+  private constructor(options: OpenLogOptions, { known, indexedEnd, isLineOpen, readOnly }: LoadedLog) {
     const { store, durability = "strict" } = options;
-    const { known, indexedEnd, isLineOpen } = loaded;
-    this.#openedReadOnly = openedReadOnly;
+    this.#openedReadOnly = readOnly;
     this.#store = store;
     this.#known = known;
     this.#indexedEnd = indexedEnd;
@@ -70,12 +62,7 @@ export class SessionLog {
   static async open(options: OpenLogOptions): Promise<SessionLog> {
     const { store, access = "write", verifiesAll = false } = options;
     try {
-      const refusal = access === "write" ? await acquire(store) : ({ reason: "asked" } as const);
-      const loaded = await load(store, verifiesAll);
-      // Checked also for readers: it adds to the problems of the log.
-      const foreign = await refuseForeignFile(store, loaded);
-      const readOnly = refusal ?? foreign ?? (await cutTornTail(store, loaded));
-      const log = new SessionLog(options, loaded, readOnly);
+      const log = new SessionLog(options, await loadLog(store, { access, verifiesAll }));
       await log.#writeIndex();
       return log;
     } catch (error) {
@@ -108,7 +95,7 @@ export class SessionLog {
   /** Undefined if entries can be appended. A failed write may set it later. */
   get readOnly(): ReadOnly | undefined {
     const { failure } = this.#queue;
-    return this.#openedReadOnly ?? (failure && { reason: "refused", message: failure.message });
+    return this.#openedReadOnly ?? (failure === undefined ? undefined : { reason: "failed", message: failure });
   }
 
   /** Undefined if the log has no readable header. */
@@ -150,7 +137,7 @@ export class SessionLog {
     return added;
   }
 
-  /** Waits for all appends, and syncs unless the durability is `none`. */
+  /** Waits for all appends, and brings them to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
     if (this.#closing) throw closedError(this.name);
     if (!this.#openedReadOnly) await this.#queue.flush();
@@ -285,101 +272,6 @@ export class SessionLog {
   }
 }
 
-interface LoadedLog {
-  known: Recovered;
-  indexedEnd: number;
-  isLineOpen: boolean;
-  size: number;
-}
-
-async function load(store: LogStore, verifiesAll: boolean): Promise<LoadedLog> {
-  const stats = await store.stat();
-  if (!stats) return { known: new Recovery().end(), indexedEnd: 0, isLineOpen: false, size: 0 };
-  const indexed = verifiesAll ? undefined : await loadIndex(store, stats);
-  const indexedEnd = indexed?.end ?? 0;
-  const recovery = new Recovery(indexed);
-  for (let position = indexedEnd; position < stats.size; position += chunkBytes) {
-    recovery.push(await store.read(position, Math.min(chunkBytes, stats.size - position)));
-  }
-  const known = recovery.end();
-  const isLineOpen = known.end > 0 && (await store.read(known.end - 1, 1))[0] !== 0x0a;
-  return { known, indexedEnd, isLineOpen, size: stats.size };
-}
-
-/** The index, if it belongs to this log. */
-async function loadIndex(
-  store: LogStore,
-  { size, identity }: { size: number; identity: string },
-): Promise<Recovered | undefined> {
-  const bytes = await store.readIndex();
-  const index = bytes && (await decodeIndex(bytes));
-  if (!index || index.recovered.end > size) return undefined;
-  const tail = await readTail(store, index.recovered.end);
-  return matchesLog(index, { identity, tail }) ? index.recovered : undefined;
-}
-
-const readTail = (store: LogStore, end: number) => {
-  const start = Math.max(0, end - tailBytes);
-  return store.read(start, end - start);
-};
-
-/** The beginning of every log of ours; a crash may have left only a part of it. */
-const headerStart = Buffer.from('{"type":"session"');
-
-/** How many zeros a crash may leave where a log was begun. */
-const maxCrashZeros = 64 * 1024;
-
-/** Whether a crash or a power loss may have left this of a new log. */
-function isCrashedLog(start: Buffer, size: number): boolean {
-  const first = start.subarray(0, headerStart.length);
-  if (headerStart.subarray(0, first.length).equals(first)) return true;
-  return size <= maxCrashZeros && start.every((byte) => byte === 0);
-}
-
-/** Whether the file of a session may begin like this: `start` are its first bytes, at least 64 KB if it is longer. */
-export function isSessionStart(start: Buffer, size: number): boolean {
-  // Nearly always the first line is a header, and the others need not be scanned.
-  if (isSession(recover(start.subarray(0, start.indexOf(0x0a) + 1)))) return true;
-  const known = recover(start);
-  return size === 0 || isSession(known) || (known.end === 0 && isCrashedLog(start.subarray(0, maxCrashZeros), size));
-}
-
-/** A file without a header and without messages belongs to another program, so it is opened read-only. */
-async function refuseForeignFile(store: LogStore, { known, size }: LoadedLog): Promise<ReadOnly | undefined> {
-  const { problems } = known;
-  if (isSession(known) || size === 0) return undefined;
-  if (known.end === 0 && isCrashedLog(await store.read(0, maxCrashZeros), size)) return undefined;
-  const message = "it is not a session file (no header, no messages)";
-  problems.unshift({ kind: "no_session", line: 1, offset: 0, message: `This file is read-only: ${message}.` });
-  return { reason: "refused", message };
-}
-
-async function cutTornTail(store: LogStore, { known, size }: LoadedLog): Promise<ReadOnly | undefined> {
-  if (known.end === size) return undefined;
-  return await orRefusal(async () => {
-    const copy = await store.cut(known.end);
-    for (const problem of known.problems) if (problem.kind === "torn") problem.message += ` It was set aside: ${copy}`;
-    return undefined;
-  });
-}
-
-/** Undefined if the lease was acquired. */
-const acquire = (store: LogStore): Promise<ReadOnly | undefined> =>
-  orRefusal(async () => {
-    const outcome = await store.acquire();
-    return outcome.kind === "held" ? undefined : { reason: "held", holder: outcome.holder };
-  });
-
-/** If the disk refuses to write, the log can still be read. */
-async function orRefusal(work: () => Promise<ReadOnly | undefined>): Promise<ReadOnly | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return { reason: "refused", message: getErrorMessage(error) };
-  }
-}
-
 /** A range of bytes, and the indexes of the first and the last of the rows in it. */
 interface Range {
   start: number;
@@ -421,21 +313,5 @@ function parse(bytes: Buffer): object | undefined {
     if (error instanceof SyntaxError || error instanceof RangeError || systemCode(error) === "ERR_STRING_TOO_LONG")
       return undefined;
     throw error;
-  }
-}
-
-export const readOnlyError = (name: string, readOnly: ReadOnly): HarnessError =>
-  new HarnessError("read_only", `The session ${name} ${formatReadOnly(readOnly)}`);
-
-function formatReadOnly(readOnly: ReadOnly): string {
-  switch (readOnly.reason) {
-    case "asked":
-      return "was opened for reading only.";
-    case "held":
-      return `is being written by process ${readOnly.holder.pid}. Close it there, or fork the session to continue here.`;
-    case "refused":
-      return `cannot be written: ${readOnly.message}. Fix that and open it again, or save it under another name.`;
-    default:
-      return assertNever(readOnly);
   }
 }

@@ -8,7 +8,8 @@ import type {
   CustomMessage,
 } from "@tau/protocol";
 import { fenced } from "../fence.ts";
-import { toText } from "../compaction/text.ts";
+import { asText } from "../compaction/text.ts";
+import { enclose } from "../prompt/enclose.ts";
 
 declare module "@tau/agent" {
   interface CustomAgentMessages {
@@ -44,9 +45,9 @@ function toLlm(message: AgentMessage): Message | undefined {
     case "custom":
       return userMessage(message.content, message.timestamp);
     case "branchSummary":
-      return userMessage(enclose("branch_summary", branchIntroduction, message.summary), message.timestamp);
+      return userMessage(summaryText("branch_summary", branchIntroduction, message.summary), message.timestamp);
     case "compactionSummary":
-      return userMessage(enclose("summary", compactionIntroduction, message.summary), message.timestamp);
+      return userMessage(summaryText("summary", compactionIntroduction, message.summary), message.timestamp);
     default:
       return undefined;
   }
@@ -55,8 +56,8 @@ function toLlm(message: AgentMessage): Message | undefined {
 const compactionIntroduction = "Earlier parts of this conversation were replaced by this summary:";
 const branchIntroduction = "Another approach was tried before and then abandoned. This is a summary of it:";
 
-const enclose = (tag: string, introduction: string, text: unknown) =>
-  `${introduction}\n\n<${tag}>\n${toText(text)}\n</${tag}>`;
+const summaryText = (tag: string, introduction: string, summary: unknown) =>
+  `${introduction}\n\n${enclose(tag, {}, asText(summary))}`;
 
 const userMessage = (content: string | (TextContent | ImageContent)[], timestamp: number): Message => ({
   role: "user",
@@ -66,8 +67,8 @@ const userMessage = (content: string | (TextContent | ImageContent)[], timestamp
 
 function bashText({ command, output, exitCode, cancelled, truncated, fullOutputPath }: BashExecutionMessage): string {
   const parts = [
-    `I ran this command:\n\n${fenced(toText(command))}`,
-    output ? `Output:\n\n${fenced(toText(output))}` : "(no output)",
+    `I ran this command:\n\n${fenced(asText(command))}`,
+    output ? `Output:\n\n${fenced(asText(output))}` : "(no output)",
   ];
   if (cancelled) parts.push("(cancelled)");
   else if (typeof exitCode === "number" && exitCode !== 0) parts.push(`It exited with code ${exitCode}.`);

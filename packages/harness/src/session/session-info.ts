@@ -69,9 +69,9 @@ async function readEnding(log: SessionLog): Promise<SessionInfo["ending"]> {
   const { table } = log;
   const row = Math.max(...(["user", "assistant", "toolResult"] as const).map((kind) => table.findLast(kind)));
   if (row < 0) return undefined;
-  const later = table.findLast("custom");
-  const [last, record] = await log.read([row, ...(later > row ? [later] : [])]);
-  if (record?.type === "custom" && record.customType === customTypes.runEnded) return "cut";
+  // Extensions may have written something after the record.
+  const [last, ...later] = await log.read([row, ...table.rowsOfKind("custom", row)]);
+  if (later.some((entry) => entry.type === "custom" && entry.customType === customTypes.runEnded)) return "cut";
   return last && isUnanswered(last) ? "unanswered" : undefined;
 }
 

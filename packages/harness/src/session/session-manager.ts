@@ -428,7 +428,12 @@ export class SessionManager extends Session {
       ? createFileStore({ path: name, ...options })
       : createMemoryStore({ name, log: new MemoryLog(bytes) });
     const log = await SessionLog.open({ ...options, store, ...(!isUpgraded && { access: "read" }) });
-    return await SessionManager.#fromLog(options, log, await log.header());
+    try {
+      return await SessionManager.#fromLog(options, log, await log.header());
+    } catch (error) {
+      await log.close();
+      throw error;
+    }
   }
 }
 

@@ -45,9 +45,10 @@ import {
 } from "./entry.ts";
 import { idNumber } from "./entry-table.ts";
 import { hexCrc } from "./line.ts";
-import type { ReadOnly, RedactLine, SessionLog } from "./log.ts";
-import type { SessionProblem } from "./scan.ts";
+import type { RedactLine, SessionLog } from "./log.ts";
 import { setMessageId } from "./message-ids.ts";
+import type { ReadOnly } from "./read-only.ts";
+import type { SessionProblem } from "./scan.ts";
 import { closedError } from "./store.ts";
 import type { SessionTotals } from "./totals.ts";
 import { createResults, isRunOpen, type UnfinishedCall } from "./unfinished-calls.ts";
@@ -149,10 +150,10 @@ export class Session implements SessionNode {
    * is told once.
    */
   onProblems(listener: (problems: readonly SessionProblem[]) => void): void {
-    const told = new Set<number>();
+    const reportedOffsets = new Set<number>();
     const tell = () => {
-      const fresh = this.problems.filter(({ offset }) => !told.has(offset));
-      for (const { offset } of fresh) told.add(offset);
+      const fresh = this.problems.filter(({ offset }) => !reportedOffsets.has(offset));
+      for (const { offset } of fresh) reportedOffsets.add(offset);
       if (fresh.length > 0) listener(fresh);
     };
     this.#log.onReload = tell;
@@ -433,7 +434,7 @@ export class Session implements SessionNode {
     return this.#enqueue(() => this.#write(entry));
   }
 
-  /** Waits until all appends are written, and syncs unless the durability is `none`. */
+  /** Waits until all appends are written, and brings them to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
     await this.#queue.add(async () => undefined);
     await this.#log.flush();

@@ -2,7 +2,7 @@
  * The storage of one session's log: it appends at a known position, reads ranges and holds the write lease. Files and
  * memory implement it; any other implementation must pass `storeContract`.
  */
-import type { LeaseHolder } from "@tau/tools/platform";
+import type { LeaseOutcome } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 
 /** Only `appended` is an acknowledgement. */
@@ -27,7 +27,7 @@ export interface LogStore {
   /** Copies the bytes from `position` on aside, then cuts them off. Returns where the copy is; zeros are not copied. */
   cut(position: number): Promise<string>;
   /** Acquires the write lease, unless a process that is alive holds it. */
-  acquire(): Promise<{ kind: "held" } | { kind: "busy"; holder: LeaseHolder }>;
+  acquire(): Promise<{ kind: "held" } | Extract<LeaseOutcome, { kind: "busy" }>>;
   /** The index is a cache and may be lost at any time. */
   readIndex(): Promise<Buffer | undefined>;
   /** Does not reject if the disk refuses. */

@@ -1,6 +1,9 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { type FileSystem, nodeFileSystem } from "@tau/tools";
+import { withEveryFault } from "@tau/tools/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { SessionManager } from "./session-manager.ts";
 import { removeSession, restoreSession, trashSession } from "./trash.ts";
@@ -30,6 +33,11 @@ const readFirstMessage = async (path: string) => {
   const [entry] = await session.getEntries();
   await session.close();
   return entry?.type === "message" && entry.message.role === "user" ? entry.message.content : undefined;
+};
+
+const addResult = async (path: string, name: string) => {
+  await mkdir(`${path}.results`, { recursive: true });
+  await writeFile(join(`${path}.results`, name), name);
 };
 
 test("all files of a session move to the trash and back, except its lock", async () => {
@@ -115,4 +123,85 @@ test("a session that is in use is not deleted, and the deleted one of the same n
   expect(await readFirstMessage(trashed.path)).toBe("One");
   await trashSession(path);
   expect(await readFirstMessage(trashed.path)).toBe("Two");
+});
+
+test("what a killed process left in the trash does not keep a session from being deleted", async () => {
+  const { createSession } = await createWorkspace();
+  const { path } = await createSession("One", { id: "job" });
+  const target = join(dirname(path), "trash", "job.jsonl");
+  await addResult(target, "old.txt");
+  await addResult(path, "new.txt");
+  await trashSession(path);
+  expect(await readdir(`${target}.results`)).toEqual(["new.txt"]);
+});
+
+test("a session that is begun while one of the same name is restored does not replace it, and is not replaced", async () => {
+  const { root, lookup, createSession } = await createWorkspace();
+  const { path } = await createSession("Old", { id: "job" });
+  const trashed = await trashSession(path);
+  const begun = await SessionManager.create(root, undefined, { agentDir: lookup.agentDir, id: "job" });
+  const begin = () => begun.appendMessage({ role: "user", content: "New", timestamp: 1 });
+  let refusal: unknown;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    async rename(from, to) {
+      if (to === path) refusal = await begin().catch((error: unknown) => error);
+      return await nodeFileSystem.rename(from, to);
+    },
+  };
+  await restoreSession("job", lookup, fs);
+  expect(refusal).toMatchObject({ code: "overtaken" });
+  expect(await readFirstMessage(path)).toBe("Old");
+  expect(existsSync(trashed.path)).toBe(false);
+  await begun.close();
+});
+
+test("the lock is removed while it is held, so that it is never the lock of another process", async () => {
+  const { createSession } = await createWorkspace();
+  const { path } = await createSession("One");
+  const holders: number[] = [];
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    async unlink(file) {
+      if (file.endsWith(".lock")) holders.push((JSON.parse(await readFile(file, "utf8")) as { pid: number }).pid);
+      return await nodeFileSystem.unlink(file);
+    },
+  };
+  await trashSession(path, fs);
+  expect(holders).toEqual([process.pid, process.pid]);
+});
+
+test("a directory without permission does not keep other sessions from being restored", async () => {
+  const { lookup, createSession } = await createWorkspace();
+  const { id, path } = await createSession("One");
+  await trashSession(path);
+  const closed = join(lookup.agentDir, "sessions", "closed", "trash");
+  await mkdir(closed, { recursive: true });
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    readdir: (name) =>
+      name === closed
+        ? Promise.reject(Object.assign(new Error("EACCES"), { code: "EACCES" }))
+        : nodeFileSystem.readdir(name),
+  };
+  expect(await restoreSession(id, lookup, fs)).toEqual({ id, path });
+});
+
+test("whichever call fails, the session is in one of both places, and the next attempt succeeds", async () => {
+  const { lookup, createSession } = await createWorkspace();
+  const { id, path } = await createSession("One");
+  const target = join(dirname(path), "trash", basename(path));
+  await addResult(path, "result-1.txt");
+  const tried = await withEveryFault(nodeFileSystem, async (fs) => {
+    const getPlaces = () => [path, target].filter((file) => existsSync(file));
+    await trashSession(path, fs).catch(() => undefined);
+    expect(getPlaces()).toHaveLength(1);
+    if (existsSync(path)) await trashSession(path);
+    await restoreSession(id, lookup, fs).catch(() => undefined);
+    expect(getPlaces()).toHaveLength(1);
+    if (existsSync(target)) await restoreSession(id, lookup);
+    expect(await readFirstMessage(path)).toBe("One");
+    expect(await readdir(`${path}.results`)).toEqual(["result-1.txt"]);
+  });
+  expect(tried).toBeGreaterThan(60);
 });

@@ -1,11 +1,12 @@
 /** Deleting sessions: their files move to a `trash` directory beside them and back, or are removed for good. */
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { acquireLease, unlessMissing } from "@tau/tools/platform";
+import { acquireLease, type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
+import { orUndefined } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import { mustBeSession, pickSession, type SessionLookup } from "./find-session.ts";
 import { idInFileName, isSessionFile, sessionsRoot } from "./session-directory.ts";
 import { SessionManager } from "./session-manager.ts";
+import { listNames } from "./session-storage.ts";
 
 const trashName = "trash";
 
@@ -19,33 +20,34 @@ export interface MovedSession {
  * Moves a session to the trash. If a deleted session with the same file name is there, that one is removed for good.
  * Throws `read_only` while another process writes the session.
  */
-export async function trashSession(path: string): Promise<MovedSession> {
-  await checkSession(path);
+export async function trashSession(path: string, fs: FileSystem = nodeFileSystem): Promise<MovedSession> {
+  await checkSession(path, fs);
   const target = join(dirname(path), trashName, basename(path));
-  return await moveSession(path, target, async () => {
-    if (await exists(target)) await removeFiles(target);
-  });
+  return await moveSession(fs, path, target, (sideFiles) => removeFiles(fs, target, sideFiles));
 }
 
 /** Takes a session out of the trash. `reference` is its path there, its id, or the unique beginning of its id. */
-export async function restoreSession(reference: string, lookup: SessionLookup): Promise<MovedSession> {
-  const path = await findTrashed(reference, lookup);
+export async function restoreSession(
+  reference: string,
+  lookup: SessionLookup,
+  fs: FileSystem = nodeFileSystem,
+): Promise<MovedSession> {
+  const path = await findTrashed(reference, lookup, fs);
   const target = join(dirname(dirname(path)), basename(path));
-  if (await exists(target)) {
+  return await moveSession(fs, path, target, async () => {
     const advice = `Import the deleted one under another id: tau sessions import ${path}`;
     throw new HarnessError("invalid_input", `The session ${idInFileName(path)} exists again. ${advice}`);
-  }
-  return await moveSession(path, target);
+  });
 }
 
 /** Removes a session for good. Throws `read_only` while another process writes it. */
-export async function removeSession(path: string): Promise<void> {
-  await checkSession(path);
-  await removeFiles(path);
+export async function removeSession(path: string, fs: FileSystem = nodeFileSystem): Promise<void> {
+  await checkSession(path, fs);
+  await withLock(fs, path, (sideFiles) => removeFiles(fs, path, sideFiles));
 }
 
-async function checkSession(path: string): Promise<void> {
-  const session = await SessionManager.open(path, { access: "read" });
+async function checkSession(path: string, fileSystem: FileSystem): Promise<void> {
+  const session = await SessionManager.open(path, { access: "read", fileSystem });
   await session.close();
   session.mustBeSession();
 }
@@ -53,15 +55,20 @@ async function checkSession(path: string): Promise<void> {
 /** Of a message. */
 const maxListed = 8;
 
-async function findTrashed(reference: string, { cwd, agentDir, directory }: SessionLookup): Promise<string> {
+async function findTrashed(
+  reference: string,
+  { cwd, agentDir, directory }: SessionLookup,
+  fs: FileSystem,
+): Promise<string> {
   const path = resolve(cwd, reference);
-  if (basename(dirname(path)) === trashName && isSessionFile(path) && (await exists(path)))
+  if (basename(dirname(path)) === trashName && isSessionFile(path) && (await lookAt(fs, path)))
     return await mustBeSession(path);
   const root = sessionsRoot(agentDir);
-  const directories = ((await unlessMissing(readdir(root))) ?? []).map((name) => join(root, name));
+  const directories = (await listNames(fs, root)).map((name) => join(root, name));
   const sessions: MovedSession[] = [];
   for (const parent of new Set([...(directory === undefined ? [] : [directory]), ...directories])) {
-    const names = (await unlessMissing(readdir(join(parent, trashName)))) ?? [];
+    // Files, and directories without permission, are skipped.
+    const names = (await orUndefined(listNames(fs, join(parent, trashName)))) ?? [];
     const files = names.filter(isSessionFile).map((name) => join(parent, trashName, name));
     sessions.push(...files.map((file) => ({ id: idInFileName(file), path: file })));
   }
@@ -73,42 +80,65 @@ async function findTrashed(reference: string, { cwd, agentDir, directory }: Sess
   throw new HarnessError("session_not_found", `There is no deleted session ${JSON.stringify(reference)}.${known}`);
 }
 
-const exists = async (path: string): Promise<boolean> => (await unlessMissing(stat(path))) !== undefined;
+type SideFiles = readonly string[];
 
-/** `prepare` is called when no other process can write the session any more. */
-async function moveSession(path: string, target: string, prepare = async () => {}): Promise<MovedSession> {
-  await withLock(path, async (sideFiles) => {
-    await prepare();
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+/** `onExisting` is called with the side files of a session that is at `target`. */
+async function moveSession(
+  fs: FileSystem,
+  path: string,
+  target: string,
+  onExisting: (sideFiles: SideFiles) => Promise<void>,
+): Promise<MovedSession> {
+  const [from, to] = [dirname(path), dirname(target)];
+  await fs.mkdir(to, { recursive: true, mode: 0o700 });
+  const move = async (sideFiles: SideFiles, replaced: SideFiles) => {
+    if (await lookAt(fs, target)) await onExisting(replaced);
     // The log last: until then the session is where it was.
-    for (const name of sideFiles) await rename(join(dirname(path), name), join(dirname(target), name));
-    await rename(path, target);
-  });
+    for (const name of sideFiles) {
+      // A process that was killed in the middle of this may have left something.
+      await removeAll(fs, join(to, name));
+      await fs.rename(join(from, name), join(to, name));
+    }
+    await fs.rename(path, target);
+  };
+  // Nobody begins a session at the target either.
+  await withLock(fs, path, (sideFiles) => withLock(fs, target, (replaced) => move(sideFiles, replaced)));
   return { id: idInFileName(target), path: target };
 }
 
-const removeFiles = (path: string): Promise<void> =>
-  withLock(path, async (sideFiles) => {
-    // The log first: the side files are useless without it, not the other way round.
-    await rm(path);
-    for (const name of sideFiles) await rm(join(dirname(path), name), { recursive: true });
-  });
+/** The log first: the side files are useless without it, not the other way round. */
+async function removeFiles(fs: FileSystem, path: string, sideFiles: SideFiles): Promise<void> {
+  await fs.unlink(path);
+  for (const name of sideFiles) await removeAll(fs, join(dirname(path), name));
+}
 
-/** Runs `work`, which takes all files of the session away, while no other process can write the session. */
-async function withLock(path: string, work: (sideFiles: readonly string[]) => Promise<void>): Promise<void> {
+/** Removes a file, or a directory with all that is in it, if it exists. */
+async function removeAll(fs: FileSystem, path: string): Promise<void> {
+  const stats = await unlessMissing(fs.lstat(path));
+  if (!stats) return;
+  if (!stats.isDirectory()) return await fs.unlink(path);
+  for (const { name } of await fs.readdir(path)) await removeAll(fs, join(path, name));
+  await fs.rmdir?.(path);
+}
+
+/** Runs `work`, which takes all files of a session away or puts them there, while no other process can write the session. */
+async function withLock(fs: FileSystem, path: string, work: (sideFiles: SideFiles) => Promise<void>): Promise<void> {
   const lock = `${path}.lock`;
-  const outcome = await acquireLease(lock);
+  const outcome = await acquireLease(lock, { fileSystem: fs });
   if (outcome.kind === "busy") {
     const advice = outcome.advice ?? "Close it there first.";
     throw new HarnessError("read_only", `The session ${path} is in use by process ${outcome.holder.pid}. ${advice}`);
   }
+  const { lease } = outcome;
   try {
-    const sideFiles = findSideFiles(basename(path), await readdir(dirname(path)));
+    const sideFiles = findSideFiles(basename(path), await listNames(fs, dirname(path)));
     await work(sideFiles.filter((name) => !name.startsWith(basename(lock))));
-  } finally {
-    await outcome.lease.release();
+  } catch (error) {
+    await orUndefined(lease.release().catch(() => fs.unlink(lock)));
+    throw error;
   }
-  await rm(lock);
+  // While the lease is ours: after a release it could be the lock of another process.
+  await orUndefined(fs.unlink(lock).catch(() => lease.release()));
 }
 
 /** The files that belong to a log by their names. The id of another session may begin like this one. Pure. */

@@ -16,3 +16,4 @@ export {
   type SettingsManagerOptions,
 } from "./settings-manager.ts";
 export type { SettingsProblem, SettingsScope } from "./file-state.ts";
+export { withProxySetting } from "./with-proxy-setting.ts";

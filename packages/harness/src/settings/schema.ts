@@ -223,7 +223,7 @@ export const settingsTable = group("The settings of tau.", {
   durability: setting(oneOf("strict", "turn", "none"), {
     default: "strict",
     description:
-      "When an entry counts as stored: when it is on disk, on disk after each turn, or handed to the operating system.",
+      "When an entry counts as stored. `strict`: when it is on disk. `turn`: when the operating system has it, and each turn ends on disk. `none`: at once; it is written soon after.",
     project: "when trusted",
   }),
   httpProxy: setting(proxyUrl, {

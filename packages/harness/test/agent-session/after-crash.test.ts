@@ -1,5 +1,7 @@
 /** What a killed process left in the log, and what becomes of it when the session is opened again. */
-import { text } from "@tau/ai/testing";
+import { createAssistantMessage } from "@tau/ai/internal";
+import { call, text } from "@tau/ai/testing";
+import { type FileSystem, nodeFileSystem } from "@tau/tools";
 import { expect, test } from "vitest";
 import type { AfterCrash } from "../../src/agent-session/after-crash.ts";
 import { openView } from "../../src/host/hosted-session.ts";
@@ -57,6 +59,32 @@ test("a run that was cut is closed in the log once, and the view says how it end
     expect(ended).toEqual(isFirst ? { reason: "gateway_disconnected", detail: undefined } : undefined);
     await session.dispose();
   }
+});
+
+test("a session whose disk is full opens all the same, and is settled when it can be written", async () => {
+  const directory = await temporaryDirectory();
+  const killed = await SessionManager.create(directory, directory);
+  await killed.appendMessage(user("Look."));
+  const answer = createAssistantMessage({ api: "scripted", provider: "scripted", id: "scripted" }, 1);
+  await killed.appendMessage({ ...answer, content: [call("look", {}, "call-1")], stopReason: "toolUse" });
+  await killed.appendCallStarted("call-1", "look");
+  await killed.close();
+  const file = killed.getSessionFile()!;
+  const fileSystem: FileSystem = {
+    ...nodeFileSystem,
+    async open(path, ...rest) {
+      const handle = await nodeFileSystem.open(path, ...rest);
+      const write = () => Promise.reject(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }));
+      return path === file ? Object.assign(handle, { write }) : handle;
+    },
+  };
+  const full = await openDesk([], { sessionManager: await SessionManager.open(file, { fileSystem }) });
+  expect(full.session.notices).toMatchObject([{ code: "session", message: expect.stringContaining("disk is full") }]);
+  expect(full.session.messages).toHaveLength(2);
+  await full.session.dispose();
+  const sessionManager = await SessionManager.open(file);
+  const { session } = await openDesk([], { sessionManager });
+  expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult"]);
 });
 
 test("a session that ends with a whole answer has no run to close", async () => {

@@ -1,10 +1,11 @@
 /** Disks that fill up, moments that are badly chosen, and tools that do not keep to the rules. */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentTool } from "@tau/agent";
 import { call, createFakeClock, type ScriptedTurn, text } from "@tau/ai/testing";
 import type { SessionEvent } from "@tau/protocol";
 import { nodeFileSystem } from "@tau/tools";
+import { type Fault, faultyFileSystem } from "@tau/tools/testing";
 import { describe, expect, test } from "vitest";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
@@ -111,6 +112,60 @@ describe("a log that refuses", () => {
     await desk.session.prompt("Hi");
     await desk.session.dispose().catch(() => undefined);
     await expect(desk.session.prompt("Hi")).rejects.toMatchObject({ code: "closed" });
+  });
+});
+
+test("a session whose file was removed says so in plain words, and goes on as a copy", async () => {
+  const directory = await temporaryDirectory();
+  const sessionManager = await SessionManager.create(directory, directory);
+  const { session } = await openDesk([[text("Yes.")], [text("Still.")]], { cwd: directory, sessionManager });
+  await session.prompt("Are you there?");
+  const file = session.sessionFile!;
+  await unlink(file);
+  const reason = "the file was removed. Continue with a copy of it: /clone.";
+  const failed = await session.prompt("And now?");
+  expect(failed).toMatchObject({
+    failure: { message: `The session ${file} can no longer be written here: ${reason}` },
+  });
+  await expect(session.prompt("And now?")).rejects.toMatchObject({
+    code: "read_only",
+    message: `The session ${file} can no longer be written: ${reason}`,
+  });
+  const copy = await session.branch(sessionManager.getLeafId()!);
+  await copy.prompt("And now?");
+  expect(JSON.stringify(copy.messages)).toMatch(/Are you there.*Yes.*And now.*Still/);
+  await copy.dispose();
+});
+
+describe("with durability turn", () => {
+  async function openTurnDesk(turns: readonly ScriptedTurn[], fault?: Fault) {
+    const directory = await temporaryDirectory();
+    const fileSystem = faultyFileSystem(nodeFileSystem, fault);
+    const options = { durability: "turn", fileSystem } as const;
+    const sessionManager = await SessionManager.create(directory, directory, options);
+    const desk = await openDesk(turns, { sessionManager, customTools: [sayTool("look")] });
+    return { ...desk, fileSystem };
+  }
+
+  test("each turn ends on the disk", async () => {
+    const { session, fileSystem } = await openTurnDesk([[call("look")], [text("Seen.")], [text("Again.")]]);
+    const syncs: number[] = [];
+    const count = () => syncs.push(fileSystem.calls.filter((name) => name === "handle.datasync").length);
+    session.onEvent(({ type }) => (type === "turn_end" || type === "tool_execution_end") && count());
+    await session.prompt("Look");
+    expect(syncs).toEqual([0, 1, 2]);
+    await session.prompt("Again");
+    expect(syncs).toEqual([0, 1, 2, 3]);
+  });
+
+  test("a disk that refuses to sync ends the run", async () => {
+    const first = await openTurnDesk([[call("look")], [text("Seen.")]]);
+    await first.session.prompt("Look");
+    const at = first.fileSystem.calls.indexOf("handle.datasync") + 1;
+    const desk = await openTurnDesk([[call("look")], [text("Seen.")]], { at });
+    expect(await desk.session.prompt("Look")).toMatchObject({ terminationReason: "error", detail: "write_failed" });
+    expect(desk.model.asked).toHaveLength(1);
+    expectLaws(desk.events);
   });
 });
 

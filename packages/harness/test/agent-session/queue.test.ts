@@ -1,10 +1,16 @@
 /** Accepted means accounted for: each message that waited has exactly one outcome in the log. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { AgentTool } from "@tau/agent";
 import { call, text } from "@tau/ai/testing";
+import { getTypedContent } from "@tau/protocol";
 import { expect, test } from "vitest";
 import type { SessionEntry } from "../../src/session/entry.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, never, openDesk, sayTool, temporaryDirectory, until } from "./desk.ts";
+
+/** A PNG. */
+const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /** A tool that waits until it is told to go on. */
 function gate() {
@@ -76,6 +82,27 @@ test("what waits can be changed, taken back one by one, and all at once", async 
     "Two.": ["cancelled"],
     "Three.": ["cancelled"],
   });
+});
+
+test("a message that is changed keeps what was attached, and has what it mentions once", async () => {
+  const { tool, open } = gate();
+  const desk = await openDesk([[call("wait")], [text("done")]], { customTools: [tool] });
+  const { session } = desk;
+  await writeFile(join(session.cwd, "dot.png"), Buffer.from(onePixel, "base64"));
+  const done = session.prompt("Begin.");
+  await waiting(desk);
+  const attached = { type: "image", mimeType: "image/png", data: "attached" } as const;
+  const queued = await session.steer("Look at @dot.png", [attached]);
+  if (queued.kind !== "queued") throw new Error("It should wait.");
+  await session.editQueued(queued.id, "Look well at @dot.png");
+  const [message] = session.queue.steering;
+  const images = getTypedContent(message!.content).images;
+  expect(images).toEqual([attached]);
+  const blocks = message!.content as readonly { type: string }[];
+  expect(blocks.filter(({ type }) => type === "image")).toHaveLength(2);
+  await session.clearQueue();
+  open();
+  await done;
 });
 
 test("steering that interrupts ends the run and begins the next with its words", async () => {

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,6 +30,27 @@ const getKey = async (storage: AuthStorage, signal?: AbortSignal) => {
   if (outcome.kind === "found") return outcome.key;
   return outcome.kind === "failed" ? outcome.failure.kind : outcome.kind;
 };
+
+test("logins and renewals go through the proxy of the environment", async () => {
+  const tunnels: string[] = [];
+  const proxy = createServer().on("connect", (request, socket) => {
+    tunnels.push(request.url ?? "");
+    socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const server = await startAuthorizationServer();
+  const provider = server.provider({
+    tokenUrl: "https://login.invalid/token",
+    device: { dialect: "standard", startUrl: "https://start.invalid/device" },
+  });
+  const env = (name: string) => (name === "https_proxy" ? `http://127.0.0.1:${port}` : undefined);
+  const { storage } = await start(-1, { oauthProviders: [provider], env });
+  expect(await getKey(storage)).toBe("network");
+  expect(await storage.login("here", { notify: () => {} }, { method: "device" })).toMatchObject({ kind: "failed" });
+  expect(tunnels).toEqual(["login.invalid:443", "start.invalid:443"]);
+});
 
 describe("one process", () => {
   test("a valid token is used without a request", async () => {

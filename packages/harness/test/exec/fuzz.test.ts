@@ -100,6 +100,17 @@ test("long arguments that repeat the beginning of what rules look for take less 
     `python3 -c '${repeat('"a" + ')}'`,
     `ruby -e '${repeat("#{ENV[")}HOME'`,
     `perl -e '${repeat("$ENV{ ")}HOME'`,
+    `perl -e '${repeat("q(")}'`,
+    `ruby -e '${repeat("%w[")}'`,
+    `make -f - <<< '${repeat(":")}'`,
+    `vim -c '${repeat("system(")}'`,
+    `vim -c '${repeat("shell-command ")}'`,
+    `python3 -c 'spawn __file__ ${repeat("def a")}'`,
+    `node -e 'spawn __filename ${repeat("function a(")}'`,
+    `python3 -c '${repeat("/proc ")} os.kill('`,
+    `python3 -c 'socket "sh" ${repeat(".listen()")}'`,
+    `nocache ${repeat("rm a ")}`,
+    `nocache ${"nice nocache ".repeat(16)}`,
   ];
   const slow = texts.filter((text) => Math.min(measureMs(text), measureMs(text), measureMs(text)) > maxCpuMs);
   expect(slow.map((text) => text.slice(0, 40))).toEqual([]);

@@ -6,10 +6,18 @@ const tokens =
     .split(" ")
     .concat(["\n", "\t", " ", "\0", "\r", "\uffff"]);
 
+/** Programs with code in a language of their own, and beginnings of what is looked for in it. */
+const languages =
+  "python3 -c|perl -e|node -e|ruby -e|vim -c|awk|sed|make -f - <<<|psql -c|tclsh <<<|emacs --eval|ed x <<<".split("|");
+const fragments =
+  'def␣a function␣a spawn␣__file__ /proc .listen() socket␣`sh` system( qx( q{ %w[ <~ exec␣ shell-command␣ : a:␣b ; s/a/ print␣| Path(" a="b"; import␣a␣as␣b; open( os.kill( while␣1 COPY␣ $(shell␣ join("a", ARGV␣ chmod␣'
+    .split(" ")
+    .map((fragment) => fragment.replaceAll("␣", " "));
+
 /** `rows` are commands to take apart. */
 export function generateNoise(random: Random, rows: readonly string[]): string {
   const { below, pick } = random;
-  switch (below(6)) {
+  switch (below(7)) {
     case 0:
       return Array.from({ length: 1 + below(60) }, () => pick(tokens)).join(pick(["", " "]));
     case 1: {
@@ -30,6 +38,11 @@ export function generateNoise(random: Random, rows: readonly string[]): string {
     }
     case 4:
       return Array.from({ length: 1 + below(40) }, () => pick(rows)).join(pick(["; ", "\n", " | ", " && "]));
+    case 5: {
+      const unit = pick(fragments) + pick(["", " ", ...fragments]);
+      const count = Math.floor((below(1_000) / 1_000) ** 3 * (60_000 / unit.length));
+      return `${pick(languages)} '${pick(fragments)}${unit.repeat(count)}'`;
+    }
     default: {
       const max = pick([128, 256, 0xd800]);
       return Array.from({ length: below(300) }, () => String.fromCodePoint(below(max))).join("");

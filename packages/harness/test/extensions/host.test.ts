@@ -1,5 +1,5 @@
 /** Extensions and the host: leaving a session for another one, and reloading. */
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel, text } from "@tau/ai/testing";
@@ -119,6 +119,79 @@ test("a reload loads the files again, also the first extension, and leaves nothi
   await session.reload();
   expect(names()).toContain("second");
   expect(names()).not.toContain("first");
+});
+
+test("reloads that overlap, and an end in the middle of one, leave one set of extensions or none", async () => {
+  let running = 0;
+  const gates: (() => void)[] = [];
+  const factory: ExtensionFactory = async (tau) => {
+    tau.on("session_start", () => void running++);
+    tau.on("session_shutdown", async () => void running--);
+    if (gates.length > 0) await new Promise<void>((resolve) => void gates.push(resolve));
+  };
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  const { session } = host.get(sessionId);
+  await host.get(sessionId).run("hi", {});
+  expect(running).toBe(1);
+  await Promise.all([session.reload(), session.reload(), session.reload()]);
+  expect(running).toBe(1);
+
+  gates.push(() => {});
+  const reload = session.reload();
+  await expect.poll(() => gates.length).toBe(2);
+  const closed = host.close(sessionId);
+  for (const open of gates) open();
+  await Promise.all([reload, closed]);
+  expect(running).toBe(0);
+});
+
+test("an extension that reloads while it is told of a reload does not wait for itself", async () => {
+  let reloads = 0;
+  const factory: ExtensionFactory = (tau) => {
+    tau.on("session_shutdown", async ({ reason }) => {
+      if (reason === "reload" && reloads++ === 0) await session.reload();
+    });
+  };
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  const { session } = host.get(sessionId);
+  await host.get(sessionId).run("hi", {});
+  await session.reload();
+  expect(reloads).toBe(1);
+});
+
+test("skills of extensions are those of the last reload, and never replace those of the user", async () => {
+  let skillPaths = ["one"];
+  const factories: ExtensionFactory[] = [(tau) => void tau.on("resources_discover", () => ({ skillPaths }))];
+  const { host, directory, sessionId } = await openHost({ factories });
+  const write = async (path: string, name: string, description: string) => {
+    await mkdir(join(directory, path, name), { recursive: true });
+    const content = `---\nname: ${name}\ndescription: ${description}\n---\nDo it.\n`;
+    await writeFile(join(directory, path, name, "SKILL.md"), content);
+  };
+  await write("agent/skills", "deploy", "mine");
+  await write("one", "deploy", "its");
+  await write("one", "only-one", "its");
+  await write("two", "only-two", "its");
+  const { session } = host.get(sessionId);
+  const listSkills = () => {
+    const { skills } = session.resourceLoader.resources;
+    return skills
+      .filter(({ filePath }) => filePath.startsWith(directory))
+      .map((skill) => `${skill.name} ${skill.description}`);
+  };
+  await host.get(sessionId).run("hi", {});
+  expect(listSkills()).toEqual(["deploy mine", "only-one its"]);
+  skillPaths = ["two"];
+  await session.reload();
+  expect(listSkills()).toEqual(["deploy mine", "only-two its"]);
+  skillPaths = [];
+  await session.reload();
+  expect(listSkills()).toEqual(["deploy mine"]);
+  skillPaths = ["one"];
+  await session.reload();
+  factories.length = 0;
+  expect(await session.reload()).toEqual(["skills"]);
+  expect(listSkills()).toEqual(["deploy mine"]);
 });
 
 test("after a reload the old extensions follow the log no longer", async () => {

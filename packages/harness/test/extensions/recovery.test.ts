@@ -1,6 +1,7 @@
 /** What extensions are told while a run recovers: after a failed request, and when the conversation is shortened. */
 import { type ScriptedTurn, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
+import type { BudgetLimits } from "../../src/budget/budget.ts";
 import type { ExtensionEvent, ExtensionFactory } from "../../src/extensions/index.ts";
 import { extensionEventNames } from "../../src/extensions/index.ts";
 import { createTestSession } from "../../src/testing/index.ts";
@@ -15,8 +16,8 @@ const listen = (seen: string[]): ExtensionFactory[] =>
     }
   });
 
-async function open(turns: readonly ScriptedTurn[], factories: ExtensionFactory[]) {
-  const opened = await createTestSession(turns, { extensions: { factories } });
+async function open(turns: readonly ScriptedTurn[], factories: ExtensionFactory[], budgets: BudgetLimits = {}) {
+  const opened = await createTestSession(turns, { extensions: { factories }, budgets });
   onTestFinished(() => opened.dispose());
   return opened;
 }
@@ -126,4 +127,20 @@ test("a handler that never answers is left when the run is aborted", async () =>
   await asked;
   await session.abort();
   expect(await outcome).toMatchObject({ kind: "ran" });
+});
+
+test("a spent budget ends a run that a handler wants to continue", async () => {
+  let settles = 0;
+  const goOn: ExtensionFactory = (tau) => {
+    tau.on("agent_before_settle", () => ({
+      // The limit is for a run that would not end.
+      continue: ++settles < 20,
+      entries: [{ type: "custom_message", customType: "goal", content: "go on", display: false }],
+    }));
+  };
+  const turns = ["One.", "Two.", "Three."].map((answer) => [text(answer)]);
+  const { prompt, model } = await open(turns, [goOn], { turns: 2 });
+  expect(await prompt("begin")).toMatchObject({ end: { kind: "budget", limit: "turns" } });
+  expect(model.asked).toHaveLength(2);
+  expect(settles).toBe(2);
 });

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { readLock } from "../../src/packages/lock-file.ts";
-import { parseSource, type PackageSource } from "../../src/packages/package-source.ts";
+import { type GitSource, parseSource, type PackageSource } from "../../src/packages/package-source.ts";
 import { removePackage } from "../../src/packages/remove-package.ts";
 import { resolvePackages } from "../../src/packages/resolve-packages.ts";
-import { createNpmWorkspace, createRepository, createWorkspace, fetch, install, listAll } from "./kit.ts";
+import { createNpmWorkspace, createRepository, createWorkspace, fetch, install, listAll, writeFiles } from "./kit.ts";
 
 test("one commit is installed without its history, and an update takes the next", async () => {
   const workspace = await createWorkspace();
@@ -55,6 +55,18 @@ test("what the lock has is fetched again, also when the branch has moved", async
   expect((await fetch(workspace, url, { asLocked: true })).locked?.resolved).toBe(first);
 });
 
+test("an install that fails at its end leaves what is installed", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "one" });
+  const root = await install(workspace, url);
+  const again = await fetch(workspace, url);
+  await rm(again.root, { recursive: true });
+  await expect(again.enable()).rejects.toThrow(/ENOENT|could not be written/);
+  await again.discard();
+  expect(await listAll(root)).toEqual(["prompts/a.md"]);
+});
+
 test("dependencies are installed, without the repository's own npm configuration and scripts", async () => {
   const workspace = await createNpmWorkspace();
   const { url, commit } = await createRepository(workspace);
@@ -87,10 +99,11 @@ test("hooks, filters, submodules and templates of git run nothing and bring noth
   }
   await writeFile(
     join(workspace.root, ".gitconfig"),
-    `[core]\n\thooksPath = ${hooks}\n[init]\n\ttemplateDir = ${hooks}\n`,
+    `[core]\n\thooksPath = ${hooks}\n[init]\n\ttemplateDir = ${hooks}\n[filter "loud"]\n\tsmudge = touch ${mark}; cat; echo more\n`,
   );
   await commit({
-    "prompts/a.md": "",
+    "prompts/a.md": "text",
+    ".gitattributes": "* filter=loud\n",
     ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ../pack.git\n\tupdate = !touch ran\n',
   });
   git("update-index", "--add", "--cacheinfo", `160000,${git("rev-parse", "HEAD")},x`);
@@ -101,7 +114,8 @@ test("hooks, filters, submodules and templates of git run nothing and bring noth
   await rm(mark);
   const root = await install(workspace, url);
   expect(existsSync(mark)).toBe(false);
-  expect(await listAll(root)).toEqual([".gitmodules", "prompts/a.md"]);
+  expect(await listAll(root)).toEqual([".gitattributes", ".gitmodules", "prompts/a.md"]);
+  expect(await readFile(join(root, "prompts", "a.md"), "utf8")).toBe("text");
 });
 
 test.each([
@@ -118,6 +132,32 @@ test.each([
   expect(await listAll(workspace.agentDir)).toEqual([]);
 });
 
+test("a link that the project puts in place during an install is not followed", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "" });
+  const fetched = await fetch(workspace, url, { scope: "project" });
+  const outside = join(workspace.root, "outside");
+  await writeFiles(outside, { "pack@old/mine.txt": "" });
+  const parent = dirname(join(workspace.cwd, ".tau", "git", ...(parseSource(url, "/") as GitSource).directory));
+  await mkdir(dirname(parent), { recursive: true });
+  await symlink(outside, parent);
+  await expect(fetched.enable()).rejects.toThrow(/is not a directory/);
+  expect(await listAll(outside)).toEqual(["pack@old/mine.txt"]);
+});
+
+test("a file of the user's to which the project's .gitignore is a link stays as it is", async () => {
+  const workspace = await createWorkspace();
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "" });
+  await writeFiles(workspace.root, { profile: "mine", "project/.tau/git/other": "" });
+  const ignored = join(workspace.cwd, ".tau", "git", ".gitignore");
+  await symlink(join(workspace.root, "profile"), ignored);
+  await install(workspace, url, { scope: "project" });
+  expect(await readFile(join(workspace.root, "profile"), "utf8")).toBe("mine");
+  expect(await readFile(ignored, "utf8")).toBe("*\n");
+});
+
 test("a link inside the package is kept", async () => {
   const workspace = await createWorkspace();
   const { url, commit, directory } = await createRepository(workspace);
@@ -125,6 +165,22 @@ test("a link inside the package is kept", async () => {
   await symlink("b.md", join(directory, "prompts", "a.md"));
   await commit({ "prompts/b.md": "" });
   expect((await fetch(workspace, url)).names.prompts).toEqual(["prompts/a.md", "prompts/b.md"]);
+});
+
+test.each([
+  ["the setting core.sshCommand", (program: string) => ({ file: `[core]\n\tsshCommand = ${program}\n`, env: {} })],
+  ["GIT_SSH", (program: string) => ({ file: "", env: { GIT_SSH: program } })],
+  ["GIT_SSH_COMMAND", (program: string) => ({ file: "", env: { GIT_SSH_COMMAND: program } })],
+])("a server is reached as the user says: by %s", async (_what, configure) => {
+  const workspace = await createWorkspace();
+  const [program, mark] = [join(workspace.root, "ssh.sh"), join(workspace.root, "ran")];
+  await writeFile(program, `#!/bin/sh\ntouch ${mark}\nexit 1\n`);
+  await chmod(program, 0o755);
+  const { file, env } = configure(program);
+  await writeFile(join(workspace.root, ".gitconfig"), file);
+  const configured = { ...workspace, env: { ...workspace.env, ...env } };
+  await expect(fetch(configured, "git:git@example.org:me/pack")).rejects.toMatchObject({ code: "install_failed" });
+  expect(existsSync(mark)).toBe(true);
 });
 
 test("a transport that the user's configuration adds is not used", async () => {
@@ -136,4 +192,29 @@ test("a transport that the user's configuration adds is not used", async () => {
   );
   await expect(fetch(workspace, "git:example.org/me/pack")).rejects.toMatchObject({ code: "install_failed" });
   expect(existsSync(mark)).toBe(false);
+});
+
+test("what the system does not let us read is named and skipped, and the other packages count", async () => {
+  const workspace = await createWorkspace();
+  const { root, agentDir } = workspace;
+  const { url, commit } = await createRepository(workspace);
+  await commit({ "prompts/a.md": "" });
+  const installed = await install(workspace, url);
+  await writeFiles(root, { "good/prompts/b.md": "" });
+  const resolve = () =>
+    resolvePackages({ ...workspace, entries: { user: [join(root, "loop"), url, join(root, "good")], project: [] } });
+  // A link to itself fails for every user; permissions do not for root.
+  await rm(installed, { recursive: true });
+  for (const path of [installed, join(root, "loop")]) await symlink(path, path);
+  const { packages, problems } = await resolve();
+  expect(packages.map(({ source }) => source)).toEqual([join(root, "good")]);
+  expect(problems).toMatchObject([
+    { kind: "invalid", message: expect.stringMatching(/^The package .*loop cannot be read, so it is skipped: ELOOP/) },
+    { kind: "invalid", message: expect.stringMatching(/^The package git:.* cannot be read, so it is skipped: ELOOP/) },
+  ]);
+  await rm(join(agentDir, "packages-lock.json"));
+  await mkdir(join(agentDir, "packages-lock.json"));
+  expect((await resolve()).problems[1]!.message).toMatch(
+    /^The package git:.* cannot be read, so it is skipped: EISDIR/,
+  );
 });

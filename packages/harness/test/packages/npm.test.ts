@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { getScopeDirectory } from "../../src/packages/install-location.ts";
 import { readLock } from "../../src/packages/lock-file.ts";
 import { parseSource, type PackageSource } from "../../src/packages/package-source.ts";
 import { removePackage } from "../../src/packages/remove-package.ts";
 import { resolvePackages } from "../../src/packages/resolve-packages.ts";
-import { createNpmWorkspace, fetch, install, listAll, type Workspace } from "./kit.ts";
+import { createNpmWorkspace, fetch, install, listAll, type Workspace, writeFiles } from "./kit.ts";
 
 const resolve = (workspace: Workspace, user: string[], project: string[] = []) =>
   resolvePackages({ ...workspace, entries: { user, project } });
@@ -192,12 +192,24 @@ test("a project's packages count only as they were installed on this computer", 
   expect(await readFile(join(workspace.agentDir, "project-packages.json"), "utf8")).not.toContain("pack@");
 });
 
-test("nothing is installed through a link of the project", async () => {
+test.each([
+  ["the directory of tau", ".tau"],
+  ["the directory of packages", ".tau/npm"],
+  ["the directory of a scope", ".tau/npm/@me"],
+])("nothing is installed or removed through a link of the project: %s", async (_what, link) => {
   const workspace = await createNpmWorkspace();
-  await mkdir(join(workspace.cwd, ".tau"));
-  await symlink(workspace.root, join(workspace.cwd, ".tau", "npm"));
-  workspace.registry.publish("pack", "1.0.0", { files: { "prompts/a.md": "" } });
-  await expect(fetch(workspace, "npm:pack", { scope: "project" })).rejects.toThrow(/is not a directory/);
+  const outside = join(workspace.root, "outside");
+  const mine = join(outside, "pack@0.9.0", "mine.txt");
+  await writeFiles(outside, { "pack@0.9.0/mine.txt": "" });
+  await mkdir(dirname(join(workspace.cwd, link)), { recursive: true });
+  await symlink(outside, join(workspace.cwd, link));
+  workspace.registry.publish("@me/pack", "1.0.0", { files: { "prompts/a.md": "" } });
+  const before = await listAll(workspace.root);
+  await expect(fetch(workspace, "npm:@me/pack", { scope: "project" })).rejects.toThrow(/is not a directory/);
+  const source = parseSource("npm:@me/pack", "/") as PackageSource;
+  await expect(removePackage(source, { ...workspace, scope: "project" })).rejects.toThrow(/is not a directory/);
+  expect(await listAll(workspace.root)).toEqual(before);
+  expect(existsSync(mine)).toBe(true);
 });
 
 test("an interrupted install ends npm and leaves nothing", async () => {
@@ -215,12 +227,14 @@ test("an interrupted install ends npm and leaves nothing", async () => {
 
 test("what an install left behind that was killed is removed by the next", async () => {
   const workspace = await createNpmWorkspace();
-  const left = join(workspace.agentDir, "npm", ".staging-999999999-x");
-  await mkdir(left, { recursive: true });
-  await writeFile(join(left, "half"), "");
+  const [old, young] = ["x", "y"].map((name) => join(workspace.agentDir, "npm", `.staging-999999999-${name}`));
+  await writeFiles(workspace.agentDir, { "npm/.staging-999999999-x/half": "", "npm/.staging-999999999-y/half": "" });
+  await utimes(old!, 0, Date.now() / 1_000 - 2 * 60 * 60);
   workspace.registry.publish("pack", "1.0.0", { files: { "prompts/a.md": "" } });
   await install(workspace, "npm:pack");
-  expect(existsSync(left)).toBe(false);
+  expect(existsSync(old!)).toBe(false);
+  // Its process may run in another container.
+  expect(existsSync(young!)).toBe(true);
 });
 
 test("packages that are missing or were never installed are named, and the others count", async () => {

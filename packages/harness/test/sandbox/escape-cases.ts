@@ -299,6 +299,18 @@ for (const mode of ["555", "000"])
     attack: `git config core.fsmonitor EVIL; chmod ${mode} .git`,
     escaped: "chmod 755 $P/ws/.git; grep -q EVIL $P/ws/.git/config",
   });
+for (const [file, directory] of [
+  [".git/config", "ws"],
+  ["sub/.git/config", "ws/sub"],
+  [".envrc", "ws"],
+  [".vscode/tasks.json", "ws/.vscode"],
+])
+  withoutRights.push({
+    name: `protected: ${file}, unreadable because of ${directory}`,
+    setup: "git init -q sub",
+    attack: `mkdir -p $(dirname ${file}); printf '[core]\\n\\tfsmonitor = EVIL\\n' >>${file}; chmod 000 $P/${directory}`,
+    escaped: `chmod 755 $P/${directory}; grep -q EVIL $P/ws/${file}`,
+  });
 
 const secretFiles = [
   "home/.aws/credentials",

@@ -26,7 +26,7 @@ async function runCalls(calls: readonly [string, Record<string, unknown>][], opt
 }
 
 test.skipIf(!hasSandbox)(
-  "a script that a tool writes to /tmp can be run, and what it writes there can be read",
+  "a script that a tool writes to /tmp can be run, and what it writes there can be read and searched",
   async () => {
     const name = `tau-test-${process.pid}-${Date.now()}`;
     const { results } = await runCalls([
@@ -37,11 +37,19 @@ test.skipIf(!hasSandbox)(
       ["bash", { command: `sh /tmp/${name}.sh` }],
       ["read", { path: `/tmp/${name}.out` }],
       ["edit", { path: `/tmp/${name}.out`, edits: [{ oldText: "from", newText: "out of" }] }],
-      ["bash", { command: `cat /tmp/${name}.out` }],
+      ["bash", { command: `cat /tmp/${name}.out; mkdir /tmp/${name}; echo built > /tmp/${name}/build.log` }],
+      ["grep", { pattern: "script", path: `/tmp/${name}.out` }],
+      ["grep", { pattern: "built", path: `/tmp/${name}` }],
+      ["find", { pattern: "*.log", path: `/tmp/${name}` }],
     ]);
     expect(results[1]).toContain("from the script");
     expect(results[2]).toContain("from the script");
     expect(results[4]).toContain("out of the script");
+    expect(results.slice(5)).toEqual([
+      `/tmp/${name}.out:1: out of the script`,
+      `/tmp/${name}/build.log:1: built`,
+      `/tmp/${name}/build.log`,
+    ]);
     // Nothing of it is left outside, where other programs could be waiting for such a name.
     expect(existsSync(`/tmp/${name}.sh`)).toBe(false);
   },

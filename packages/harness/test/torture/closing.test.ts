@@ -175,7 +175,7 @@ test("an overtaken log is read-only", async () => {
   expect(log.readOnly).toBeUndefined();
   rmSync(path);
   await expect(log.append([entry(2)])).rejects.toMatchObject({ code: "overtaken" });
-  expect(log.readOnly).toMatchObject({ reason: "refused", message: expect.stringContaining("removed") });
+  expect(log.readOnly).toMatchObject({ reason: "failed", message: expect.stringContaining("removed") });
   await expect(log.append([entry(3)])).rejects.toMatchObject({ code: "overtaken" });
   await log.close();
 });
@@ -188,7 +188,7 @@ test("a log whose disk refused to sync is read-only", async () => {
   const log = await SessionLog.open({ store: createFileStore({ path: newPath(), fileSystem }), durability: "turn" });
   await log.append([header(), entry(1)]);
   await expect(log.flush()).rejects.toMatchObject({ code: "write_failed" });
-  expect(log.readOnly).toMatchObject({ reason: "refused", message: expect.stringContaining("disk refused") });
+  expect(log.readOnly).toMatchObject({ reason: "failed", message: expect.stringContaining("disk refused") });
   await expect(log.flush()).rejects.toMatchObject({ code: "write_failed" });
   await log.close();
 });

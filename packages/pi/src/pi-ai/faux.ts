@@ -34,6 +34,7 @@ type Answer =
     ) => AssistantMessage | Promise<AssistantMessage>);
 
 export interface FauxOptions {
+  /** Default: one that no other has. */
   api?: string;
   provider?: string;
   models?: (Partial<Model> & { id: string })[];
@@ -82,9 +83,9 @@ export interface FauxCore extends ProviderStreams {
 }
 
 export function createFauxCore({
-  api = "faux",
+  api = `faux:${systemIds()}`,
   provider = "faux",
-  models = [{ id: "faux-1" }],
+  models = [{ id: "faux-1", name: "Faux Model" }],
   tokenSize: { min: deltaTokens = 3 } = {},
   tokensPerSecond,
 }: FauxOptions): FauxCore {
@@ -92,16 +93,18 @@ export function createFauxCore({
   const state: FauxState = { callCount: 0, deferredFetchCount: 0, cancelledDeferred: [] };
   const prompts = new Map<string, string>();
   let pending: Answer[] = [];
-  const start: ProviderStreams["stream"] = (model, context, options) =>
-    lazyStream(model, async () => {
-      state.callCount++;
-      const next = pending.shift();
+  const start: ProviderStreams["stream"] = (model, context, options) => {
+    state.callCount++;
+    const next = pending.shift();
+    return lazyStream(model, async () => {
+      await options?.onResponse?.({ status: 200, headers: {} }, model);
       if (next === undefined) throw new Error("No more faux responses queued");
       const answer = typeof next === "function" ? await next(context, options, state, model) : next;
       const usage = estimateUsage(answer, context, options ?? {}, prompts);
       const pace = { deltaLength: Math.max(1, deltaTokens) * 4, tokensPerSecond, signal: options?.signal };
       return replay({ ...answer, api, provider, model: model.id, usage }, pace);
     });
+  };
   return {
     api,
     provider,
@@ -124,7 +127,7 @@ export function fauxProvider(options: FauxOptions = {}): FauxCore & { provider: 
 
 export function registerFauxProvider(options: FauxOptions = {}): FauxCore & { unregister(): void } {
   const core = createFauxCore(options);
-  const sourceId = `faux:${core.api}`;
+  const sourceId = systemIds();
   registerApiProvider(core, sourceId);
   return { ...core, unregister: () => unregisterApiProviders(sourceId) };
 }

@@ -69,13 +69,15 @@ type RequestFunction = (model: unknown, context: unknown, options?: { identity?:
 export function withClientIdentity<T extends object>(models: T, identity: ClientIdentity): T {
   const requests = new Set<PropertyKey>(["stream", "complete", "streamSimple", "completeSimple"]);
   return new Proxy(models, {
-    get(target, key, receiver) {
-      const value: unknown = Reflect.get(target, key, receiver);
-      if (!requests.has(key) || typeof value !== "function") return value;
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== "function") return value;
+      // Private fields are those of the collection, not of the proxy.
+      if (!requests.has(key)) return value.bind(target) as unknown;
       return (...[model, context, options]: Parameters<RequestFunction>) =>
-        (value as RequestFunction)(model, context, {
+        (value as RequestFunction).call(target, model, context, {
           ...options,
-          identity: { ...identity, ...options?.identity },
+          identity: mergeClientIdentity(identity, options?.identity)!,
         });
     },
   });

@@ -9,6 +9,7 @@ import {
   defaultProviderAuthContext,
   InMemoryCredentialStore,
 } from "./auth.ts";
+import { type ClientIdentity, getIdentityHeaders } from "./identity.ts";
 import { lazyStream, type ProviderStreams } from "./lazy.ts";
 import { ModelsError } from "./models-error.ts";
 import type { Provider } from "./provider.ts";
@@ -132,12 +133,14 @@ export class Models {
     return lazyStream(model, async () => {
       const provider = this.#providers.get(model.provider);
       if (!provider) throw new ModelsError("provider", `The provider ${model.provider} is not in this collection.`);
-      const found = options.apiKey === undefined ? await this.getAuth(model) : undefined;
-      const { apiKey, baseUrl, headers } = found?.auth ?? {};
+      const resolved = options.apiKey === undefined ? await this.getAuth(model) : undefined;
+      const { apiKey, baseUrl, ...auth } = resolved?.auth ?? {};
+      const { identity } = options as { identity?: ClientIdentity };
+      const headers = { ...(identity && getIdentityHeaders(model, identity)), ...auth.headers };
       return provider[method](baseUrl === undefined ? model : { ...model, baseUrl }, toContext(context), {
         ...options,
         ...(apiKey !== undefined && { apiKey }),
-        ...(headers && { headers: { ...(headers as Record<string, string>), ...options.headers } }),
+        ...(Object.keys(headers).length > 0 && { headers: { ...headers, ...options.headers } }),
       });
     });
   }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type AssistantMessage, type Context, emptyUsage, type Tool } from "@tau/ai";
 import { scriptedModel, text } from "@tau/ai/testing";
 import { runToolCall } from "../run-tool-call.ts";
@@ -8,7 +8,13 @@ import { envApiKeyAuth, InMemoryCredentialStore } from "./auth.ts";
 import { builtinProviders, getBuiltinModel } from "./catalog.ts";
 import { findEnvKeys, getEnvApiKey } from "./env-keys.ts";
 import { fauxAssistantMessage, fauxProvider, fauxText, fauxToolCall, registerFauxProvider } from "./faux.ts";
-import { formatUserAgent, getAttributionHeaders, mergeClientIdentity, PI_ATTRIBUTION } from "./identity.ts";
+import {
+  formatUserAgent,
+  getAttributionHeaders,
+  mergeClientIdentity,
+  PI_ATTRIBUTION,
+  withClientIdentity,
+} from "./identity.ts";
 import { parseJsonWithRepair, parseToolCallArguments, repairJson, ToolCallArgumentsStream } from "./json.ts";
 import { lazyStream } from "./lazy.ts";
 import { createModels } from "./model-collection.ts";
@@ -179,6 +185,22 @@ describe("requests", () => {
     expect(getApiProvider("faux-test")).toBeUndefined();
   });
 
+  test("two faux providers answer for themselves, and each is unregistered alone", async () => {
+    const [first, second] = [registerFauxProvider(), registerFauxProvider()];
+    first.setResponses([fauxAssistantMessage("first")]);
+    second.setResponses([fauxAssistantMessage("second"), fauxAssistantMessage("again")]);
+    const ask = (faux: typeof first) => streamSimple(faux.getModel()!, { messages: [user] }, { onResponse }).result();
+    const onResponse = vi.fn();
+    expect((await ask(first)).content).toEqual([fauxText("first")]);
+    expect((await ask(second)).content).toEqual([fauxText("second")]);
+    first.unregister();
+    expect((await ask(second)).content).toEqual([fauxText("again")]);
+    second.unregister();
+    expect(getApiProvider(second.api)).toBeUndefined();
+    expect(onResponse.mock.calls[0]).toEqual([{ status: 200, headers: {} }, first.getModel()]);
+    expect(first.getModel()!.name).toBe("Faux Model");
+  });
+
   test("a faux answer is sent in pieces and has the usage that its texts suggest", async () => {
     const faux = registerFauxProvider({ api: "faux-usage", tokenSize: { min: 2 } });
     faux.setResponses([
@@ -278,6 +300,27 @@ describe("collections of models", () => {
     await models.login("acme", "oauth", {});
     const all = await Promise.all([models.getAuth("acme"), models.getAuth("acme")]);
     expect(all.map((auth) => auth?.auth.apiKey)).toEqual(["new-1", "new-1"]);
+  });
+
+  test("requests of a collection with an identity have its headers, and its other members work", async () => {
+    const models = createModels();
+    const named = withClientIdentity(models, { userAgent: { custom: "mine" }, version: "2" });
+    const faux = fauxProvider();
+    named.setProvider(faux.provider);
+    expect(named.getModels()).toEqual([faux.getModel()]);
+    expect(await named.getAuth(faux.getModel()!)).toMatchObject({ source: "faux" });
+    const seen: unknown[] = [];
+    const answer = (_context: unknown, options: unknown) => (seen.push(options), fauxAssistantMessage("hi"));
+    faux.setResponses([answer, answer, answer]);
+    await named.completeSimple(faux.getModel()!, { messages: [user] }, { headers: { a: "b" } });
+    await named.complete(faux.getModel()!, { messages: [user] }, { identity: { version: "3" } } as never);
+    await models.complete(faux.getModel()!, { messages: [user] });
+    expect(seen).toMatchObject([
+      { identity: { version: "2" }, headers: { "User-Agent": "mine", a: "b" } },
+      { identity: { userAgent: { custom: "mine" }, version: "3" }, headers: { "User-Agent": "mine" } },
+      {},
+    ]);
+    expect(seen[2]).not.toHaveProperty("headers");
   });
 
   test("the providers that are built in have their models", () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -11,7 +11,12 @@ export function replaceFile(path: string, text: string, mode?: number): void {
   const target = existsSync(path) ? realpathSync(path) : path;
   const kept = mode ?? (existsSync(target) ? statSync(target).mode & 0o777 : 0o644);
   const temporary = `${target}.${randomBytes(4).toString("hex")}.tmp`;
-  writeFileSync(temporary, text, { mode: kept });
-  chmodSync(temporary, kept);
-  renameSync(temporary, target);
+  try {
+    writeFileSync(temporary, text, { mode: kept });
+    chmodSync(temporary, kept);
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 /** Makes unified diffs. Pure. The changes are known, so only the lines around them are compared. */
 import { formatPatch, FILE_HEADERS_ONLY, structuredPatch, type StructuredPatchHunk } from "diff";
 import { countBreaks, countLines, keepHead, defaultMaxBytes } from "../truncate.ts";
-import type { Change } from "./match.ts";
+import { applyChanges, type Change } from "./match.ts";
 
 export interface ChangeSummary {
   /** A unified diff with three lines of context. It is cut where it is too long, and says so. */
@@ -42,7 +42,7 @@ export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBy
   return { diff, firstChangedLine: firstChanged(hunks) };
 }
 
-/** `changes` in the order of the text; at least one. */
+/** `changes` in the order of the text; together they change something. */
 export function summarise(source: string, changes: readonly Change[], name: string): ChangeSummary {
   const linesAbove = { before: 0, after: 0 };
   let done = 0;
@@ -74,18 +74,13 @@ function getBlocks(source: string, changes: readonly Change[]): Change[] {
       last.changes.push(change);
     } else groups.push({ from, to, changes: [change] });
   }
-  return groups.map((group) => {
-    const parts: string[] = [];
-    let done = group.from;
-    for (const { from, to, text } of group.changes) {
-      parts.push(source.slice(done, from), text);
-      done = to;
-    }
-    return { from: group.from, to: group.to, text: [...parts, source.slice(done, group.to)].join("") };
+  return groups.map(({ from, to, changes: inside }) => {
+    const shifted = inside.map((change) => ({ ...change, from: change.from - from, to: change.to - from }));
+    return { from, to, text: applyChanges(source.slice(from, to), shifted) };
   });
 }
 
-/** Where the line begins that is `count` lines before the one of `place`. */
+/** Where the line begins that is `count` lines before the one of `position`. */
 function linesBack(source: string, position: number, count: number): number {
   let start = lineStart(source, position);
   for (let left = count; left > 0 && start > 0; left--) start = lineStart(source, start - 1);
@@ -95,7 +90,7 @@ function linesBack(source: string, position: number, count: number): number {
 const lineStart = (source: string, position: number) =>
   position === 0 ? 0 : source.lastIndexOf("\n", position - 1) + 1;
 
-/** Where the line ends, its break included, that is `count` lines after the one of `place`. */
+/** Where the line ends, its break included, that is `count` lines after the one of `position`. */
 function linesOn(source: string, position: number, count: number): number {
   let end = position;
   for (let left = count; left >= 0; left--) {

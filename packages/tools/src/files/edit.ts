@@ -1,5 +1,6 @@
 import type { AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
+import { ToolsError } from "../errors.ts";
 import type { DescribedTool } from "../tool.ts";
 import { summarise } from "./diff.ts";
 import { aloneWith, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
@@ -37,10 +38,16 @@ export function createEditTool({
           const { source, stamp } = await readTextFile(files, realPath, typed);
           const planned = planEdits(source, edits, typed);
           const changes = planned.map(({ change }) => change);
+          const result = applyChanges(source, changes);
+          if (result === source) {
+            throw new ToolsError(
+              "invalid_input",
+              `The edits cancel each other: together they change nothing in ${typed}.`,
+            );
+          }
           const summary = summarise(source, changes, typed);
           beginWriting();
-          await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
-          await noteWritten(seen, files, realPath);
+          noteWritten(seen, await files.writeWhole(realPath, encodeText(result), { ifUnchanged: stamp }));
           const text = present(typed, planned, summary.firstChangedLine);
           return { content: [{ type: "text", text }], details: { path, ...summary } };
         }),

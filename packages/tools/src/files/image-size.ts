@@ -52,7 +52,7 @@ const isFrame = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
 /**
- * The segments of a JPEG up to the picture's data, which is the last. `at` is where one begins. Throws a RangeError for
+ * The segments of a JPEG up to the picture's data, which is the last. `index` is where one begins. Throws a RangeError for
  * whatever is no segment: decoders skip such things in ways of their own, and would then see another picture than we do.
  */
 export function* jpegSegments(view: DataView): Generator<{ marker: number; index: number }> {

@@ -10,6 +10,7 @@ import type { Clock } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
 import { createFileQueue } from "./file-queue.ts";
+import type { Orientation } from "./image-orientation.ts";
 import { limitMemory } from "./wasm-memory.ts";
 
 export interface ShrinkRequest {
@@ -17,6 +18,8 @@ export interface ShrinkRequest {
   /** In pixels. */
   maxSidePixels: number;
   maxBytes: number;
+  /** Of the pixels; what is made of them has no such remark. */
+  orientation: Orientation;
 }
 
 export interface SmallImage {
@@ -101,7 +104,7 @@ interface WithWebAssembly {
  */
 function work(load: (name: string) => unknown, limit: typeof limitMemory): void {
   const { parentPort, workerData } = load("node:worker_threads") as typeof Threads;
-  const { bytes, maxSidePixels, maxBytes, decoder, maxPages } = workerData as WorkerData;
+  const { bytes, maxSidePixels, maxBytes, orientation, decoder, maxPages } = workerData as WorkerData;
   const { WebAssembly } = globalThis as unknown as WithWebAssembly;
   const { Module } = WebAssembly;
   WebAssembly.Module = new Proxy(Module, {
@@ -110,17 +113,20 @@ function work(load: (name: string) => unknown, limit: typeof limitMemory): void 
   const photon = load(decoder) as typeof Photon;
   const answer = (): Answer => {
     const original = photon.PhotonImage.new_from_byteslice(bytes);
+    if (orientation.isMirrored) photon.fliph(original);
     const [fullWidth, fullHeight] = [original.get_width(), original.get_height()];
     for (let side = maxSidePixels; side >= 100; side = Math.floor(side * 0.75)) {
       const scale = Math.min(1, side / Math.max(fullWidth, fullHeight));
-      const width = Math.max(1, Math.round(fullWidth * scale));
-      const height = Math.max(1, Math.round(fullHeight * scale));
-      const resized = scale === 1 ? original : photon.resize(original, width, height, photon.SamplingFilter.Lanczos3);
-      const png = resized.get_bytes();
-      if (png.length <= maxBytes) return { bytes: png, type: "image/png", width, height };
-      const jpeg = resized.get_bytes_jpeg(80);
-      if (jpeg.length <= maxBytes) return { bytes: jpeg, type: "image/jpeg", width, height };
-      if (resized !== original) resized.free();
+      const sides = [fullWidth, fullHeight].map((pixels) => Math.max(1, Math.round(pixels * scale)));
+      const resized =
+        scale === 1 ? original : photon.resize(original, sides[0]!, sides[1]!, photon.SamplingFilter.Lanczos3);
+      const upright = orientation.turn === 0 ? resized : photon.rotate(resized, orientation.turn);
+      const size = { width: upright.get_width(), height: upright.get_height() };
+      const png = upright.get_bytes();
+      if (png.length <= maxBytes) return { bytes: png, type: "image/png", ...size };
+      const jpeg = upright.get_bytes_jpeg(80);
+      if (jpeg.length <= maxBytes) return { bytes: jpeg, type: "image/jpeg", ...size };
+      for (const image of new Set([resized, upright])) if (image !== original) image.free();
     }
     return "too large";
   };

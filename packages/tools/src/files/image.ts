@@ -2,6 +2,7 @@
 import type { ImageContent } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
 import { formatBytes } from "../truncate.ts";
+import { readOrientation } from "./image-orientation.ts";
 import { type ImageSize, readImageSize } from "./image-size.ts";
 import { isWholeImage } from "./image-whole.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
@@ -48,14 +49,16 @@ export async function prepareImage(
   }
   // Loaded late: most images are small enough, and most sessions have none.
   const { shrinkImage } = await import("./image-worker.ts");
-  const small = await shrinkImage({ bytes, maxSidePixels, maxBytes }, limits);
+  const orientation = readOrientation(bytes, type);
+  const small = await shrinkImage({ bytes, maxSidePixels, maxBytes, orientation }, limits);
   if (!small) {
     const limit = formatBytes(maxEncodedBytes);
     throw new ToolsError("too_large", `${path} does not fit into ${limit}, however small it is made.`);
   }
-  const isResized = small.width !== size.width || small.height !== size.height;
+  const upright = orientation.turn % 180 === 0 ? size : { width: size.height, height: size.width };
+  const isResized = small.width !== upright.width || small.height !== upright.height;
   const note = isResized
-    ? `[Shown as ${small.width}×${small.height} pixels; the original has ${size.width}×${size.height}.]`
+    ? `[Shown as ${small.width}×${small.height} pixels; the original has ${upright.width}×${upright.height}.]`
     : `[Shown as ${small.type}; the original is ${type}.]`;
   return { image: toImage(small.bytes, small.type), note };
 }

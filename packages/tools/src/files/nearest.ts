@@ -79,9 +79,8 @@ function compareAt(
   keys: readonly string[],
   first: number,
 ): string {
-  const differing = keys.flatMap((text, index) =>
-    toKey(lines[first + index] ?? "") === text ? [] : [first + index + 1],
-  );
+  const getLine = (index: number) => lines[first + index] ?? "";
+  const differing = keys.flatMap((text, index) => (toKey(getLine(index)) === text ? [] : [first + index + 1]));
   const range = formatRange(first, wanted.length, lines.length);
   const differ = range.startsWith("Lines") ? `${range} differ` : `${range} differs`;
   if (differing.length > 0) {
@@ -89,11 +88,9 @@ function compareAt(
     return `${differ} at ${differing.slice(0, 10).join(", ")}${differing.length > 10 ? " and further on" : ""}`;
   }
   // Only the beginnings of long lines were compared.
-  const long = wanted.findIndex(
-    (line, index) => line.length > maxKeyLength && line.trim() !== lines[first + index]!.trim(),
-  );
+  const long = wanted.findIndex((line, index) => line.length > maxKeyLength && line.trim() !== getLine(index).trim());
   if (long < 0) return `${differ} only in white space`;
-  return `${differ}, in line ${first + long + 1} from column ${getColumn(lines[first + long]!, wanted[long]!)} on`;
+  return `${differ}, in line ${first + long + 1} from column ${getColumn(getLine(long), wanted[long]!)} on`;
 }
 
 /** Where a line begins to differ from the one that was wanted, 1-based; indentation does not matter. */

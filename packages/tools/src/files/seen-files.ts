@@ -1,26 +1,26 @@
 /** Which state of each file the model knows, so that it does not replace what it never saw. */
 import type { Stats } from "node:fs";
 import { ToolsError } from "../errors.ts";
-import type { Files } from "../platform/files.ts";
-import { getStamp } from "../platform/replace.ts";
+import { getStamp, missingStamp } from "../platform/replace.ts";
 
 /** The stamp of the state that was read, written or edited last, by real path. */
 export type SeenFiles = Map<string, string>;
 
 /** After a session has written a file, the model knows its content. */
-export async function noteWritten(seen: SeenFiles | undefined, files: Files, realPath: string): Promise<void> {
-  if (!seen) return;
-  // The file is written, whether or not it can be looked at.
-  const [look] = await Promise.allSettled([files.stat(realPath)]);
-  if (look.status === "fulfilled" && look.value) seen.set(realPath, getStamp(look.value));
+export function noteWritten(
+  seen: SeenFiles | undefined,
+  { realPath, stamp }: { realPath: string; stamp: string | undefined },
+): void {
+  if (stamp !== undefined) seen?.set(realPath, stamp);
 }
 
-/** Throws when a file is there whose state the model does not know. Returns the stamp of one that it knows. */
+/** Throws when a file is there whose state the model does not know. Returns the stamp that it must still have. */
 export function refuseUnseen(
   seen: SeenFiles,
   { realPath, typed, stats }: { realPath: string; typed: string; stats: Stats | undefined },
 ): string | undefined {
-  if (!stats?.isFile()) return undefined;
+  if (!stats) return missingStamp;
+  if (!stats.isFile()) return undefined;
   const known = seen.get(realPath);
   const stamp = getStamp(stats);
   if (known === stamp) return stamp;

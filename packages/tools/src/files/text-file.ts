@@ -50,7 +50,7 @@ export function decodeText(bytes: Buffer): string {
   return [...parts, bytes.toString("utf8", from)].join("");
 }
 
-/** How many bytes the code point at `at` has; 0 when there is none. */
+/** How many bytes the code point at `index` has; 0 when there is none. */
 function sequenceLength(bytes: Buffer, index: number): number {
   const first = bytes[index]!;
   if (first < 0x80) return 1;

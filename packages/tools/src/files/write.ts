@@ -36,11 +36,11 @@ export function createWriteTool({
         const stats = seen && (await files.stat(target));
         const stamp = seen && refuseUnseen(seen, { realPath: target, typed, stats });
         beginWriting();
-        const { realPath, created } = await files.writeWhole(target, bytes, {
+        const written = await files.writeWhole(target, bytes, {
           ...(stamp !== undefined && { ifUnchanged: stamp }),
         });
-        await noteWritten(seen, files, realPath);
-        return { path, realPath, isNew: created };
+        noteWritten(seen, written);
+        return { path, realPath: written.realPath, isNew: written.created };
       });
       const lines = lineCount(content);
       const what = `${countLines(lines)} (${formatBytes(bytes.length)})`;

@@ -54,9 +54,7 @@ export async function editFiles(
     const prepared = await unlessOvertaken(async () => {
       const ready = await prepareAll(ports, targets);
       beginWriting();
-      const changed = ready.filter(isChanged);
-      await writeAll(ports.files, changed);
-      for (const { realPath } of changed) await noteWritten(ports.seen, ports.files, realPath);
+      for (const written of await writeAll(ports.files, ready.filter(isChanged))) noteWritten(ports.seen, written);
       return ready;
     });
     const shown = prepared.map((file) => present(ports.snapshots, file, prepared.length));

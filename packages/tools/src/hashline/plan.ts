@@ -136,8 +136,15 @@ function place(edit: LineEdit, input: PlanInput, now: State): Placed {
     now.isCurrent(version) ? { kind: "placed", hunks: [toHunk(edit, span)] } : recover(edit, span, version, input, now);
   const [newest, ...others] = bases.versions.map(from);
   // Calls of one batch do not know each other's results: an older version may be meant, even if a newer one fits too.
-  return others.some((other) => isElsewhere(other, newest!)) ? ambiguous(edit, span) : newest!;
+  if (others.some((other) => isElsewhere(other, newest!))) return ambiguous(edit, span);
+  if (newest!.kind === "failed" || !hasTwoTexts(bases.versions, span)) return newest!;
+  const note = `${edit.name}: ${spell(span)} had changed since they were first shown; the newer text was replaced.`;
+  return { ...newest!, note: newest!.note === undefined ? note : `${newest!.note} ${note}` };
 }
+
+/** Inner lines of a range have no tags, so a caller that knows only the older text cannot be told from one that knows both. */
+const hasTwoTexts = ([newest, ...others]: readonly Version[], span: Span): boolean =>
+  others.some(({ shown }) => numbers(span).some((index) => shown[index] !== newest!.shown[index]));
 
 const isElsewhere = (a: Placed, b: Placed) =>
   a.kind === "placed" && b.kind === "placed" && a.hunks[0]?.start !== b.hunks[0]?.start;

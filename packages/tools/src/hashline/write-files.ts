@@ -18,21 +18,25 @@ export interface FileWrite {
 /** The content of a file after a failure. `foreign` is neither the old content nor ours: another process wrote it. */
 type Content = "old" | "new" | "foreign" | "unknown";
 
+type WrittenFile = Awaited<ReturnType<Files["writeWhole"]>>;
+
 /** Throws when a file could not be written. The error says what each file holds then. */
-export async function writeAll(files: Files, writes: readonly FileWrite[]): Promise<void> {
+export async function writeAll(files: Files, writes: readonly FileWrite[]): Promise<WrittenFile[]> {
+  const written: WrittenFile[] = [];
   for (const [index, write] of writes.entries()) {
     try {
-      await files.writeWhole(write.realPath, write.after.bytes, { ifUnchanged: write.stamp });
+      written.push(await files.writeWhole(write.realPath, write.after.bytes, { ifUnchanged: write.stamp }));
     } catch (error) {
       const contents = new Map<FileWrite, Content>(writes.map((write) => [write, "old"]));
       // The failed one too: its new content may be there already.
       contents.set(write, await undo(files, write, "unknown"));
-      for (const written of writes.slice(0, index).toReversed()) {
-        contents.set(written, await undo(files, written, "new"));
+      for (const earlier of writes.slice(0, index).toReversed()) {
+        contents.set(earlier, await undo(files, earlier, "new"));
       }
       throw toFailure(error, write, contents);
     }
   }
+  return written;
 }
 
 /** Writes the old content where ours is. `unread` is the result for a file that cannot be read. */

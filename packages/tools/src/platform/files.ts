@@ -56,14 +56,15 @@ export interface Files {
   /**
    * Replaces a file's content: old or new, never neither and never half. Creates missing directories; keeps the mode,
    * the owner, access lists, extended attributes and a link that leads to the file, as far as the system allows it.
-   * Other names of the same file (hard links) keep the old content. Returns the path that was written. With the stamp
-   * of a reading, it refuses with `overtaken` when the file was changed since by another process.
+   * Other names of the same file (hard links) keep the old content. Returns the path that was written, and the stamp of
+   * the file unless another process has changed it already. With the stamp of a reading, or `missing` for a file that
+   * did not exist, it refuses with `overtaken` when the file was changed or created since by another process.
    */
   writeWhole(
     path: string,
     bytes: Uint8Array,
     options?: { ifUnchanged?: string },
-  ): Promise<{ realPath: string; created: boolean }>;
+  ): Promise<{ realPath: string; created: boolean; stamp: string | undefined }>;
 }
 
 export interface FilesOptions {

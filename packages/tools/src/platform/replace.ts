@@ -12,12 +12,13 @@ import { thisProcess, verdictOn } from "./process-mark.ts";
 export async function writeWhole(state: FilesState, path: string, bytes: Uint8Array, ifUnchanged: string | undefined) {
   const target = await lookUp(state, path, "write");
   const name = basename(target);
+  if (name === "") throw new ToolsError("not_a_file", `${path} is a directory, not a file.`);
   const { existing, directory } = await openForWriting(state, target, path);
   try {
-    await replace(state, directory, { name, bytes, existing, ifUnchanged });
+    const stamp = await replace(state, directory, { name, bytes, existing, ifUnchanged });
     // The file is written, whether or not the cleaning up succeeds.
     await Promise.allSettled([sweep(state, directory)]);
-    return { realPath: target, created: existing === undefined };
+    return { realPath: target, created: existing === undefined, stamp };
   } finally {
     await directory.handle.close();
   }
@@ -50,11 +51,12 @@ interface Replacement {
   ifUnchanged: string | undefined;
 }
 
+/** Returns the stamp of the file, unless another process has changed it since. */
 async function replace(
   state: FilesState,
   directory: HeldDirectory,
   { name, bytes, existing, ifUnchanged }: Replacement,
-): Promise<void> {
+): Promise<string | undefined> {
   const { fs } = state;
   const path = join(directory.path, name);
   const temporary = join(directory.path, nameTemporary(thisProcess(), state.ids()));
@@ -80,9 +82,11 @@ async function replace(
     await unlessMissing(fs.unlink(temporary));
     throw error;
   }
+  const stamp = await findStamp(state, path, written.stats);
   // Some file systems cannot sync a directory, and do not need to.
   await tolerate(directory.handle.sync(), "EINVAL", "ENOTSUP");
-  if (written.isPlain) await rememberPlain(state, path, written.stats);
+  if (written.isPlain && stamp !== undefined && fs.copyAttributes) rememberPlain(state, stamp);
+  return stamp;
 }
 
 const maxSweptEntries = 1_000;
@@ -101,14 +105,17 @@ async function sweep({ fs, swept }: FilesState, { path, realPath }: HeldDirector
 /** Tells one state of a file from later ones. */
 export const getStamp = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats) => [dev, ino, size, mtimeMs, ctimeMs].join(":");
 
+/** Instead of the stamp of a file that does not exist. */
+export const missingStamp = "missing";
+
 /** Called right before the rename, and without a detour over a thread, so that hardly any time is left for other writers. */
 async function refuseChanged({ fs }: FilesState, path: string, name: string, stamp: string | undefined): Promise<void> {
   if (stamp === undefined) return;
   const now = await lookAt(fs, path);
-  if (now && getStamp(now) === stamp) return;
+  if ((now ? getStamp(now) : missingStamp) === stamp) return;
   throw new ToolsError(
     "overtaken",
-    `${name} was changed by another process meanwhile. Nothing was written; read it again.`,
+    `${name} was ${stamp === missingStamp ? "created" : "changed"} by another process meanwhile. Nothing was written; read it first.`,
   );
 }
 
@@ -133,13 +140,18 @@ async function keepAttributes(
 
 const maxRemembered = 1_000;
 
-/** After the rename, which changes the stamp. By then another process may have given the name to another file. */
-async function rememberPlain({ fs, plain }: FilesState, path: string, written: Stats): Promise<void> {
-  const now = fs.copyAttributes && (await lookAt(fs, path));
-  if (!now || getContent(now) !== getContent(written)) return;
+function rememberPlain({ plain }: FilesState, stamp: string): void {
   const [oldest] = plain;
   if (oldest !== undefined && plain.size >= maxRemembered) plain.delete(oldest);
-  plain.add(getStamp(now));
+  plain.add(stamp);
+}
+
+/** After the rename, which changes the stamp. By then another process may have given the name to another file. */
+async function findStamp({ fs }: FilesState, path: string, written: Stats): Promise<string | undefined> {
+  // The file is written, whether or not it can be looked at.
+  const [look] = await Promise.allSettled([lookAt(fs, path)]);
+  const now = look.status === "fulfilled" ? look.value : undefined;
+  return now && getContent(now) === getContent(written) ? getStamp(now) : undefined;
 }
 
 /** Tells one content of one file from all others; an inode number alone is soon reused for another file. */

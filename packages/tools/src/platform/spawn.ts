@@ -46,7 +46,7 @@ export interface RunningProcess {
   readonly stderr: Readable;
   /** Settles when the process itself is gone; its children may still hold the pipes. Never rejects. */
   readonly exit: Promise<ExitStatus>;
-  /** Signals the process, or with `group` its whole group. Does nothing when it has ended. */
+  /** Signals the process, or with `group` its whole group. Does nothing when there is none any more. */
   signal(name: NodeJS.Signals, target?: "process" | "group"): void;
 }
 
@@ -101,7 +101,8 @@ function start(request: SpawnRequest): RunningProcess {
     stderr: ownPipe(child.stderr ?? Readable.from([])),
     exit,
     signal(name, target = "process") {
-      if (child.pid === undefined) return;
+      const hasEnded = child.exitCode !== null || child.signalCode !== null;
+      if (child.pid === undefined || (hasEnded && target === "process")) return;
       try {
         process.kill(target === "group" ? -child.pid : child.pid, name);
       } catch (error) {

@@ -7,8 +7,8 @@ import type { DescribedTool } from "../tool.ts";
 import { formatBytes, keepHead, defaultMaxBytes } from "../truncate.ts";
 import { parseGlob, typeArgs } from "./glob.ts";
 import { createFirstNames, type FirstNames } from "./names.ts";
-import { createSearcher, type SearchOptions } from "./ripgrep.ts";
-import { openRoot, type SearchRoot } from "./root.ts";
+import { createSearcher, searchLimits, type SearchOptions } from "./ripgrep.ts";
+import { adviseOnGlob, openRoot, type SearchRoot, toRelativeGlob } from "./root.ts";
 import { describeUnread } from "./unread.ts";
 
 export interface FindDetails {
@@ -17,7 +17,7 @@ export interface FindDetails {
   shown: number;
   total: number;
   /** Why there may be more; undefined when everything is shown. */
-  stoppedBy?: "limit" | "size" | "time";
+  stoppedBy?: "limit" | "size" | "time" | "memory";
 }
 
 export interface FindOptions extends SearchOptions {
@@ -45,9 +45,9 @@ export function createFindTool({
           `${JSON.stringify(pattern)} is not a valid glob. Use * to list every file.`,
         );
       }
-      const glob = parseGlob(pattern);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       if (!root.isDirectory) throw new ToolsError("not_a_directory", `${path} is a file, not a directory.`);
+      const glob = parseGlob(toRelativeGlob(root, pattern));
       const names = createFirstNames(glob, Math.min(limit, maxNames));
       // Without a target, names come without the root in front of them.
       const args = ["--files", ...typeArgs(glob)];
@@ -61,18 +61,27 @@ export function createFindTool({
       if (end.kind === "refused") throw new ToolsError("invalid_input", `ripgrep refuses the search: ${end.reason}`);
       const cut = searcher.describe(end.kind);
       if (cut !== undefined && names.total === 0) {
-        throw new ToolsError("timeout", `Nothing was found; stopped ${cut}. Narrow path.`);
+        const code = end.kind === "memory" ? "too_large" : "timeout";
+        throw new ToolsError(code, `Nothing was found; stopped ${cut}. Narrow path.`);
       }
-      const stopped = cut === undefined ? "" : `[Stopped ${cut}; there may be more. Narrow path.]`;
-      return present(names, { root, pattern, notices: [stopped, describeUnread(end.unread, root.show)] });
+      const notices = [
+        cut === undefined ? "" : `[Stopped ${cut}; there may be more. Narrow path.]`,
+        names.total === 0 ? adviseOnGlob(root, pattern) : "",
+        describeUnread(end.unread, root.show),
+      ];
+      return present(names, { root, pattern, notices, limit: searchLimits[end.kind] });
     },
   };
 }
 
-function present(
-  names: FirstNames,
-  { root, pattern, notices }: { root: SearchRoot; pattern: string; notices: string[] },
-): AgentToolResult<FindDetails> {
+interface Presented {
+  root: SearchRoot;
+  pattern: string;
+  notices: string[];
+  limit: "time" | "memory" | undefined;
+}
+
+function present(names: FirstNames, { root, pattern, notices, limit }: Presented): AgentToolResult<FindDetails> {
   const paths = names.sorted();
   const { total } = names;
   // The number of files has a limit of its own.
@@ -87,7 +96,7 @@ function present(
   const head =
     total === 0 ? `No files match ${JSON.stringify(pattern)}. Directories and links are not listed: see ls.` : "";
   const rest = shown < total ? `[${count(shown)} of ${count(total)} files shown. ${cut}]` : "";
-  const stoppedBy = by ? "size" : shown < total ? "limit" : notices[0] ? "time" : undefined;
+  const stoppedBy = by ? "size" : shown < total ? "limit" : limit;
   return {
     content: [
       { type: "text", text: [text, [head, rest, ...notices].filter(Boolean).join("\n")].filter(Boolean).join("\n\n") },

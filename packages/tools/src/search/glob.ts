@@ -24,12 +24,20 @@ type Token =
 type Part = readonly Token[] | "**";
 
 const maxAlternatives = 256;
+/** As long as the longest path of Linux. */
+const maxGlobLength = 4_096;
 
 /**
  * `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\` before a character that means itself, and `**` for any number of
  * directories. Without a slash it is about the base name, at any depth; with one, about the whole path from the root.
  */
 export function parseGlob(pattern: string): Glob {
+  if (pattern.length > maxGlobLength) {
+    throw new ToolsError("invalid_input", `The glob has more than ${maxGlobLength} characters, which is the limit.`);
+  }
+  if (pattern.split("/").includes("..")) {
+    throw new ToolsError("invalid_input", `The glob ${pattern} leads out of path. Set path to where it leads.`);
+  }
   const isAnchored = pattern.includes("/");
   const alternatives = getAlternatives(pattern).map((alternative) => getParts(alternative, isAnchored));
   const tests = alternatives.map(pathTest);

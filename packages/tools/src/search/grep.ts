@@ -9,8 +9,15 @@ import { countLines, formatBytes, keepHead, defaultMaxBytes, defaultMaxLines } f
 import { parseGlob, typeArgs } from "./glob.ts";
 import { createMatches, type Matches, maxColumns } from "./matches.ts";
 import { createRecordParser } from "./records.ts";
-import { createSearcher, type Search, type SearchEnd, type Searcher, type SearchOptions } from "./ripgrep.ts";
-import { inside, openRoot, type SearchRoot } from "./root.ts";
+import {
+  createSearcher,
+  type Search,
+  type SearchEnd,
+  type Searcher,
+  searchLimits,
+  type SearchOptions,
+} from "./ripgrep.ts";
+import { adviseOnGlob, inside, openRoot, type SearchRoot, toRelativeGlob } from "./root.ts";
 import { describeUnread } from "./unread.ts";
 
 export interface GrepDetails {
@@ -62,7 +69,7 @@ export function createGrepTool({
       };
       const end = await searcher.run(search, callContext?.spawn);
       if (end.kind === "refused") throw refusal(end.reason, query.literal);
-      return present(matches, end, { root, pattern: query.pattern, searcher });
+      return present(matches, end, { root, pattern: query.pattern, glob: globText, searcher });
     },
   };
 }
@@ -140,8 +147,8 @@ function chooseFiles(
   const all = { args: [], accepts: () => true };
   if (text === undefined || text === "" || !root.isDirectory) return all;
   if (text.includes("\0")) throw new ToolsError("invalid_input", `${JSON.stringify(text)} is not a valid glob.`);
-  if (text.startsWith("!")) return { ...all, args: [excluding(text)] };
-  const glob = parseGlob(text);
+  if (text.startsWith("!")) return { ...all, args: [excluding(`!${toRelativeGlob(root, text.slice(1))}`)] };
+  const glob = parseGlob(toRelativeGlob(root, text));
   return { args: typeArgs(glob), accepts: rememberLast((path) => glob.matches(inside(path))) };
 }
 
@@ -170,13 +177,17 @@ function adviceOn(reason: string, literal: boolean): string[] {
   return isSyntax ? ["Set literal: true to search for the pattern as plain text."] : [];
 }
 
-/** Why there may be more matches. */
-const endings = { done: undefined, enough: undefined, timeout: "time", memory: "memory" } as const;
+interface Presented {
+  root: SearchRoot;
+  pattern: string;
+  glob: string | undefined;
+  searcher: Searcher;
+}
 
 function present(
   matches: Matches,
   end: Exclude<SearchEnd, { kind: "refused" }>,
-  { root, pattern, searcher }: { root: SearchRoot; pattern: string; searcher: Searcher },
+  { root, pattern, glob = "", searcher }: Presented,
 ): AgentToolResult<GrepDetails> {
   const { lines, binary, hasCutLines, stoppedBy } = matches.result(root.show);
   const shown = keepHead(lines.map(({ text }) => text).join("\n"));
@@ -189,7 +200,7 @@ function present(
   }
   const count = lines.slice(0, shown.shownLines).filter(({ isMatch }) => isMatch).length;
   const notices: string[] = [];
-  if (lines.length === 0) notices.push(`No matches for ${JSON.stringify(pattern)}.`);
+  if (lines.length === 0) notices.push(`No matches for ${JSON.stringify(pattern)}.`, adviseOnGlob(root, glob));
   if (shown.by) {
     const size = shown.by === "lines" ? countLines(defaultMaxLines) : formatBytes(defaultMaxBytes);
     notices.push(`[Cut at ${size}; there is more. Narrow pattern, path or glob, or use less context.]`);
@@ -205,7 +216,7 @@ function present(
     notices.push(`[Binary files match too, and are not shown: ${binary.names.join(", ")}${others}]`);
   }
   notices.push(describeUnread(end.unread, root.show));
-  const reason = shown.by ? "size" : (stoppedBy ?? endings[end.kind]);
+  const reason = shown.by ? "size" : (stoppedBy ?? searchLimits[end.kind]);
   return {
     content: [{ type: "text", text: [shown.text, notices.filter(Boolean).join("\n")].filter(Boolean).join("\n\n") }],
     details: { path: root.path, matches: count, ...(reason && { stoppedBy: reason }) },

@@ -53,6 +53,9 @@ export type SearchEnd =
   /** It did not begin: ripgrep refused the arguments, for this reason. */
   | { kind: "refused"; reason: string };
 
+/** Why a search that ran may have missed something; undefined if nothing is missing. */
+export const searchLimits = { done: undefined, enough: undefined, timeout: "time", memory: "memory" } as const;
+
 /** The user's configuration and environment must not change the results. */
 const always = [
   "--no-config",
@@ -170,7 +173,10 @@ async function findProgram(locate: LocateRipgrep): Promise<string> {
 
 function getEnd(status: ExitStatus, { unread, reason }: Complaints): SearchEnd {
   if (status.kind === "failed") {
-    throw new ToolsError("unavailable", `ripgrep could not be started: ${status.message}. Search with bash instead.`);
+    throw new ToolsError(
+      "unavailable",
+      `ripgrep could not be started: ${status.message.replace(/\.$/, "")}. Search with bash instead.`,
+    );
   }
   if (status.kind === "signalled") {
     throw new ToolsError("unavailable", `ripgrep was ended by ${status.signal}. Narrow the search and try again.`);

@@ -25,21 +25,23 @@ export async function openRoot({ files, cwd }: { files: Files; cwd: string }, ty
   const isDirectory = stats.isDirectory();
   if (isDirectory) await files.list(path);
   else await (await files.openRead(path)).close();
-  const directory = isDirectory ? path : dirname(path);
-  const prefix = getPrefix(cwd, directory);
+  const prefix = getPrefix(cwd, isDirectory ? path : dirname(path));
+  // `files` may keep the files of a path elsewhere, which ripgrep does not know.
+  const realPath = await files.realPath(path);
+  const directory = isDirectory ? realPath : dirname(realPath);
   return {
     path,
     isDirectory,
     cwd: directory,
-    target: isDirectory ? "./" : `./${basename(path)}`,
+    target: isDirectory ? "./" : `./${basename(realPath)}`,
     isInRepository: await isInRepository(files, directory),
-    show: (reported) => showName(prefix + inside(reported)),
+    show: (reported) => showName(prefix + (isDirectory ? inside(reported) : basename(path))),
   };
 }
 
-async function isInRepository(files: Files, directory: string): Promise<boolean> {
+async function isInRepository(files: Files, realDirectory: string): Promise<boolean> {
   try {
-    for (let path = await files.realPath(directory); ; path = dirname(path)) {
+    for (let path = realDirectory; ; path = dirname(path)) {
       if (await files.stat(join(path, ".git"))) return true;
       if (path === dirname(path)) return false;
     }
@@ -49,6 +51,18 @@ async function isInRepository(files: Files, directory: string): Promise<boolean>
     throw error;
   }
 }
+
+/** Globs are relative to the root. Models give whole paths too: what those have of the root is cut off. */
+export const toRelativeGlob = ({ path, cwd }: SearchRoot, glob: string): string => {
+  const root = [path, cwd].find((directory) => glob.startsWith(`${directory}/`));
+  return root === undefined ? glob : glob.slice(root.length);
+};
+
+/** For the model, when a glob chose nothing that may have been meant for another place; else empty. */
+export const adviseOnGlob = (root: SearchRoot, glob: string): string =>
+  /^[/~]/.test(glob) && toRelativeGlob(root, glob) === glob
+    ? `[The glob is relative to ${root.path}. To search elsewhere, set path.]`
+    : "";
 
 /** The path below the root, without the `./` that keeps ripgrep from taking a name for an option. */
 export const inside = (reported: string): string => (reported.startsWith("./") ? reported.slice(2) : reported);

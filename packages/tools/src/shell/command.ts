@@ -1,7 +1,7 @@
 /** Runs one command, from start to end, with its output. */
 import { constants } from "node:os";
 import { type Clock } from "@tau/ai";
-import { sleep, untilTimeout } from "@tau/ai/internal";
+import { getErrorMessage, sleep, untilTimeout } from "@tau/ai/internal";
 import { systemCode } from "../errors.ts";
 import type { CommandSandbox, SandboxRefusal } from "../platform/command-sandbox.ts";
 import type { ExitStatus, Spawn, SpawnRequest } from "../platform/spawn.ts";
@@ -64,7 +64,7 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
   const { logs, clock } = ports;
   const { name, onText } = request;
   const process = await startProcess(ports, request);
-  const output = new Output({ logs, name, ...(onText && { onText }) });
+  const output = new Output({ logs, name, isInSandbox: process.isInSandbox, ...(onText && { onText }) });
   const reading = Promise.all([output.read(process.stdout, "stdout"), output.read(process.stderr, "stderr")]);
   const finished = finish(process, output, reading, clock);
   const done = finished.then(({ status }) => status);
@@ -99,16 +99,23 @@ async function startProcess(ports: CommandPorts, { command, admit }: CommandRequ
 
 async function finish(process: Contained, output: Output, reading: Promise<unknown>, clock: Clock) {
   const status = await process.exit;
+  // The command is over, and so has a result, whatever fails from here on.
+  const addFailure = (what: string) => async (error: unknown) => {
+    await output.addNotice(`[${what}: ${getErrorMessage(error)}]`);
+    return undefined;
+  };
   // First, because a process that is about to be ended does not hold the output for long.
-  const hadLeftovers = await process.sweep();
+  const hadLeftovers = await process.sweep().catch(addFailure("Processes of the command may still be running"));
   await drain(process, output, reading, clock);
   const hasFailed = status.kind !== "exited" || status.code !== 0;
-  const { notices, refused } = await process.leaveSandbox({ hasFailed, output: output.snapshot().text });
+  const report = await process
+    .leaveSandbox({ hasFailed, output: output.snapshot().text })
+    .catch(addFailure("The sandbox could not check what the command changed"));
   if (process.excess !== undefined) await output.addNotice(process.excess);
-  for (const notice of notices) await output.addNotice(notice);
+  for (const notice of report?.notices ?? []) await output.addNotice(notice);
   if (hadLeftovers) await output.addNotice(leftoverNotice + doubt(process.containment));
   await output.close();
-  return { status, refused };
+  return { status, refused: report?.refused };
 }
 
 async function drain(process: Contained, output: Output, reading: Promise<unknown>, clock: Clock): Promise<void> {

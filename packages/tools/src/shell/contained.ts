@@ -14,6 +14,7 @@ export type Containment = "pid namespace" | "best effort";
 export interface Contained {
   readonly pid: number | undefined;
   readonly containment: Containment;
+  readonly isInSandbox: boolean;
   readonly stdout: RunningProcess["stdout"];
   readonly stderr: RunningProcess["stderr"];
   readonly exit: Promise<ExitStatus>;
@@ -75,7 +76,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
     usage: (isUrgent) => getUsage(tree, limits, isUrgent),
     onExcess(text) {
       if (!ending) excess = text;
-      // The caller that waits for the command is told of a failure too.
+      // `sweep` fails too then.
       end(0).catch(() => undefined);
     },
   });
@@ -83,6 +84,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
   return {
     pid: child.pid,
     containment: isNamespace ? "pid namespace" : "best effort",
+    isInSandbox: confined !== undefined,
     stdout: child.stdout,
     stderr: child.stderr,
     exit: child.exit,

@@ -62,9 +62,11 @@ const join = 's=$IFS; IFS=; eval "IFS=\\$s; unset s; set --; $*"';
 /** The arguments that make `shell` run `command`: in parts when it is long, refused when it is too long. Pure. */
 export function toArgv(shell: Shell, command: string): [string, ...string[]] {
   const bytes = Buffer.byteLength(command);
-  if (bytes <= argumentBytes) return [...shell, "-c", "--", command];
+  // Only where it is needed: shells such as fish take it for the command.
+  const ending = /^[-+]/.test(command) ? ["--"] : [];
+  if (bytes <= argumentBytes) return [...shell, "-c", ...ending, command];
   if (bytes > maxCommandBytes) throw tooLong(command, `at most ${formatBytes(maxCommandBytes)} can be run`);
-  return [...shell, "-c", "--", join, shell[0], ...(command.match(parts) ?? [])];
+  return [...shell, "-c", join, shell[0], ...(command.match(parts) ?? [])];
 }
 
 export const tooLong = (command: string, why: string): ToolsError =>

@@ -94,7 +94,8 @@ export function createJobs(options: JobsOptions = {}): Jobs {
       entries.set(entry.job.id, entry);
       const onTimeout = () => {
         entry.why = "timeout";
-        void running.end(graceMs);
+        // The output tells of a failure.
+        running.end(graceMs).catch(() => undefined);
       };
       const stopTimer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, onTimeout);
       const settle = (status: ExitStatus) => {

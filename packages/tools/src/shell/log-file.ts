@@ -10,6 +10,8 @@ import { removeAbandoned, temporaryName } from "./temporary-logs.ts";
 import { lastBoundary } from "./utf8.ts";
 
 export const maxLogBytes = 64 * 1024 * 1024;
+/** Temporary files are often kept in memory, and a session may run for days. */
+const maxKeptBytes = 512 * 1024 * 1024;
 
 export interface LogFile {
   readonly path: string;
@@ -36,12 +38,17 @@ export interface LogsOptions {
   clock: Clock;
   /** Created when it is missing. Default: the system's temporary files, where nothing stays. */
   directory?: string | undefined;
-  /** Default 64 MB. */
+  /** Of one file. Default 64 MB. */
   maxBytes?: number | undefined;
+  /** Of all temporary files that are complete: the oldest are removed beyond that. Default 512 MB. */
+  maxTotalBytes?: number | undefined;
 }
 
-export function createLogs({ fs, ids, clock, directory, maxBytes = maxLogBytes }: LogsOptions): Logs {
-  const temporary: string[] = [];
+export function createLogs(options: LogsOptions): Logs {
+  const { fs, ids, clock, directory, maxBytes = maxLogBytes, maxTotalBytes = maxKeptBytes } = options;
+  const temporary = new Set<string>();
+  /** The oldest first. */
+  const complete = new Map<string, number>();
   let sweeping: Promise<unknown> | undefined;
   const inDirectory = async (directory: string, name: string) => {
     await fs.mkdir(directory, { recursive: true, mode: 0o700 });
@@ -51,8 +58,21 @@ export function createLogs({ fs, ids, clock, directory, maxBytes = maxLogBytes }
     // Not awaited: this command does not depend on it.
     sweeping ??= Promise.allSettled([removeAbandoned({ fs, clock, directory: tmpdir() })]);
     const path = join(tmpdir(), temporaryName(name, ids()));
-    temporary.push(path);
+    temporary.add(path);
     return path;
+  };
+  const remove = async (paths: Iterable<string>) => {
+    // What cannot be removed now is removed as abandoned, later.
+    await Promise.allSettled([...paths].map((path) => temporary.delete(path) && fs.unlink(path)));
+  };
+  const removeOldest = async () => {
+    let total = [...complete.values()].reduce((sum, bytes) => sum + bytes, 0);
+    for (const [path, bytes] of complete) {
+      if (total <= maxTotalBytes) return;
+      total -= bytes;
+      complete.delete(path);
+      await remove([path]);
+    }
   };
   return {
     async open(name) {
@@ -60,15 +80,19 @@ export function createLogs({ fs, ids, clock, directory, maxBytes = maxLogBytes }
         const path = directory === undefined ? amongTemporary(name) : await inDirectory(directory, name);
         const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
         const handle = await fs.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-        return createLogFile({ fs, path, handle, maxBytes });
+        const onClose = async (bytes: number) => {
+          if (!temporary.has(path)) return;
+          complete.set(path, bytes);
+          await removeOldest();
+        };
+        return createLogFile({ fs, path, handle, maxBytes, onClose });
       } catch (error) {
         return brokenLog(name, getReason(error));
       }
     },
     async remove() {
       await sweeping;
-      // What cannot be removed now is removed as abandoned, later.
-      await Promise.allSettled(temporary.splice(0).map((path) => fs.unlink(path)));
+      await remove(temporary);
     },
   };
 }
@@ -84,9 +108,11 @@ interface OpenLog {
   path: string;
   handle: OpenHandle;
   maxBytes: number;
+  /** Never rejects. */
+  onClose: (bytes: number) => Promise<void>;
 }
 
-function createLogFile({ fs, path, handle, maxBytes }: OpenLog): LogFile {
+function createLogFile({ fs, path, handle, maxBytes, onClose }: OpenLog): LogFile {
   let left = maxBytes;
   let isFull = false;
   let failure: string | undefined;
@@ -121,7 +147,8 @@ function createLogFile({ fs, path, handle, maxBytes }: OpenLog): LogFile {
     async close() {
       await writing;
       await attempt(() => handle.close());
-      if (failure !== undefined) await attempt(() => fs.unlink(path));
+      if (failure === undefined) await onClose(maxBytes - left);
+      else await attempt(() => fs.unlink(path));
     },
   };
 }

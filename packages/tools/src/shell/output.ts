@@ -27,6 +27,8 @@ export interface OutputOptions {
   logs: Logs;
   /** Names the file. */
   name: string;
+  /** Whether commands see other files than the file tools, and may not find the file. Default false. */
+  isInSandbox?: boolean;
   /** Gets every chunk, made safe, in the order of arrival. The bytes are valid during the call. Must not throw. */
   onText?: (stream: StreamName, text: Buffer) => void;
 }
@@ -149,7 +151,8 @@ export class Output {
     const log = this.#opened;
     if (!log) return "The full output is being saved.";
     if (log.failure !== undefined) return `The full output is not kept (${log.failure}).`;
-    return log.isFull ? `The beginning of the output is in ${log.path}` : `Full output: ${log.path}`;
+    const how = this.#options.isInSandbox ? " (for read and grep; commands may not see it)" : "";
+    return (log.isFull ? `The beginning of the output is in ${log.path}` : `Full output: ${log.path}`) + how;
   }
 
   async close(): Promise<void> {

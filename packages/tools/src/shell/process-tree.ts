@@ -41,13 +41,13 @@ export interface ProcessTable {
   isThere(pid: number): Promise<boolean>;
   /** The children of a process. */
   children(pid: number): Promise<number[]>;
-  /** How the whole machine stands; undefined where the system does not tell. */
-  load(): Promise<Load | undefined>;
+  /** The load of the whole machine; undefined where the system does not tell. One that is younger may be given again. Default 0. */
+  load(maxAgeMs?: number): Promise<Load | undefined>;
   /** What these take together. More than may be are only counted, and memory over the limit is looked at closely. */
   usage(pids: readonly number[], limits: Omit<Limits, "openFiles">): Promise<Usage>;
   /** The first process of the pid namespace that was made below `root`; undefined while there is none. */
   firstInside(root: number): Promise<number | undefined>;
-  /** Those in the namespace of this process, and in others that were made inside; all, unless there are more than `most`. */
+  /** Those in the namespace of this process, and in others that were made inside; all, unless there are more than `max`. */
   inside(first: number, max: number): Promise<number[]>;
   /** How many files a process that we start may open; undefined where the system does not tell. */
   openFiles(): Promise<number | undefined>;
@@ -130,6 +130,7 @@ export function createProcessTable(): ProcessTable {
     const kilobytes = getKilobytes(await readLater(`/proc/${pid}/smaps_rollup`), "Pss_Anon");
     return kilobytes === undefined ? await residentBytes(pid) : 1024 * kilobytes;
   };
+  let lastLoad: { load: Load | undefined; atMs: number } | undefined;
   let openFiles: { max: number | undefined } | undefined;
   return {
     async list(search) {
@@ -149,7 +150,13 @@ export function createProcessTable(): ProcessTable {
     },
     isThere: async (pid) => parseStat(readNow(`/proc/${pid}/stat`))?.isZombie === false,
     children,
-    load: async () => parseLoad(readNow("/proc/loadavg"), readNow("/proc/meminfo")),
+    async load(maxAgeMs = 0) {
+      const atMs = performance.now();
+      if (!lastLoad || atMs - lastLoad.atMs >= maxAgeMs) {
+        lastLoad = { load: parseLoad(readNow("/proc/loadavg"), readNow("/proc/meminfo")), atMs };
+      }
+      return lastLoad.load;
+    },
     async usage(pids, limits) {
       const processes = pids.length;
       if (processes > limits.processes) return { processes, memoryBytes: 0 };
@@ -230,14 +237,15 @@ function getPids(): number[] {
 const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 /** The kernel gives as much as fits, and these files are commonly smaller. */
 const maxFileBytes = 32 * 1024;
+/** For what is read at once. Commands are watched by it ten times a second. */
+const readBuffer = Buffer.allocUnsafe(maxFileBytes);
 
 /** A file under /proc that the kernel answers at once; empty when the process is gone or not ours. */
 function readNow(path: string): string {
   return orNothingNow(() => {
     const fd = openSync(path, readFlags);
     try {
-      const buffer = Buffer.allocUnsafe(maxFileBytes);
-      return buffer.toString("utf8", 0, readSync(fd, buffer, 0, buffer.length, 0));
+      return readBuffer.toString("utf8", 0, readSync(fd, readBuffer, 0, maxFileBytes, 0));
     } finally {
       closeSync(fd);
     }

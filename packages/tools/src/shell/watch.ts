@@ -1,6 +1,7 @@
 /**
  * Ends a command that exceeds its limits. Checking every process takes long, so at first only the load of the whole
- * machine is checked, once for all commands: while it has not grown much, no command has either.
+ * machine is checked, which is read once for commands that run together: while it has not grown much, no command has
+ * either.
  */
 import type { Clock } from "@tau/ai";
 import { describeExcess, type Limits, type Load, type Usage } from "./limits.ts";
@@ -10,7 +11,8 @@ export interface WatchOptions {
   limits: Limits;
   /** The load when the command was started. */
   first: Load | undefined;
-  load(): Promise<Load | undefined>;
+  /** The present load, or one that is not older than this. */
+  load(maxAgeMs: number): Promise<Load | undefined>;
   /** `isUrgent`: the command may be growing faster than it can be counted. */
   usage(isUrgent: boolean): Promise<Usage>;
   /** Called once, with a text for the model. */
@@ -26,6 +28,7 @@ export interface Check {
 
 /** Often enough for a command that grows by gigabytes in a second. */
 const watchEveryMs = 100;
+const maxLoadAgeMs = 50;
 /** Other processes that free memory may hide the growth of the command, so it is checked now and then anyway. */
 const checkEveryMs = 5_000;
 
@@ -44,7 +47,7 @@ export function watchLimits({ clock, limits, first, load, usage, onExcess }: Wat
   let isStopped = false;
   let cancel = () => {};
   const check = async (): Promise<string | undefined> => {
-    const now = await load();
+    const now = await load(maxLoadAgeMs);
     if (!now) return undefined;
     const atMs = clock.monotonic();
     last ??= { load: now, usage: nothing, atMs };

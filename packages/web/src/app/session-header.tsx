@@ -4,7 +4,7 @@ import type { RemoteSession } from "@tau/protocol/client";
 import { formatCost, shortenPath } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
 import { toSafeName } from "../text/visible-text.ts";
-import { FocusedInput } from "./focused-input.tsx";
+import { FocusedInput } from "./focused-field.tsx";
 import { EditIcon, MenuIcon, TreeIcon } from "./icons.tsx";
 import { reportFailure } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";

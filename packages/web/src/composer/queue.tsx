@@ -1,9 +1,9 @@
 /** Messages that wait for their turn. They can be changed and taken back. */
 import { useState } from "preact/hooks";
-import type { QueuedSummary } from "@tau/protocol";
+import { getTypedContent, type QueuedSummary } from "@tau/protocol";
 import type { RemoteSession } from "@tau/protocol/client";
 import { useAttempt } from "../app/attempt.ts";
-import { FocusedInput } from "../app/focused-input.tsx";
+import { FocusedText } from "../app/focused-field.tsx";
 import { CloseIcon, EditIcon } from "../app/icons.tsx";
 import { Name } from "../text/name.tsx";
 
@@ -31,8 +31,7 @@ function QueuedItem({ session, message, when }: { session: RemoteSession; messag
   const [text, setText] = useState<string>();
   const attempt = useAttempt();
   const words = getWords(message.content);
-  const save = async (event: Event) => {
-    event.preventDefault();
+  const save = async () => {
     const changed = text ?? "";
     if (await attempt.run(() => session.call("edit_queued", { id: message.id, message: changed }))) setText(undefined);
   };
@@ -44,20 +43,25 @@ function QueuedItem({ session, message, when }: { session: RemoteSession; messag
           <Name text={words} />
         </span>
       ) : (
-        <form class="grow" onSubmit={(event) => void save(event)}>
-          <FocusedInput
-            aria-label="Waiting message"
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-            onKeyDown={(event) => event.key === "Escape" && setText(undefined)}
-          />
-        </form>
+        <FocusedText
+          aria-label="Waiting message"
+          class="grow"
+          rows={Math.min(maxRows, text.split("\n").length)}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") setText(undefined);
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            void save();
+          }}
+        />
       )}
       {attempt.problem !== "" && <span class="problem">{attempt.problem}</span>}
       <button
         class="icon-button"
         aria-label="Change this message"
-        onClick={() => setText(text === undefined ? words : undefined)}
+        onClick={() => setText(text === undefined ? getTypedContent(message.content).text : undefined)}
       >
         <EditIcon />
       </button>
@@ -71,6 +75,8 @@ function QueuedItem({ session, message, when }: { session: RemoteSession; messag
     </li>
   );
 }
+
+const maxRows = 8;
 
 const getWords = (content: QueuedSummary["content"]): string =>
   typeof content === "string"

@@ -23,9 +23,16 @@ export function messageCases(shared: Shared): void {
     await getField(page).click();
     await page.getByRole("button", { name: "After the run" }).click();
     await expect.poll(() => getFocused(page)).toBe("After the run");
-    await page.getByLabel("Waiting message", { exact: true }).fill("Say this instead");
-    await page.getByLabel("Waiting message", { exact: true }).press("Enter");
+    const field = page.getByLabel("Waiting message", { exact: true });
+    await field.fill("Say this");
+    await field.press("Shift+Enter");
+    await field.pressSequentially("instead");
+    await field.press("Enter");
     await queue.getByText("Say this instead").waitFor();
+    // What is changed again has its lines still.
+    await page.getByRole("button", { name: "Change this message" }).click();
+    expect(await field.inputValue()).toBe("Say this\ninstead");
+    await field.press("Escape");
     gate.open();
     await waitForText(page, "Second.");
     await waitForText(page, "Say this instead");

@@ -1,13 +1,16 @@
 import type { AssistantMessageEvent } from "../../event.ts";
-import { classifyError, describeError } from "../../failure.ts";
 import type { UsageReport } from "../../usage.ts";
+import { toUniqueCallId } from "../call-id.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asRecord, asString } from "../../json.ts";
+import { findStreamError } from "../stream-error.ts";
 
 export function step(draft: Draft, frame: Frame): AssistantMessageEvent[] {
   const data = asRecord(frame.data);
   const index = typeof data["index"] === "number" ? data["index"] : 0;
+  const failure = findStreamError(frame);
+  if (failure) draft.fail(failure);
   switch (data["type"] ?? frame.event) {
     case "message_start": {
       const message = asRecord(data["message"]);
@@ -32,9 +35,6 @@ export function step(draft: Draft, frame: Frame): AssistantMessageEvent[] {
       if (draft.state.kind === "open") draft.stop("stop", "message_stop");
       draft.end();
       break;
-    case "error":
-      draft.fail(classifyError(describeError(data["error"] ?? data)));
-      break;
   }
   return draft.take();
 }
@@ -54,7 +54,8 @@ function openBlock(draft: Draft, index: number, block: Record<string, unknown>):
       draft.redactedThinking(index, asString(block["data"]));
       return;
     case "tool_use": {
-      draft.toolCall(index, { id: asString(block["id"]), name: asString(block["name"]) });
+      const name = asString(block["name"]);
+      draft.toolCall(index, { id: toUniqueCallId(draft, asString(block["id"]), name), name });
       // Some compatible servers send the complete input here instead of deltas.
       const input = asRecord(block["input"]);
       if (Object.keys(input).length > 0) draft.argumentsDelta(index, JSON.stringify(input));

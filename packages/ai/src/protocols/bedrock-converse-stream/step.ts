@@ -1,6 +1,7 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import { classifyError, describeError } from "../../failure.ts";
 import type { UsageReport } from "../../usage.ts";
+import { toUniqueCallId } from "../call-id.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString } from "../../json.ts";
@@ -66,10 +67,11 @@ const describeException = (data: Record<string, unknown>): string => {
 };
 
 function openBlock({ draft }: BedrockState, index: number, block: Record<string, unknown>): void {
-  const call = asRecord(block["toolUse"]);
   // Text and thinking blocks are opened by their first delta.
-  if (block["toolUse"] !== undefined)
-    draft.toolCall(index, { id: asString(call["toolUseId"]), name: asString(call["name"]) });
+  if (block["toolUse"] === undefined) return;
+  const call = asRecord(block["toolUse"]);
+  const name = asString(call["name"]);
+  draft.toolCall(index, { id: toUniqueCallId(draft, asString(call["toolUseId"]), name), name });
 }
 
 function extendBlock(state: BedrockState, index: number, delta: Record<string, unknown>): void {

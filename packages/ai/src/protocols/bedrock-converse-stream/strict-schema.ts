@@ -30,20 +30,27 @@ export interface StrictSchema {
  * that strict mode does not support. Arguments that are valid for the result are valid for the tool's own schema.
  */
 export function closeSchema(root: JsonSchema): StrictSchema | undefined {
-  let looseParameters = 0;
-  const close = (schema: unknown, depth: number): JsonSchema | undefined => {
+  const closer = new SchemaCloser();
+  const schema = root["type"] === "object" ? closer.close(root, 0) : undefined;
+  return schema && { schema, looseParameters: closer.looseParameters };
+}
+
+class SchemaCloser {
+  looseParameters = 0;
+
+  close(schema: unknown, depth: number): JsonSchema | undefined {
     if (!isRecord(schema) || depth > 32) return undefined;
     if (!Object.keys(schema).every((key) => supportedKeywords.has(key))) return undefined;
     const closed: JsonSchema = { ...schema };
     if (schema["anyOf"] !== undefined) {
       const variants = Array.isArray(schema["anyOf"])
-        ? schema["anyOf"].map((variant) => close(variant, depth + 1))
+        ? schema["anyOf"].map((variant) => this.close(variant, depth + 1))
         : [];
       if (variants.length === 0 || !variants.every(isRecord)) return undefined;
       closed["anyOf"] = variants;
     }
     if (schema["items"] !== undefined) {
-      const items = close(schema["items"], depth + 1);
+      const items = this.close(schema["items"], depth + 1);
       if (!items) return undefined;
       closed["items"] = items;
     }
@@ -52,13 +59,11 @@ export function closeSchema(root: JsonSchema): StrictSchema | undefined {
     const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
     const properties: [string, JsonSchema][] = [];
     for (const [name, property] of Object.entries((schema["properties"] ?? {}) as object)) {
-      const inner = close(property, depth + 1);
+      const inner = this.close(property, depth + 1);
       if (!inner) return undefined;
-      if (!required.has(name) || inner["anyOf"] !== undefined || Array.isArray(inner["type"])) looseParameters++;
+      if (!required.has(name) || inner["anyOf"] !== undefined || Array.isArray(inner["type"])) this.looseParameters++;
       properties.push([name, inner]);
     }
     return { ...closed, properties: Object.fromEntries(properties), additionalProperties: false };
-  };
-  const schema = root["type"] === "object" ? close(root, 0) : undefined;
-  return schema && { schema, looseParameters };
+  }
 }

@@ -1,10 +1,10 @@
 import type { AssistantMessageEvent } from "../../event.ts";
-import { classifyError, describeError } from "../../failure.ts";
-import { toShortHash } from "../../hash.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
+import { toUniqueCallId } from "../call-id.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString } from "../../json.ts";
+import { findStreamError } from "../stream-error.ts";
 import { maxJsonDepth, isTooDeep } from "../streaming-json.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
@@ -28,7 +28,8 @@ export const start = (draft: Draft): GoogleState => ({
 export function step(state: GoogleState, frame: Frame): AssistantMessageEvent[] {
   const { draft } = state;
   const data = asRecord(frame.data);
-  if (data["error"] !== undefined) draft.fail(classifyError(describeError(data)));
+  const failure = findStreamError(frame);
+  if (failure) draft.fail(failure);
   draft.identify({ responseId: data["responseId"], responseModel: data["modelVersion"] });
   draft.usage(readUsage(data["usageMetadata"]));
   readFeedback(draft, asRecord(data["promptFeedback"]));
@@ -77,7 +78,7 @@ function readCall(state: GoogleState, call: Record<string, unknown>, signature: 
     closeCall(state);
     const key = state.nextKey++;
     const thoughtSignature = signature ? { thoughtSignature: signature } : {};
-    draft.toolCall(key, { id: toUniqueId(draft, asString(call["id"]), name), name, ...thoughtSignature });
+    draft.toolCall(key, { id: toUniqueCallId(draft, asString(call["id"]), name), name, ...thoughtSignature });
     state.call = { key, arguments: new PartialArguments() };
     if (call["args"] !== undefined && !willContinue) readArguments(draft, key, call["args"]);
   }
@@ -106,13 +107,6 @@ function rejectArguments(draft: Draft, key: number, reason: string): void {
   if (block?.type !== "toolCall") return;
   block.arguments = {};
   block.argumentsError = `The arguments of ${block.name} could not be read: ${reason}.`;
-}
-
-/** The server's id, or a generated one if the server's is empty or not unique. */
-function toUniqueId(draft: Draft, id: string, name: string): string {
-  const { content, responseId = "" } = draft.message;
-  const isUsed = content.some((block) => block.type === "toolCall" && block.id === id);
-  return id && !isUsed ? id : `call_${toShortHash(`${responseId}/${name}/${content.length}`)}`;
 }
 
 const stopReasons = new Map<string, "stop" | "length">([

@@ -2,6 +2,7 @@ import type { Context } from "../../context.ts";
 import type { Model } from "../../model.ts";
 import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { getPromptCacheKey, toHeaderValue } from "../session-affinity.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import type { Wire } from "../openai-completions/messages.ts";
@@ -19,7 +20,7 @@ export function encode(model: Model, context: Context, options: MistralOptions):
     notes,
   );
   const choice = resolveToolChoice(options.toolChoice, selected, notes);
-  const cacheKey = options.cacheRetention === "none" ? undefined : options.sessionId;
+  const cacheKey = getPromptCacheKey(options);
   const payload: Record<string, unknown> = {
     model: model.id,
     messages: encodeMessages(model, context),
@@ -34,7 +35,7 @@ export function encode(model: Model, context: Context, options: MistralOptions):
   };
   return {
     path: "/v1/chat/completions",
-    headers: cacheKey ? { "x-affinity": cacheKey } : {},
+    headers: cacheKey ? { "x-affinity": toHeaderValue(cacheKey) } : {},
     payload,
     notes,
   };

@@ -1,11 +1,11 @@
 import type { AssistantMessageEvent } from "../../event.ts";
-import { classifyError, describeError } from "../../failure.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import { ToolCalls } from "../openai-completions/calls.ts";
-import { getChoice, toDelta } from "../openai-completions/choice.ts";
+import { getChoice, getFinishReason, toDelta } from "../openai-completions/choice.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString, joinText } from "../../json.ts";
+import { findStreamError } from "../stream-error.ts";
 
 export interface MistralState {
   readonly draft: Draft;
@@ -27,9 +27,9 @@ export function step(state: MistralState, frame: Frame): AssistantMessageEvent[]
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
   if (chunk["usage"]) draft.usage(readUsage(asRecord(chunk["usage"])));
   readDelta(state, toDelta(choice, draft));
-  if (chunk["error"]) draft.fail(classifyError(describeError(chunk["error"])));
-  else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
-  readStop(state, asString(choice["finish_reason"]));
+  const failure = findStreamError(frame);
+  if (failure) draft.fail(failure);
+  readStop(state, getFinishReason(choice));
   return draft.take();
 }
 

@@ -1,13 +1,9 @@
 import { requireApiKey } from "../../auth/api-key.ts";
-import {
-  encodeRequest,
-  getPromptCacheKey,
-  type ResponsesModel,
-  type ResponsesVariant,
-} from "../openai-responses/encode.ts";
+import { encodeRequest, type ResponsesModel, type ResponsesVariant } from "../openai-responses/encode.ts";
 import { type OpenAIResponsesOptions, resolveOptions } from "../openai-responses/options.ts";
 import { type ResponsesState, start, step } from "../openai-responses/step.ts";
 import { defineProtocol } from "../protocol.ts";
+import { getPromptCacheKey, toHeaderValue } from "../session-affinity.ts";
 import { getAccountId } from "./account.ts";
 
 const codex: ResponsesVariant = {
@@ -17,7 +13,8 @@ const codex: ResponsesVariant = {
   cacheRetention: false,
   fields: { text: { verbosity: "low" }, tool_choice: "auto", parallel_tool_calls: true },
   headers(_model, options) {
-    const session = getPromptCacheKey(options);
+    const cacheKey = getPromptCacheKey(options);
+    const session = cacheKey && toHeaderValue(cacheKey);
     return {
       "openai-beta": "responses=experimental",
       originator: "tau",

@@ -1,19 +1,17 @@
 /** The cache settings of a request: OpenAI's fields or Anthropic's `cache_control` markers. */
+import { getPromptCacheKey } from "../session-affinity.ts";
 import type { OpenAICompletionsOptions } from "./options.ts";
 import type { CompletionsModel } from "./compat.ts";
 import type { Wire } from "./messages.ts";
-
-/** Maximum length of OpenAI's `prompt_cache_key`, in characters. */
-const maxKeyLength = 64;
 
 /** OpenAI's fields: a key shared by the requests of one session, and how long the prefix is cached. */
 export function encodeCacheFields({ compat }: CompletionsModel, options: OpenAICompletionsOptions): Wire {
   const retention = options.cacheRetention ?? "short";
   if (retention === "none" || compat.cacheControlFormat) return {};
   const keepsLong = retention === "long" && compat.supportsLongCacheRetention;
-  const hasKey = options.sessionId && (compat.supportsPromptCacheKey || keepsLong);
+  const cacheKey = compat.supportsPromptCacheKey || keepsLong ? getPromptCacheKey(options) : undefined;
   return {
-    ...(hasKey && { prompt_cache_key: [...options.sessionId!.toWellFormed()].slice(0, maxKeyLength).join("") }),
+    ...(cacheKey && { prompt_cache_key: cacheKey }),
     ...(keepsLong && { prompt_cache_retention: "24h" }),
   };
 }

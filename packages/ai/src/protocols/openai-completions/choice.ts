@@ -1,5 +1,5 @@
 import type { Draft } from "../draft.ts";
-import { asArray, asRecord } from "../../json.ts";
+import { asArray, asRecord, asString } from "../../json.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -7,6 +7,11 @@ type Fields = Record<string, unknown>;
 export function getChoice(chunk: Fields): Fields {
   const choices = asArray(chunk["choices"]).map(asRecord);
   return choices.find(({ index }) => index === 0) ?? choices.find(({ index }) => typeof index !== "number") ?? {};
+}
+
+/** Empty while the choice goes on. Some servers then send the text `null`. */
+export function getFinishReason({ finish_reason: reason }: Fields): string {
+  return reason === "null" ? "" : asString(reason);
 }
 
 /**

@@ -1,12 +1,13 @@
 import type { AssistantMessageEvent } from "../../event.ts";
-import { classifyError, describeError, type Failure } from "../../failure.ts";
+import type { Failure } from "../../failure.ts";
 import type { ThinkingContent } from "../../message.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString } from "../../json.ts";
+import { findStreamError } from "../stream-error.ts";
 import { ToolCalls } from "./calls.ts";
-import { getChoice, toDelta } from "./choice.ts";
+import { getChoice, getFinishReason, toDelta } from "./choice.ts";
 import {
   addDetail,
   isEncrypted,
@@ -52,10 +53,9 @@ export function step(state: CompletionsState, frame: Frame): AssistantMessageEve
   const usage = chunk["usage"] ?? choice["usage"] ?? asRecord(chunk["x_groq"])["usage"];
   if (usage) draft.usage(readUsage(asRecord(usage)));
   readDelta(state, toDelta(choice, draft));
-  const error = chunk["error"] ?? choice["error"];
-  if (error) draft.fail(classifyError(describeError({ error })));
-  else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
-  const raw = asString(choice["finish_reason"]);
+  const failure = findStreamError(frame) ?? findStreamError({ data: choice });
+  if (failure) draft.fail(failure);
+  const raw = getFinishReason(choice);
   if (raw !== "") readStop(state, raw);
   return draft.take();
 }

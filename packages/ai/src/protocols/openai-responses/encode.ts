@@ -1,10 +1,10 @@
 import type { Context, Tool } from "../../context.ts";
 import type { Model } from "../../model.ts";
-import type { StreamOptions } from "../../options.ts";
 import { toClosedSchema } from "../../schema/adapt.ts";
 import { toStrictSchema } from "../../schema/openai-strict.ts";
 import { createStrictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { getPromptCacheKey } from "../session-affinity.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import { encodeInput } from "./input.ts";
@@ -101,16 +101,6 @@ function encodeReasoning(model: ResponsesModel, options: OpenAIResponsesOptions)
   const summary = options.reasoningSummary ?? (isReasoning ? "auto" : undefined);
   if (effort === undefined && summary === undefined) return undefined;
   return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) };
-}
-
-/** Maximum length of `prompt_cache_key`, in characters. */
-const maxCacheKeyLength = 64;
-
-/** The key that groups the requests of a session in the prompt cache. Undefined if caching is off. */
-export function getPromptCacheKey(options: Pick<StreamOptions, "sessionId" | "cacheRetention">): string | undefined {
-  const { sessionId } = options;
-  if (!sessionId || options.cacheRetention === "none") return undefined;
-  return [...sessionId].slice(0, maxCacheKeyLength).join("");
 }
 
 function encodeRetention(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, unknown> {

@@ -34,22 +34,26 @@ export interface Item {
 export class ItemTable {
   readonly #byIndex = new Map<number, Item>();
   readonly #byId = new Map<string, Item>();
-  #count = 0;
+  readonly #items: Item[] = [];
 
-  get isEmpty(): boolean {
-    return this.#count === 0;
+  get kinds(): Set<ItemKind> {
+    return new Set(this.#items.map(({ kind }) => kind));
   }
 
+  /** An event with neither index nor id belongs to the newest item. */
   find({ index, id }: ItemKey): Item | undefined {
+    if (index === undefined && id === "") return this.#items.at(-1);
     const indexed = index === undefined ? undefined : this.#byIndex.get(index);
-    if (indexed && (id === "" || indexed.id === id)) return indexed;
+    if (indexed?.id === id) return indexed;
     return this.#byId.get(id) ?? indexed;
   }
 
+  /** Without an index, an item is counted after the items before it. */
   add({ index, id }: ItemKey, kind: ItemKind): Item {
-    const item: Item = { key: this.#count++, kind, id, received: "", part: undefined, done: false };
-    if (index !== undefined) this.#byIndex.set(index, item);
-    this.#byId.set(id, item);
+    const item: Item = { key: this.#items.length, kind, id, received: "", part: undefined, done: false };
+    this.#items.push(item);
+    this.#byIndex.set(index ?? item.key, item);
+    if (id !== "") this.#byId.set(id, item);
     return item;
   }
 
@@ -65,7 +69,7 @@ export class ItemTable {
   /** The item of an `added` event. Content may have arrived before it; then the item already exists. */
   announce(key: ItemKey, kind: ItemKind): Item {
     const match = this.find(key);
-    const isSame = match && !match.done && match.kind === kind && (key.id === "" || key.id === match.id);
-    return isSame ? match : this.add(key, kind);
+    const isSameId = key.id === "" || match?.id === "" || key.id === match?.id;
+    return match && isSameId && !match.done && match.kind === kind ? match : this.add(key, kind);
   }
 }

@@ -4,6 +4,7 @@ import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asArray, asRecord, asString, joinText } from "../../json.ts";
+import { findStreamError } from "../stream-error.ts";
 import { StreamingJson } from "../streaming-json.ts";
 import { isItemKind, type Item, type ItemKind, ItemTable, type ItemKey } from "./items.ts";
 import { writeCallId, writeReasoning, writeTextSignature } from "./signature.ts";
@@ -20,9 +21,13 @@ export interface ResponsesState {
 export const start = (draft: Draft): ResponsesState => ({ draft, items: new ItemTable(), refusal: "" });
 
 export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent[] {
+  // Some servers send it after the last response and then leave the connection open.
+  if (frame.data === "[DONE]") state.draft.end();
   const data = asRecord(frame.data);
   const key = toItemKey(data["output_index"], data["item_id"]);
   const delta = asString(data["delta"]);
+  const failure = findStreamError(frame);
+  if (failure) state.draft.fail(failure);
   const type = asString(data["type"] ?? frame.event);
   switch (type) {
     case "response.created":
@@ -70,9 +75,6 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
     case "response.done":
       endResponse(state, asRecord(data["response"]), "completed");
       break;
-    case "error":
-      state.draft.fail(classifyError(describeError(data["error"] ?? data)));
-      break;
   }
   return state.draft.take();
 }
@@ -82,12 +84,15 @@ const toItemKey = (index: unknown, id: unknown): ItemKey => ({
   id: asString(id),
 });
 
+/** A call without an id has its call id. */
+const getItemKey = (index: unknown, raw: Fields): ItemKey => toItemKey(index, asString(raw["id"]) || raw["call_id"]);
+
 const identify = ({ draft }: ResponsesState, response: Fields) =>
   draft.identify({ responseId: response["id"], responseModel: response["model"] });
 
 function openItem(state: ResponsesState, index: unknown, raw: Fields): void {
   const kind = raw["type"];
-  if (isItemKind(kind)) openBlock(state.draft, state.items.announce(toItemKey(index, raw["id"]), kind), raw);
+  if (isItemKind(kind)) openBlock(state.draft, state.items.announce(getItemKey(index, raw), kind), raw);
 }
 
 /** Opens the block of an item if it is not open yet, and adds the arguments that arrived before it. */
@@ -140,7 +145,7 @@ function completeCall({ draft }: ResponsesState, item: Item | undefined, whole: 
 function closeItem(state: ResponsesState, index: unknown, raw: Fields): void {
   const kind = raw["type"];
   if (!isItemKind(kind)) return;
-  const item = state.items.findOrAdd(toItemKey(index, raw["id"]), kind);
+  const item = state.items.findOrAdd(getItemKey(index, raw), kind);
   if (!item) return;
   openBlock(state.draft, item, raw);
   item.done = true;
@@ -210,23 +215,32 @@ function endResponse(state: ResponsesState, response: Fields, impliedStatus: str
     draft.refuse(`The model declined to answer: ${state.refusal}`, raw);
   } else {
     // The draft is not ended here: a gateway may send several responses in one stream.
-    draft.stop(reason === "max_output_tokens" ? "length" : "stop", raw);
+    draft.stop(status === "incomplete" || reason ? "length" : "stop", raw);
   }
 }
 
 /** Reads the complete output. Needed if events were missing, and for encrypted reasoning that only comes at the end. */
 function readOutput(state: ResponsesState, output: readonly unknown[]): void {
-  const hadNoEvents = state.items.isEmpty;
+  const seenKinds = state.items.kinds;
   output.forEach((value, index) => {
     const raw = asRecord(value);
-    const item = state.items.find(toItemKey(index, raw["id"]));
-    if (hadNoEvents || (item && !item.done && item.kind === raw["type"])) closeItem(state, index, raw);
+    const kind = raw["type"];
+    if (!isItemKind(kind)) return;
+    const item = state.items.find(getItemKey(index, raw));
+    // Ids and positions may differ from those of the events, so an unknown item of a kind that had events is not read again.
+    const isUnread = item?.kind === kind ? !item.done : !seenKinds.has(kind) || isUnknownCall(state.draft, raw);
+    if (isUnread) closeItem(state, index, raw);
     const { thought } = item ?? {};
-    const content = raw["type"] === "reasoning" ? asString(raw["encrypted_content"]) : "";
+    const content = kind === "reasoning" ? asString(raw["encrypted_content"]) : "";
     if (!thought || !content || thought.item["encrypted_content"]) return;
     const signature = writeReasoning({ ...thought.item, encrypted_content: content });
     if (signature) thought.block.thinkingSignature = signature;
   });
+}
+
+function isUnknownCall({ message }: Draft, { call_id: callId }: Fields): boolean {
+  const isSame = (id: string) => id.split("|")[0] === callId;
+  return Boolean(callId) && !message.content.some((block) => block.type === "toolCall" && isSame(block.id));
 }
 
 function readUsage(value: unknown): UsageReport {

@@ -1,5 +1,5 @@
 /** `/queue` and `/approve`: what waits for the run, and what waits for the user. */
-import type { QueuedSummary } from "@tau/protocol";
+import { getTypedContent } from "@tau/protocol";
 import { toPlainLine, toVisibleText } from "@tau/tui";
 import { getShownText } from "../blocks/user-message.ts";
 import type { Interface } from "../interface.ts";
@@ -9,7 +9,7 @@ export async function editQueue(ui: Interface): Promise<void> {
   const queued = [...steering, ...followUps].map(({ id, content }, index) => ({
     id,
     text: getShownText(content as Parameters<typeof getShownText>[0]),
-    typed: getTypedText(content),
+    typed: getTypedContent(content).text,
     when: index < steering.length ? "as soon as possible" : "after the run",
   }));
   if (queued.length === 0) return ui.say("Nothing is queued.");
@@ -36,13 +36,6 @@ export async function editQueue(ui: Interface): Promise<void> {
     ui.setEditorText(text);
     throw error;
   }
-}
-
-/** Mentioned files come after it. They are read again, and images stay. */
-function getTypedText(content: QueuedSummary["content"]): string {
-  if (typeof content === "string") return content;
-  const block = content.find(({ type }) => type === "text");
-  return block?.type === "text" ? block.text : "";
 }
 
 export async function answerQuestions(ui: Interface): Promise<void> {

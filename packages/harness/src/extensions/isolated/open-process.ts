@@ -1,17 +1,17 @@
 /** Starts one process of an extension and waits until the extension is loaded in it. */
 import { dirname } from "node:path";
-import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import { getErrorMessage } from "@tau/ai/internal";
 import { evaluateFor } from "../../policy/extension-policy.ts";
 import type { ExtensionSource } from "../extension.ts";
-import { describeSlowFactory, maxFactoryMs } from "../load/start-extension.ts";
 import { Connection } from "./connection.ts";
+import { Handshake, maxSentenceLength } from "./handshake.ts";
 import type { HostcallServer } from "./hostcalls/server.ts";
 import type { Manifest } from "./manifest.ts";
-import { parseManifest } from "./parse-manifest.ts";
+import type { ChildInit } from "./messages.ts";
 import type { IsolatedPorts } from "./ports.ts";
 import { ProcessLink } from "./process-link.ts";
 import { findRoomFacts } from "./room-facts.ts";
-import { temporaryDirectory } from "./room.ts";
+import { type RoomFacts, temporaryDirectory } from "./room.ts";
 import { startProcess, type StartedProcess, type WallPrograms } from "./start-process.ts";
 import { Throttle } from "./throttle.ts";
 
@@ -37,98 +37,38 @@ export interface OpenOptions {
   signal: AbortSignal;
 }
 
-/** How long Node may take to start, on a machine that is busy. */
-const maxStartMs = 30_000;
 const countWrittenEveryMs = 1_000;
-/** How often it may register something else; the tools of the session are put together again each time. */
-const maxRegistered = 100;
 
 /** Rejects with a sentence. */
 export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
   const { source, wall, ports, server, onManifest, report, signal } = options;
-  const policy = ports.getPolicy();
-  const mayRead = evaluateFor("read", source.name, policy).decision === "allow";
-  const { agentDir, home, cwd, program } = ports;
-  const readable = [program.path, ...program.readable];
-  const facts = findRoomFacts({ source, program: readable, cwd, home, agentDir, mayRead });
-  const started = startProcess({
-    wall,
-    facts,
-    env: ports.env,
-    program: program.path,
-    maxMemoryMb: policy.maxMemoryMb,
-  });
-  const outputThrottle = new Throttle(ports.clock, maxOutput);
+  const { clock, stream, env, program } = ports;
+  const { maxMemoryMb } = ports.getPolicy();
+  const facts = findFacts(source, ports);
+  const started = startProcess({ wall, facts, env, program: program.path, maxMemoryMb });
+  const outputThrottle = new Throttle(clock, maxOutput);
   const output = keepOutput(started, outputThrottle);
-
-  let registered = 0;
-  let settleReady: () => void;
-  const ready = new Promise<void>((resolve) => (settleReady = resolve));
-  let settleLoaded: (manifest: Manifest) => void;
-  let failLoaded: (error: Error) => void;
-  const loaded = new Promise<Manifest>((resolve, reject) => {
-    settleLoaded = resolve;
-    failLoaded = reject;
+  const handshake = new Handshake({
+    limitMemory: () => started.limitMemory(),
+    sendInit: () => link.send({ type: "init", init: createInit(source, facts) }),
+    onManifest,
+    report,
   });
-  // It may fail before anybody waits.
-  loaded.catch(() => undefined);
-  const abort = () => failLoaded(new Error(String(signal.reason)));
-  signal.addEventListener("abort", abort, { once: true });
-  const onMessage = (message: Record<string, unknown>) => {
-    switch (message["type"]) {
-      case "ready":
-        return void limitThenInit();
-      case "failed":
-        return failLoaded(new Error(toSentence(message["message"])));
-      case "loaded":
-      case "registered": {
-        if (++registered > maxRegistered) return;
-        const manifest = parseManifest(message["manifest"]);
-        if (!manifest) return;
-        onManifest(manifest);
-        return settleLoaded(manifest);
-      }
-      case "problem":
-        return report(toSentence(message["message"]));
-    }
-  };
   let brokenBecause: string | undefined;
   const connection = new Connection();
   const link = new ProcessLink({
     channel: started.channel,
     sync: started.sync,
-    clock: ports.clock,
-    stream: ports.stream,
+    clock,
+    stream,
     hostcalls: { handle: (method, args, context) => server.handle(method, args, context, connection) },
-    onMessage,
+    onMessage: (message) => handshake.receive(message),
     onBroken: (reason) => {
       brokenBecause = reason;
       started.end();
     },
   });
   connection.attach(link);
-
-  let isLimited = false;
-  async function limitThenInit(): Promise<void> {
-    // Only once: the process says it before it has any foreign code.
-    if (isLimited) return;
-    isLimited = true;
-    try {
-      await started.limitMemory();
-      const visible = [
-        ...facts.program,
-        ...facts.extension,
-        ...(facts.workspace === undefined ? [] : [facts.workspace]),
-      ];
-      const { path, name, info } = source;
-      const root = info.baseDir ?? dirname(path);
-      const init = { path, name, root, visible, temporary: temporaryDirectory };
-      link.send({ type: "init", init });
-      settleReady();
-    } catch (error) {
-      failLoaded(new Error(`Its memory could not be limited: ${getErrorMessage(error)}`));
-    }
-  }
 
   const stopCounting = countWritten(started, link, options);
   const ended = started.exit.then((exit) => {
@@ -137,7 +77,7 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
     connection.close();
     const reason = brokenBecause ?? [exit, ...output()].join(" ");
     link.end(reason);
-    failLoaded(new Error(reason));
+    handshake.fail(reason);
     return reason;
   });
   const end = async (reason: string): Promise<void> => {
@@ -145,13 +85,11 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
     started.end();
     await ended;
   };
+  const abort = () => handshake.fail(String(signal.reason));
+  signal.addEventListener("abort", abort, { once: true });
   try {
     if (signal.aborted) abort();
-    const begun = await untilTimeout(Promise.race([ready, loaded]), maxStartMs, ports.clock);
-    if (begun.kind === "timeout") throw new Error(`Its process did not start within ${maxStartMs / 1_000} seconds.`);
-    const outcome = await untilTimeout(loaded, maxFactoryMs, ports.clock);
-    if (outcome.kind === "done") return { link, manifest: outcome.value, ended, end };
-    throw new Error(describeSlowFactory(source));
+    return { link, manifest: await handshake.wait(source, clock), ended, end };
   } catch (error) {
     await end(getErrorMessage(error));
     throw error;
@@ -160,9 +98,15 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
   }
 }
 
-const maxSentenceLength = 2_000;
-const toSentence = (value: unknown): string =>
-  typeof value === "string" ? value.slice(0, maxSentenceLength) : "It failed.";
+function findFacts(source: ExtensionSource, { program, agentDir, home, cwd, getPolicy }: IsolatedPorts): RoomFacts {
+  const mayRead = evaluateFor("read", source.name, getPolicy()).decision === "allow";
+  return findRoomFacts({ source, program: [program.path, ...program.readable], cwd, home, agentDir, mayRead });
+}
+
+function createInit({ path, name, info }: ExtensionSource, { program, extension, workspace }: RoomFacts): ChildInit {
+  const visible = [...program, ...extension, ...(workspace === undefined ? [] : [workspace])];
+  return { path, name, root: info.baseDir ?? dirname(path), visible, temporary: temporaryDirectory };
+}
 
 /** Bytes that are read of what it prints; one that prints more waits. */
 const maxOutput = { perSecond: 8 * 1024 * 1024, burst: 16 * 1024 * 1024 };

@@ -105,6 +105,8 @@ export class ProcessLink implements StreamListener {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       if (this.#isOver) return reject(new Error("Its process has ended."));
+      // Before the call is open: one that is too large is never sent.
+      const frame = encodeFrame({ type: "call", id, call });
       const abort = () => this.send({ type: "abort", id });
       const done = () => signal?.removeEventListener("abort", abort);
       this.#calls.set(id, {
@@ -113,7 +115,7 @@ export class ProcessLink implements StreamListener {
         resolve: signal ? (answer) => (done(), resolve(answer)) : resolve,
         reject: signal ? (error) => (done(), reject(error)) : reject,
       });
-      this.send({ type: "call", id, call });
+      this.write(frame);
       if (signal?.aborted) abort();
       else signal?.addEventListener("abort", abort, { once: true });
     });

@@ -1,5 +1,5 @@
 /** The place of a session where its extensions are: a reload puts others there, and what the surface and the host lend stays. */
-import type { ExtensionEvent } from "../events.ts";
+import type { ExtensionEvent, SessionEnd } from "../events.ts";
 import type { SessionExtensions } from "./session-extensions.ts";
 import type { ExtensionHost, ExtensionSurface } from "./surface.ts";
 
@@ -14,6 +14,8 @@ export class ExtensionSlot {
   #surface: ExtensionSurface | undefined;
   #host: ExtensionHost | undefined;
   #detach = () => {};
+  /** Counts reloads and the end. One that another has followed puts nothing into the slot any more. */
+  #round = 0;
 
   constructor(load: LoadExtensions) {
     this.#load = load;
@@ -46,16 +48,27 @@ export class ExtensionSlot {
 
   /** Ends those that are there and loads them again. `bind` connects the new ones with the session. */
   async reload(bind: (extensions: SessionExtensions) => Promise<void>): Promise<void> {
+    const round = ++this.#round;
     const before = this.#current;
     await before?.close({ reason: "reload" }, "The extensions were reloaded.");
+    if (round !== this.#round) return;
     this.#detach();
     this.#surface?.reset?.();
-    this.#current = await this.#load({ reason: "reload" });
-    if (!this.#current) return;
-    await bind(this.#current);
-    if (this.#host) this.#current.setHost(this.#host);
+    const loaded = await this.#load({ reason: "reload" });
+    if (round !== this.#round) return await loaded?.abandon();
+    this.#current = loaded;
+    if (!loaded) return;
+    await bind(loaded);
+    if (round !== this.#round) return;
+    if (this.#host) loaded.setHost(this.#host);
     if (this.#surface) await this.#attachCurrent();
-    else if (before?.isStarted) await this.#current.start();
+    else if (before?.isStarted) await loaded.start();
+  }
+
+  /** Ends them. A reload that runs brings no others. */
+  async close(event: SessionEnd, why: string): Promise<void> {
+    this.#round++;
+    await this.#current?.close(event, why);
   }
 
   async #attachCurrent(): Promise<void> {

@@ -13,7 +13,7 @@ import type { EventBus } from "../api.ts";
 import type { CombinedResult } from "../combine-results.ts";
 import type { ReplacedSessionContext } from "../context.ts";
 import { createCommandContext, createContext, createReplacedContext, createToolContext } from "../create-context.ts";
-import type { ExtensionEvent, ExtensionEventName } from "../events.ts";
+import type { ExtensionEvent, ExtensionEventName, SessionEnd } from "../events.ts";
 import type { Extension, ExtensionProblem } from "../extension.ts";
 import type { Lifetime } from "../create-context.ts";
 import { describeKilled, type IdleExtension } from "../idle-extensions.ts";
@@ -50,8 +50,8 @@ export interface SessionExtensionsParts {
   report: (problem: ExtensionProblem) => void;
   /** Why the session begins. */
   start: Omit<ExtensionEvent<"session_start">, "type">;
-  /** Adds paths of skills, prompts and themes that extensions named. */
-  addResources: (paths: CombinedResult<"resources_discover">) => Promise<void>;
+  /** Uses these skills and prompts of extensions from now on, and no others of theirs. */
+  setResources: (paths: CombinedResult<"resources_discover">) => Promise<void>;
 }
 
 export class SessionExtensions implements RunExtensions {
@@ -70,6 +70,7 @@ export class SessionExtensions implements RunExtensions {
     | undefined;
   #surface: ExtensionSurface | undefined;
   #started: Promise<void> | undefined;
+  #isClosing = false;
   #host: ExtensionHost | undefined;
 
   constructor(parts: SessionExtensionsParts) {
@@ -169,16 +170,15 @@ export class SessionExtensions implements RunExtensions {
     await this.#parts.loaded.writeEarlyDecisions();
     for (const extension of this.list) await extension.begin?.();
     await this.emit({ type: "session_start", ...this.#parts.start });
-    if (!this.has("resources_discover")) return;
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
     const { cwd } = this.#bound!.port;
     const found = await this.emit({ type: "resources_discover", cwd, reason });
-    if (!found) return;
-    const toAbsolute = (paths: readonly string[]) => paths.map((path) => resolve(cwd, path));
-    const themePaths = toAbsolute(found.themePaths);
-    await this.#parts.addResources({
-      skillPaths: toAbsolute(found.skillPaths),
-      promptPaths: toAbsolute(found.promptPaths),
+    const toAbsolute = (paths: readonly string[] = []) => paths.map((path) => resolve(cwd, path));
+    const themePaths = toAbsolute(found?.themePaths);
+    // Also without any: those of before a reload are gone then.
+    await this.#parts.setResources({
+      skillPaths: toAbsolute(found?.skillPaths),
+      promptPaths: toAbsolute(found?.promptPaths),
       themePaths,
     });
     if (themePaths.length > 0) await this.#surface?.addThemes?.(themePaths);
@@ -301,7 +301,10 @@ export class SessionExtensions implements RunExtensions {
     return this.#bound && createReplacedContext(this.#bound.port, this.#parts.loaded.lifetime);
   }
 
-  async close(event: Omit<ExtensionEvent<"session_shutdown">, "type">, why: string): Promise<void> {
+  async close(event: SessionEnd, why: string): Promise<void> {
+    // An extension that reloads while it is told of the end must not wait for itself.
+    if (this.#isClosing) return;
+    this.#isClosing = true;
     if (this.has("session_shutdown")) await this.emit({ type: "session_shutdown", ...event });
     this.#parts.loaded.events.clear();
     await this.#bound?.runner.close(why);

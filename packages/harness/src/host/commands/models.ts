@@ -12,12 +12,7 @@ import { command, type CommandContext, type SomeCommands, longCommand } from "./
 const queueMode = oneOf("all", "one-at-a-time");
 
 export const modelCommands = {
-  set_model: command({ provider: nonEmptyText, modelId: nonEmptyText }, async ({ session }, { provider, modelId }) => {
-    const model = session.modelRegistry.find(provider, modelId);
-    if (!model) throw new HarnessError("unknown_model", formatUnknownModel(session, `${provider}/${modelId}`));
-    await session.setModel(model);
-    return toModelData(model);
-  }),
+  set_model: command({ provider: optional(nonEmptyText), modelId: nonEmptyText }, setModel),
   cycle_model: command({ direction: optional(oneOf("forward", "backward")) }, cycleModel),
   get_available_models: command({ discover: optional(flag) }, async ({ session }, { discover = false }) => {
     const { modelRegistry } = session;
@@ -53,6 +48,13 @@ export const modelCommands = {
     return { tools: listTools(session) };
   }),
 } satisfies SomeCommands;
+
+async function setModel({ session }: CommandContext, { provider, modelId }: CommandParams<"set_model">) {
+  const model = provider === undefined ? modelId : session.modelRegistry.find(provider, modelId);
+  if (!model) throw new HarnessError("unknown_model", formatUnknownModel(session, `${provider}/${modelId}`));
+  await session.setModel(model);
+  return toModelData(session.model!);
+}
 
 const getLevels = ({ model }: AgentSession) => (model ? getSupportedThinkingLevels(model) : ["off" as const]);
 

@@ -1,13 +1,26 @@
 /** Commands that talk to the model, and to those who are asked about calls. */
 import { withoutUndefined } from "@tau/ai/internal";
-import { approvalChoices } from "@tau/protocol";
+import { approvalChoices, getTypedContent, type RunEnd, toTermination } from "@tau/protocol";
 import { HarnessError } from "../../errors.ts";
 import { flag, image, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import type { SubmitOptions } from "../../agent-session/prompts.ts";
-import { getMessageText } from "../data.ts";
+import { runPrompt } from "../run-prompt.ts";
 import { command, type CommandContext, type CommandOptions, type SomeCommands, longCommand } from "./command.ts";
 
 const imageList = optional(list(image));
+const executeFields = {
+  prompt: text,
+  images: imageList,
+  input: optional(text),
+  files: optional(list(nonEmptyText)),
+  outcome: optional(flag),
+};
+
+function mustHaveAnswer(end: RunEnd): void {
+  if ("failure" in end) throw new HarnessError("run_failed", end.failure.message);
+  if (["aborted", "disconnected", "timeout"].includes(end.kind))
+    throw new HarnessError("aborted", "The run ended before its answer.");
+}
 
 async function submit({ hosted, session, options }: CommandContext, message: string, content: SubmitOptions) {
   const source = session.extensions?.surface?.mode === "tui" ? "interactive" : "rpc";
@@ -40,20 +53,18 @@ export const promptCommands = {
   follow_up: longCommand({ message: text, images: imageList }, (context, { message, images }) =>
     submit(context, message, { ...withoutUndefined({ images }), queue: "followUp" }),
   ),
-  execute: longCommand({ prompt: text, images: imageList }, async ({ hosted, options }, { prompt, images }) => {
-    const outcome = await hosted.run(prompt, { ...withoutUndefined({ images }), ...getScopes(options) });
-    if (!outcome) return { answer: "", terminationReason: "no_tool_calls" as const, detail: "handled" };
-    const { end, terminationReason, detail, failure, answer } = outcome;
-    if (failure) throw new HarnessError("run_failed", failure.message);
-    if (["aborted", "disconnected", "timeout"].includes(end.kind))
-      throw new HarnessError("aborted", "The run ended before its answer.");
-    return { answer: answer ? getMessageText(answer) : "", terminationReason, ...withoutUndefined({ detail }) };
+  execute: longCommand(executeFields, async ({ hosted, options }, { prompt, outcome = false, ...content }) => {
+    const ended = await runPrompt(hosted, prompt, { ...withoutUndefined(content), ...getScopes(options) });
+    const { handled, ...data } = ended;
+    if (!outcome) mustHaveAnswer(data.end);
+    return { ...data, ...toTermination(data.end), ...(handled && { detail: "handled" }) };
   }),
   abort: longCommand({}, ({ hosted }) => hosted.abort()),
   abort_retry: command({}, ({ session }) => session.abortRetry()),
   clear_queue: command({}, async ({ session }) => {
     const { steering, followUps } = await session.clearQueue();
-    return { steering: steering.map(getMessageText), followUp: followUps.map(getMessageText) };
+    const getText = ({ content }: (typeof steering)[number]) => getTypedContent(content).text;
+    return { steering: steering.map(getText), followUp: followUps.map(getText) };
   }),
   edit_queued: command({ id: nonEmptyText, message: text }, async ({ session }, { id, message }) => ({
     id: await session.editQueued(id, message),

@@ -7,6 +7,7 @@ import { HarnessError } from "../../errors.ts";
 import { flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "../../fields/kinds.ts";
 import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
 import { filterSessions } from "../../session/filter-sessions.ts";
+import { readOnlyError } from "../../session/read-only.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
@@ -139,6 +140,10 @@ async function listSessions(
     : await SessionManager.list(session.cwd, directory, { agentDir });
   const matching = filterSessions(sessions, { query, named, sort });
   const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
+  if (cursor !== undefined && start === 0) {
+    const text = `The list cannot be continued after ${JSON.stringify(cursor)}: that session is not in it any more. List from the beginning.`;
+    throw new HarnessError("invalid_input", text);
+  }
   const page = matching.slice(start, start + pageSize);
   const last = page.at(-1);
   // Not before: of ten thousand sessions, the dates alone would take half of the time.
@@ -188,8 +193,7 @@ async function switchSession(context: CommandContext, reference: string) {
   const { readOnly } = manager;
   if (readOnly?.reason === "held") {
     await manager.close();
-    const message = `The session ${path} is being written by process ${readOnly.holder.pid}. Close it there, or fork it.`;
-    throw new HarnessError("read_only", message);
+    throw readOnlyError(path, readOnly);
   }
   return { sessionId: await host.openLike(session.sessionId, manager), cancelled: false };
 }

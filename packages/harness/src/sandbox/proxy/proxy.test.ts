@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, request } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -373,4 +374,42 @@ test("a tunnel ends with the proxy", async () => {
   await once(socket, "data");
   close();
   await once(socket, "close");
+});
+
+async function startImpatient(target: string, connectMs: number) {
+  const proxy = createProxy({ getAllowed: () => [target], onRefused: () => undefined, connectMs });
+  const door = createServer((socket) => proxy.serve(socket)).listen(0, "127.0.0.1");
+  await once(door, "listening");
+  closing.push(() => (proxy.close(), door.close()));
+  return getPort(door);
+}
+
+test("a host that accepts no connection is given up, and one that only takes long to answer is not", async ({
+  skip,
+}) => {
+  skip(process.platform !== "linux");
+  // It listens and never accepts, so that the system lets connections wait once its queue is full.
+  const script = `require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () {
+    require("node:fs").writeSync(1, String(this.address().port));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60000);
+  })`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  closing.push(() => child.kill("SIGKILL"));
+  const [text] = (await once(child.stdout, "data")) as [Buffer];
+  const full = `127.0.0.1:${String(text)}`;
+  for (let count = 0; count < 8; count++) {
+    const waiting = connect({ host: "127.0.0.1", port: Number(String(text)) }).on("error", () => undefined);
+    closing.push(() => waiting.destroy());
+  }
+  expect((await get(await startImpatient(full, 50), `http://${full}/`)).status).toBe(502);
+
+  const slow = createHttpServer((_incoming, response) => void setTimeout(() => response.end("late"), 700));
+  slow.listen(0, "127.0.0.1");
+  await once(slow, "listening");
+  closing.push(() => slow.close());
+  const target = `127.0.0.1:${getPort(slow)}`;
+  expect(await get(await startImpatient(target, 400), `http://${target}/`)).toMatchObject({
+    status: 200,
+    body: "late",
+  });
 });

@@ -3,7 +3,13 @@
  * with an empty list too, because what it refuses is how we know what a command wanted.
  */
 import { lookup as nodeLookup } from "node:dns/promises";
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type ServerResponse,
+} from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { admitTarget, type Address, type Admitted, type Lookup, type Refusal, type Refused } from "./admit.ts";
@@ -20,6 +26,8 @@ export interface ProxyOptions {
   lookup?: Lookup;
   /** The user's own proxy for a target. Default: none. */
   getUpstream?: GetUpstream;
+  /** How long connecting to a host may take. Default 30,000. */
+  connectMs?: number;
 }
 
 export interface Proxy {
@@ -30,13 +38,12 @@ export interface Proxy {
 }
 
 const maxHeaderBytes = 64 * 1024;
-const connectMs = 30_000;
 
 const lookupAll = async (name: string): Promise<Address[]> =>
   (await nodeLookup(name, { all: true, verbatim: true })) as Address[];
 
 export function createProxy(options: ProxyOptions): Proxy {
-  const { getAllowed, onRefused, lookup = lookupAll, getUpstream = () => undefined } = options;
+  const { getAllowed, onRefused, lookup = lookupAll, getUpstream = () => undefined, connectMs = 30_000 } = options;
   const sockets = new Set<Duplex>();
   const keep = <T extends Duplex>(socket: T): T => {
     sockets.add(socket);
@@ -65,7 +72,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   async function tunnel(text: string, socket: Duplex, head: Buffer): Promise<void> {
     const admitted = await admit(text, "https");
     if (admitted.kind === "refused") return void socket.end(`HTTP/1.1 403 Forbidden\r\n\r\n${explain(text, admitted)}`);
-    const upstream = await dial(admitted).catch(() => undefined);
+    const upstream = await dial(admitted, connectMs).catch(() => undefined);
     if (!upstream) return void socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
     if (socket.destroyed) return void upstream.destroy();
     keep(upstream);
@@ -93,6 +100,8 @@ export function createProxy(options: ProxyOptions): Proxy {
       way instanceof URL
         ? requestThrough(way, { ...outgoing, url: `http://${formatTarget(target)}${path}` })
         : httpRequest({ ...outgoing, host: way.address, port: target.port, path });
+
+    limitConnecting(upstream);
     upstream.on("response", (answer) => {
       response.writeHead(answer.statusCode ?? 502, withoutHopByHop(answer.headers));
       answer.pipe(response);
@@ -116,7 +125,7 @@ export function createProxy(options: ProxyOptions): Proxy {
 }
 
 /** Connects to what was admitted: to the address that was checked, or by the name that was checked through a proxy. */
-function dial({ target, way }: Admitted): Promise<Duplex> {
+function dial({ target, way }: Admitted, connectMs: number): Promise<Duplex> {
   if (way instanceof URL) return openTunnel(way, target, connectMs);
   const socket = connect({ host: way.address, port: target.port });
   return new Promise((resolve, reject) => {
@@ -126,6 +135,16 @@ function dial({ target, way }: Admitted): Promise<Duplex> {
       socket.setTimeout(0);
       resolve(socket);
     });
+  });
+}
+
+/** Ends a request whose connection is not made within its timeout. The answer may take any time. */
+function limitConnecting(request: ClientRequest): void {
+  request.once("timeout", () => request.destroy(new Error("The host did not answer.")));
+  request.once("socket", (socket) => {
+    const onConnect = () => void request.setTimeout(0);
+    if (socket.connecting) socket.once("connect", onConnect);
+    else onConnect();
   });
 }
 

@@ -14,6 +14,7 @@ import { createExtensionRuntime } from "../extensions/runtime.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
+import type { Skill } from "../skills/skill.ts";
 import { AgentSession } from "./agent-session.ts";
 import type { AgentSessionEvent } from "./types.ts";
 import type { ResourceSource } from "./resource-source.ts";
@@ -144,6 +145,47 @@ test("a failure that may pass is tried again, and the attempts are reported", as
   ]);
 });
 
+test("a retry that fails for a reason that does not pass is reported", async () => {
+  const overloaded = { failure: { kind: "overloaded" as const, message: "Overloaded" } };
+  const refused = { failure: { kind: "auth" as const, message: "Key refused" } };
+  const { session, events } = await createSession({ turns: [overloaded, refused, [text("ok")]] });
+  await session.prompt("go");
+  await session.prompt("again");
+  expect(events.filter(({ type }) => type === "auto_retry_end")).toEqual([
+    { type: "auto_retry_end", success: false, attempt: 1, finalError: expect.stringContaining("Key refused") },
+  ]);
+});
+
+test("a skill whose file is gone is reported, and the text is sent as it is", async () => {
+  const { session } = await createSession({ turns: [[text("hi")]] });
+  const skill = { name: "gone", description: "Is gone.", filePath: join(cwd, "gone/SKILL.md"), baseDir: cwd } as Skill;
+  session.resourceLoader.getSkills = () => ({ skills: [skill] });
+  const errors: unknown[] = [];
+  await session.bindExtensions({ onError: (error) => errors.push(error) });
+  await session.prompt("/skill:gone now");
+  expect(lines(session.messages)[0]).toBe("user: /skill:gone now");
+  expect(errors).toMatchObject([{ extensionPath: skill.filePath, event: "skill_expansion" }]);
+});
+
+test.each([
+  ["added to", (prompt: string) => `${prompt}\nEXTRA`, /(?<!EXTRA)\nEXTRA$/],
+  ["replaced", () => "You are a pirate", /^You are a pirate$/],
+])("a system prompt that an extension has %s is the same for each prompt", async (_verb, change, expected) => {
+  const { session } = await createSession({
+    turns: [[text("a")], [text("b")], [text("c")]],
+    factories: [
+      (pi) => void pi.on("before_agent_start", ({ systemPrompt }) => ({ systemPrompt: change(systemPrompt) })),
+    ],
+  });
+  const prompts: string[] = [];
+  for (const word of ["one", "two", "three"]) {
+    await session.prompt(word);
+    prompts.push(session.systemPrompt);
+  }
+  expect(prompts[0]).toMatch(expected);
+  expect(prompts).toEqual([prompts[0], prompts[0], prompts[0]]);
+});
+
 test("extensions see input, calls and results, and their commands and tools work", async () => {
   const seen: string[] = [];
   const { session } = await createSession({
@@ -212,11 +254,17 @@ test("a compaction replaces what is old by a summary", async () => {
   });
   await session.prompt("first");
   await session.prompt("second");
-  const { summary } = await session.compact("keep names");
+  const before = session.getSessionStats();
+  const { summary, usage } = await session.compact("keep names");
   expect(summary).toContain("SUMMARY");
+  expect(session.sessionManager.getEntries().at(-1)).toMatchObject({ type: "compaction", usage });
+  const after = session.getSessionStats();
+  expect(after.tokens.output - before.tokens.output).toBe(usage?.output);
+  expect(usage?.output).toBeGreaterThan(0);
+  expect(after.assistantMessages).toBe(2);
   expect(session.messages[0]).toMatchObject({ role: "compactionSummary" });
   expect(session.getContextUsage()).toMatchObject({ tokens: null, percent: null });
-  await expect(session.compact()).rejects.toThrow("Nothing to compact");
+  await expect(session.compact()).rejects.toThrow("Already compacted");
 });
 
 test("commands of a person are recorded, after the run that is in progress", async () => {
@@ -272,6 +320,20 @@ test("a scoped model brings its thinking level", async () => {
   session.setScopedModels([{ model: scripted }, { model: other, thinkingLevel: "high" }]);
   expect(await session.cycleModel()).toMatchObject({ model: { id: "other" }, thinkingLevel: "high", isScoped: true });
   expect(session.supportsXhighThinking()).toBe(false);
+});
+
+test("scoped models without a key are left out, and an unknown model counts as the first", async () => {
+  const { session, model: scripted } = await createSession({ turns: [] });
+  const [first, second] = [
+    { ...scripted, id: "first" },
+    { ...scripted, id: "second" },
+  ];
+  const locked = { ...scripted, id: "locked", provider: "nobody" };
+  session.setScopedModels([{ model: first }, { model: locked }, { model: second }]);
+  expect((await session.cycleModel())?.model.id).toBe("second");
+  expect((await session.cycleModel())?.model.id).toBe("first");
+  session.setScopedModels([{ model: first }, { model: locked }]);
+  expect(await session.cycleModel()).toBeUndefined();
 });
 
 test("a model that cannot think leaves the preferred level, and extensions learn of each choice", async () => {
@@ -403,7 +465,7 @@ test("a custom message in the tree is written anew, and an extension decides on 
   const decide: ExtensionFactory = (pi) => {
     pi.on("session_before_tree", ({ preparation }) => {
       events.push(preparation as unknown as Record<string, unknown>);
-      return { label: "chosen", customInstructions: "keep the names" } as object;
+      return { label: "chosen", customInstructions: "keep the names", replaceInstructions: true } as object;
     });
     pi.on("session_tree", (event) => void events.push(event as unknown as Record<string, unknown>));
   };
@@ -423,5 +485,7 @@ test("a custom message in the tree is written anew, and an extension decides on 
     expect.objectContaining({ fromExtension: false }),
   ]);
   expect(session.sessionManager.getEntries().at(-1)).toMatchObject({ type: "label", label: "chosen" });
-  expect(lines(model.asked[2]!.context.messages).join()).toContain("keep the names");
+  const asked = lines(model.asked[2]!.context.messages).join();
+  expect(asked).toContain("keep the names");
+  expect(asked).not.toContain("## Goal");
 });

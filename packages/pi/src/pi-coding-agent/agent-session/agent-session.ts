@@ -6,7 +6,7 @@
 import type { AgentMessage, ThinkingLevel } from "@tau/agent";
 import { type ImageContent, type Model } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ExtensionUi } from "@tau/harness/extensions";
+import type { ExtensionContext, ExtensionUi } from "@tau/harness/extensions";
 import type { SessionEntry } from "@tau/harness/session";
 import { contentText } from "../../pi-ai/content.ts";
 import { collectEntriesForBranchSummary } from "../compaction/branch-summary.ts";
@@ -14,10 +14,26 @@ import type { CommandActions, ContextActions, ExtensionActions } from "../extens
 import { type ExtensionError, ExtensionRunner } from "../extensions/runner.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { writeHtml } from "../session/write-html.ts";
+import { writeJsonl } from "../session/write-jsonl.ts";
+import { toError } from "../to-error.ts";
+import { toExtendedPaths } from "./discovered-paths.ts";
 import { expandPrompt } from "./expand-prompt.ts";
+import { listCommands } from "./list-commands.ts";
 import { WaitingTexts } from "./queues.ts";
 import { SessionBash } from "./session-bash.ts";
+import type { NewBranchSummary } from "./session-runs.ts";
 import type { AgentSessionConfig, Content, CustomDraft, PromptOptions } from "./types.ts";
+
+/** What a program gives to its extensions. */
+export interface ExtensionBindings {
+  uiContext?: ExtensionUi;
+  mode?: ExtensionContext["mode"];
+  commandContextActions?: CommandActions;
+  /** In place of the session's own `abort`. */
+  abortHandler?: () => void;
+  shutdownHandler?: () => void;
+  onError?: (error: ExtensionError) => void;
+}
 
 export class AgentSession extends SessionBash {
   protected runner: ExtensionRunner;
@@ -25,7 +41,8 @@ export class AgentSession extends SessionBash {
   readonly #waiting = new WaitingTexts();
   /** Go along with the next prompt. */
   #asides: AgentMessage[] = [];
-  #shutdown = () => {};
+  /** Undefined until extensions were bound: only then do they learn of the session's start. */
+  #bindings: ExtensionBindings | undefined;
 
   constructor(config: AgentSessionConfig) {
     super(config);
@@ -67,10 +84,10 @@ export class AgentSession extends SessionBash {
     await this.compactBeforePrompt();
     const message = createUserMessage(expanded, images);
     const messages: AgentMessage[] = [message, ...this.#asides.splice(0)];
-    const start = await this.runner.emitBeforeAgentStart(expanded, images, this.systemPrompt);
+    const start = await this.runner.emitBeforeAgentStart(expanded, images, this.#buildBasePrompt());
     for (const draft of (start?.messages ?? []) as CustomDraft[]) messages.push(toCustomMessage(draft));
-    const basePrompt = this.buildPrompt(this.getActiveToolNames());
-    this.agent.setSystemPrompt(start?.systemPrompt ?? basePrompt);
+    // A handler may have chosen other tools.
+    this.agent.setSystemPrompt(start?.systemPrompt ?? this.#buildBasePrompt());
     await this.run(() => this.agent.prompt(messages));
   }
 
@@ -154,16 +171,22 @@ export class AgentSession extends SessionBash {
     const signal = new AbortController().signal;
     const verdict = await this.runner.emit({ type: "session_before_tree", preparation, signal });
     if (verdict?.["cancel"]) return { cancelled: true };
-    const instructions = (verdict?.["customInstructions"] as string | undefined) ?? customInstructions;
+    const ownInstructions = (verdict?.["customInstructions"] as string | undefined) ?? customInstructions;
+    const replaces = (verdict?.["replaceInstructions"] as boolean | undefined) ?? replaceInstructions;
+    const instructions = {
+      ...(ownInstructions !== undefined && { customInstructions: ownInstructions }),
+      ...(replaces !== undefined && { replaceInstructions: replaces }),
+    };
     const label = (verdict?.["label"] as string | undefined) ?? options.label;
     const editorText = getEditableText(target);
     const newLeafId = editorText === undefined ? targetId : target.parentId;
-    const given = verdict?.["summary"] as { summary: string; details?: unknown } | undefined;
+    const given = verdict?.["summary"] as NewBranchSummary | undefined;
     let summaryId: string | undefined;
     if (summarize && entries.length > 0) {
       const summary = given ?? (await this.summarizeBranch(entries, instructions));
       if (!summary) return { cancelled: true, aborted: true };
-      summaryId = session.branchWithSummary(newLeafId, summary.summary, summary.details, given !== undefined);
+      const { details, usage } = summary;
+      summaryId = session.branchWithSummary(newLeafId, summary.summary, details, given !== undefined, usage);
     } else if (newLeafId === null) session.resetLeaf();
     else session.branch(newLeafId);
     if (label !== undefined) session.appendLabelChange(summaryId ?? targetId, label);
@@ -232,31 +255,42 @@ export class AgentSession extends SessionBash {
     this.reloadMessages();
   }
 
-  async bindExtensions(bindings: {
-    uiContext?: ExtensionUi;
-    commandContextActions?: CommandActions;
-    shutdownHandler?: () => void;
-    onError?: (error: ExtensionError) => void;
-  }): Promise<void> {
-    if (bindings.uiContext) this.runner.setUIContext(bindings.uiContext);
-    if (bindings.commandContextActions) this.runner.bindCommandContext(bindings.commandContextActions);
-    if (bindings.onError) this.runner.onError(bindings.onError);
-    if (bindings.shutdownHandler) this.#shutdown = bindings.shutdownHandler;
-    await this.runner.emit({ type: "session_start", reason: "startup" });
+  /** Starts the extensions. What an earlier call bound stays unless it is given again. */
+  async bindExtensions(bindings: ExtensionBindings): Promise<void> {
+    this.#bindings = { ...this.#bindings, ...bindings };
+    this.#applyBindings(this.runner);
+    await this.#startExtensions("startup");
   }
 
   async reload(): Promise<void> {
-    await this.runner.emit({ type: "session_shutdown" });
+    await this.runner.emit({ type: "session_shutdown", reason: "reload" });
+    const flagValues = this.runner.getFlagValues();
+    this.runner.invalidate();
+    await this.settingsManager.reload?.();
     await this.resourceLoader.reload();
     const active = this.getActiveToolNames();
     this.runner = this.#createRunner();
+    for (const [name, value] of flagValues) this.runner.setFlagValue(name, value);
     this.setActiveToolsByName([...new Set([...active, ...this.tools.getNewNames(new Set(active))])]);
-    await this.runner.emit({ type: "session_start", reason: "reload" });
+    if (this.#bindings) await this.#startExtensions("reload");
+  }
+
+  async #startExtensions(reason: "startup" | "reload"): Promise<void> {
+    await this.runner.emit({ type: "session_start", reason });
+    if (!this.runner.hasHandlers("resources_discover")) return;
+    const { cwd } = this.config;
+    this.resourceLoader.extendResources?.(toExtendedPaths(await this.runner.emitResourcesDiscover(cwd, reason), cwd));
+    this.agent.setSystemPrompt(this.#buildBasePrompt());
   }
 
   /** Returns the path. Default: a file in the working directory. */
   async exportToHtml(outputPath?: string): Promise<string> {
     return await writeHtml(this.sessionManager, outputPath);
+  }
+
+  /** The current branch. Returns the path. Default: a file in the working directory of the process. */
+  exportToJsonl(outputPath?: string): string {
+    return writeJsonl(this.sessionManager, outputPath);
   }
 
   #createRunner(): ExtensionRunner {
@@ -265,20 +299,30 @@ export class AgentSession extends SessionBash {
     const runner = new ExtensionRunner(extensions, runtime, cwd, this.sessionManager, this.modelRegistry);
     this.tools.refresh(runner);
     runner.bindCore(this.#createActions(runner), this.#createContextActions(), () => this.refreshModel());
+    runner.onError((error) => this.#bindings?.onError?.(error));
+    this.#applyBindings(runner);
     if (extensionRunnerRef) extensionRunnerRef.current = runner;
     return runner;
   }
 
+  #applyBindings(runner: ExtensionRunner): void {
+    runner.setUIContext(this.#bindings?.uiContext, this.#bindings?.mode);
+    runner.bindCommandContext(this.#bindings?.commandContextActions);
+  }
+
+  /** Nobody waits for what an extension starts. */
+  #reportFailure(promise: Promise<unknown>, event: string): void {
+    promise.catch((error: unknown) =>
+      this.runner.emitError({ extensionPath: "<runtime>", event, error: getErrorMessage(error) }),
+    );
+  }
+
   #createActions(runner: ExtensionRunner): ExtensionActions {
-    const report = (promise: Promise<unknown>, event: string) =>
-      void promise.catch((error: unknown) =>
-        runner.emitError({ extensionPath: "<runtime>", event, error: getErrorMessage(error) }),
-      );
     const actions = {
       sendMessage: (message: CustomDraft, options?: object) =>
-        report(this.sendCustomMessage(message, options), "send_message"),
+        this.#reportFailure(this.sendCustomMessage(message, options), "send_message"),
       sendUserMessage: (content: Content, options?: object) =>
-        report(this.sendUserMessage(content, options), "send_user_message"),
+        this.#reportFailure(this.sendUserMessage(content, options), "send_user_message"),
       appendEntry: (customType: string, data?: unknown) => void this.sessionManager.appendCustomEntry(customType, data),
       setSessionName: (name: string) => this.setSessionName(name),
       getSessionName: () => this.sessionName,
@@ -292,7 +336,13 @@ export class AgentSession extends SessionBash {
         this.tools.refresh(runner);
         this.setActiveToolsByName([...this.getActiveToolNames(), ...this.tools.getNewNames(known)]);
       },
-      getCommands: () => runner.getRegisteredCommands(),
+      getSettings: () => this.settingsManager.getSettings(),
+      getCommands: () =>
+        listCommands({
+          commands: runner.getRegisteredCommandsWithPaths(),
+          templates: this.promptTemplates,
+          skills: this.resourceLoader.getSkills().skills,
+        }),
       setModel: (model: Model) =>
         this.setModel(model).then(
           () => true,
@@ -307,19 +357,36 @@ export class AgentSession extends SessionBash {
   #createContextActions(): ContextActions {
     return {
       getModel: () => this.model,
+      getScopedModels: () => this.scopedModels,
+      getSignal: () => this.agent.signal,
       isIdle: () => !this.isStreaming,
-      abort: () => void this.abort(),
+      abort: () => (this.#bindings?.abortHandler ? this.#bindings.abortHandler() : void this.abort()),
       hasPendingMessages: () => this.pendingMessageCount > 0,
-      shutdown: () => this.#shutdown(),
+      shutdown: () => this.#bindings?.shutdownHandler?.(),
       getContextUsage: () => this.getContextUsage(),
-      compact: (options = {}) =>
-        void this.compact(options.customInstructions).then(options.onComplete, options.onError),
+      compact: ({ customInstructions, onComplete, onError } = {}) => {
+        const answer = this.compact(customInstructions).then((result) => onComplete?.(result));
+        this.#reportFailure(
+          answer.catch((error: unknown) => onError?.(toError(error))),
+          "compact",
+        );
+      },
       getSystemPrompt: () => this.systemPrompt,
     };
   }
 
+  /** Without what extensions added for the last prompt. */
+  #buildBasePrompt(): string {
+    return this.buildPrompt(this.getActiveToolNames());
+  }
+
   #expand(text: string): string {
-    return expandPrompt(text, this.resourceLoader.getSkills().skills, this.promptTemplates);
+    return expandPrompt(text, {
+      skills: this.resourceLoader.getSkills().skills,
+      templates: this.promptTemplates,
+      onUnreadable: ({ filePath }, error) =>
+        this.runner.emitError({ extensionPath: filePath, event: "skill_expansion", error }),
+    });
   }
 
   #queue(kind: "steer" | "followUp", text: string, images: ImageContent[] | undefined): void {

@@ -1,10 +1,11 @@
 /** pi's `createAgentSession`: a session from what is given, and defaults for the rest. */
 import { join } from "node:path";
 import type { AgentOptions, AgentTool, ThinkingLevel } from "@tau/agent";
-import type { Model } from "@tau/ai";
+import { type Model, streamSimple } from "@tau/ai";
 import type { ToolDefinition } from "@tau/harness/extensions";
 import { convertToLlm, sessionDirectory } from "@tau/harness/session";
 import { Agent } from "../../pi-agent-core.ts";
+import { getDefaultStreamFn } from "../../pi-agent-core/default-stream.ts";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import { getAgentDir } from "../config.ts";
 import type { LoadExtensionsResult } from "../extensions/extension.ts";
@@ -69,6 +70,15 @@ export async function createAgentSession(options: CreateAgentSessionOptions = {}
     },
     transformContext: async (messages) => (await extensionRunnerRef.current?.emitContext(messages)) ?? messages,
     onPayload: async (payload) => (await extensionRunnerRef.current?.emitBeforeProviderRequest(payload)) ?? payload,
+    onResponse: async ({ status, headers }) => {
+      await extensionRunnerRef.current?.emit({ type: "after_provider_response", status, headers });
+    },
+    streamFn: (requestModel, context, requestOptions) => {
+      const send = getDefaultStreamFn() ?? streamSimple;
+      const onHeaders = async (headers: Record<string, string | null>) =>
+        void (await extensionRunnerRef.current?.emitBeforeProviderHeaders(headers));
+      return send(requestModel, context, { ...requestOptions, onHeaders });
+    },
     getApiKey: (provider) => modelRegistry.getApiKeyForProvider(provider),
     sessionId: sessionManager.getSessionId(),
     ...getAgentSettings(settingsManager),

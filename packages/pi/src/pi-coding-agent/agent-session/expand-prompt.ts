@@ -3,13 +3,24 @@ import { readFileSync } from "node:fs";
 import type { PromptTemplate } from "../resources/prompt-templates.ts";
 import { stripFrontmatter } from "../skills/frontmatter.ts";
 import type { Skill } from "../skills/skill.ts";
+import { tryRead } from "../try-read.ts";
 
-export function expandPrompt(text: string, skills: readonly Skill[], templates: readonly PromptTemplate[]): string {
+export interface ExpandOptions {
+  skills: readonly Skill[];
+  templates: readonly PromptTemplate[];
+  /** Called for a skill whose file cannot be read. The text then stays as it is. */
+  onUnreadable(skill: Skill, message: string): void;
+}
+
+export function expandPrompt(text: string, { skills, templates, onUnreadable }: ExpandOptions): string {
   const match = /^\/(\S+)\s*([\s\S]*)$/.exec(text);
   if (!match) return text;
   const [, name = "", args = ""] = match;
   const skill = skills.find((candidate) => name === `skill:${candidate.name}`);
-  if (skill) return expandSkill(skill, args);
+  if (skill) {
+    const report = (message: string) => onUnreadable(skill, message);
+    return tryRead(() => expandSkill(skill, args), report) ?? text;
+  }
   const template = templates.find((candidate) => candidate.name === name);
   return template ? substitute(template.content, splitArguments(args)) : text;
 }

@@ -2,6 +2,7 @@ import type { LoadExtensionsResult } from "../extensions/extension.ts";
 import type { TextFile } from "../resources/context-files.ts";
 import type { PromptTemplate } from "../resources/prompt-templates.ts";
 import type { Skill } from "../skills/skill.ts";
+import type { ExtendedPaths } from "./discovered-paths.ts";
 
 /** What a session needs of a resource loader. */
 export interface ResourceSource {
@@ -12,4 +13,6 @@ export interface ResourceSource {
   getSystemPrompt(): string | undefined;
   getAppendSystemPrompt(): string[];
   reload(): Promise<void>;
+  /** Adds what extensions found, until the next `reload`. */
+  extendResources?(paths: ExtendedPaths): void;
 }

@@ -52,13 +52,13 @@ export abstract class SessionBash extends SessionRuns {
       onChunk?.(toPlain(decoder.write(data)));
     };
     try {
-      const { exec } = options.operations ?? createLocalBashOperations();
-      const prefix = this.settingsManager.getShellCommandPrefix?.() as string | undefined;
-      const whole = prefix ? `${prefix}\n${command}` : command;
+      const { commandPrefix, ...shell } = this.getToolsOptions().bash;
+      const { exec } = options.operations ?? createLocalBashOperations(shell);
+      const whole = commandPrefix ? `${commandPrefix}\n${command}` : command;
       const ended = await exec(whole, this.config.cwd, { onData, signal: abort.signal }).catch((error: unknown) => ({
         error,
       }));
-      await output.close();
+      output.close();
       if ("error" in ended && !abort.signal.aborted) throw ended.error;
       const { content, truncated } = output.getTail();
       const result: BashResult = {

@@ -1,10 +1,10 @@
 /** How a session runs its agent: what is saved, tried again and compacted. */
 import type { AgentEvent, AgentMessage } from "@tau/agent";
-import { type AssistantMessage, isContextOverflow, systemClock } from "@tau/ai";
+import { type AssistantMessage, isContextOverflow, systemClock, type Usage } from "@tau/ai";
 import { getErrorMessage, sleep } from "@tau/ai/internal";
 import { isRetryableAssistantError } from "../../pi-ai/retry.ts";
-import { generateBranchSummary } from "../compaction/branch-summary.ts";
-import { compact, type CompactionResult } from "../compaction/compact.ts";
+import { type BranchSummaryOptions, generateBranchSummary } from "../compaction/branch-summary.ts";
+import { type CompactionResult, summarizePreparation } from "../compaction/compact.ts";
 import { prepareCompaction } from "../compaction/prepare.ts";
 import { getCompactionReason } from "./compaction-reason.ts";
 import { SessionState } from "./session-state.ts";
@@ -14,9 +14,27 @@ const recoveryFailed =
   "Context overflow recovery failed after one compact-and-retry attempt. " +
   "Choose a model with a larger context, or begin a new session.";
 
+/** By a model or by an extension. */
+export interface NewBranchSummary {
+  summary: string;
+  details?: unknown;
+  usage?: Usage | undefined;
+}
+
 export abstract class SessionRuns extends SessionState {
   /** Whether the context was compacted for the request that is being sent again. */
   #isRecovering = false;
+  #turnIndex = 0;
+  #currentRun: Promise<void> | undefined;
+
+  /** False until a run, its retries and what follows them have ended. */
+  get isIdle(): boolean {
+    return this.#currentRun === undefined && !this.isStreaming;
+  }
+
+  async waitForIdle(): Promise<void> {
+    await Promise.allSettled([this.#currentRun, this.agent.waitForIdle()]);
+  }
 
   async abort(): Promise<void> {
     this.abortRetry();
@@ -38,7 +56,10 @@ export abstract class SessionRuns extends SessionState {
 
   async compact(customInstructions?: string): Promise<CompactionResult> {
     await this.abort();
-    return await this.compactNow(customInstructions);
+    const result = await this.#compactNow(customInstructions);
+    if (result) return result;
+    const isCompacted = this.sessionManager.getBranch().at(-1)?.type === "compaction";
+    throw new Error(isCompacted ? "Already compacted" : "Nothing to compact (session too small)");
   }
 
   /** Extensions see calls and results before those hooks that the agent has already. */
@@ -62,9 +83,26 @@ export abstract class SessionRuns extends SessionState {
   }
 
   protected async handleEvent(event: AgentEvent): Promise<void> {
-    await this.runner.emit(event as never);
+    if (event.type === "message_end") await this.#letExtensionsChange(event.message);
+    else await this.runner.emit(this.#countTurns(event) as never);
     this.listeners.emit(event);
     if (event.type === "message_end") this.#save(event.message);
+  }
+
+  /** In place, since the agent has added the message already. */
+  async #letExtensionsChange(message: AgentMessage): Promise<void> {
+    const replacement = await this.runner.emitMessageEnd({ type: "message_end", message });
+    if (!replacement || replacement === message) return;
+    for (const key of Object.keys(message)) Reflect.deleteProperty(message, key);
+    Object.assign(message, replacement);
+  }
+
+  /** Extensions are told which turn of the run it is, from 0. */
+  #countTurns(event: AgentEvent): object {
+    if (event.type === "agent_start") this.#turnIndex = 0;
+    if (event.type === "turn_start") return { ...event, turnIndex: this.#turnIndex, timestamp: Date.now() };
+    if (event.type === "turn_end") return { ...event, turnIndex: this.#turnIndex++ };
+    return event;
   }
 
   #save(message: AgentMessage): void {
@@ -82,6 +120,16 @@ export abstract class SessionRuns extends SessionState {
 
   /** Runs, and decides afterwards whether to try again, to compact or to stop. */
   protected async run(start: () => Promise<void>): Promise<void> {
+    const run = this.#runToEnd(start);
+    this.#currentRun = run;
+    try {
+      await run;
+    } finally {
+      if (this.#currentRun === run) this.#currentRun = undefined;
+    }
+  }
+
+  async #runToEnd(start: () => Promise<void>): Promise<void> {
     await start();
     while ((await this.#tryRetry()) || (await this.#tryCompaction())) await this.agent.continue();
   }
@@ -96,13 +144,13 @@ export abstract class SessionRuns extends SessionState {
     const last = this.#getLastAnswer();
     const { enabled, maxRetries, baseDelayMs } = this.settingsManager.getRetrySettings();
     const canRetry = last && isRetryableAssistantError(last) && !isContextOverflow(last, this.model?.contextWindow);
-    if (!canRetry || !enabled) return false;
-    const errorMessage = last.errorMessage ?? "Unknown error";
+    const errorMessage = last?.errorMessage ?? "Unknown error";
     const fail = (finalError: string, attempt: number) => {
       this.retryCount = 0;
       this.listeners.emit({ type: "auto_retry_end", success: false, attempt, finalError });
       return false;
     };
+    if (!canRetry || !enabled) return this.retryCount > 0 && fail(errorMessage, this.retryCount);
     if (this.retryCount >= maxRetries) return fail(errorMessage, this.retryCount);
     this.retryCount++;
     const delayMs = baseDelayMs * 2 ** (this.retryCount - 1);
@@ -148,12 +196,13 @@ export abstract class SessionRuns extends SessionState {
     return model && getCompactionReason(answer, { model, messages, branch: this.sessionManager.getBranch(), settings });
   }
 
-  /** False if it failed. */
+  /** False if it failed, or if there was nothing to compact. */
   async #compactFor(reason: "overflow" | "threshold", willRetry: boolean): Promise<boolean> {
     this.listeners.emit({ type: "auto_compaction_start", reason });
     try {
-      this.#endCompaction({ result: await this.compactNow(), willRetry });
-      return true;
+      const result = await this.#compactNow();
+      this.#endCompaction({ result, willRetry: willRetry && result !== undefined });
+      return result !== undefined;
     } catch (error) {
       const message = getErrorMessage(error);
       const prefix = reason === "overflow" ? "Context overflow recovery failed" : "Auto-compaction failed";
@@ -174,13 +223,14 @@ export abstract class SessionRuns extends SessionState {
     });
   }
 
-  protected async compactNow(customInstructions?: string): Promise<CompactionResult> {
+  /** Undefined if there is nothing to compact. */
+  async #compactNow(customInstructions?: string): Promise<CompactionResult | undefined> {
     const { model } = this;
     if (!model) throw new Error("No model selected");
     const apiKey = await this.requireApiKey(model);
     const branchEntries = this.sessionManager.getBranch();
     const preparation = prepareCompaction(branchEntries, this.settingsManager.getCompactionSettings());
-    if (!preparation) throw new Error("Nothing to compact (session too small)");
+    if (!preparation) return undefined;
     return await this.during("compacting", async (signal) => {
       const event = { preparation, branchEntries, customInstructions, signal };
       const verdict = await this.runner.emit({ type: "session_before_compact", ...event });
@@ -188,18 +238,15 @@ export abstract class SessionRuns extends SessionState {
       const given = verdict?.["compaction"] as CompactionResult | undefined;
       const result =
         given ??
-        (await compact(
-          preparation,
+        (await summarizePreparation(preparation, {
           model,
           apiKey,
-          undefined,
-          customInstructions,
+          instructions: customInstructions,
           signal,
-          undefined,
-          this.agent.streamFn,
-        ));
+          streamFn: this.agent.streamFn,
+        }));
       if (signal.aborted) throw new Error("Compaction cancelled");
-      const { summary, firstKeptEntryId, tokensBefore, details } = result;
+      const { summary, firstKeptEntryId, tokensBefore, details, usage } = result;
       const isFromExtension = given !== undefined;
       const id = this.sessionManager.appendCompaction(
         summary,
@@ -207,6 +254,7 @@ export abstract class SessionRuns extends SessionState {
         tokensBefore,
         details,
         isFromExtension,
+        usage,
       );
       this.reloadMessages();
       const compactionEntry = this.sessionManager.getEntry(id);
@@ -217,8 +265,8 @@ export abstract class SessionRuns extends SessionState {
 
   protected async summarizeBranch(
     entries: Parameters<typeof generateBranchSummary>[0],
-    customInstructions: string | undefined,
-  ): Promise<{ summary: string; details: unknown } | undefined> {
+    instructions: Pick<BranchSummaryOptions, "customInstructions" | "replaceInstructions">,
+  ): Promise<NewBranchSummary | undefined> {
     const { model } = this;
     if (!model) throw new Error("No model selected");
     const apiKey = await this.modelRegistry.getApiKey(model);
@@ -228,24 +276,26 @@ export abstract class SessionRuns extends SessionState {
         apiKey,
         signal,
         streamFn: this.agent.streamFn,
-        ...(customInstructions !== undefined && { customInstructions }),
+        reserveTokens: this.settingsManager.getBranchSummarySettings().reserveTokens,
+        ...instructions,
       }),
     );
     if (result.error !== undefined) throw new Error(result.error);
-    const { summary, readFiles = [], modifiedFiles = [] } = result;
-    return summary === undefined ? undefined : { summary, details: { readFiles, modifiedFiles } };
+    const { summary, readFiles = [], modifiedFiles = [], usage } = result;
+    return summary === undefined ? undefined : { summary, details: { readFiles, modifiedFiles }, usage };
   }
 
   protected async during<T>(
     kind: Exclude<Activity["kind"], "idle">,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const abort = new AbortController();
-    this.activity = { kind, abort };
+    const activity = { kind, abort: new AbortController() };
+    this.activity = activity;
     try {
-      return await work(abort.signal);
+      return await work(activity.abort.signal);
     } finally {
-      this.activity = { kind: "idle" };
+      // Another one may have begun meanwhile.
+      if (this.activity === activity) this.activity = { kind: "idle" };
     }
   }
 

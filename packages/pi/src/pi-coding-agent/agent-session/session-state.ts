@@ -4,12 +4,13 @@ import { clampThinkingLevel, getSupportedThinkingLevels, type Model, modelsAreEq
 import { Listeners } from "@tau/ai/internal";
 import { contentText } from "../../pi-ai/content.ts";
 import { supportsXhigh } from "../../pi-ai/thinking.ts";
+import type { ToolDefinition } from "@tau/harness/extensions";
 import type { ExtensionRunner } from "../extensions/runner.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { ResourceSource } from "./resource-source.ts";
-import { countMessages, getContextUsage, type SessionStats } from "./stats.ts";
+import { countEntries, getContextUsage, type SessionStats } from "./stats.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { ToolSet } from "./tool-set.ts";
 import type { Activity, AgentSessionConfig, AgentSessionEvent, ScopedModel } from "./types.ts";
@@ -35,7 +36,7 @@ export abstract class SessionState {
       cwd: config.cwd,
       customTools: config.customTools ?? [],
       baseToolsOverride: config.baseToolsOverride,
-      shellCommandPrefix: config.settingsManager.getShellCommandPrefix?.() as string | undefined,
+      getToolsOptions: () => this.getToolsOptions(),
     });
   }
 
@@ -141,6 +142,15 @@ export abstract class SessionState {
     return this.tools.list().map(({ name, description, parameters }) => ({ name, description, parameters }));
   }
 
+  /** Those that the model can call. */
+  getCallableToolNames(): string[] {
+    return this.getActiveToolNames();
+  }
+
+  getToolDefinition(name: string): ToolDefinition | undefined {
+    return this.tools.getDefinition(name);
+  }
+
   setActiveToolsByName(names: string[]): void {
     const tools = this.tools.select(names);
     this.agent.setTools(tools);
@@ -155,11 +165,13 @@ export abstract class SessionState {
     direction: "forward" | "backward" = "forward",
   ): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | undefined> {
     const isScoped = this.scopedModels.length > 0;
+    const keys = await Promise.all(this.scopedModels.map(({ model }) => this.modelRegistry.getApiKey(model)));
     const models: readonly ScopedModel[] = isScoped
-      ? this.scopedModels
+      ? this.scopedModels.filter((_scoped, index) => keys[index])
       : this.modelRegistry.getAvailable().map((model) => ({ model }));
     if (models.length <= 1) return undefined;
-    const index = models.findIndex(({ model }) => modelsAreEqual(model, this.model));
+    const currentIndex = models.findIndex(({ model }) => modelsAreEqual(model, this.model));
+    const index = Math.max(0, currentIndex);
     const step = direction === "forward" ? 1 : -1;
     const next = models[(index + step + models.length) % models.length]!;
     await this.#switchModel(next, "cycle");
@@ -275,7 +287,12 @@ export abstract class SessionState {
 
   getSessionStats(): SessionStats {
     const { sessionFile, sessionId } = this;
-    return { sessionFile, sessionId, ...countMessages(this.messages), contextUsage: this.getContextUsage() };
+    return {
+      sessionFile,
+      sessionId,
+      ...countEntries(this.sessionManager.getEntries()),
+      contextUsage: this.getContextUsage(),
+    };
   }
 
   getContextUsage() {
@@ -295,8 +312,24 @@ export abstract class SessionState {
     return this.runner.hasHandlers(name);
   }
 
+  /** Takes the messages of the session as they are now. */
+  refreshContext(): void {
+    this.reloadMessages();
+  }
+
   protected reloadMessages(): void {
     this.agent.replaceMessages(this.sessionManager.buildSessionContext().messages);
+  }
+
+  /** How the settings change the tools. */
+  protected getToolsOptions() {
+    const settings = this.settingsManager;
+    const commandPrefix = settings.getShellCommandPrefix?.() as string | undefined;
+    const shellPath = settings.getShellPath?.() as string | undefined;
+    return {
+      bash: { ...(commandPrefix !== undefined && { commandPrefix }), ...(shellPath !== undefined && { shellPath }) },
+      read: { autoResizeImages: settings.getImageAutoResize?.() !== false },
+    };
   }
 
   protected buildPrompt(names: readonly string[]): string {

@@ -1,5 +1,6 @@
 /** What a session has used. */
 import type { AgentMessage } from "@tau/agent";
+import type { Usage } from "@tau/ai";
 import type { SessionEntry } from "@tau/harness/session";
 import { calculateContextTokens, estimateContextTokens } from "../compaction/tokens.ts";
 
@@ -24,13 +25,16 @@ export interface ContextUsage {
   percent: number | null;
 }
 
-export function countMessages(
-  messages: readonly AgentMessage[],
+/** Of the whole session, also of what is compacted or on other branches: all of it was paid for. */
+export function countEntries(
+  entries: readonly SessionEntry[],
 ): Omit<SessionStats, "sessionFile" | "sessionId" | "contextUsage"> {
+  const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
   const count = (role: string) => messages.filter((message) => message.role === role).length;
   const answers = messages.flatMap((message) => (message.role === "assistant" ? [message] : []));
+  const usages = entries.flatMap((entry) => getUsage(entry) ?? []);
   const sum = (name: "input" | "output" | "cacheRead" | "cacheWrite") =>
-    answers.reduce((total, { usage }) => total + usage[name], 0);
+    usages.reduce((total, usage) => total + usage[name], 0);
   const tokens = {
     input: sum("input"),
     output: sum("output"),
@@ -44,8 +48,13 @@ export function countMessages(
     toolResults: count("toolResult"),
     totalMessages: messages.length,
     tokens: { ...tokens, total: tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite },
-    cost: answers.reduce((total, { usage }) => total + usage.cost.total, 0),
+    cost: usages.reduce((total, { cost }) => total + cost.total, 0),
   };
+}
+
+function getUsage(entry: SessionEntry): Usage | undefined {
+  if (entry.type === "compaction" || entry.type === "branch_summary") return entry.usage;
+  return entry.type === "message" && entry.message.role === "assistant" ? entry.message.usage : undefined;
 }
 
 export function getContextUsage(

@@ -1,7 +1,7 @@
 import { lstatSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { registerOAuthProvider, resetOAuthProviders } from "../../pi-ai/oauth.ts";
 import { AuthStorage } from "./auth-storage.ts";
 import { clearConfigValueCache } from "./config-value.ts";
@@ -13,6 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   resetOAuthProviders();
+  vi.unstubAllEnvs();
   delete process.env["PI_TEST_KEY"];
   rmSync(directory, { recursive: true });
 });
@@ -122,7 +123,7 @@ test("the file behind a link is replaced, and the link stays", () => {
   expect(read()).toEqual({ a: key("1") });
 });
 
-test("a token that cannot be renewed is kept, and the failure is reported", async () => {
+test("a token that cannot be renewed is kept, no other key takes its place, and the failure is reported", async () => {
   registerOAuthProvider({
     id: "acme",
     name: "Acme",
@@ -130,8 +131,13 @@ test("a token that cannot be renewed is kept, and the failure is reported", asyn
       throw new Error("offline");
     },
   });
-  const storage = AuthStorage.inMemory({ acme: { type: "oauth", access: "old", refresh: "r", expires: 0 } });
+  const expired = { type: "oauth" as const, access: "old", refresh: "r", expires: 0 };
+  const storage = AuthStorage.inMemory({ acme: expired, anthropic: expired });
+  // A key of the environment or of a program is billed otherwise, so it does not take the place of the token.
+  storage.setFallbackResolver(() => "other key");
+  vi.stubEnv("ANTHROPIC_API_KEY", "billed");
   expect(await storage.getApiKey("acme")).toBeUndefined();
+  expect(await storage.getApiKey("anthropic")).toBeUndefined();
   expect(storage.drainErrors().map(({ message }) => message)).toEqual(["offline"]);
   expect(storage.get("acme")).toMatchObject({ refresh: "r" });
 });

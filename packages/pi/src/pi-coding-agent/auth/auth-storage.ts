@@ -112,15 +112,13 @@ export class AuthStorage {
     this.set(providerId, { ...(await provider.login(callbacks)), type: "oauth" } as OAuthCredential);
   }
 
+  /** If the user has logged in and the token cannot be renewed, undefined: other keys may be billed to someone else. */
   async getApiKey(providerId: string): Promise<string | undefined> {
     const runtimeKey = this.#runtimeKeys.get(providerId);
     if (runtimeKey !== undefined) return runtimeKey;
     const credential = this.#data[providerId];
     if (credential?.type === "api_key") return resolveConfigValue(credential.key);
-    if (credential?.type === "oauth") {
-      const key = await this.#getToken(providerId, credential);
-      if (key !== undefined) return key;
-    }
+    if (credential?.type === "oauth") return await this.#getToken(providerId, credential);
     return getEnvApiKey(providerId) ?? this.#fallback?.(providerId);
   }
 
@@ -147,8 +145,8 @@ export class AuthStorage {
       return await this.#backend.withLockAsync(async (text) => {
         const data = parse(text);
         const stored = data[providerId];
-        if (stored?.type !== "oauth") return { result: undefined };
         this.#data = data;
+        if (stored?.type !== "oauth") return { result: undefined };
         if (stored.expires > Date.now()) return { result: stored };
         const renewed = {
           ...(await provider.refreshToken!(stored, new AbortController().signal)),

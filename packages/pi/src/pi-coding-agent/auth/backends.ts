@@ -13,7 +13,7 @@ interface LockResult<T> {
 
 export interface AuthStorageBackend {
   withLock<T>(change: (current: string | undefined) => LockResult<T>): T;
-  /** Changes wait for each other. */
+  /** Changes of this process wait for each other. Other processes are not locked out. */
   withLockAsync<T>(change: (current: string | undefined) => Promise<LockResult<T>>): Promise<T>;
 }
 

@@ -60,6 +60,8 @@ export interface BranchSummaryOptions extends SummaryRequest {
   model: Model;
   signal: AbortSignal;
   customInstructions?: string;
+  /** Whether they take the place of the usual ones. Default: they are added. */
+  replaceInstructions?: boolean;
   /** Default 16,384. */
   reserveTokens?: number;
 }
@@ -75,7 +77,13 @@ export interface BranchSummaryResult {
 
 export async function generateBranchSummary(
   entries: readonly SessionEntry[],
-  { model, customInstructions: instructions, reserveTokens = 16_384, ...request }: BranchSummaryOptions,
+  {
+    model,
+    customInstructions: instructions,
+    replaceInstructions,
+    reserveTokens = 16_384,
+    ...request
+  }: BranchSummaryOptions,
 ): Promise<BranchSummaryResult> {
   const budget = (model.contextWindow || 128_000) - reserveTokens;
   const { messages, fileOps } = prepareBranchEntries(entries, budget);
@@ -84,7 +92,7 @@ export async function generateBranchSummary(
   try {
     const { text, usage } = await requestSummary(
       model,
-      { kind: "branch", messages, instructions, reserveTokens },
+      { kind: "branch", messages, instructions, replaceInstructions, reserveTokens },
       request,
     );
     return { summary: text + formatFiles(files), usage, ...files };

@@ -1,8 +1,8 @@
 /** Summaries of conversations by a model. */
 import type { AgentMessage, StreamFn } from "@tau/agent";
-import { type Model, type ModelThinkingLevel, streamSimple, type Usage } from "@tau/ai";
-import { resolveCompactionSettings, summarise, summaryTokens, type SummaryTask } from "@tau/harness/session";
-import { formatFiles, listFiles } from "./file-operations.ts";
+import { emptyUsage, type Model, type ModelThinkingLevel, streamSimple, type Usage } from "@tau/ai";
+import { addUsage, resolveCompactionSettings, summarise, summaryTokens, type SummaryTask } from "@tau/harness/session";
+import { type FileLists, formatFiles, listFiles } from "./file-operations.ts";
 import type { CompactionPreparation } from "./prepare.ts";
 
 export interface CompactionResult<TDetails = unknown> {
@@ -25,7 +25,7 @@ export interface SummaryRequest {
 /** Throws if the model gives no summary. */
 export async function requestSummary(
   model: Model,
-  task: Pick<SummaryTask, "kind" | "messages" | "previousSummary" | "instructions"> & {
+  task: Pick<SummaryTask, "kind" | "messages" | "previousSummary" | "instructions" | "replaceInstructions"> & {
     reserveTokens?: number | undefined;
   },
   { apiKey, headers, signal, streamFn = streamSimple, thinkingLevel = "off" }: SummaryRequest,
@@ -90,40 +90,54 @@ type CompactArguments = [
   streamFn?: StreamFn,
 ];
 
-/** The beginning of a turn that is split gets a summary of its own. */
 export async function compact(
   preparation: CompactionPreparation,
   model: Model,
   apiKey: string | undefined,
   ...rest: readonly unknown[]
-): Promise<CompactionResult<{ readFiles: string[]; modifiedFiles: string[] }>> {
+): Promise<CompactionResult<FileLists>> {
   const isOld = typeof rest[0] === "string" || rest[1] instanceof AbortSignal;
   const [headers, instructions, signal, thinkingLevel, streamFn] = (
     isOld ? [undefined, ...rest] : rest
   ) as CompactArguments;
-  const { messagesToSummarize, turnPrefixMessages, previousSummary, settings } = preparation;
-  const request = { apiKey, headers, signal, streamFn, thinkingLevel };
-  const { reserveTokens } = settings;
+  return await summarizePreparation(preparation, {
+    model,
+    instructions,
+    apiKey,
+    headers,
+    signal,
+    streamFn,
+    thinkingLevel,
+  });
+}
+
+export interface CompactionRequest extends SummaryRequest {
+  model: Model;
+  instructions?: string | undefined;
+}
+
+/** The beginning of a turn that is split gets a summary of its own. */
+export async function summarizePreparation(
+  preparation: CompactionPreparation,
+  { model, instructions, ...request }: CompactionRequest,
+): Promise<CompactionResult<FileLists>> {
+  const { messagesToSummarize, turnPrefixMessages, previousSummary, firstKeptEntryId, tokensBefore } = preparation;
+  const { reserveTokens } = preparation.settings;
   const parts: string[] = [];
+  let usage = emptyUsage();
+  const summarize = async (task: Parameters<typeof requestSummary>[1]) => {
+    const summary = await requestSummary(model, { ...task, reserveTokens }, request);
+    usage = addUsage(usage, summary.usage);
+    return summary.text;
+  };
   if (messagesToSummarize.length > 0 || turnPrefixMessages.length === 0) {
-    const task = {
-      kind: "history" as const,
-      messages: messagesToSummarize,
-      previousSummary,
-      instructions,
-      reserveTokens,
-    };
-    parts.push((await requestSummary(model, task, request)).text);
+    parts.push(await summarize({ kind: "history", messages: messagesToSummarize, previousSummary, instructions }));
   } else if (previousSummary !== undefined) parts.push(previousSummary);
   if (turnPrefixMessages.length > 0) {
-    const task = { kind: "turn" as const, messages: turnPrefixMessages, reserveTokens };
-    parts.push(`**Turn Context (split turn):**\n\n${(await requestSummary(model, task, request)).text}`);
+    const text = await summarize({ kind: "turn", messages: turnPrefixMessages });
+    parts.push(`**Turn Context (split turn):**\n\n${text}`);
   }
   const details = listFiles(preparation.fileOps);
-  return {
-    summary: parts.join("\n\n---\n\n") + formatFiles(details),
-    firstKeptEntryId: preparation.firstKeptEntryId,
-    tokensBefore: preparation.tokensBefore,
-    details,
-  };
+  const summary = parts.join("\n\n---\n\n") + formatFiles(details);
+  return { summary, firstKeptEntryId, tokensBefore, details, usage };
 }

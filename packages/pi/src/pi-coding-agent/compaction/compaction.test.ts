@@ -58,6 +58,8 @@ describe("tokens", () => {
     const failed = createSession(...messages, { ...assistant("c", 900), stopReason: "error" });
     expect(calculateContextTokens(getLastAssistantUsage(failed.getEntries())!)).toBe(100);
     expect(getLastAssistantUsage([])).toBeUndefined();
+    const uncounted = [...messages, assistant("d", 0)];
+    expect(estimateContextTokens(uncounted)).toMatchObject({ usageTokens: 100, lastUsageIndex: 1 });
   });
 
   test("a context that needs the reserve is compacted", () => {
@@ -93,8 +95,41 @@ describe("cut point", () => {
   });
 });
 
+describe("cut point after other entries", () => {
+  const long = "x".repeat(400);
+
+  test("messages of extensions count and begin a turn", () => {
+    const session = createSession(user("a"), assistant("b"));
+    session.appendCustomMessageEntry("note", long, true);
+    session.appendMessage(assistant("c"));
+    const cut = findCutPoint(session.getEntries(), 0, 4, 50);
+    expect(cut).toEqual({ firstKeptEntryIndex: 2, turnStartIndex: -1, isSplitTurn: false });
+  });
+
+  test("a long result at the end stays with its call", () => {
+    const session = createSession(user("a"), assistant("b"), user("c"), call("read", "a.ts"));
+    session.appendMessage({
+      role: "toolResult",
+      toolCallId: "read-a.ts",
+      toolName: "read",
+      content: [{ type: "text", text: long }],
+      isError: false,
+      timestamp: 3,
+    });
+    expect(findCutPoint(session.getEntries(), 0, 5, 50)).toMatchObject({ firstKeptEntryIndex: 3, turnStartIndex: 2 });
+  });
+});
+
 describe("preparation", () => {
   const settings = { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens: 20 };
+
+  test("there is none if all of it is kept", () => {
+    const session = createSession(user("a"), assistant("b"));
+    expect(prepareCompaction(session.getBranch(), settings)).toBeUndefined();
+    session.appendCompaction("s", session.getEntries()[0]!.id, 1);
+    session.appendMessage(user("c"));
+    expect(prepareCompaction(session.getBranch(), settings)).toBeUndefined();
+  });
 
   test("sums up what the last compaction kept, and updates its summary", () => {
     const session = createSession(user("old"), assistant("older answer"));

@@ -1,5 +1,6 @@
 /** Where a branch is cut in two for a compaction. */
 import type { SessionEntry } from "@tau/harness/session";
+import { sessionEntryToContextMessages } from "../session/context.ts";
 import { estimateTokens } from "./tokens.ts";
 
 export interface CutPointResult {
@@ -38,11 +39,10 @@ export function findCutPoint(
   );
   if (cuts.length === 0) return { firstKeptEntryIndex: startIndex, turnStartIndex: -1, isSplitTurn: false };
   const limit = findLimit(entries, startIndex, endIndex, keepRecentTokens);
-  const cut = (limit === undefined ? undefined : cuts.find((index) => index >= limit)) ?? cuts[0]!;
+  // Results that are too long by themselves stay with the call before them.
+  const cut = limit === undefined ? cuts[0]! : (cuts.find((index) => index >= limit) ?? cuts.at(-1)!);
   const first = includeBefore(entries, cut, startIndex);
-  const firstKept = entries[first]!;
-  const isUser = firstKept.type === "message" && firstKept.message.role === "user";
-  const turnStartIndex = isUser ? -1 : findTurnStartIndex(entries, first, startIndex);
+  const turnStartIndex = isTurnStart(entries[first]!) ? -1 : findTurnStartIndex(entries, first, startIndex);
   return { firstKeptEntryIndex: first, turnStartIndex, isSplitTurn: turnStartIndex >= 0 };
 }
 
@@ -55,10 +55,9 @@ function findLimit(
 ): number | undefined {
   let tokens = 0;
   for (let index = endIndex - 1; index >= startIndex; index--) {
-    const entry = entries[index]!;
-    if (entry.type !== "message") continue;
-    tokens += estimateTokens(entry.message);
-    if (tokens >= keepRecentTokens) return index;
+    const entryTokens = listMessages(entries[index]!).reduce((sum, message) => sum + estimateTokens(message), 0);
+    tokens += entryTokens;
+    if (entryTokens > 0 && tokens >= keepRecentTokens) return index;
   }
   return undefined;
 }
@@ -66,6 +65,12 @@ function findLimit(
 /** Changes of the model and the like belong to the message after them. */
 function includeBefore(entries: readonly SessionEntry[], cut: number, startIndex: number): number {
   let first = cut;
-  while (first > startIndex && !["message", "compaction"].includes(entries[first - 1]!.type)) first--;
+  while (first > startIndex && isHidden(entries[first - 1]!)) first--;
   return first;
 }
+
+/** What the model sees of an entry; a compaction stands for what is not there any more. */
+export const listMessages = (entry: SessionEntry) =>
+  entry.type === "compaction" ? [] : sessionEntryToContextMessages(entry);
+
+const isHidden = (entry: SessionEntry) => entry.type !== "compaction" && listMessages(entry).length === 0;

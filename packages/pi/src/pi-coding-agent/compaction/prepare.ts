@@ -1,8 +1,8 @@
 /** Decides what a compaction sums up and what it keeps. */
 import type { AgentMessage } from "@tau/agent";
 import type { CompactionEntry, SessionEntry } from "@tau/harness/session";
-import { buildSessionContext, sessionEntryToContextMessages } from "../session/context.ts";
-import { findCutPoint } from "./cut-point.ts";
+import { buildSessionContext } from "../session/context.ts";
+import { findCutPoint, listMessages } from "./cut-point.ts";
 import { collectFileOperations, type FileOperations } from "./file-operations.ts";
 import { type CompactionSettings, estimateContextTokens } from "./tokens.ts";
 
@@ -19,7 +19,7 @@ export interface CompactionPreparation {
   settings: CompactionSettings;
 }
 
-/** Undefined if there is nothing after the last compaction. */
+/** Undefined if there is nothing to sum up: all of it was, or all is kept. */
 export function prepareCompaction(
   branch: readonly SessionEntry[],
   settings: CompactionSettings,
@@ -37,8 +37,9 @@ export function prepareCompaction(
   const firstKept = branch[firstKeptEntryIndex];
   if (!firstKept?.id) return undefined;
   const historyEnd = isSplitTurn ? turnStartIndex : firstKeptEntryIndex;
-  const messagesToSummarize = toMessages(branch.slice(start, historyEnd));
-  const turnPrefixMessages = isSplitTurn ? toMessages(branch.slice(turnStartIndex, firstKeptEntryIndex)) : [];
+  const messagesToSummarize = branch.slice(start, historyEnd).flatMap(listMessages);
+  const turnPrefixMessages = isSplitTurn ? branch.slice(turnStartIndex, firstKeptEntryIndex).flatMap(listMessages) : [];
+  if (messagesToSummarize.length === 0 && turnPrefixMessages.length === 0) return undefined;
   return {
     firstKeptEntryId: firstKept.id,
     messagesToSummarize,
@@ -56,6 +57,3 @@ function findFirstKept(branch: readonly SessionEntry[], previous: CompactionEntr
   const index = branch.findIndex(({ id }) => id === previous.firstKeptEntryId);
   return index < 0 || index > previousIndex ? previousIndex + 1 : index;
 }
-
-const toMessages = (entries: readonly SessionEntry[]): AgentMessage[] =>
-  entries.flatMap((entry) => (entry.type === "compaction" ? [] : sessionEntryToContextMessages(entry)));

@@ -68,10 +68,13 @@ function countBlock(block: Block): number {
 export const calculateContextTokens = (usage: Usage): number =>
   usage.totalTokens || usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
 
-const getUsage = (message: AgentMessage | undefined): Usage | undefined =>
-  message?.role === "assistant" && message.stopReason !== "aborted" && message.stopReason !== "error"
-    ? message.usage
-    : undefined;
+/** Of an answer that the provider counted: one that failed or has no tokens was not. */
+function getUsage(message: AgentMessage | undefined): Usage | undefined {
+  if (message?.role !== "assistant" || message.stopReason === "aborted" || message.stopReason === "error") {
+    return undefined;
+  }
+  return calculateContextTokens(message.usage) > 0 ? message.usage : undefined;
+}
 
 export function getLastAssistantUsage(entries: readonly SessionEntry[]): Usage | undefined {
   for (const entry of entries.toReversed()) {

@@ -11,12 +11,18 @@ export interface ContextParts {
   readonly modelRegistry: ModelRegistry;
   readonly runtime: ExtensionRuntime;
   ui: ExtensionUi;
+  /** Default: what the interface tells. */
+  mode: ExtensionContext["mode"] | undefined;
+  /** Why contexts cannot be used any more. */
+  staleMessage?: string;
   context: ContextActions;
   commands: CommandActions;
 }
 
 export const defaultContextActions: ContextActions = {
   getModel: () => undefined,
+  getScopedModels: () => [],
+  getSignal: () => undefined,
   isIdle: () => true,
   abort: () => {},
   hasPendingMessages: () => false,
@@ -47,7 +53,7 @@ export function createContext(parts: ContextParts): ExtensionContext {
       return parts.ui !== noUi;
     },
     get mode() {
-      return parts.ui === noUi ? "print" : "tui";
+      return parts.mode ?? (parts.ui === noUi ? "print" : "tui");
     },
     get model() {
       return parts.context.getModel();
@@ -55,8 +61,12 @@ export function createContext(parts: ContextParts): ExtensionContext {
     get thinkingLevel() {
       return parts.runtime.getThinkingLevel();
     },
-    scopedModels: [],
-    signal: undefined,
+    get scopedModels() {
+      return parts.context.getScopedModels();
+    },
+    get signal() {
+      return parts.context.getSignal();
+    },
     isProjectTrusted: () => true,
     isIdle: () => parts.context.isIdle(),
     abort: () => parts.context.abort(),
@@ -67,7 +77,12 @@ export function createContext(parts: ContextParts): ExtensionContext {
     getSystemPrompt: () => parts.context.getSystemPrompt(),
   };
   // The session and the registry are pi's, which answer at once where tau's are asked and waited for.
-  return context as unknown as ExtensionContext;
+  return new Proxy(context as unknown as ExtensionContext, {
+    get(target, key, receiver) {
+      if (parts.staleMessage !== undefined) throw new Error(parts.staleMessage);
+      return Reflect.get(target, key, receiver);
+    },
+  });
 }
 
 export function createCommandContext(parts: ContextParts): ExtensionCommandContext {

@@ -75,6 +75,7 @@ export function createExtensionApi(
     getActiveTools: () => runtime.getActiveTools(),
     getAllTools: () => runtime.getAllTools(),
     setActiveTools: (names) => runtime.setActiveTools(names),
+    getSettings: () => runtime.getSettings(),
     getCommands: () => runtime.getCommands(),
     setModel: (model) => runtime.setModel(model),
     getThinkingLevel: () => runtime.getThinkingLevel(),

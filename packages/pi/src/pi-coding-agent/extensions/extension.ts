@@ -63,6 +63,7 @@ export type ExtensionActions = Pick<
   | "getActiveTools"
   | "getAllTools"
   | "setActiveTools"
+  | "getSettings"
   | "getCommands"
   | "setModel"
   | "getThinkingLevel"
@@ -89,6 +90,9 @@ export interface ContextActions extends Pick<
   "isIdle" | "abort" | "hasPendingMessages" | "shutdown" | "getContextUsage" | "compact" | "getSystemPrompt"
 > {
   getModel(): ExtensionContext["model"];
+  getScopedModels(): readonly unknown[];
+  /** Of the run in progress. */
+  getSignal(): AbortSignal | undefined;
 }
 
 export type CommandActions = Pick<

@@ -3,9 +3,11 @@ import type { AgentMessage } from "@tau/agent";
 import type { ImageContent } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import {
+  type EntryRenderer,
   type ExtensionCommandContext,
   type ExtensionContext,
   type ExtensionUi,
+  type MarkdownTransformer,
   type MessageRenderer,
   noUi,
   type ToolDefinition,
@@ -33,6 +35,7 @@ import type {
   RegisteredShortcut,
   RegisteredTool,
 } from "./extension.ts";
+import { refuseActions } from "./runtime.ts";
 import { type EffectiveKeybindings, resolveShortcuts } from "./shortcuts.ts";
 
 export interface ExtensionError {
@@ -46,6 +49,7 @@ type ErrorListener = (error: ExtensionError) => void;
 type Event = { type: string } & Record<string, unknown>;
 type Result = Record<string, unknown>;
 type Paths = { path: string; extensionPath: string }[];
+export type DiscoveredPaths = Record<"skillPaths" | "promptPaths" | "themePaths", Paths>;
 
 export class ExtensionRunner {
   readonly #extensions: readonly PiExtension[];
@@ -63,7 +67,7 @@ export class ExtensionRunner {
   ) {
     this.#extensions = extensions;
     const actions = { context: defaultContextActions, commands: defaultCommandActions };
-    this.#parts = { cwd, sessionManager, modelRegistry, runtime, ui: noUi, ...actions };
+    this.#parts = { cwd, sessionManager, modelRegistry, runtime, ui: noUi, mode: undefined, ...actions };
   }
 
   /** Gives the actions of extensions something to act on, and registers the providers that waited for it. */
@@ -88,8 +92,9 @@ export class ExtensionRunner {
     this.#parts.commands = actions;
   }
 
-  setUIContext(ui: ExtensionUi = noUi): void {
+  setUIContext(ui: ExtensionUi = noUi, mode?: ExtensionContext["mode"]): void {
     this.#parts.ui = ui;
+    this.#parts.mode = mode;
   }
 
   getUIContext(): ExtensionUi {
@@ -98,6 +103,14 @@ export class ExtensionRunner {
 
   hasUI(): boolean {
     return this.#parts.ui !== noUi;
+  }
+
+  /** Contexts and actions that an extension kept throw from now on. */
+  invalidate(
+    message = "This extension context is stale: the session was reloaded or replaced. Use the context of the new handler.",
+  ): void {
+    this.#parts.staleMessage ??= message;
+    Object.assign(this.#parts.runtime, refuseActions(message));
   }
 
   getExtensionPaths(): string[] {
@@ -138,6 +151,22 @@ export class ExtensionRunner {
 
   getMessageRenderer(customType: string): MessageRenderer | undefined {
     return this.#collect(({ messageRenderers }) => messageRenderers).get(customType);
+  }
+
+  getEntryRenderer(customType: string): EntryRenderer | undefined {
+    return this.#collect(({ entryRenderers }) => entryRenderers).get(customType);
+  }
+
+  getMarkdownTransformers(): MarkdownTransformer[] {
+    return this.#extensions.flatMap(({ markdownTransformers }) => markdownTransformers);
+  }
+
+  getModelRegistry(): ModelRegistry {
+    return this.#parts.modelRegistry;
+  }
+
+  getActiveTools(): string[] {
+    return this.#parts.runtime.getActiveTools();
   }
 
   /** Of commands with one name the first counts, and none whose name the program has for a command of its own. */
@@ -238,6 +267,27 @@ export class ExtensionRunner {
     return isChanged ? { content, details, isError } : undefined;
   }
 
+  /** Each handler may replace the message by another of the same role. Undefined if none did. */
+  async emitMessageEnd(event: { type: "message_end"; message: AgentMessage }): Promise<AgentMessage | undefined> {
+    let changed: AgentMessage | undefined;
+    for (const call of this.#listCalls("message_end")) {
+      const current = changed ?? event.message;
+      const answer = await this.#tryCall(call, { ...event, message: current });
+      const message = isRecord(answer) ? (answer["message"] as AgentMessage | undefined) : undefined;
+      if (message && message.role !== current.role) {
+        const error = `message_end handlers must return a message with the same role (${current.role})`;
+        this.emitError({ extensionPath: call.extension.path, event: "message_end", error });
+      } else changed = message ?? changed;
+    }
+    return changed;
+  }
+
+  /** Handlers change the headers in place; null removes one. */
+  async emitBeforeProviderHeaders(headers: Record<string, string | null>): Promise<Record<string, string | null>> {
+    await this.emit({ type: "before_provider_headers", headers });
+    return headers;
+  }
+
   async emitUserBash(event: Event): Promise<Result | undefined> {
     for (const call of this.#listCalls("user_bash")) {
       const answer = await this.#tryCall(call, event);
@@ -271,33 +321,29 @@ export class ExtensionRunner {
     systemPrompt: string,
   ): Promise<{ messages?: unknown[]; systemPrompt?: string } | undefined> {
     const messages: unknown[] = [];
-    let current = systemPrompt;
+    let changed: string | undefined;
     for (const call of this.#listCalls("before_agent_start")) {
-      const event = { type: "before_agent_start", prompt, images, systemPrompt: current };
+      const event = { type: "before_agent_start", prompt, images, systemPrompt: changed ?? systemPrompt };
       const answer = await this.#tryCall(call, event);
       if (!isRecord(answer)) continue;
       if (answer["message"] !== undefined) messages.push(answer["message"]);
-      if (typeof answer["systemPrompt"] === "string") current = answer["systemPrompt"];
+      if (typeof answer["systemPrompt"] === "string") changed = answer["systemPrompt"];
     }
-    const isPromptChanged = current !== systemPrompt;
-    if (messages.length === 0 && !isPromptChanged) return undefined;
-    return { ...(messages.length > 0 && { messages }), ...(isPromptChanged && { systemPrompt: current }) };
+    if (messages.length === 0 && changed === undefined) return undefined;
+    return { ...(messages.length > 0 && { messages }), ...(changed !== undefined && { systemPrompt: changed }) };
   }
 
-  async emitResourcesDiscover(
-    cwd: string,
-    reason: string,
-  ): Promise<{ skillPaths: Paths; promptPaths: Paths; themePaths: Paths }> {
-    const found = { skillPaths: [] as Paths, promptPaths: [] as Paths, themePaths: [] as Paths };
+  async emitResourcesDiscover(cwd: string, reason: string): Promise<DiscoveredPaths> {
+    const discovered: DiscoveredPaths = { skillPaths: [], promptPaths: [], themePaths: [] };
     for (const call of this.#listCalls("resources_discover")) {
       const answer = await this.#tryCall(call, { type: "resources_discover", cwd, reason });
       if (!isRecord(answer)) continue;
       for (const name of ["skillPaths", "promptPaths", "themePaths"] as const) {
         const paths = (answer[name] ?? []) as string[];
-        found[name].push(...paths.map((path) => ({ path, extensionPath: call.extension.path })));
+        discovered[name].push(...paths.map((path) => ({ path, extensionPath: call.extension.path })));
       }
     }
-    return found;
+    return discovered;
   }
 
   /** A handler that handles the input ends it; others may change it for the next. */

@@ -10,21 +10,27 @@ const actionNames: readonly (keyof ExtensionActions)[] = [
   "getActiveTools",
   "getAllTools",
   "setActiveTools",
+  "getSettings",
   "getCommands",
   "setModel",
   "getThinkingLevel",
   "setThinkingLevel",
 ];
 
+/** Actions that throw. */
+export function refuseActions(message: string): Omit<ExtensionActions, "refreshTools"> {
+  const refuse = () => {
+    throw new Error(message);
+  };
+  return Object.fromEntries(actionNames.map((name) => [name, refuse])) as unknown as ExtensionActions;
+}
+
 /** While extensions are loaded there is no session to act on. */
 export function createExtensionRuntime(): ExtensionRuntime {
-  const refuse = () => {
-    throw new Error(
-      "Extension runtime not initialized. Action methods cannot be called while an extension is loaded: call them in a handler.",
-    );
-  };
   const runtime: ExtensionRuntime = {
-    ...(Object.fromEntries(actionNames.map((name) => [name, refuse])) as unknown as ExtensionActions),
+    ...refuseActions(
+      "Extension runtime not initialized. Action methods cannot be called while an extension is loaded: call them in a handler.",
+    ),
     refreshTools: () => {},
     flagValues: new Map(),
     pendingProviderRegistrations: [],

@@ -1,9 +1,20 @@
 /** pi's `ModelRegistry`: the built-in models, those of `models.json`, and those that extensions register. */
 import { join } from "node:path";
-import { type ApiProvider, type Model, unregisterApiProviders } from "@tau/ai";
+import {
+  type ApiProvider,
+  type AssistantMessage,
+  type AssistantMessageEventStream,
+  type Context,
+  type Model,
+  type ProviderStreamOptions,
+  type SimpleStreamOptions,
+  type StreamOptions,
+  unregisterApiProviders,
+} from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type OAuthProvider, registerOAuthProvider, unregisterOAuthProvider } from "../../pi-ai/oauth.ts";
-import { registerApiProvider } from "../../pi-ai/streams.ts";
+import { lazyStream } from "../../pi-ai/lazy.ts";
+import { registerApiProvider, stream, streamSimple } from "../../pi-ai/streams.ts";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import { clearConfigValueCache, resolveConfigValue } from "../auth/config-value.ts";
 import { getAgentDir } from "../config.ts";
@@ -76,6 +87,14 @@ export class ModelRegistry {
     return this.#getWrittenKey(model.provider) !== undefined || this.authStorage.hasAuth(model.provider);
   }
 
+  /** Runs no command. Keys of the environment and of this process have no source. */
+  getProviderAuthStatus(provider: string): { configured: boolean; source?: string } {
+    if (this.authStorage.has(provider)) return { configured: true, source: "stored" };
+    const key = this.#getWrittenKey(provider);
+    if (key === undefined) return { configured: this.authStorage.hasAuth(provider) };
+    return { configured: true, source: key.startsWith("!") ? "models_json_command" : "models_json_key" };
+  }
+
   async getApiKey(model: Model): Promise<string | undefined> {
     return await this.authStorage.getApiKey(model.provider);
   }
@@ -93,6 +112,41 @@ export class ModelRegistry {
     } catch (error) {
       return { ok: false, error: getErrorMessage(error) };
     }
+  }
+
+  /** Sends a request with the key of its provider. */
+  stream(model: Model, context: Context, options?: ProviderStreamOptions): AssistantMessageEventStream {
+    return lazyStream(model, async () => stream(model, context, { ...(await this.#getAuth(model)), ...options }));
+  }
+
+  streamSimple(model: Model, context: Context, options?: SimpleStreamOptions): AssistantMessageEventStream {
+    return lazyStream(model, async () => streamSimple(model, context, { ...(await this.#getAuth(model)), ...options }));
+  }
+
+  async complete(model: Model, context: Context, options?: ProviderStreamOptions): Promise<AssistantMessage> {
+    return await this.stream(model, context, options).result();
+  }
+
+  /** All models that tau knows are for conversations, the type `chat`. */
+  getModelsOfType(type: string, provider?: string): Model[] {
+    return type === "chat" ? this.#models.filter((model) => !provider || model.provider === provider) : [];
+  }
+
+  async getAvailableOfType(type: string, provider?: string): Promise<Model[]> {
+    return this.getModelsOfType(type, provider).filter((model) => this.hasConfiguredAuth(model));
+  }
+
+  getModelOfType(type: string, provider: string, modelId: string): Model | undefined {
+    return this.getModelsOfType(type, provider).find(({ id }) => id === modelId);
+  }
+
+  findOfType(type: string, provider: string, modelId: string): Model | undefined {
+    return this.getModelOfType(type, provider, modelId);
+  }
+
+  async #getAuth(model: Model): Promise<Pick<StreamOptions, "apiKey">> {
+    const apiKey = await this.getApiKey(model);
+    return apiKey === undefined ? {} : { apiKey };
   }
 
   isUsingOAuth(model: Model): boolean {

@@ -5,6 +5,7 @@ import { findAt } from "@tau/harness/extensions";
 import { filterResources } from "@tau/harness/packages";
 import { expandHome } from "../expand-home.ts";
 import { findSkillFiles } from "../skills/load-skills.ts";
+import { tryRead } from "../try-read.ts";
 import type { ResourceKind } from "./resolved-paths.ts";
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -26,7 +27,7 @@ export function findResources(kind: ResourceKind, path: string): string[] {
 }
 
 const listFiles = (directory: string, ending: string): string[] =>
-  readdirSync(directory)
+  (tryRead(() => readdirSync(directory)) ?? [])
     .filter((name) => name.endsWith(ending) && !name.startsWith("."))
     .sort()
     .map((name) => join(directory, name));

@@ -23,6 +23,15 @@ export interface PackageManagerOptions {
 }
 
 type SettingsScope = "user" | "project";
+
+export interface ConfiguredPackage {
+  source: string;
+  scope: SettingsScope;
+  /** Whether the entry chooses among the package's resources. */
+  filtered: boolean;
+  installedPath?: string;
+}
+
 type DetailedEntry = { source: string; autoload?: boolean } & Partial<Record<ResourceKind, string[]>>;
 type PackageEntry = string | DetailedEntry;
 type Progress = (event: { type: string; action: string; source: string; message?: string }) => void;
@@ -80,6 +89,17 @@ export class DefaultPackageManager {
     if (!isThere) throw new Error(message);
   }
 
+  async installAndPersist(source: string, options?: { local?: boolean }): Promise<void> {
+    await this.install(source, options);
+    this.addSourceToSettings(source, options);
+  }
+
+  /** False if it was not in the settings. */
+  async removeAndPersist(source: string, options?: { local?: boolean }): Promise<boolean> {
+    await this.remove(source, options);
+    return this.removeSourceFromSettings(source, options);
+  }
+
   async remove(source: string, _options?: { local?: boolean }): Promise<void> {
     if (parseSource(source, this.#options.cwd).kind === "local") return;
     throw new Error(`Use \`tau remove ${source}\`.`);
@@ -123,6 +143,18 @@ export class DefaultPackageManager {
 
   getInstalledPath(source: string, scope: SettingsScope): string | undefined {
     return this.#findPackage(source, scope);
+  }
+
+  /** What is written in the settings, whether it is there or not. */
+  listConfiguredPackages(): ConfiguredPackage[] {
+    return (["user", "project"] as const).flatMap((scope) =>
+      this.#getEntries(scope).map((entry) => {
+        const { source } = toDetailed(entry);
+        const installedPath = this.#findPackage(source, scope);
+        const filtered = typeof entry !== "string";
+        return { source, scope, filtered, ...(installedPath !== undefined && { installedPath }) };
+      }),
+    );
   }
 
   /** A project's entry takes the place of the user's. */

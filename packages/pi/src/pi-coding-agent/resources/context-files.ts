@@ -2,18 +2,24 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { getAgentDir } from "../config.ts";
+import { tryRead } from "../try-read.ts";
 
 export interface TextFile {
   path: string;
   content: string;
 }
 
-/** Of each directory the first that is there. */
+/** Of each directory the first that can be read. */
 const names = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
 
 function readFirst(directory: string): TextFile[] {
-  const path = names.map((name) => join(directory, name)).find((candidate) => existsSync(candidate));
-  return path === undefined ? [] : [{ path, content: readFileSync(path, "utf8") }];
+  for (const path of names.map((name) => join(directory, name)).filter((candidate) => existsSync(candidate))) {
+    // oxlint-disable-next-line no-console -- programs on pi's libraries read it there
+    const warn = (reason: string) => console.warn(`Could not read ${path}: ${reason}`);
+    const content = tryRead(() => readFileSync(path, "utf8"), warn);
+    if (content !== undefined) return [{ path, content }];
+  }
+  return [];
 }
 
 /** The user's, then those from the root down to the working directory. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createTheme, decideColorMode, parseTheme, type Theme } from "@tau/tui";
 import type { ResourceDiagnostic } from "../skills/diagnostics.ts";
+import { tryRead } from "../try-read.ts";
 
 export interface LoadThemesResult {
   themes: Theme[];
@@ -16,11 +17,14 @@ export function loadThemes(paths: readonly string[]): LoadThemesResult {
       result.diagnostics.push({ type: "warning", message: "theme path does not exist", path });
       continue;
     }
-    const parsed = parseTheme(readFileSync(path, "utf8"), path);
+    const warn = (message: string) => void result.diagnostics.push({ type: "warning", message, path });
+    const text = tryRead(() => readFileSync(path, "utf8"), warn);
+    if (text === undefined) continue;
+    const parsed = parseTheme(text, path);
     if ("theme" in parsed && parsed.theme) result.themes.push(createTheme(parsed.theme, mode, { sourcePath: path }));
     else {
       const problems = "problems" in parsed ? parsed.problems : [];
-      for (const { message } of problems) result.diagnostics.push({ type: "warning", message, path });
+      for (const { message } of problems) warn(message);
     }
   }
   return result;

@@ -27,9 +27,12 @@ interface Loaded {
   agentsFiles: { agentsFiles: TextFile[] };
   systemPrompt: string | undefined;
   appendSystemPrompt: string[];
+  /** The files of the two, as far as they are files. */
+  promptSources: { system: PromptSource | undefined; append: PromptSource[] };
 }
 
-type ExtendedKind = "skills" | "prompts" | "themes";
+type PromptSource = { path: string };
+
 type ExtendedPath = { path: string; metadata?: PathMetadata };
 
 type Override<Value> = (base: Value) => Value;
@@ -69,6 +72,7 @@ const nothing = (): Loaded => ({
   agentsFiles: { agentsFiles: [] },
   systemPrompt: undefined,
   appendSystemPrompt: [],
+  promptSources: { system: undefined, append: [] },
 });
 
 const keep = <Value>(value: Value): Value => value;
@@ -80,8 +84,6 @@ export class DefaultResourceLoader {
   readonly #agentDir: string;
   readonly #settings: SettingsManager;
   readonly #events: EventBus;
-  /** Paths that extensions added. */
-  readonly #extended: Record<ExtendedKind, string[]> = { skills: [], prompts: [], themes: [] };
   #metadata = new Map<string, PathMetadata>();
   #loaded = nothing();
 
@@ -121,21 +123,26 @@ export class DefaultResourceLoader {
     return this.#loaded.appendSystemPrompt;
   }
 
+  getSystemPromptSource(): PromptSource | undefined {
+    return this.#loaded.promptSources.system;
+  }
+
+  getAppendSystemPromptSources(): PromptSource[] {
+    return this.#loaded.promptSources.append;
+  }
+
   /** Where the files come from, by their paths. */
   getPathMetadata(): Map<string, PathMetadata> {
     return new Map(this.#metadata);
   }
 
-  /** Adds what extensions found, and loads it. */
+  /** Loads what extensions found and adds it, until the next `reload`. */
   extendResources(paths: Partial<Record<"skillPaths" | "promptPaths" | "themePaths", ExtendedPath[]>>): void {
-    this.#extend("skills", paths.skillPaths);
-    this.#extend("prompts", paths.promptPaths);
-    this.#extend("themes", paths.themePaths);
     const { skills, prompts, themes } = this.#loaded;
     const more = {
-      skills: loadSkills({ ...this.#locations, skillPaths: this.#extended.skills }),
-      prompts: this.#loadPrompts(this.#extended.prompts),
-      themes: loadThemes(this.#extended.themes),
+      skills: loadSkills({ ...this.#locations, skillPaths: this.#findExtended("skills", paths.skillPaths) }),
+      prompts: this.#loadPrompts(this.#findExtended("prompts", paths.promptPaths)),
+      themes: loadThemes(this.#findExtended("themes", paths.themePaths)),
     };
     this.#loaded = {
       ...this.#loaded,
@@ -172,23 +179,23 @@ export class DefaultResourceLoader {
     const extensions = await this.#loadExtensions(
       list("extensions", options.noExtensions, options.additionalExtensionPaths),
     );
-    const skillPaths = [...list("skills", options.noSkills, options.additionalSkillPaths), ...this.#extended.skills];
+    const skillPaths = list("skills", options.noSkills, options.additionalSkillPaths);
     const promptPaths = list("prompts", options.noPromptTemplates, options.additionalPromptTemplatePaths);
     const themePaths = list("themes", options.noThemes, options.additionalThemePaths);
     const agentsFiles = options.noContextFiles
       ? []
       : loadProjectContextFiles({ cwd: this.#cwd, agentDir: this.#agentDir });
-    const append = options.appendSystemPrompt ?? this.#findPromptFile("APPEND_SYSTEM.md") ?? [];
+    const system = options.systemPrompt ?? this.#findPromptFile("SYSTEM.md");
+    const append = [options.appendSystemPrompt ?? this.#findPromptFile("APPEND_SYSTEM.md") ?? []].flat();
     this.#loaded = {
       extensions: (options.extensionsOverride ?? keep)(extensions),
       skills: (options.skillsOverride ?? keep)(loadSkills({ ...this.#locations, skillPaths })),
-      prompts: (options.promptsOverride ?? keep)(this.#loadPrompts([...promptPaths, ...this.#extended.prompts])),
-      themes: (options.themesOverride ?? keep)(loadThemes([...themePaths, ...this.#extended.themes])),
+      prompts: (options.promptsOverride ?? keep)(this.#loadPrompts(promptPaths)),
+      themes: (options.themesOverride ?? keep)(loadThemes(themePaths)),
       agentsFiles: (options.agentsFilesOverride ?? keep)({ agentsFiles }),
-      systemPrompt: (options.systemPromptOverride ?? keep)(
-        toText(options.systemPrompt ?? this.#findPromptFile("SYSTEM.md")),
-      ),
-      appendSystemPrompt: (options.appendSystemPromptOverride ?? keep)([append].flat().map((text) => toText(text)!)),
+      systemPrompt: (options.systemPromptOverride ?? keep)(system === undefined ? undefined : toText(system)),
+      appendSystemPrompt: (options.appendSystemPromptOverride ?? keep)(append.map(toText)),
+      promptSources: { system: toSource(system ?? "")[0], append: append.flatMap(toSource) },
     };
   }
 
@@ -196,12 +203,12 @@ export class DefaultResourceLoader {
     return { cwd: this.#cwd, agentDir: this.#agentDir, includeDefaults: false };
   }
 
-  #extend(kind: ExtendedKind, paths: readonly ExtendedPath[] = []): void {
-    for (const { path, metadata } of paths) {
+  #findExtended(kind: ResourceKind, paths: readonly ExtendedPath[] = []): string[] {
+    return paths.flatMap(({ path, metadata }) => {
       const files = findResources(kind, path);
-      this.#extended[kind].push(...files);
       if (metadata) for (const file of files) this.#metadata.set(file, metadata);
-    }
+      return files;
+    });
   }
 
   #loadPrompts(paths: readonly string[]): Loaded["prompts"] {
@@ -242,5 +249,8 @@ const listEnabled = (found: ResolvedPaths, kind: ResourceKind): string[] =>
   found[kind].filter(({ enabled }) => enabled).map(({ path }) => path);
 
 /** The content of a file, or the text itself. */
-const toText = (text: string | undefined): string | undefined =>
-  text !== undefined && !text.includes("\n") && existsSync(text) ? readFileSync(text, "utf8") : text;
+const toText = (text: string): string => (isFile(text) ? readFileSync(text, "utf8") : text);
+
+const toSource = (text: string): PromptSource[] => (isFile(text) ? [{ path: text }] : []);
+
+const isFile = (text: string): boolean => !text.includes("\n") && existsSync(text);

@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DefaultPackageManager } from "../packages/package-manager.ts";
 import type { ResolvedResource } from "../packages/resolved-paths.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
 import { loadProjectContextFiles } from "./context-files.ts";
+import { loadThemes } from "./load-themes.ts";
 import { DefaultResourceLoader } from "./resource-loader.ts";
 
 let directory: string;
@@ -128,6 +129,21 @@ describe("package manager", () => {
     expect(open().getGlobalSettings()).toEqual({ packages: [] });
   });
 
+  test("a local package is installed by writing it down, and listed with where it is", async () => {
+    mkdirSync(join(cwd, "tools"));
+    const manager = createManager();
+    await manager.installAndPersist("./tools", { local: true });
+    manager.addSourceToSettings("npm:gone");
+    expect(manager.listConfiguredPackages()).toEqual([
+      { source: "npm:gone", scope: "user", filtered: false },
+      { source: "../tools", scope: "project", filtered: false, installedPath: join(cwd, "tools") },
+    ]);
+    expect(await manager.removeAndPersist("./tools", { local: true })).toBe(true);
+    expect(await manager.removeAndPersist("./tools", { local: true })).toBe(false);
+    await expect(manager.installAndPersist("./nowhere")).rejects.toThrow("Path does not exist");
+    expect(manager.listConfiguredPackages()).toHaveLength(1);
+  });
+
   test("packages from npm and git are left to tau", async () => {
     const events: string[] = [];
     const manager = createManager();
@@ -161,6 +177,8 @@ describe("resource loader", () => {
     expect(loader.getAgentsFiles().agentsFiles.at(-1)).toEqual({ path: join(cwd, "AGENTS.md"), content: "Be brief." });
     expect(loader.getSystemPrompt()).toBe("You are tau.");
     expect(loader.getAppendSystemPrompt()).toEqual(["Really."]);
+    expect(loader.getSystemPromptSource()).toEqual({ path: join(cwd, ".pi/SYSTEM.md") });
+    expect(loader.getAppendSystemPromptSources()).toEqual([{ path: join(agentDir, "APPEND_SYSTEM.md") }]);
   });
 
   test("what extensions add is loaded, with where it comes from", async () => {
@@ -232,5 +250,21 @@ describe("resource loader", () => {
     put("project/sub/CLAUDE.md", "sub");
     const files = loadProjectContextFiles({ cwd: join(cwd, "sub"), agentDir });
     expect(files.map(({ content }) => content)).toEqual(["user", "agents", "sub"]);
+  });
+
+  test("a context file that cannot be read is named, and the next one of its directory counts", () => {
+    mkdirSync(join(cwd, "AGENTS.md"), { recursive: true });
+    const path = put("project/CLAUDE.md", "claude");
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    expect(loadProjectContextFiles({ cwd, agentDir })).toEqual([{ path, content: "claude" }]);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining(`${join(cwd, "AGENTS.md")}: EISDIR`)]]);
+    warn.mockRestore();
+  });
+
+  test("a theme that cannot be read is reported", () => {
+    expect(loadThemes([cwd])).toEqual({
+      themes: [],
+      diagnostics: [{ type: "warning", message: expect.stringContaining("EISDIR"), path: cwd }],
+    });
   });
 });

@@ -1,9 +1,10 @@
 /** Lists of sessions with all their text, for searching. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { sessionDirectory } from "@tau/harness/session";
 import { contentText } from "../../pi-ai/content.ts";
+import { tryRead } from "../try-read.ts";
 import { readSessionFile } from "./session-file.ts";
 
 export interface SessionInfo {
@@ -28,22 +29,20 @@ export async function listSessions(directory: string, onProgress?: ListProgress)
 /** The sessions of all projects. */
 export async function listAllSessions(onProgress?: ListProgress): Promise<SessionInfo[]> {
   const root = dirname(sessionDirectory("/"));
-  const directories = existsSync(root) ? readdirSync(root).map((name) => join(root, name)) : [];
-  const files = directories.filter((path) => statSync(path).isDirectory()).flatMap(getFiles);
-  return await describeFiles(files, onProgress);
+  const directories = (tryRead(() => readdirSync(root)) ?? []).map((name) => join(root, name));
+  return await describeFiles(directories.flatMap(getFiles), onProgress);
 }
 
 const getFiles = (directory: string): string[] =>
-  existsSync(directory)
-    ? readdirSync(directory)
-        .filter((name) => name.endsWith(".jsonl"))
-        .map((name) => join(directory, name))
-    : [];
+  (tryRead(() => readdirSync(directory)) ?? [])
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => join(directory, name));
 
 async function describeFiles(paths: readonly string[], onProgress?: ListProgress): Promise<SessionInfo[]> {
   const sessions: SessionInfo[] = [];
   for (const [index, path] of paths.entries()) {
-    const info = describeFile(path);
+    // A session may be removed while the others are read.
+    const info = tryRead(() => describeFile(path));
     if (info) sessions.push(info);
     onProgress?.(index + 1, paths.length);
     // Reading is synchronous, so that others get their turn between two files.
@@ -56,7 +55,7 @@ function describeFile(path: string): SessionInfo | undefined {
   const session = readSessionFile(path);
   if (!session) return undefined;
   const { header, entries } = session;
-  const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+  const messages = entries.flatMap((entry) => (entry.type === "message" && entry.message ? [entry.message] : []));
   const spoken = messages.filter(({ role }) => role === "user" || role === "assistant");
   const texts = spoken
     .map((message) => ({ role: message.role, text: "content" in message ? contentText(message.content, " ") : "" }))
@@ -64,7 +63,7 @@ function describeFile(path: string): SessionInfo | undefined {
   const info = entries.findLast((entry) => entry.type === "session_info");
   const name = info?.type === "session_info" ? info.name?.trim() : undefined;
   const created = new Date(header.timestamp);
-  const lastMs = Math.max(...spoken.map(({ timestamp }) => timestamp ?? 0), 0);
+  const lastMs = spoken.reduce((last, { timestamp }) => Math.max(last, timestamp ?? 0), 0);
   return {
     path,
     id: header.id,

@@ -1,4 +1,18 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -131,23 +145,84 @@ test("a file that is not a session is moved aside when a session takes its name"
   const session = SessionManager.open(path);
   expect(session.getSessionFile()).toBe(path);
   expect(readLines(path)).toMatchObject([{ type: "session", version: 3, id: session.getSessionId() }]);
-  expect(readFileSync(`${path}.damaged`, "utf8")).toBe("my notes\n");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  writeFileSync(path, "other notes\n");
+  SessionManager.open(path);
+  const aside = readdirSync(directory).filter((name) => name.startsWith("notes.jsonl.damaged-"));
+  expect(aside.map((name) => readFileSync(join(directory, name), "utf8")).sort()).toEqual([
+    "my notes\n",
+    "other notes\n",
+  ]);
   const missing = join(directory, "missing.jsonl");
   SessionManager.open(missing);
   expect(existsSync(missing)).toBe(false);
 });
 
-test("files of version 1 get ids when they are opened", () => {
+test("after a write that was cut off, the session goes on in a new line", () => {
+  const path = SessionManager.create(directory, directory).getSessionFile()!;
+  const session = SessionManager.open(path);
+  session.appendMessage(user("hello"));
+  session.appendMessage(assistant("hi"));
+  appendFileSync(path, '{"type":"mess');
+  const reopened = SessionManager.open(path);
+  reopened.appendMessage(user("again"));
+  reopened.appendMessage(assistant("still here"));
+  expect(SessionManager.open(path).buildSessionContext().messages).toMatchObject([
+    user("hello"),
+    assistant("hi"),
+    user("again"),
+    assistant("still here"),
+  ]);
+});
+
+test("entries that could not be written are written with the next one", () => {
+  const session = SessionManager.create(directory, directory);
+  const path = session.getSessionFile()!;
+  session.appendMessage(user("hello"));
+  session.appendMessage(assistant("hi"));
+  renameSync(path, `${path}.away`);
+  mkdirSync(path);
+  expect(() => session.appendMessage(user("lost"))).toThrow("EISDIR");
+  rmdirSync(path);
+  renameSync(`${path}.away`, path);
+  session.appendMessage(assistant("found"));
+  expect(SessionManager.open(path).getBranch()).toEqual(session.getBranch());
+  expect(SessionManager.open(path).getEntries()).toHaveLength(4);
+});
+
+test("a session in memory that is given a file reads it and never writes it", () => {
+  const stored = SessionManager.create(directory, directory);
+  stored.appendMessage(user("hello"));
+  stored.appendMessage(assistant("hi"));
+  const path = stored.getSessionFile()!;
+  const before = readFileSync(path, "utf8");
+  const session = SessionManager.inMemory(directory);
+  session.setSessionFile(path);
+  session.appendMessage(user("again"));
+  expect(session.getEntries()).toHaveLength(3);
+  writeFileSync(join(directory, "notes.jsonl"), "my notes\n");
+  session.setSessionFile(join(directory, "notes.jsonl"));
+  session.appendMessage(assistant("hi"));
+  expect(readFileSync(path, "utf8")).toBe(before);
+  expect(readFileSync(join(directory, "notes.jsonl"), "utf8")).toBe("my notes\n");
+});
+
+test("files of version 1 get ids when they are opened, and the old file is kept", () => {
   const path = join(directory, "old.jsonl");
   const lines = [
     { type: "session", id: "old", timestamp: "2025-01-01T00:00:00.000Z", cwd: directory },
     { type: "message", timestamp: "2025-01-01T00:00:01.000Z", message: user("hello") },
     { type: "message", timestamp: "2025-01-01T00:00:02.000Z", message: assistant("hi") },
   ];
-  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const content = `${lines.map((line) => JSON.stringify(line)).join("\n")}\nnot JSON\n`;
+  writeFileSync(path, content);
   const [first, second] = SessionManager.open(path).getEntries();
   expect(second!.parentId).toBe(first!.id);
   expect(readLines(path)).toMatchObject([{ version: 3 }, { id: first!.id }, { id: second!.id }]);
+  const [old, ...others] = readdirSync(directory).filter((name) => name !== "old.jsonl");
+  expect(others).toEqual([]);
+  expect(old).toMatch(/^old\.jsonl\.old-/);
+  expect(readFileSync(join(directory, old!), "utf8")).toBe(content);
 });
 
 test("sessions are listed with their text, the last used first, and found by id", async () => {
@@ -164,6 +239,21 @@ test("sessions are listed with their text, the last used first, and found by id"
   ]);
   expect(SessionManager.findById(directory, older.getSessionId(), directory)).toBe(older.getSessionFile());
   expect(SessionManager.continueRecent(directory, directory).getEntries()).toHaveLength(2);
+});
+
+test("what cannot be read is left out of a list of sessions", async () => {
+  const session = SessionManager.create(directory, directory);
+  session.appendMessage(user("hello"));
+  session.appendMessage(assistant("hi"));
+  const path = session.getSessionFile()!;
+  mkdirSync(join(directory, "directory.jsonl"));
+  symlinkSync("nowhere", join(directory, "dangling.jsonl"));
+  writeFileSync(join(directory, "strange.jsonl"), `${JSON.stringify(session.getHeader())}\n{"type":"message"}\n`);
+  utimesSync(join(directory, "strange.jsonl"), 1, 1);
+  const infos = await SessionManager.list(directory, directory);
+  expect(infos.map((info) => [info.path, info.messageCount])).toContainEqual([path, 2]);
+  expect(infos).toHaveLength(2);
+  expect(SessionManager.continueRecent(directory, directory).getSessionFile()).toBe(path);
 });
 
 test("a fork has all entries and names the file that it came from", () => {

@@ -28,7 +28,7 @@ import {
   findSessionFiles,
   readSessionFile,
   setFileAside,
-  writeSessionFile,
+  upgradeSessionFile,
 } from "./session-file.ts";
 import { SessionTree, type SessionTreeNode } from "./session-tree.ts";
 
@@ -46,14 +46,15 @@ export class SessionManager {
   #header: SessionHeader;
   #tree = new SessionTree();
   #file: string | undefined;
-  /** Whether the entries so far are in the file. A session without an answer leaves no file. */
-  #isWritten = false;
+  /** What is not in the file yet: all of a session without an answer, or what could not be written. */
+  #unwritten: FileEntry[];
 
   private constructor(cwd: string, sessionDir: string, isPersisted: boolean, options: NewSessionOptions = {}) {
     this.#cwd = cwd;
     this.#sessionDir = sessionDir;
     this.#isPersisted = isPersisted;
     this.#header = createHeader(cwd, options);
+    this.#unwritten = [this.#header];
     this.#file = this.#getNewFile();
   }
 
@@ -84,8 +85,8 @@ export class SessionManager {
   ): SessionManager {
     const manager = new SessionManager(cwd, "", false, options);
     const [header] = entries;
-    if (isHeader(header)) manager.#header = header;
-    manager.#tree = new SessionTree(entries.filter((entry) => !isHeader(entry)) as SessionEntry[]);
+    const content = entries.filter((entry) => !isHeader(entry)) as SessionEntry[];
+    manager.#begin(isHeader(header) ? header : manager.#header, content);
     return manager;
   }
 
@@ -100,7 +101,7 @@ export class SessionManager {
     if (!source) throw new Error(`Cannot fork: ${sourcePath} is not a session file.`);
     const directory = sessionDir ?? sessionDirectory(targetCwd);
     const manager = new SessionManager(targetCwd, directory, true, { ...options, parentSession: resolve(sourcePath) });
-    manager.#tree = new SessionTree(source.entries);
+    manager.#begin(manager.#header, source.entries);
     manager.#write();
     return manager;
   }
@@ -121,24 +122,15 @@ export class SessionManager {
   setSessionFile(sessionFile: string): void {
     const path = resolve(sessionFile);
     const existing = readSessionFile(path);
+    if (existing?.isOld && this.#isPersisted) upgradeSessionFile(path, [existing.header, ...existing.entries]);
     this.#file = path;
-    if (!existing) {
-      this.#header = createHeader(this.#cwd, {});
-      this.#tree = new SessionTree();
-      this.#isWritten = false;
-      if (setFileAside(path)) this.#write();
-      return;
-    }
-    this.#header = existing.header;
-    this.#tree = new SessionTree(existing.entries);
-    this.#isWritten = true;
-    if (existing.isOld) this.#write();
+    this.#begin(existing?.header ?? createHeader(this.#cwd, {}), existing?.entries);
+    if (existing) this.#unwritten = [];
+    else if (this.#isPersisted && setFileAside(path)) this.#write();
   }
 
   newSession(options: NewSessionOptions = {}): string | undefined {
-    this.#header = createHeader(this.#cwd, options);
-    this.#tree = new SessionTree();
-    this.#isWritten = false;
+    this.#begin(createHeader(this.#cwd, options));
     this.#file = this.#getNewFile();
     return this.#file;
   }
@@ -319,10 +311,10 @@ export class SessionManager {
     });
     const parentSession = this.#file;
     this.newSession(parentSession === undefined ? {} : { parentSession });
-    this.#tree = new SessionTree(relink(branch));
+    this.#begin(this.#header, relink(branch));
     for (const { targetId, label, timestamp } of labels) {
       const id = this.#tree.createId();
-      this.#tree.add({ type: "label", id, parentId: this.#tree.leafId, timestamp, targetId, label });
+      this.#add({ type: "label", id, parentId: this.#tree.leafId, timestamp, targetId, label });
     }
     if (this.#hasAnswer()) this.#write();
     return this.#file;
@@ -333,17 +325,27 @@ export class SessionManager {
     const parentId = this.#tree.leafId;
     const timestamp = new Date().toISOString();
     const entry = { type, id, parentId, timestamp, ...withoutUndefined(others) } as unknown as SessionEntry;
-    this.#tree.add(entry);
-    if (this.#file === undefined) return entry;
-    if (this.#isWritten) appendToSessionFile(this.#file, entry);
-    else if (this.#hasAnswer()) this.#write();
+    this.#add(entry);
+    const hasFile = !isHeader(this.#unwritten[0]);
+    if (hasFile || this.#hasAnswer()) this.#write();
     return entry;
   }
 
+  /** Another session takes the place of this one. Nothing of it is in a file yet. */
+  #begin(header: SessionHeader, entries: readonly SessionEntry[] = []): void {
+    this.#header = header;
+    this.#tree = new SessionTree(entries);
+    this.#unwritten = [header, ...entries];
+  }
+
+  #add(entry: SessionEntry): void {
+    this.#tree.add(entry);
+    this.#unwritten.push(entry);
+  }
+
   #write(): void {
-    if (this.#file === undefined) return;
-    writeSessionFile(this.#file, [this.#header, ...this.#tree.entries]);
-    this.#isWritten = true;
+    if (this.#isPersisted && this.#file !== undefined) appendToSessionFile(this.#file, this.#unwritten);
+    this.#unwritten = [];
   }
 
   #hasAnswer(): boolean {

@@ -115,6 +115,14 @@ test("overrides count in this process only", () => {
   expect(existsSync(file())).toBe(false);
 });
 
+test("a setter counts before an override, and leaves the other ones", () => {
+  const settings = open();
+  settings.applyOverrides({ theme: "mine", compaction: { enabled: false, reserveTokens: 5 } });
+  settings.setCompactionEnabled(true);
+  expect(settings.getCompactionSettings()).toMatchObject({ enabled: true, reserveTokens: 5 });
+  expect(settings.getTheme()).toBe("mine");
+});
+
 test("tau's own settings read what was set", async () => {
   open().setDefaultModelAndProvider("anthropic", "claude-sonnet-4-5");
   open().setCompactionEnabled(false);
@@ -123,4 +131,21 @@ test("tau's own settings read what was set", async () => {
   expect(own.get().compaction.enabled).toBe(false);
   expect(own.getGlobal()).toMatchObject({ defaultProvider: "anthropic", defaultModel: "claude-sonnet-4-5" });
   await own.close();
+});
+
+test("a pair of themes is no theme, and a project does not decide on its trust", () => {
+  const settings = open();
+  settings.setTheme("light/dark");
+  expect([settings.getTheme(), settings.getThemeSetting()]).toEqual([undefined, "light/dark"]);
+  settings.set(["defaultProjectTrust"], "always", "project");
+  expect(settings.getDefaultProjectTrust()).toBe("ask");
+  settings.setDefaultProjectTrust("never");
+  expect(settings.getDefaultProjectTrust()).toBe("never");
+});
+
+test("the id of the device stays, and extensions note which changes were shown", () => {
+  const id = open().getOrCreateDeviceId();
+  expect(open().getOrCreateDeviceId()).toBe(id);
+  open().setExtensionChangelogVersion("mine", "1.2.0");
+  expect(open().getExtensionChangelogVersion("mine")).toBe("1.2.0");
 });

@@ -2,6 +2,7 @@
  * pi's `SettingsManager`: settings that are read and written at once. The project's count before the user's. Its getters
  * and setters are the rows of `fields`.
  */
+import { randomUUID } from "node:crypto";
 import { toError } from "../to-error.ts";
 import { getAgentDir } from "../config.ts";
 import { type Field, fields, projectFields } from "./fields.ts";
@@ -78,10 +79,11 @@ export class SettingsManagerBase {
     return getAt(this.getSettings(), path);
   }
 
-  /** Changes this value in its file and leaves the others as they are there. Undefined removes it. */
+  /** Changes this value in its file, where the others stay as they are, and ends its override. Undefined removes it. */
   set(path: readonly string[], value: unknown, scope: SettingsScope = "global"): void {
     const layer = this.#layers[scope];
     this.#layers[scope] = { ...layer, values: withValue(layer.values, path, value) };
+    this.#overrides = withValue(this.#overrides, path, undefined);
     if (layer.error) return;
     try {
       this.#storage.withLock(scope, (text) => {
@@ -114,6 +116,43 @@ export class SettingsManagerBase {
     return Object.fromEntries(
       Object.entries({ hyperlinks, images, trueColor }).filter(([, value]) => value !== undefined && value !== "auto"),
     );
+  }
+
+  /** Undefined for a pair of themes, which `getThemeSetting` gives. */
+  getTheme(): string | undefined {
+    const theme = this.get(["theme"]);
+    return typeof theme === "string" && !theme.includes("/") ? theme : undefined;
+  }
+
+  setTheme(theme: string): void {
+    this.set(["theme"], theme);
+  }
+
+  /** Of the user alone: a project does not decide whether it is trusted. */
+  getDefaultProjectTrust(): "ask" | "always" | "never" {
+    const trust = this.#layers.global.values["defaultProjectTrust"];
+    return trust === "always" || trust === "never" ? trust : "ask";
+  }
+
+  setDefaultProjectTrust(trust: "ask" | "always" | "never"): void {
+    this.set(["defaultProjectTrust"], trust);
+  }
+
+  getExtensionChangelogVersion(extension: string): string | undefined {
+    return this.get(["extensionChangelogVersions", extension]) as string | undefined;
+  }
+
+  setExtensionChangelogVersion(extension: string, version: string): void {
+    this.set(["extensionChangelogVersions", extension], version);
+  }
+
+  /** Stays the same for this user. tau itself sends it to nobody. */
+  getOrCreateDeviceId(): string {
+    const stored = this.#layers.global.values["deviceId"];
+    if (typeof stored === "string") return stored;
+    const id = randomUUID();
+    this.set(["deviceId"], id);
+    return id;
   }
 
   setDefaultModelAndProvider(provider: string, modelId: string): void {

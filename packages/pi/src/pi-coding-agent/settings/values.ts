@@ -48,6 +48,7 @@ export function getAt(values: Values, path: readonly string[]): unknown {
 /** A copy with one value changed; undefined removes it. */
 export function withValue(values: Values, [key, ...rest]: readonly string[], value: unknown): Values {
   if (key === undefined) return values;
+  if (value === undefined && !Object.hasOwn(values, key)) return values;
   const inner = values[key];
   const next = rest.length === 0 ? value : withValue(isRecord(inner) ? inner : {}, rest, value);
   const { [key]: _previous, ...others } = values;

@@ -1,6 +1,7 @@
 /** What the ignore files of a directory tree leave out. */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { tryRead } from "../try-read.ts";
 
 const names = [".gitignore", ".ignore", ".fdignore"];
 
@@ -35,8 +36,7 @@ const createWith = (rules: readonly Rule[], readFrom: string): Ignore => ({
 function readRules(directory: string): Rule[] {
   return names
     .map((name) => join(directory, name))
-    .filter((path) => existsSync(path))
-    .flatMap((path) => readFileSync(path, "utf8").split(/\r?\n/))
+    .flatMap((path) => (tryRead(() => readFileSync(path, "utf8")) ?? "").split(/\r?\n/))
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"))
     .map((line) => toRule(directory, line));

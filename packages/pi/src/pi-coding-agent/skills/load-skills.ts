@@ -1,8 +1,9 @@
 /** Finds skills in directories. */
-import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { CONFIG_DIR_NAME, getAgentDir } from "../config.ts";
 import { expandHome } from "../expand-home.ts";
+import { tryRead } from "../try-read.ts";
 import type { ResourceDiagnostic } from "./diagnostics.ts";
 import { createIgnore, type Ignore } from "./ignore-files.ts";
 import { loadSkill, type Skill } from "./skill.ts";
@@ -14,29 +15,42 @@ export interface LoadSkillsResult {
 
 /** A directory with a `SKILL.md` is one skill; in others, Markdown files beside each other are skills, and those below. */
 export function loadSkillsFromDir({ dir, source }: { dir: string; source: string }): LoadSkillsResult {
-  const found = findSkillFiles(dir).map((path) => loadSkill(path, source));
+  const results = findSkillFiles(dir).map((path) => loadSkill(path, source));
   return {
-    skills: found.flatMap(({ skill }) => (skill ? [skill] : [])),
-    diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
+    skills: results.flatMap(({ skill }) => (skill ? [skill] : [])),
+    diagnostics: results.flatMap(({ diagnostics }) => diagnostics),
   };
 }
 
-export const findSkillFiles = (directory: string): string[] => search(directory, createIgnore(directory), true);
+/** Directories that cannot be read are left out. */
+export const findSkillFiles = (directory: string): string[] =>
+  search(directory, { ignore: createIgnore(directory), visited: new Set(), isRoot: true });
 
-function search(directory: string, ignore: Ignore, isRoot: boolean): string[] {
-  if (!existsSync(directory)) return [];
-  const own = ignore.extend(directory);
-  const names = readdirSync(directory)
+interface Search {
+  ignore: Ignore;
+  /** The real paths of the directories so far: a link may lead to one of them. */
+  visited: Set<string>;
+  isRoot: boolean;
+}
+
+const isFile = (path: string): boolean => tryRead(() => statSync(path).isFile()) === true;
+const isDirectory = (path: string): boolean => tryRead(() => statSync(path).isDirectory()) === true;
+
+function search(directory: string, { ignore, visited, isRoot }: Search): string[] {
+  const realPath = tryRead(() => realpathSync(directory));
+  if (realPath === undefined || visited.has(realPath)) return [];
+  visited.add(realPath);
+  const rules = ignore.extend(directory);
+  const names = (tryRead(() => readdirSync(directory)) ?? [])
     .filter((name) => !name.startsWith(".") && name !== "node_modules")
     .sort();
-  const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   const skillFile = join(directory, "SKILL.md");
-  if (isFile(skillFile) && !own.ignores(skillFile, false)) return [skillFile];
+  if (isFile(skillFile) && !rules.ignores(skillFile, false)) return [skillFile];
   return names.flatMap((name) => {
     const path = join(directory, name);
-    if (isDirectory(path)) return own.ignores(path, true) ? [] : search(path, own, false);
-    return isRoot && name.endsWith(".md") && isFile(path) && !own.ignores(path, false) ? [path] : [];
+    if (isDirectory(path))
+      return rules.ignores(path, true) ? [] : search(path, { ignore: rules, visited, isRoot: false });
+    return isRoot && name.endsWith(".md") && isFile(path) && !rules.ignores(path, false) ? [path] : [];
   });
 }
 
@@ -69,7 +83,7 @@ export function loadSkills({
   const seen = new Set<string>();
   const collisions: ResourceDiagnostic[] = [];
   for (const skill of results.flatMap((result) => result.skills)) {
-    const realPath = realpathSync(skill.filePath);
+    const realPath = tryRead(() => realpathSync(skill.filePath)) ?? skill.filePath;
     if (seen.has(realPath)) continue;
     const winner = byName.get(skill.name);
     if (winner) collisions.push(describeCollision(skill, winner));
@@ -87,8 +101,12 @@ function loadPath(path: string, { userDir, projectDir }: { userDir: string; proj
     diagnostics: [{ type: "warning", message, path }],
   });
   const source = isBelow(userDir, path) ? "user" : isBelow(projectDir, path) ? "project" : "path";
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) return warn("skill path does not exist");
+  let problem = "skill path does not exist";
+  const stats = tryRead(
+    () => statSync(path, { throwIfNoEntry: false }),
+    (message) => void (problem = message),
+  );
+  if (!stats) return warn(problem);
   if (stats.isDirectory()) return loadSkillsFromDir({ dir: path, source });
   if (!path.endsWith(".md")) return warn("skill path is not a markdown file");
   const { skill, diagnostics } = loadSkill(path, source);

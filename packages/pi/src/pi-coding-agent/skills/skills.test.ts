@@ -52,6 +52,20 @@ describe("skills", () => {
     ]);
   });
 
+  test("links that lead nowhere or in a circle are left out", () => {
+    put("a/SKILL.md", skill("a"));
+    put("deep/b/SKILL.md", skill("b"));
+    symlinkSync("..", join(directory, "deep/up"));
+    symlinkSync(".", join(directory, "here"));
+    symlinkSync("itself", join(directory, "itself"));
+    symlinkSync("nowhere", join(directory, "dangling"));
+    mkdirSync(join(directory, ".gitignore"));
+    expect(load().skills.map(({ name }) => name)).toEqual(["a", "b"]);
+    const { skills, diagnostics } = loadSkills({ skillPaths: [join(directory, "itself")], includeDefaults: false });
+    expect(skills).toEqual([]);
+    expect(diagnostics).toMatchObject([{ message: expect.stringContaining("ELOOP") }]);
+  });
+
   test("ignore files leave skills out", () => {
     put(".gitignore", "venv\n*.tmp.md\nkeep/*\n!keep/this\n");
     put("venv/SKILL.md", skill("venv"));

@@ -1,5 +1,7 @@
 /** How commands are run: on this machine, or as an extension does it. */
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import type { Readable } from "node:stream";
 import { withoutUndefined } from "@tau/ai/internal";
 import { createSpawn } from "@tau/tools";
 import { getShellConfig } from "../shell-config.ts";
@@ -22,8 +24,8 @@ export interface BashOperations {
   ): Promise<{ exitCode: number | null }>;
 }
 
-/** How long output may still come after the command itself has ended: what it left behind may hold the pipe. */
-const drainMs = 250;
+/** How long the pipes may be silent after the command itself has ended: a process that it left behind may hold them. */
+const maxSilenceMs = 250;
 
 export function createLocalBashOperations({ shellPath }: { shellPath?: string } = {}): BashOperations {
   return {
@@ -42,17 +44,14 @@ export function createLocalBashOperations({ shellPath }: { shellPath?: string } 
       };
       const onAbort = () => end("aborted");
       signal?.addEventListener("abort", onAbort, { once: true });
+      // The signal may have been aborted while the command was started.
+      if (signal?.aborted) onAbort();
       const timer = timeout ? setTimeout(() => end(`timeout:${timeout}`), timeout * 1_000) : undefined;
-      const closed = [child.stdout, child.stderr].map(
-        (stream) =>
-          new Promise<void>((resolve) => {
-            stream.on("data", onData).once("close", resolve);
-          }),
-      );
+      const pipes = [child.stdout.on("data", onData), child.stderr.on("data", onData)];
       const status = await child.exit;
+      await drain(pipes);
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
-      await untilDrained(closed);
       if (ended) throw new Error(ended);
       if (status.kind === "failed") throw new Error(status.message);
       return { exitCode: status.kind === "exited" ? status.code : null };
@@ -60,11 +59,14 @@ export function createLocalBashOperations({ shellPath }: { shellPath?: string } 
   };
 }
 
-async function untilDrained(closed: readonly Promise<void>[]): Promise<void> {
+/** Reads pipes to their end, or until they are silent. Nothing is read from them afterwards. */
+async function drain(pipes: readonly Readable[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, drainMs);
+  const silence = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, maxSilenceMs);
   });
-  await Promise.race([Promise.all(closed), late]);
+  const closed = pipes.map((pipe) => pipe.on("data", () => timer?.refresh()).closed || once(pipe, "close"));
+  await Promise.race([Promise.all(closed), silence]);
   clearTimeout(timer);
+  for (const pipe of pipes) pipe.destroy();
 }

@@ -54,7 +54,7 @@ export function createBashTool(
     };
     const options = { onData, env, ...(signal && { signal }), ...(args.timeout && { timeout: args.timeout }) };
     const ended = await exec(command, directory, options).catch((error: unknown) => ({ error }));
-    await output.close();
+    output.close();
     const tail = output.getTail();
     const text = [tail.content, describeCut(tail, output)].filter(Boolean).join("\n\n");
     if ("error" in ended) throw explain(ended.error, text);
@@ -75,11 +75,10 @@ const getDetails = (truncation: TruncationResult, { logPath }: CommandOutput): B
 function describeCut(tail: TruncationResult, { logPath }: CommandOutput): string {
   if (!tail.truncated) return "";
   const last = tail.totalLines;
-  if (tail.lastLinePartial) {
-    return `[Showing last ${formatSize(tail.outputBytes)} of line ${last}. Full output: ${logPath}]`;
-  }
+  const whole = logPath === undefined ? "The full output could not be kept." : `Full output: ${logPath}`;
+  if (tail.lastLinePartial) return `[Showing last ${formatSize(tail.outputBytes)} of line ${last}. ${whole}]`;
   const why = tail.truncatedBy === "bytes" ? ` (${formatSize(DEFAULT_MAX_BYTES)} limit)` : "";
-  return `[Showing lines ${last - tail.outputLines + 1}-${last} of ${last}${why}. Full output: ${logPath}]`;
+  return `[Showing lines ${last - tail.outputLines + 1}-${last} of ${last}${why}. ${whole}]`;
 }
 
 function explain(error: unknown, output: string): unknown {

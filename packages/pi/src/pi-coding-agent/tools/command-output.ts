@@ -1,9 +1,10 @@
 /** The output of a command as it comes: its end in memory, and all of it in a file once it is too long to show. */
 import { randomBytes } from "node:crypto";
-import { createWriteStream, type WriteStream } from "node:fs";
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
+import { systemCode } from "@tau/tools/platform";
 import { DEFAULT_MAX_BYTES, truncateTail, type TruncationResult } from "./truncate.ts";
 
 /** More than is shown, so that its beginning can be cut at a line. */
@@ -12,24 +13,25 @@ const maxKeptLength = DEFAULT_MAX_BYTES * 2;
 export class CommandOutput {
   readonly #decoder = new StringDecoder("utf8");
   #tail = "";
-  /** All output so far, until it goes to the file. */
+  /** What is not in the file yet. */
   #chunks: Buffer[] = [];
   #totalBytes = 0;
   #droppedLines = 0;
-  #log: { path: string; stream: WriteStream } | undefined;
+  #log: { path: string; descriptor: number } | "failed" | undefined;
+  #isClosed = false;
 
+  /** The file with all output. Undefined if there is none, or if it could not be written. */
   get logPath(): string | undefined {
-    return this.#log?.path;
+    return this.#log === "failed" ? undefined : this.#log?.path;
   }
 
+  /** Does nothing after `close`. */
   add(data: Buffer): void {
+    if (this.#isClosed) return;
     this.#totalBytes += data.length;
     this.#tail += this.#decoder.write(data);
-    if (this.#log) this.#log.stream.write(data);
-    else {
-      this.#chunks.push(data);
-      if (this.#totalBytes > DEFAULT_MAX_BYTES) this.#openLog();
-    }
+    this.#chunks.push(data);
+    if (this.#totalBytes > DEFAULT_MAX_BYTES) this.#writeLog();
     if (this.#tail.length > maxKeptLength * 2) this.#drop();
   }
 
@@ -47,19 +49,26 @@ export class CommandOutput {
     };
   }
 
-  /** Keeps all output in a file, if it was cut. Resolves when it is written. */
-  async close(): Promise<void> {
-    if (!this.#log && this.getTail().truncated) this.#openLog();
-    const stream = this.#log?.stream;
-    if (stream) await new Promise<void>((resolve) => stream.end(resolve));
+  /** Keeps all output in a file, if it was cut. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.getTail().truncated) this.#writeLog();
+    if (typeof this.#log === "object") closeSync(this.#log.descriptor);
   }
 
-  #openLog(): void {
-    const path = join(tmpdir(), `pi-bash-${randomBytes(8).toString("hex")}.log`);
-    const stream = createWriteStream(path, { mode: 0o600 });
-    this.#log = { path, stream };
-    for (const chunk of this.#chunks) stream.write(chunk);
-    this.#chunks = [];
+  /** Synchronous, so that a command waits for a slow disk and its output does not fill the memory. */
+  #writeLog(): void {
+    const chunks = this.#chunks.splice(0);
+    if (this.#log === "failed") return;
+    try {
+      this.#log ??= openLog();
+      for (const chunk of chunks) writeFileSync(this.#log.descriptor, chunk);
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      if (this.#log) removeLog(this.#log);
+      this.#log = "failed";
+    }
   }
 
   #drop(): void {
@@ -67,4 +76,15 @@ export class CommandOutput {
     this.#droppedLines += this.#tail.slice(0, cut).split("\n").length - 1;
     this.#tail = this.#tail.slice(cut);
   }
+}
+
+function openLog(): { path: string; descriptor: number } {
+  const path = join(tmpdir(), `pi-bash-${randomBytes(8).toString("hex")}.log`);
+  return { path, descriptor: openSync(path, "wx", 0o600) };
+}
+
+/** A part of the output would be taken for all of it. */
+function removeLog({ path, descriptor }: { path: string; descriptor: number }): void {
+  closeSync(descriptor);
+  rmSync(path, { force: true });
 }

@@ -47,13 +47,13 @@ export function createFindTool(cwd: string, { operations }: FindToolOptions = {}
       refuseAborted(signal);
       const root = toPath(cwd, typed);
       if (!(await (operations?.exists ?? existsSync)(root))) throw new Error(`Path not found: ${root}`);
-      const found = operations
+      const paths = operations
         ? await operations.glob(pattern, root, { ignore, limit })
         : await findFiles(root, { pattern, limit }, signal);
       refuseAborted(signal);
-      if (found.length === 0) return toResult("No files found matching pattern", undefined);
+      if (paths.length === 0) return toResult("No files found matching pattern", undefined);
       return present(
-        found.map((path) => toRelative(root, path)),
+        paths.map((path) => toRelative(root, path)),
         limit,
       );
     },

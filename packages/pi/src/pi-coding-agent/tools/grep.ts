@@ -114,6 +114,8 @@ async function search(
   const child = await createSpawn()({ argv, cwd: "/", env: {} });
   const end = () => child.signal("SIGKILL");
   signal?.addEventListener("abort", end, { once: true });
+  // The signal may have been aborted while ripgrep was started.
+  if (signal?.aborted) end();
   const complaint = readText(child.stderr);
   const matches: Match[] = [];
   let hasMore = false;
@@ -156,15 +158,22 @@ async function format(
   const files = new Map<string, string[]>();
   const lines: string[] = [];
   for (const { path, line } of matches) {
-    if (!files.has(path)) files.set(path, (await operations.readFile(path)).split(/\r\n|\r|\n/));
+    if (!files.has(path)) files.set(path, await readLines(operations, path));
     const content = files.get(path)!;
     const name = show(path);
+    if (content.length === 0) lines.push(`${name}:${line}: (unable to read file)`);
     for (let number = Math.max(1, line - context); number <= Math.min(content.length, line + context); number++) {
       const text = content[number - 1]!;
       lines.push(number === line ? `${name}:${number}: ${text}` : `${name}-${number}- ${text}`);
     }
   }
   return lines;
+}
+
+/** None if the operations fail: the file may have been removed since the search. */
+async function readLines(operations: GrepOperations, path: string): Promise<string[]> {
+  const read = async () => (await operations.readFile(path)).split(/\r\n|\r|\n/);
+  return await read().catch(() => []);
 }
 
 function present(lines: readonly string[], limitReached: number | undefined) {

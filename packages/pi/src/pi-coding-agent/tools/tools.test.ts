@@ -8,6 +8,7 @@ import { createBashTool } from "./bash.ts";
 import { createEditTool } from "./edit.ts";
 import { withFileMutationQueue } from "./file-mutation-queue.ts";
 import { createFindTool } from "./find.ts";
+import { createGrepTool } from "./grep.ts";
 import { createReadTool } from "./read.ts";
 import { formatReadLineRange } from "./read-line-range.ts";
 import { createWriteTool } from "./write.ts";
@@ -245,6 +246,18 @@ describe("grep, find and ls", () => {
     expect(text(await run("grep", { pattern: "nowhere" }))).toBe("No matches found");
     await expect(run("grep", { pattern: "(", path: "a.txt" })).rejects.toThrow("regex");
     await expect(run("grep", { pattern: "x", path: "gone" })).rejects.toThrow("Path not found");
+  });
+
+  test("grep names a match whose file is gone when it is read", async () => {
+    put("a.txt", "match");
+    put("b.txt", "match");
+    const readFile = (path: string) => {
+      if (path.endsWith("a.txt")) throw new Error("gone");
+      return "match";
+    };
+    const tool = createGrepTool(directory, { operations: { isDirectory: () => true, readFile } });
+    const lines = text(await tool.execute("call", { pattern: "match" })).split("\n");
+    expect(lines.sort()).toEqual(["a.txt:1: (unable to read file)", "b.txt:1: match"]);
   });
 
   test("find lists hidden files but none that are ignored", async () => {

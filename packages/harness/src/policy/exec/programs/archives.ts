@@ -1,10 +1,10 @@
 /** Programs that pack and unpack files. */
 import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
-import { report } from "../shell/analysis.ts";
-import { getReadOrigin } from "../shell/files.ts";
+import { report, type Scope } from "../shell/analysis.ts";
+import { getReadOrigin, judgeRead } from "../shell/files.ts";
 import { joinOrigins, known, origins, unknown, type Text } from "../shell/text.ts";
-import { forNames, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
 import { runOption } from "./option-code.ts";
 import { parseOptions } from "./options.ts";
 
@@ -45,12 +45,27 @@ const tar: Judge = ({ args }, scope) => {
     report(scope, "high", "exfiltration", `tar writes to ${file.text}.`);
   if (options.has("remove-files"))
     for (const operand of options.operands) judgeDelete(operand, scope, { isRecursive: true });
-  const paths = options.operands.flatMap((operand) => resolveAll(operand, scope));
+  const directories = [known("."), ...options.get("C", "directory")];
+  const paths = options.operands.flatMap((operand) =>
+    directories.flatMap((directory) => resolveAll(inDirectory(operand, directory), scope)),
+  );
+  if (isCreating) for (const path of paths) judgeRead(path, scope);
   const origin = getReadOrigin(paths, scope) | (isCreating ? origins.encoded : 0) | joinOrigins(scope.stdin);
+  if (isExtracting) unpack(file === undefined || file.text === "-" ? [] : [file], scope);
   if (isCreating && file && file.text !== "-")
     for (const path of resolveAll(file, scope)) scope.state.files.set(path, [unknown(origin)]);
   return [unknown(origin)];
 };
+
+/** Remembers that an archive came from another machine. Without a file it is the input. */
+function unpack(files: readonly Text[], scope: Scope): void {
+  const paths = files.flatMap((file) => resolveAll(file, scope));
+  const origin = files.length === 0 ? joinOrigins(scope.stdin) : getReadOrigin(paths, scope);
+  if ((origin & origins.network) !== 0) scope.state.hasUnpacked = true;
+}
+
+const inDirectory = (operand: Text, directory: Text): Text =>
+  /^[/~]/.test(operand.text) ? operand : { ...operand, text: `${directory.text}/${operand.text}` };
 
 function fromOldStyle(letters: string, rest: readonly Text[]): Text[] {
   const values = [...rest];
@@ -62,13 +77,24 @@ function fromOldStyle(letters: string, rest: readonly Text[]): Text[] {
   return [...words, ...values];
 }
 
-const extract: Judge = ({ args }, scope) => {
+const extract: Judge = ({ name, args }, scope) => {
   args.forEach((arg, index) => {
-    const directory =
-      arg.text === "-d" ? args[index + 1] : /^-o(.+)/.test(arg.text) ? { ...arg, text: arg.text.slice(2) } : undefined;
+    const isAttached = (name === "unzip" ? /^-d./ : /^-o./).test(arg.text);
+    const directory = isAttached
+      ? { ...arg, text: arg.text.slice(2) }
+      : arg.text === "-d"
+        ? args[index + 1]
+        : undefined;
     if (directory) for (const path of resolveAll(directory, scope)) judgeWrite(path, scope);
   });
+  unpack(getOperands(args), scope);
+  // `7z a -sdel` deletes what it packed.
+  if (name !== "unzip" && args.some(({ text }) => text === "-sdel")) deletePacked(getOperands(args).slice(2), scope);
 };
+
+function deletePacked(files: readonly Text[], scope: Scope): void {
+  for (const file of files) judgeDelete(file, scope, { isRecursive: true });
+}
 
 /** `zip -T -TT CODE` tests the archive with another program. */
 const zip: Judge = ({ args }, scope) => {
@@ -76,6 +102,8 @@ const zip: Judge = ({ args }, scope) => {
     const code = arg.text === "-TT" || arg.text === "--unzip-command" ? args[index + 1] : undefined;
     if (code) runOption(code, scope);
   });
+  const isMoving = args.some(({ text }) => /^-(?!-|TT)\w*m/.test(text) || text === "--move");
+  if (isMoving) deletePacked(getOperands(args).slice(1), scope);
 };
 
 const patch: Judge = ({ args }, scope) => {
@@ -103,7 +131,7 @@ const cpio: Judge = ({ args }, scope) => {
 
 export const archivePrograms: Judges = {
   ...forNames("tar gtar bsdtar", tar),
-  ...forNames("unzip 7z 7za", extract),
+  ...forNames("unzip 7z 7za 7zr 7zz", extract),
   ...forNames("cpio bsdcpio", cpio),
   zip,
   patch,

@@ -45,17 +45,37 @@ function skipString(source: string, start: number): number {
   return source.length;
 }
 
+/**
+ * What Perl and Ruby put between brackets or marks, as in `qx(ls)` and `%w[a b]`. Without an end it goes on to the last
+ * character, so that text with many beginnings is read once.
+ */
+const delimited = String.raw`(?:\(([^)]*)(?:\)|$)|\{([^}]*)(?:\}|$)|\[([^\]]*)(?:\]|$)|(?<mark>[/|!#])([^"'\n]{0,200}?)\k<mark>)`;
+const perlCode = new RegExp(String.raw`(?:\bqx\s*|%x)${delimited}`, "g");
+
+/** Code for a shell in backticks or one of the other forms of Perl and Ruby. */
+export function findShellCode(source: string): string[] {
+  const quoted = [...source.matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
+  return [...quoted, ...[...source.matchAll(perlCode)].map((match) => getBody(match.slice(1)))];
+}
+
+/** The body is in one of the groups; a mark is in the group before it. */
+const getBody = ([round, curly, square, , marked]: readonly (string | undefined)[]): string =>
+  round ?? curly ?? square ?? marked ?? "";
+
+const literals = new RegExp(
+  String.raw`"""([\s\S]*?)"""|"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|\x60((?:\\.|[^\x60\\])*)\x60|(?:\bq[qw]?\s*|%[wWqQ])${delimited}`,
+  "g",
+);
+
 export function findLiterals(source: string): string[] {
-  const literals: string[] = [];
-  for (const match of source.matchAll(
-    /"""([\s\S]*?)"""|"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`|\b(?:q|qq|qw)\s*[({[/|]([^)}\]/|]*)[)}\]/|]|%[wWqQ]\[([^\]]*)\]/g,
-  )) {
-    const body = match[1] ?? match[2] ?? match[3] ?? match[4] ?? match[5] ?? match[6] ?? "";
-    if (match[6] !== undefined || match[0].startsWith("qw")) literals.push(...body.trim().split(/\s+/));
-    else literals.push(unescapeAll(body));
-    if (literals.length >= 64) break;
+  const found: string[] = [];
+  for (const match of source.matchAll(literals)) {
+    const body = match.slice(1, 5).find((group) => group !== undefined) ?? getBody(match.slice(5));
+    if (/^(?:qw|%[wW])/.test(match[0])) found.push(...body.trim().split(/\s+/));
+    else found.push(unescapeAll(body));
+    if (found.length >= 64) break;
   }
-  return literals;
+  return found;
 }
 
 const literal = String.raw`"(?:\\.|[^"\\\n]){0,400}"|'(?:\\.|[^'\\\n]){0,400}'`;
@@ -77,6 +97,25 @@ export function foldLiterals(source: string): string {
     if (next === text) break;
     text = next;
   }
+  return text;
+}
+
+const maxNames = 8;
+const assignment = new RegExp(String.raw`(?<![\w.$@])([$@]?\w{1,64})\s{0,20}=\s{0,20}(${literal})`, "g");
+const renamed = /\b(?:import\s+(?:\w+\s*,\s*){0,4})(\w{1,64})\s+as\s+(\w{1,64})/g;
+
+/** Puts literals in place of names that are given to a call, and the names of Python's modules in place of others for them. */
+export function inlineNames(source: string): string {
+  let text = source;
+  for (const [, name, alias] of [...source.matchAll(renamed)].slice(0, maxNames))
+    text = text.replace(new RegExp(String.raw`(?<![\w.])${alias}(?=\s{0,4}[.(])`, "g"), () => name!);
+  const assigned = [...text.matchAll(assignment)].slice(0, maxNames);
+  for (const [, name, value] of assigned)
+    if (assigned.every((other) => other[1] !== name || other[2] === value))
+      text = text.replace(
+        new RegExp(String.raw`(?<=[(,]\s{0,4})${name!.replace("$", "\\$")}(?=\s{0,4}[,)])`, "g"),
+        () => value!,
+      );
   return text;
 }
 

@@ -48,8 +48,10 @@ export function runFile(file: Text, args: readonly Text[], scope: Scope): Option
   const paths = resolveAll(file, scope);
   const contents = paths.flatMap((path) => scope.state.files.get(path) ?? []);
   if (contents.length > 0) return runContents(contents, [known(paths[0]!), ...args], scope);
-  const isTemporary = paths.some((path) => getZone(path, scope.analysis.context) === "in-temp");
-  if (isTemporary)
+  const zones = paths.map((path) => getZone(path, scope.analysis.context));
+  if (scope.state.hasUnpacked && zones.includes("in-workspace"))
+    report(scope, "medium", "pipe_to_shell", `It may run what it unpacked from another machine: ${file.text}.`);
+  if (zones.includes("in-temp"))
     report(scope, "medium", "opaque_exec", `It runs a program from a temporary directory: ${file.text}.`);
   return undefined;
 }

@@ -11,15 +11,15 @@ import { judgeWrite } from "../rules/write.ts";
 import { runCode } from "./code.ts";
 import { isCredentialLiteral, judgeConnections, judgeLoops, judgeSystemCalls } from "./inline-effects.ts";
 import { resolveAll } from "./invocation.ts";
-import { findCalls, findLiterals, foldLiterals, type Call } from "./code-calls.ts";
+import { findCalls, findLiterals, findShellCode, foldLiterals, inlineNames, type Call } from "./code-calls.ts";
 import { replaceHome } from "./home-expressions.ts";
 
 const runners =
-  /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command)(?=\s*(?:\(|["'`[]))/g;
+  /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command)(?=\s*(?:\(|["'`[]|\*?%w|q[qw]?\s?[({[/|!]))/g;
 const removers =
   /(rmtree|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|remove_entry_secure|remove_entry|removedirs|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?|unlinkSync|unlink|deltree|remove|Remove-Item|deleteDirectory)\s*(?=[("'\s])/g;
 const writers =
-  /(open|write_text|write_bytes|writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|fopen|write|copyFileSync|copyfile|copy2?|copytree|cpSync|symlinkSync|symlink|rename|renameSync|move|cp|mv|ln_s)\s*(?=\()/g;
+  /(open|write_text|write_bytes|writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|fopen|write|copyFileSync|copyfile|copy2?|copytree|cpSync|symlinkSync|symlink|rename|renameSync|move|cp|mv|ln_s)(?:\s*(?=\()|(?<=open)\s+(?=(?:my\s+)?[$\w]+\s*,))/g;
 const listers = /(walk|listdir|scandir|glob|iglob|rglob|readdirSync|readdir|entries|children|find)\s*(?=\()/g;
 
 const dynamic =
@@ -32,7 +32,7 @@ const active =
 /** Judges code of another language. `language` is one of the interpreters' names. */
 export function judgeInlineCode(code: Text, language: string, scope: Scope): void {
   scope.analysis.step(2);
-  const source = foldLiterals(replaceHome(code.text.slice(0, 20_000), scope.analysis.context.home));
+  const source = foldLiterals(inlineNames(replaceHome(code.text.slice(0, 20_000), scope.analysis.context.home)));
   const before = scope.analysis.findings.length;
   judgeLoops(source, scope);
   judgeSystemCalls(source, scope);
@@ -48,20 +48,30 @@ export function judgeInlineCode(code: Text, language: string, scope: Scope): voi
 /** Programs that the code starts. */
 function judgePrograms(source: string, language: string, scope: Scope): void {
   const hasBackticks = /^(?:perl|ruby|php|lua|julia)$/.test(language);
-  const quoted = hasBackticks
-    ? [...source.matchAll(/`([^`]+)`|%x[({[]([^)}\]]+)[)}\]]|qx\s*[({[/|]([^)}\]/|]+)[)}\]/|]/g)].map(
-        (match) => match[1] ?? match[2] ?? match[3]!,
-      )
-    : [];
+  const quoted = hasBackticks ? findShellCode(source) : findTagged(source);
   for (const code of quoted.slice(0, 8)) runCode(known(code), [], scope);
   const tcl =
     language === "tclsh" || language === "expect"
       ? [...source.matchAll(/\b(?:exec|spawn)\s+([^\n;]+)/g)].map(([, code]) => code!)
       : [];
-  for (const code of tcl) runCode(known(code), [], scope);
+  for (const code of tcl.slice(0, 8)) runCode(known(code), [], scope);
+  for (const code of findPipes(source).slice(0, 8)) runCode(known(code), [], scope);
   for (const call of findCalls(source, runners).slice(0, 16)) runCall(call, language, scope);
   if (language === "pwsh") runCode(known(source), [], { ...scope, command: null });
 }
+
+/** `$`CODE`` of JavaScript. */
+const findTagged = (source: string): string[] => [...source.matchAll(/\$`([^`]+)`/g)].map(([, code]) => code!);
+
+/** `open(P, "| CODE")`, `open P, "CODE |"` and `open(P, "-|", CODE)` of Perl and Ruby. */
+const findPipes = (source: string): string[] =>
+  findCalls(source, writers)
+    .filter(({ name }) => name === "open")
+    .flatMap(({ literals }) =>
+      /^(?:-\||\|-)$/.test(literals[0]?.trim() ?? "")
+        ? [literals.slice(1).join(" ")]
+        : literals.filter((literal) => /^\s*\||\|\s*$/.test(literal)).map((literal) => literal.replaceAll("|", " ")),
+    );
 
 /** One literal is a line of code; several are a program with its arguments. */
 function runCall(call: Call, language: string, scope: Scope): void {
@@ -86,6 +96,9 @@ function runCall(call: Call, language: string, scope: Scope): void {
 
 /** Files that the code deletes, writes or reads. */
 function judgeFiles(source: string, scope: Scope): void {
+  for (const [, words] of source.matchAll(/\bfile\s+delete\s+([^\n;]{1,200})/g))
+    for (const word of words!.split(/\s+/))
+      if (!word.startsWith("-")) judgeDelete(known(word), scope, { isRecursive: true });
   const lists = findCalls(source, listers).flatMap((call) => getPaths(call));
   for (const call of findCalls(source, removers).slice(0, 16)) {
     const isRecursive =
@@ -117,7 +130,9 @@ function judgeFiles(source: string, scope: Scope): void {
     /Path\(\s*["']([^"']+)["']\s*\)\.(?:write_text|write_bytes|open\(\s*["'][wax])/g,
   ))
     for (const full of resolveAll(known(path!), scope)) judgeWrite(full, scope);
-  if (findLiterals(source).some((literal) => isCredentialLiteral(literal, scope)))
+  // `<~/x/*>` is a list of files in Perl.
+  const patterns = [...source.matchAll(/<(~[^<>\n]{1,200})>/g)].map(([, pattern]) => pattern!);
+  if ([...findLiterals(source), ...patterns].some((literal) => isCredentialLiteral(literal, scope)))
     report(scope, "high", "exfiltration", "The code names stored credentials.");
 }
 

@@ -33,7 +33,8 @@ export function judgeLoops(source: string, scope: Scope): void {
   const isSelfSpawn =
     isItself &&
     (isEndless ||
-      /function\s+(\w+)[\s\S]*\1\s*\(|def\s+(\w+)[\s\S]*\2\s*\(|setTimeout|while/.test(source) ||
+      /setTimeout|while/.test(source) ||
+      callsItself(source) ||
       (source.match(/spawn|Popen|popen/g) ?? []).length > 1);
   const isEndlessStart =
     isEndless &&
@@ -41,6 +42,14 @@ export function judgeLoops(source: string, scope: Scope): void {
     !/\b(?:wait|join|communicate|sleep|spawnSync)\b/.test(source);
   if (isFork || isSelfSpawn || isEndlessStart)
     report(scope, "critical", "fork_bomb", "The code starts processes without end.");
+}
+
+const maxFunctions = 32;
+
+/** Whether a function is called behind its definition, so perhaps by itself. */
+function callsItself(source: string): boolean {
+  const definitions = [...source.matchAll(/(?:function|def)\s+(\w{1,64})\s*\(/g)].slice(0, maxFunctions);
+  return definitions.some(({ 0: head, 1: name, index }) => source.includes(`${name}(`, index + head.length));
 }
 
 /** Signals, rights and the power of the machine. */
@@ -53,10 +62,7 @@ export function judgeSystemCalls(source: string, scope: Scope): void {
     )
   )
     report(scope, "critical", "shutdown", "The code ends the first process of the machine.");
-  if (
-    /psutil\.process_iter|ps aux|\/proc\b[\s\S]*\bkill/.test(source) &&
-    /\.kill\(|\.terminate\(|os\.kill/.test(source)
-  )
+  if (/psutil\.process_iter|ps aux|\/proc\b/.test(source) && /\.kill\(|\.terminate\(|os\.kill/.test(source))
     report(scope, "high", "process_kill", "The code ends processes of others.");
   if (
     /\bset(?:e|re|res)?[ug]id\s*\(?\s*0|\bset(?:uid|gid)\b\s*\(|\bUID\s*=\s*0|\$[<>]\s*=\s*0|Process::(?:UID|Sys)/.test(
@@ -92,7 +98,7 @@ export function judgeConnections(source: string, scope: Scope): void {
     sockets.test(source) &&
     hasShell &&
     !/gethostname|createServer|listen\b/.test(
-      source.replace(/\.listen\(\s*\d*\s*\)[\s\S]*(?:dup2|spawn|popen)/, "bind shell"),
+      source.replace(/\.listen\(\s*\d*\s*\)[\s\S]{0,500}(?:dup2|spawn|popen)/, "bind shell"),
     )
   ) {
     report(scope, "critical", "reverse_shell", "The code gives another machine a shell.");

@@ -11,7 +11,7 @@ import {
   type Options,
   type Text,
 } from "../shell/text.ts";
-import { judgeOrigin } from "./code.ts";
+import { judgeOrigin, runCode } from "./code.ts";
 import { judgeInlineCode } from "./inline-code.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
@@ -103,20 +103,21 @@ const run: Judge = ({ name, args, words }, scope) => {
     const code = findCode(text, spec, args[index + 1]);
     if (code) {
       hasCode = true;
-      runInline(
-        code.attached === undefined ? (args[index + 1] ?? emptyText) : { ...arg, text: code.attached },
-        language,
-        scope,
-      );
+      const source = code.attached === undefined ? (args[index + 1] ?? emptyText) : { ...arg, text: code.attached };
       if (code.attached === undefined) index++;
+      runInline(source, language, scope);
+      runGiven(source, args.slice(index + 1), language, scope);
       if (language === "python") return undefined;
     } else if (text === "-m" && language === "python" && args[index + 1])
       return runModule(words[0]!.text, args.slice(index + 1), scope);
     else if (spec.loads && spec.loads.test(text.split("=")[0]!)) {
       const file = text.includes("=") ? { ...arg, text: text.split("=").slice(1).join("=") } : args[++index];
       if (file) judgeLoaded(file, language, scope);
-    } else if (spec.valued.test(text)) index++;
-    else if (text === "-" || text === "/dev/stdin") break;
+    } else if (spec.valued.test(text)) {
+      index++;
+      if (language === "php" && text === "-S" && !/^(?:127\.|localhost|\[::1\])/.test(args[index]?.text ?? ""))
+        report(scope, "medium", "exfiltration", "It offers the files of a directory to other machines.");
+    } else if (text === "-" || text === "/dev/stdin") break;
     else if (!/^[-+]/.test(text)) {
       if (spec.verb?.test(text)) {
         const code = args.slice(index + 1).find((next) => !next.text.startsWith("-"));
@@ -135,13 +136,30 @@ const run: Judge = ({ name, args, words }, scope) => {
   return outputs.length > 0 ? limitOptions(outputs.flat()) : undefined;
 };
 
+/** Code that runs its arguments as programs, or its input as code. */
+function runGiven(code: Text, args: readonly Text[], language: string, scope: Scope): void {
+  if (
+    /\b(?:exec|eval|compile|Function|instance_eval)\b/.test(code.text) &&
+    /stdin|readFileSync\(\s*0|<>/i.test(code.text)
+  )
+    for (const input of scope.stdin) if (input.text !== "") runInline(input, language, scope);
+  if (!/\bargv\b/i.test(code.text) || !/\b(?:exec\w*|system|spawn\w*|popen|Popen|run|call)\b/.test(code.text)) return;
+  const operands = args[0]?.text === "--" ? args.slice(1) : args;
+  if (operands.length > 0) scope.interpreter.runCommand(operands, deepen(scope, { stdin: [emptyText] }));
+  for (const operand of operands.slice(0, 4)) if (/\s/.test(operand.text)) runCode(operand, [], scope);
+}
+
 /** Where the code of an option is: attached to it, or the next argument. */
 function findCode(text: string, spec: Language, next: Text | undefined): { attached?: string } | undefined {
+  // `node -p -e CODE` prints the result of the code that follows.
+  if (/^(?:-p|--print)$/.test(text) && next?.text.startsWith("-")) return undefined;
   if (spec.longCode) {
     const [name, ...rest] = text.split("=");
     if (spec.longCode.test(name!)) return rest.length > 0 ? { attached: rest.join("=") } : {};
   }
-  const match = spec.code === "" ? null : new RegExp(`^-[a-zA-Z0-9]*?[${spec.code}](.*)$`, "s").exec(text);
+  // `node -pe CODE` has two such letters.
+  const letters = spec.code === "ep" ? "(?:pe|ep|[ep])" : `[${spec.code}]`;
+  const match = spec.code === "" ? null : new RegExp(`^-[a-zA-Z0-9]*?${letters}(.*)$`, "s").exec(text);
   if (!match || text.startsWith("--")) return undefined;
   // `-Mmodule`, `-Idir` and `-iextension` are no combinations of options.
   if (
@@ -209,6 +227,9 @@ function runModule(interpreter: string, [module, ...args]: readonly Text[], scop
     const directory = /^.*\//s.exec(interpreter)?.[0] ?? "";
     return scope.interpreter.runCommand([{ ...module!, text: directory + name }, ...args], deepen(scope));
   }
+  if (name === "code") for (const code of scope.stdin) if (code.text !== "") runInline(code, "python", scope);
+  const commands = name === "pdb" ? args.findIndex(({ text }) => text === "-c" || text === "--command") : -1;
+  if (commands >= 0 && args[commands + 1]) judgeInlineCode(args[commands + 1]!, "python", scope);
   if (name === "timeit") for (const arg of args) if (!arg.text.startsWith("-")) judgeInlineCode(arg, "python", scope);
   if (name === "pty") report(scope, "medium", "opaque_exec", "It starts a shell.");
   if (scope.stdin.some((text) => hasOrigin(text, origins.network)) && /^(?:code|pdb|idlelib)$/.test(name))

@@ -27,6 +27,6 @@ export const getOperands = (args: readonly Text[]): Text[] =>
 export const isInformation = (args: readonly Text[]): boolean =>
   args.length > 0 && args.every(({ text }) => /^(?:--help|--version|-V|-h|--usage|-help|-version)$/.test(text));
 
-/** Every path that an argument may mean. */
+/** Every path that an argument may mean. An empty one is no path: `rm ""` deletes nothing. */
 export const resolveAll = (text: Text, scope: Scope): string[] =>
-  scope.state.resolve(text.text.replace(/^file:\/\//, ""), scope.analysis.context.home);
+  text.text === "" ? [] : scope.state.resolve(text.text.replace(/^file:\/\//, ""), scope.analysis.context.home);

@@ -3,6 +3,7 @@ import { getZone } from "../paths.ts";
 import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { readFile } from "../shell/files.ts";
 import {
   concat,
   emptyText,
@@ -41,7 +42,9 @@ const xargs: Judge = ({ args }, scope) => {
   const isSplitByLine = placeholder !== undefined || options.has("0", "null", "d", "delimiter", "L");
   const delimiter = options.get("d", "delimiter")[0]?.text;
   const isEach = placeholder !== undefined || options.has("n", "L", "max-args", "max-lines");
-  const outputs = scope.stdin.flatMap((stdin) => {
+  const files = options.get("a", "arg-file");
+  const inputs = files.length === 0 ? scope.stdin : readAll(files, scope);
+  const outputs = inputs.flatMap((stdin) => {
     const items = splitInput(stdin, isSplitByLine, delimiter);
     const groups = isEach && items.length <= maxInputs ? items.map((item) => [item]) : [items];
     return groups.flatMap((group) => {
@@ -54,6 +57,9 @@ const xargs: Judge = ({ args }, scope) => {
   });
   return limitOptions(outputs);
 };
+
+const readAll = (files: readonly Text[], scope: Scope): Options<Text> =>
+  limitOptions(files.flatMap((file) => resolveAll(file, scope).flatMap((path) => readFile(path, scope))));
 
 /** The arguments that an input becomes. Parts that are not known stay in place. */
 function splitInput(stdin: Text, isByLine: boolean, delimiter?: string): Text[] {
@@ -80,7 +86,9 @@ const parallel: Judge = ({ args }, scope) => {
   });
   const end = options.operands.findIndex(({ text }) => /^:::[:+]?$/.test(text));
   const template = joinWords(end === -1 ? options.operands : options.operands.slice(0, end));
-  const inputs = end === -1 ? scope.stdin.flatMap((stdin) => splitInput(stdin, true)) : options.operands.slice(end + 1);
+  const files = options.get("a", "arg-file");
+  const streams = files.length === 0 ? scope.stdin : readAll(files, scope);
+  const inputs = end === -1 ? streams.flatMap((stdin) => splitInput(stdin, true)) : options.operands.slice(end + 1);
   const list = inputs.length === 0 ? [unknown()] : inputs.slice(0, maxInputs);
   const outputs = list.flatMap((input) => {
     const hasPlace = /\{[./#%]*\}|\{\d\}/.test(template.text);
@@ -109,7 +117,9 @@ const find: Judge = ({ args }, scope) => {
   const isFiltered = expression.some(({ text }) =>
     /^-(?:empty|size|[acm]time|[acm]min|newer\w*|perm|links)$/.test(text),
   );
-  const matches = (roots.length > 0 ? roots : [known(".")]).map((root) => toMatch(root, names[0], isFiltered, scope));
+  const named = roots.filter(({ text }) => text !== "");
+  if (roots.length > 0 && named.length === 0) return [emptyText];
+  const matches = (named.length > 0 ? named : [known(".")]).map((root) => toMatch(root, names[0], isFiltered, scope));
   const outputs: Text[] = [];
   for (let index = 0; index < expression.length; index++) {
     const { text } = expression[index]!;

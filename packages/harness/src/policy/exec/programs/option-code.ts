@@ -1,5 +1,6 @@
 /** Ordinary programs with an option that runs a command. */
 import { baseName } from "../paths.ts";
+import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { known, type Text } from "../shell/text.ts";
@@ -112,9 +113,11 @@ const editor: Judge = ({ name, args }, scope) => {
     for (const [, code] of text.text.matchAll(/(?:^|[\n|:%]|silent!?\s+|exe(?:cute)?\s+["'])\s*!\s*([^\n]+)/g))
       runCode({ ...text, text: code! }, [], scope);
     for (const [, code] of text.text.matchAll(
-      /\bsystem(?:list)?\(([^)]*)\)|(?:shell-command|call-process|start-process)[^"]*("(?:\\.|[^"\\])*"(?:\s+"(?:\\.|[^"\\])*")*)/g,
+      /\bsystem(?:list)?\(([^)]*)(?:\)|$)|(?:shell-command|call-process|start-process)[^"]{0,80}("(?:\\.|[^"\\])*"(?:\s+"(?:\\.|[^"\\])*")*)/g,
     ))
       for (const literal of findLiterals(code ?? text.text).slice(0, 1)) runCode(known(literal), [], scope);
+    for (const [, path] of text.text.matchAll(/\(delete-(?:directory|file)\s+"([^"\n]{1,400})"/g))
+      judgeDelete(known(path!), scope, { isRecursive: true });
     for (const [, path] of text.text.matchAll(/(?:^|[\n|:])\s*(?:w(?:rite)?!?|sav(?:eas)?!?)\s+([^\n|!]+)/g))
       for (const full of resolveAll(known(path!.trim()), scope)) judgeWrite(full, scope);
     if (/:(?:py3?|python3?|perl|ruby|lua)\s/.test(`:${text.text}`))
@@ -131,10 +134,8 @@ const client: Judge = ({ name, args }, scope) => {
   for (const text of [...args, ...scope.stdin]) {
     for (const [, code] of text.text.matchAll(
       /(?:^|[\s;"'])(?:\\!|\.shell|\.system|shell|system|!|-ex=?)\s+([^\n;]+)/g,
-    )) {
-      if (name !== "gdb" && /^(?:shell|system)/.test(text.text)) continue;
+    ))
       runCode({ ...text, text: code! }, [], scope);
-    }
     for (const [, code] of text.text.matchAll(/COPY\s[\s\S]{0,200}?\b(?:TO|FROM)\s+PROGRAM\s+'([^']*)'/gi))
       runCode({ ...text, text: code! }, [], scope);
   }
@@ -211,7 +212,7 @@ export const optionPrograms: Judges = {
   ...forNames("vi vim nvim ex view gvim emacs emacsclient ed nano", editor),
   ...forNames("psql mysql mariadb sqlite3 gdb lldb ftp-client sqlplus mongosh redis-cli", client),
   ...forNames("tmux screen", terminal),
-  ...forNames("busybox toybox", multiCall),
+  ...forNames("busybox toybox shx", multiCall),
   ...forNames("ld-linux ld.so ld-linux-x86-64.so ld-musl ld64.so", loader),
   man,
 };

@@ -2,6 +2,8 @@
 import { posix } from "node:path";
 import { getReadOrigin, readFile } from "../shell/files.ts";
 import type { Scope } from "../shell/analysis.ts";
+import { matchesAll } from "../rules/system.ts";
+import { hasPattern } from "../shell/pattern.ts";
 import { formatEcho } from "../shell/printf.ts";
 import {
   concatOptions,
@@ -164,7 +166,9 @@ const realPath: Judge = ({ args }, scope) => {
 /** Names of files in directories: with the directory, so that a later command is judged by it. */
 const list: Judge = ({ args }) => {
   const operands = getOperands(args);
-  return operands.length === 0 ? [known(`./${unknown().text}\n`)] : unknownLine();
+  if (operands.length === 0) return [known(`./${unknown().text}\n`)];
+  const isNamed = operands.every(({ text }) => hasPattern(text));
+  return isNamed ? line(operands.map(({ text }) => text).join("\n"), joinOrigins(operands)) : unknownLine();
 };
 
 const environment: Judge = ({ args }, scope) => {
@@ -175,20 +179,31 @@ const environment: Judge = ({ args }, scope) => {
     : unknownLine(/TOKEN|KEY|SECRET|PASS/i.test(name.text) ? origins.token : 0);
 };
 
-/** Programs that print code for a shell to evaluate, as their documentation asks for. */
-const codePrinters = forNames(
-  "ssh-agent gpg-agent direnv rbenv pyenv nodenv jenv goenv fnm mise asdf starship zoxide brew opam conda micromamba mamba docker-machine minikube dircolors keychain luarocks lesspipe register-python-argcomplete kubectl helm rustup tset resize npm pip gh poetry",
-  ({ args, name }, scope) => {
-    const isAsked =
-      args.length === 0 ||
-      args.some(({ text }) =>
-        /^(?:(?:\w+-)?init|hook|shellenv|env|completion|activate|docker-env|shell|export|-s|-b|--sh|--shell|shell\..*|-\w)$/.test(
-          text,
-        ),
-      );
-    return isAsked ? [unknown(origins.trusted)] : getOther({ args, name, words: [] }, scope);
-  },
-);
+/** Programs that print code for a shell to evaluate, as their documentation asks for: all of `names` with these words. */
+const printsCode = (names: string, words: RegExp) =>
+  forNames(names, (invocation, scope) => {
+    const { args } = invocation;
+    const isAsked = args.length === 0 || args.some(({ text }) => words.test(text));
+    return isAsked ? [unknown(origins.trusted)] : getOther(invocation, scope);
+  });
+
+const codePrinters = {
+  ...printsCode("ssh-agent gpg-agent dircolors keychain tset resize lesspipe register-python-argcomplete", /^--?\w/),
+  ...printsCode(
+    "direnv rbenv pyenv nodenv jenv goenv fnm mise asdf starship zoxide brew opam conda micromamba mamba docker-machine minikube luarocks rustup",
+    /^(?:(?:\w+-)?init|hook|shellenv|env|completions?|activate|docker-env|shell|export|-s|-b|--sh|--shell|shell\..*)$/,
+  ),
+};
+
+/** Clients of services print what others wrote, but also completions of their own. */
+const clients = forNames("kubectl oc helm gh glab npm pnpm yarn pip pip3 poetry", ({ name, args }) => {
+  const words = args.map(({ text }) => text).join(" ");
+  if (/^(?:completions?\b|env activate$)/.test(words)) return [unknown(origins.trusted)];
+  const isRemote = /^(?:npm|pnpm|yarn|pip3?|poetry)$/.test(name)
+    ? /^(?:view|info|show|v|search|download)\b/.test(words)
+    : true;
+  return isRemote ? [unknown(origins.network)] : undefined;
+});
 
 const getOther = ({ args }: Invocation, scope: Scope): Options<Text> => [
   unknown((joinOrigins(args) | joinOrigins(scope.stdin)) & ~origins.trusted),
@@ -201,11 +216,13 @@ const harmless = forNames("date nproc uname arch tty seq wc cksum sum stat du df
 
 export const outputs: Judges = {
   ...codePrinters,
+  ...clients,
   ...harmless,
   ...forNames("whoami hostname id logname hostnamectl users who w", () => unknownLine(origins.identity)),
-  ...forNames("ps pgrep pidof top lsof fuser pstree", ({ name }) =>
-    unknownLine(name === "ps" || name === "top" || name === "pstree" ? origins.processes : 0),
-  ),
+  ...forNames("lsof fuser", () => unknownLine()),
+  ...forNames("ps top pstree", () => unknownLine(origins.processes)),
+  pgrep: ({ args }) => unknownLine(getOperands(args).some(({ text }) => matchesAll.test(text)) ? origins.processes : 0),
+  pidof: ({ args }) => (args.some(({ text }) => /^(?:init|systemd|launchd)$/.test(text)) ? line("1") : unknownLine()),
   ...forNames("base64 gbase64", base64),
   ...forNames("xxd hexdump od", hexDump),
   ...forNames("cat tac head tail sort uniq nl fold fmt expand less more bat", pass),

@@ -1,9 +1,9 @@
 /** Runs one command with its words: a function, an alias, a builtin, a file of the script, or a program. */
-import { baseName } from "../paths.ts";
+import { baseName, isBelow } from "../paths.ts";
 import { judgeProgram, ruledNames } from "../rules/index.ts";
 import { AnalysisLimitError, deepen, report, type Scope } from "../shell/analysis.ts";
 import { builtins } from "../shell/builtins.ts";
-import { getReadOrigin, isCredentialPath } from "../shell/files.ts";
+import { getReadOrigin, judgeRead } from "../shell/files.ts";
 import { callFunction } from "../shell/functions.ts";
 import { hasPattern, isCheapPattern, toRegExp } from "../shell/pattern.ts";
 import {
@@ -86,18 +86,22 @@ function runProgram(invocation: Invocation, scope: Scope): Options<Text> {
   return output ?? [getAnyOutput(invocation, scope)];
 }
 
-/** Programs that name files without showing what is in them. */
+/** Programs that name files without showing what is in them, and those with rules of their own for what they read. */
 const namesOnly =
   /^(?:ls|stat|test|\[|rm|chmod|chown|chgrp|mkdir|rmdir|touch|find|du|df|realpath|readlink|basename|dirname|echo|printf|cd|ssh|scp|sftp|rsync|git|ssh-keygen|ssh-add|ssh-copy-id|which|file|install|cp|mv|ln|tee|curl|wget|tar|docker|podman|npm|pip|pip3|kubectl|gh|aws|nc|ncat|netcat|socat|shred|mount|export|cat-file|true|false|:)$/;
 
+const searches = /^(?:[a-z]*grep|rg|ag|ack)$/;
+const isSearchOption = ({ text }: Text) => /^-\w*[ef]|^--(?:regexp|file)/.test(text);
+
 function judgeSecretRead({ name, args }: Invocation, scope: Scope): void {
   if (namesOnly.test(name)) return;
-  for (const arg of getOperands(args)) {
-    if (!/[/.~]/.test(arg.text)) continue;
-    if (!resolveAll(arg, scope).some((path) => isCredentialPath(path, scope.analysis.context))) continue;
-    report(scope, "high", "exfiltration", `It reads stored credentials: ${arg.text}.`);
-    return;
-  }
+  const { workspace } = scope.analysis.context;
+  const isInside = scope.state.allDirectories.every((path) => path === workspace || isBelow(path, workspace));
+  const operands = getOperands(args);
+  // The first operand of `grep` is no file.
+  const isSearch = searches.test(name) && hasPattern(operands[0]?.text ?? "") && !args.some(isSearchOption);
+  for (const arg of isSearch ? operands.slice(1) : operands)
+    if (!isInside || /[/.~]/.test(arg.text)) for (const path of resolveAll(arg, scope)) judgeRead(path, scope);
 }
 
 /** Any text that a program may make of its input, its arguments and the files that these name. */

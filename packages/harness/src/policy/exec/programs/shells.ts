@@ -1,7 +1,7 @@
 /** Shells, and builtins that run code. */
 import { getZone } from "../paths.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { readFile } from "../shell/files.ts";
+import { judgeRead, readFile } from "../shell/files.ts";
 import {
   concat,
   emptyText,
@@ -93,6 +93,7 @@ export function sourceFile(file: Text, scope: Scope): Options<Text> {
     const content = readFile(path, scope);
     const isWritten = scope.state.files.has(path) || path === "/dev/stdin" || path === "/dev/fd/0";
     if (isWritten) return content.flatMap((code) => runHere(code, scope));
+    judgeRead(path, scope);
     const zone = getZone(path, scope.analysis.context);
     if (zone === "in-workspace" && path.endsWith("/bin/activate")) activate(path, scope);
     if (zone === "in-temp" || zone === "unknown" || !isKnown(file.text)) {

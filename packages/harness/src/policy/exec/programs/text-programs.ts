@@ -3,6 +3,7 @@ import { judgeWrite } from "../rules/write.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, known, type Text } from "../shell/text.ts";
 import { judgeOrigin, runCode } from "./code.ts";
+import { isCredentialLiteral } from "./inline-effects.ts";
 import { findLiterals, foldLiterals } from "./code-calls.ts";
 import { forNames, resolveAll, type Judge, type Judges } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
@@ -19,15 +20,28 @@ const awk: Judge = ({ args }, scope) => {
     ...files.flatMap((file) => resolveAll(file, scope).flatMap((path) => scope.state.files.get(path) ?? [])),
   ];
   const programs = files.length > 0 || sources.length > 0 ? sources : options.operands.slice(0, 1);
-  for (const program of programs) judgeAwk(program, scope);
+  const assigned = options.get("v", "assign").map(({ text }) => text.split(/=(.*)/s) as [string, string]);
+  for (const program of programs) judgeAwk(program, new Map(assigned), scope);
+  const isInPlace = options.get("i", "include").some(({ text }) => text === "inplace");
+  const operands = files.length > 0 || sources.length > 0 ? options.operands : options.operands.slice(1);
+  for (const file of [...(isInPlace ? operands : []), ...args.flatMap(toReport)])
+    for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
 };
 
-function judgeAwk(program: Text, scope: Scope): void {
+/** Options of gawk that write what they found out to a file. */
+function toReport(arg: Text): Text[] {
+  const file = /^(?:-[pdo]|--(?:dump-variables|profile|pretty-print)=)(?=[\w.~/])(.+)$/s.exec(arg.text)?.[1];
+  return file === undefined ? [] : [{ ...arg, text: file }];
+}
+
+function judgeAwk(program: Text, variables: Map<string, string>, scope: Scope): void {
   judgeOrigin({ ...program, text: isKnown(program.text) ? "" : program.text }, scope);
   // `"a" "b"` is one text in awk.
   const source = foldLiterals(
     program.text.slice(0, 10_000).replace(/"((?:\\.|[^"\\])*)"\s+"((?:\\.|[^"\\])*)"/g, '"$1$2"'),
   );
+  if (findLiterals(source).some((literal) => isCredentialLiteral(literal, scope)))
+    report(scope, "high", "exfiltration", "The code names stored credentials.");
   if (/\/inet6?\/(?:tcp|udp)\//.test(source))
     report(
       scope,
@@ -35,13 +49,16 @@ function judgeAwk(program: Text, scope: Scope): void {
       "reverse_shell",
       "awk connects to another machine.",
     );
-  for (const [, argument] of source.matchAll(/\bsystem\s*\(([^)]*)\)/g)) runLiteral(argument!, scope);
+  for (const [, argument] of source.matchAll(/\bsystem\s*\(([^)]*)(?:\)|$)/g)) runLiteral(argument!, scope);
   for (const [, command] of source.matchAll(/\|&?\s*("(?:\\.|[^"\\])*")/g)) runLiteral(command!, scope);
   for (const [, printed, command] of source.matchAll(/\bprintf?\b([^;}\n|]*)\|&?\s*("(?:\\.|[^"\\])*")/g))
     if (/^"(?:\S*\/)?(?:ba|da|z|k|a)?sh\b/.test(command!)) runLiteral(printed!, scope);
   for (const [, command] of source.matchAll(/("(?:\\.|[^"\\])*")\s*\|&?\s*getline/g)) runLiteral(command!, scope);
-  for (const [, path] of source.matchAll(/>>?\s*"((?:\\.|[^"\\])*)"/g))
-    for (const full of resolveAll(known(path!), scope)) judgeWrite(full, scope);
+  for (const [, name, value] of source.matchAll(/\b(\w+)\s*=\s*"((?:\\.|[^"\\])*)"/g)) variables.set(name!, value!);
+  for (const [, literal, name] of source.matchAll(/>>?\s*(?:"((?:\\.|[^"\\])*)"|(\w+))/g)) {
+    const path = literal ?? variables.get(name!);
+    for (const full of path === undefined ? [] : resolveAll(known(path), scope)) judgeWrite(full, scope);
+  }
   if (
     /\|&?\s*(?!getline)[a-zA-Z_$(]|[a-zA-Z_)\]]\s*\|&?\s*getline/.test(
       source.replace(/"(?:\\.|[^"\\])*"|\/(?:\\.|[^/\\\n])+\//g, '""').replaceAll("||", " "),
@@ -78,6 +95,39 @@ const sed: Judge = ({ args }, scope) => {
     for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
 };
 
+const address = String.raw`(?:\d+|\$|\/(?:\\.|[^/\\\n])*\/[IM]*)`;
+/** `w FILE` behind an address; GNU needs no blank. */
+const writeCommand = new RegExp(
+  String.raw`(?:^|[;{}\n])\s*(?:${address}(?:,${address})?)?\s*!?\s*[wW][ \t]*([^\n;}]+)`,
+  "g",
+);
+interface Substitution {
+  replacement: string;
+  /** What follows the command: its flags, and everything after them. */
+  rest: string;
+}
+
+/** `s/a/b/` with any delimiter. */
+function listSubstitutions(source: string): Substitution[] {
+  const list: Substitution[] = [];
+  const start = /s([^\w\s\\])/g;
+  for (let match = start.exec(source); match; match = start.exec(source)) {
+    const middle = findUnescaped(source, match[1]!, start.lastIndex);
+    const end = middle === -1 ? -1 : findUnescaped(source, match[1]!, middle + 1);
+    if (end === -1) continue;
+    list.push({ replacement: source.slice(middle + 1, end), rest: source.slice(end + 1) });
+    start.lastIndex = end + 1;
+  }
+  return list;
+}
+
+function findUnescaped(source: string, delimiter: string, from: number): number {
+  let index = source.indexOf(delimiter, from);
+  while (index > from && source[index - 1] === "\\" && source[index - 2] !== "\\")
+    index = source.indexOf(delimiter, index + 1);
+  return index;
+}
+
 function judgeSed(script: Text, scope: Scope): void {
   const source = script.text.slice(0, 10_000);
   // An address, then `e` with a command for the rest of the line.
@@ -85,15 +135,16 @@ function judgeSed(script: Text, scope: Scope): void {
     if (code) runCode({ ...script, text: code }, [], scope);
     else report(scope, "high", "opaque_exec", "sed runs its input as commands.");
   }
-  for (const [, , replacement, flags] of source.matchAll(
-    /s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1([a-zA-Z\d]*)/gs,
-  )) {
-    if (!/^[gpiImM\d]*e/.test(flags!)) continue;
+  const substitutions = listSubstitutions(source);
+  for (const { replacement, rest } of substitutions) {
+    if (!/^[gpiImM\d]*e/.test(rest)) continue;
     report(scope, "high", "opaque_exec", "sed runs the result of a replacement.");
-    runCode({ ...script, text: replacement!.replace(/\\(.)/gs, "$1") }, [], scope);
+    runCode({ ...script, text: replacement.replace(/\\(.)/gs, "$1") }, [], scope);
   }
-  for (const [, path] of source.matchAll(/(?:^|[;{}\n]|\d|\$|\/[gpiImM\d]*)\s*[wW][ \t]+([^\n;}]+)/g))
-    for (const full of resolveAll(known(path!.trim()), scope)) judgeWrite(full, scope);
+  // `s/a/b/w FILE`.
+  const flags = substitutions.flatMap(({ rest }) => /^[gpiImMe\d]*w[ \t]*([^\n]+)/.exec(rest)?.[1] ?? []);
+  const written = [...flags, ...[...source.matchAll(writeCommand)].map(([, path]) => path!)];
+  for (const path of written) for (const full of resolveAll(known(path.trim()), scope)) judgeWrite(full, scope);
 }
 
 export const textPrograms: Judges = {

@@ -10,6 +10,8 @@ import { joinWords } from "./shells.ts";
 interface Wrapper extends OptionSpec {
   /** Operands before the command: a duration, a file, a host. */
   skip?: number;
+  /** Whether there may be one operand more before the command. */
+  maySkip?: boolean;
   /** Options whose value is a line of shell code. */
   code?: readonly string[];
   /** Whether the words of the command are joined and given to a shell. */
@@ -36,7 +38,7 @@ const strict: Record<string, Wrapper> = {
   unbuffer: { short: "p" },
   chronic: { short: "ev" },
   catchsegv: {},
-  setarch: { short: "hvRFZLXBIST3q:", long: "uname-2.6 verbose addr-no-randomize 32bit" },
+  setarch: { short: "hvRFZLXBIST3q:", long: "uname-2.6 verbose addr-no-randomize 32bit", maySkip: true },
   linux32: { short: "RFZLXBIST3" },
   linux64: { short: "RFZLXBIST3" },
   numactl: { short: "i:N:m:C:p:l", long: "interleave= cpunodebind= membind= physcpubind= preferred= localalloc all" },
@@ -101,6 +103,7 @@ const lenient: Record<string, Wrapper> = {
   xterm: { short: "e", hasSingleDash: true, long: "hold geometry= title=" },
   konsole: { short: "e" },
   "gnome-terminal": { long: "title= working-directory= tab window" },
+  "ssh-agent": { short: "a:E:P:t:cDdks" },
   poetry: { skip: 1 },
   pipenv: { skip: 1 },
 };
@@ -136,7 +139,9 @@ function runWrapped({ name, args }: Invocation, scope: Scope): Options<Text> | u
   }
   const commands = strict[name] ? [options.operands] : findCommands(rest, wrapper);
   const skipped = required ? 0 : (wrapper.skip ?? 0);
-  const outputs = commands.map((command) => runRest(command.slice(skipped), wrapper, scope));
+  // `setarch` may be given the name of an architecture first.
+  const starts = wrapper.maySkip ? [skipped, skipped + 1] : [skipped];
+  const outputs = commands.flatMap((command) => starts.map((start) => runRest(command.slice(start), wrapper, scope)));
   return outputs.length === 0 ? [emptyText] : limitOptions(outputs.flat());
 }
 
@@ -170,7 +175,7 @@ function runRest(command: readonly Text[], wrapper: Wrapper, scope: Scope): Opti
 export function skipAssignments(words: readonly Text[], scope: Scope): readonly Text[] {
   let index = 0;
   for (; index < words.length; index++) {
-    const match = /^(\w+)=(.*)$/s.exec(words[index]!.text);
+    const match = /^([^=]*)=(.*)$/s.exec(words[index]!.text);
     if (!match) break;
     const value = { ...words[index]!, text: match[2]! };
     judgeAssignment(match[1]!, value, scope);
@@ -211,6 +216,8 @@ const joined: Record<string, OptionSpec> = {
     long: "warmup= runs= prepare= cleanup= command-name= shell= export-json= export-markdown= parameter-list=",
   },
   concurrently: { short: "n:c:k", long: "names= prefix= kill-others success=" },
+  pee: {},
+  mispipe: {},
   "npm-run-all": {},
   nodemon: { short: "x:e:w:", long: "exec= ext= watch=" },
   script: { short: "c:qfaeB:I:O:T:t", long: "command= quiet flush append return" },
@@ -221,7 +228,7 @@ const runJoined: Judge = ({ name, args }, scope) => {
   for (const code of options.get("c", "command", "x", "exec", "p", "prepare", "cleanup").slice(0, 8))
     runCode(code, [], scope);
   if (name === "watch") return runCode(joinWords(options.operands), [], scope);
-  if (name === "hyperfine" || name === "concurrently")
+  if (/^(?:hyperfine|concurrently|pee|mispipe)$/.test(name))
     for (const code of options.operands.slice(0, 16)) runCode(code, [], scope);
   return undefined;
 };

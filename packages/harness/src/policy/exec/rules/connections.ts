@@ -5,6 +5,7 @@ import { parseOptions } from "../programs/options.ts";
 import { joinWords } from "../programs/shells.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
+import { judgeCopy } from "./copy.ts";
 import { isRemote } from "./delete.ts";
 import { isLocalHost } from "./hosts.ts";
 import { judgeSent, judgeUpload } from "./network.ts";
@@ -147,7 +148,12 @@ const copyRemote: Judge = ({ name, args }, scope) => {
     if (isUploading) report(scope, "high", "exfiltration", `sftp copies files to ${target.text}.`);
     return;
   }
-  if (!target || !options.operands.some(({ text }) => isRemote(text))) return;
+  if (!target) return;
+  if (!options.operands.some(({ text }) => isRemote(text))) {
+    // rsync has a rule of its own for copies on this machine.
+    if (name === "scp") judgeCopy(options.operands.slice(0, -1), target, scope);
+    return;
+  }
   if (isRemote(target.text) && options.operands.length > 1)
     for (const source of options.operands.slice(0, -1)) judgeUpload(source, scope, `to ${target.text}`);
   else report(scope, "medium", "exfiltration", `${name} connects to another machine.`);
@@ -167,7 +173,22 @@ const tunnel: Judge = ({ name, args }, scope) => {
   report(scope, "high", "exfiltration", `${name} makes this machine reachable from outside.`);
 };
 
+/** `logger -n HOST` sends its text to another machine. */
+const logger: Judge = ({ args }, scope) => {
+  if (args.some(({ text }) => /^(?:-n|--server)/.test(text)))
+    judgeSent(joinOrigins(args) | joinOrigins(scope.stdin), scope, "to another machine");
+};
+
+/** Programs that let others use a shell of this machine. */
+const shareShell: Judge = ({ name, args }, scope) => {
+  // websocat is also a plain client.
+  if (isInformation(args) || (name === "websocat" && !args.some(({ text }) => /^(?:cmd|sh-c|exec):/.test(text))))
+    return;
+  report(scope, "high", "reverse_shell", `${name} gives others a shell.`);
+};
+
 export const connectionRules: Judges = {
+  ...forNames("ttyd gotty tmate websocat shellinaboxd wetty pwncat rcat ztcp", shareShell),
   ...forNames("nc ncat netcat nc.traditional nc.openbsd", nc),
   ...forNames("telnet rlogin", telnet),
   ...forNames("ssh autossh mosh", ssh),
@@ -179,4 +200,5 @@ export const connectionRules: Judges = {
   ...forNames("ngrok cloudflared localtunnel lt bore frpc chisel zrok pagekite tailscale", tunnel),
   socat,
   openssl,
+  logger,
 };

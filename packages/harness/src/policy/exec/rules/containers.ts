@@ -7,6 +7,7 @@ import { joinWords } from "../programs/shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import type { Text } from "../shell/text.ts";
 import { isCredentialPath } from "../shell/files.ts";
+import { getHost, isLocalHost } from "./hosts.ts";
 
 const globalSpec: OptionSpec = {
   short: "c:H:l:D",
@@ -21,6 +22,9 @@ const runSpec: OptionSpec = {
 
 const docker: Judge = ({ name, args }, scope) => {
   const general = parseOptions(args, globalSpec);
+  for (const { text } of general.get("H", "host"))
+    if (/^(?:tcp|ssh|https?):/.test(text) && !isLocalHost(getHost(text) ?? ""))
+      report(scope, "medium", "exfiltration", `${name} works on ${text}.`);
   const [first, ...more] = general.operands;
   const isNested = /^(?:container|compose|image|volume|system)$/.test(first?.text ?? "");
   const composed = isNested
@@ -33,6 +37,7 @@ const docker: Judge = ({ name, args }, scope) => {
   const command = isNested ? composed[0]?.text : first?.text;
   const rest = isNested ? composed.slice(1) : more;
   if (/^(?:run|create|exec)$/.test(command ?? "")) return runContainer(name, command!, rest, scope);
+  if (command === "unshare" && rest.length > 0) return scope.interpreter.runCommand(rest, deepen(scope));
   if (command === "push") report(scope, "high", "exfiltration", `${name} push uploads an image.`);
   if (command === "login" || command === "logout")
     report(scope, "high", "credential_change", `${name} ${command} changes stored logins.`);

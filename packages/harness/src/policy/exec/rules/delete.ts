@@ -5,7 +5,8 @@ import { parseOptions } from "../programs/options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
 import { known, toShown, unknownMark, type Text } from "../shell/text.ts";
-import { findProtected, judgeWrite } from "./write.ts";
+import { judgeCopy } from "./copy.ts";
+import { findProtected } from "./write.ts";
 
 type Tier = "critical" | "high" | "medium" | undefined;
 
@@ -105,23 +106,10 @@ const move: Judge = ({ args }, scope) => {
         report(scope, "high", "recursive_delete", `It moves ${toShown(path)} away.`);
       else if (zone === "workspace" || zone === "in-home")
         report(scope, "medium", "recursive_delete", `It moves ${toShown(path)} away.`);
-      const content = scope.state.files.get(path);
-      if (content && target) for (const to of resolveAll(target, scope)) scope.state.files.set(to, content);
     }
   }
-  if (target) judgeTarget(target, sources, scope);
+  if (target) judgeCopy(sources, target, scope);
 };
-
-/** Where files are put: into a directory they keep their names. */
-export function judgeTarget(target: Text, sources: readonly Text[], scope: Scope): void {
-  for (const path of resolveAll(target, scope)) {
-    judgeWrite(path, scope);
-    for (const source of sources.slice(0, 8)) {
-      const name = source.text.replace(/\/+$/, "").split("/").at(-1)!;
-      if (name !== "" && !path.endsWith(`/${name}`)) judgeWrite(`${path}/${name}`, scope, { isGuess: true });
-    }
-  }
-}
 
 const rsync: Judge = ({ args }, scope) => {
   const options = parseOptions(args, {
@@ -129,10 +117,14 @@ const rsync: Judge = ({ args }, scope) => {
     long: "rsh= delete delete-before delete-during delete-delay delete-after delete-excluded remove-source-files dry-run exclude= include= exclude-from= include-from= files-from= filter= log-file= temp-dir= partial-dir= rsync-path= port= bwlimit= timeout= chmod= chown= link-dest= backup-dir= compare-dest= info= archive recursive verbose compress progress partial stats checksum update human-readable quiet",
   });
   const target = options.operands.at(-1);
-  if (!target || options.operands.length < 2 || options.has("n", "dry-run") || isRemote(target.text)) return;
+  if (!target || options.operands.length < 2 || options.has("n", "dry-run")) return;
+  const sources = options.operands.slice(0, -1).filter(({ text }) => !isRemote(text));
+  if (options.has("remove-source-files"))
+    for (const source of sources) judgeDelete(source, scope, { isRecursive: true });
+  if (isRemote(target.text)) return;
   const deletes = [...options.names].some((name) => name.startsWith("del"));
   if (deletes) judgeDelete({ ...target, text: `${target.text.replace(/\/+$/, "")}/*` }, scope, { isRecursive: true });
-  else judgeTarget(target, options.operands.slice(0, -1), scope);
+  else judgeCopy(sources, target, scope);
 };
 
 /** `host:path` and `rsync://host/path`. */

@@ -2,7 +2,9 @@
 import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { runCode } from "../programs/code.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import type { Text } from "../shell/text.ts";
+import { joinOrigins, origins, type Text } from "../shell/text.ts";
+import { isLocalHost } from "./hosts.ts";
+import { judgeSent } from "./network.ts";
 import { judgeWrite } from "./write.ts";
 
 /** Words of a subcommand that end something: `destroy`, `instances delete`, `apps:destroy`, `delete-stack`. */
@@ -61,6 +63,9 @@ const statements =
 
 /** Statements on the command line or in the input of a client of a database. */
 const database: Judge = ({ name, args }, scope) => {
+  const host = args[args.findIndex(({ text }) => /^(?:-h|--host)$/.test(text)) + 1];
+  if (host && host !== args[0] && !isLocalHost(host.text))
+    judgeSent(joinOrigins(args) & (origins.secret | origins.credential), scope, `to ${host.text}`);
   for (const text of [...args, ...scope.stdin])
     if (statements.test(text.text)) {
       report(scope, "medium", "recursive_delete", `${name} deletes data of a database.`);

@@ -1,22 +1,28 @@
 /** Disks and other devices. */
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
-import { baseName } from "../paths.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { getFileOrigin, writeFile } from "../shell/files.ts";
-import { isKnown, known, origins, type Text, unknown } from "../shell/text.ts";
+import { readFile, writeFile } from "../shell/files.ts";
+import { limitOptions, type Text } from "../shell/text.ts";
 import { isRawDisk } from "./device-names.ts";
-import { judgeTarget } from "./delete.ts";
+import { judgeCopy } from "./copy.ts";
 import { judgeWrite } from "./write.ts";
 
 const dd: Judge = ({ args }, scope) => {
-  const output = args.find(({ text }) => text.startsWith("of="));
-  if (!output) return;
-  for (const path of resolveAll({ ...output, text: output.text.slice(3) }, scope)) {
+  const find = (name: string): Text[] =>
+    args.flatMap((arg) => (arg.text.startsWith(name) ? [{ ...arg, text: arg.text.slice(name.length) }] : []));
+  const sources = find("if=");
+  const content = sources.length > 0 ? sources.flatMap((file) => readAll(file, scope)) : scope.stdin;
+  const outputs = find("of=");
+  for (const path of outputs.flatMap((output) => resolveAll(output, scope))) {
     if (isRawDisk(path)) report(scope, "critical", "disk_wipe", `It overwrites the device ${path}.`);
     else judgeWrite(path, scope);
+    writeFile(path, content, scope);
   }
+  return outputs.length > 0 ? undefined : limitOptions(content);
 };
+
+const readAll = (file: Text, scope: Scope) => resolveAll(file, scope).flatMap((path) => readFile(path, scope));
 
 /** Programs that write a new structure to a disk. On an image in the workspace they are harmless. */
 const format: Judge = ({ name, args }, scope) => {
@@ -54,27 +60,8 @@ const copy: Judge = ({ args }, scope) => {
   const target = directory ?? options.operands.at(-1);
   const sources = directory ? options.operands : options.operands.slice(0, -1);
   if (!target || sources.length === 0) return;
-  judgeTarget(target, sources, scope);
-  copyContent(sources[0]!, target, scope);
+  judgeCopy(sources, target, scope);
 };
-
-/** Remembers what a copy or a link contains. A program of the system stays that program under its new name. */
-export function copyContent(source: Text, target: Text, scope: Scope): void {
-  for (const path of resolveAll(source, scope)) {
-    const isProgram = /\/s?bin\/[^/]+$/.test(path) && isKnown(path);
-    const origin = getFileOrigin(path, scope.analysis.context);
-    if ((origin & origins.credential) !== 0)
-      report(scope, "high", "exfiltration", `It copies stored credentials: ${path}.`);
-    const isSecret = (origin & (origins.credential | origins.secret)) !== 0;
-    const plain = isProgram ? [known(`exec ${path} "$@"`)] : isSecret ? [unknown(origin)] : undefined;
-    const content = scope.state.files.get(path) ?? plain;
-    if (!content) continue;
-    for (const to of resolveAll(target, scope)) {
-      scope.state.files.set(to, content);
-      scope.state.files.set(`${to}/${baseName(path)}`, content);
-    }
-  }
-}
 
 /** `tee` writes what it reads, and passes it on. */
 const tee: Judge = (invocation, scope) => {

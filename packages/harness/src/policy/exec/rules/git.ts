@@ -1,8 +1,11 @@
 /** git: settings and options that run programs, deleting, and sending. */
 import { runCode } from "../programs/code.ts";
-import { resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { isBelow } from "../paths.ts";
+import { getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import { runOption } from "../programs/option-code.ts";
 import { type OptionSpec, parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
+import { judgeRead } from "../shell/files.ts";
 import {
   emptyText,
   isKnown,
@@ -36,11 +39,34 @@ const git: Judge = ({ args }, outer) => {
     if (path.text !== "") report(scope, "high", "opaque_exec", `git runs its programs from ${path.text}.`);
   const [command, ...rest] = general.operands;
   if (!command) return undefined;
+  if (
+    /^(?:checkout|checkout-index|switch|restore|reset|clean|stash|merge|pull|rebase|read-tree|apply|am)$/.test(
+      command.text,
+    )
+  )
+    for (const directory of [...general.get("work-tree"), ...listTargets(rest)]) judgeCreated(directory, scope);
   if (!isKnown(command.text))
     report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
   for (const file of listOutputs("git", rest)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
-  return subcommands.get(command.text)?.(rest, scope);
+  const output = subcommands.get(command.text)?.(rest, scope);
+  judgeReads(rest, scope);
+  return output;
 };
+
+/** `git diff --no-index`, `git commit -F FILE` and such read any file. */
+function judgeReads(args: readonly Text[], scope: Scope): void {
+  const { workspace } = scope.analysis.context;
+  for (const operand of getOperands(args))
+    if (!operand.text.includes("="))
+      for (const path of resolveAll(operand, scope)) if (!isBelow(path, workspace)) judgeRead(path, scope);
+}
+
+/** `git checkout-index --prefix=DIR`, `git apply --directory=DIR`. */
+const listTargets = (args: readonly Text[]): Text[] =>
+  args.flatMap((arg) => {
+    const directory = /^--(?:prefix|directory)=(.+)$/s.exec(arg.text)?.[1];
+    return directory === undefined ? [] : [{ ...arg, text: directory }];
+  });
 
 /** `git -C DIR` works as if it were started there. */
 function enterDirectories(directories: readonly Text[], scope: Scope): Scope {
@@ -61,7 +87,7 @@ const clean: Subcommand = (args, scope) => {
   // What is tracked stays, so a directory is never deleted as a whole.
   const isHere = ({ text }: Text) => /^\.(?:\/+\.?)*$/.test(text);
   const places = options.operands.length > 0 ? options.operands : [known(".")];
-  for (const place of places) {
+  for (const place of places.filter(({ text }) => text !== "")) {
     const text = isHere(place) ? "./inside" : place.text;
     for (const path of scope.state.resolve(text, scope.analysis.context.home))
       judgeDelete(known(path), scope, { isRecursive: true });
@@ -74,7 +100,7 @@ const push: Subcommand = (args, scope) => {
     short: "fnquvd46o:",
     long: "repo= receive-pack= exec= push-option= all mirror tags follow-tags dry-run force force-with-lease=? delete prune set-upstream no-verify verbose quiet progress atomic porcelain signed=? thin recurse-submodules=",
   });
-  for (const program of options.get("receive-pack", "exec")) runCode(program, [], scope);
+  for (const program of options.get("receive-pack", "exec")) runOption(program, scope);
   if (options.has("n", "dry-run")) return undefined;
   const [remote] = options.get("repo").length > 0 ? options.get("repo") : options.operands;
   const name = remote?.text ?? "";
@@ -129,7 +155,9 @@ const clone: Subcommand = (args, scope) => {
 };
 
 const init: Subcommand = (args, scope) => {
-  judgeCreated(parseOptions(args, { ...cloneSpec, short: "b:q" }).operands[0] ?? known("."), scope);
+  const options = parseOptions(args, { ...cloneSpec, short: "b:q" });
+  judgeCreated(options.operands[0] ?? known("."), scope);
+  for (const directory of options.get("separate-git-dir")) judgeCreated(directory, scope);
   return fetch(args, scope);
 };
 
@@ -144,7 +172,7 @@ const fetch: Subcommand = (args, scope) => {
     ...options.get("upload-pack", "exec"),
     ...options.get("u").filter(({ text }) => /[\s/;|]/.test(text)),
   ])
-    runCode(program, [], scope);
+    runOption(program, scope);
   for (const template of options.get("template"))
     report(scope, "medium", "persistence", `git takes hooks from ${template.text}.`);
   for (const setting of options.get("c", "config"))
@@ -221,6 +249,15 @@ const withCode =
     return undefined;
   };
 
+/** `git grep -OPROGRAM`; without a program it is the pager. */
+const grep: Subcommand = (args, scope) => {
+  for (const arg of args) {
+    const program = /^(?:-O|--open-files-in-pager=)(.+)$/s.exec(arg.text)?.[1];
+    if (program && !/^(?:less|more|vi|vim|nvim|cat)$/.test(program)) runOption({ ...arg, text: program }, scope);
+  }
+  return undefined;
+};
+
 const bisect: Subcommand = (args, scope) =>
   args[0]?.text === "run" && args.length > 1 ? scope.interpreter.runCommand(args.slice(1), deepen(scope)) : undefined;
 
@@ -280,7 +317,7 @@ const subcommands = new Map<string, Subcommand>([
   ["remote", remote],
   ["config", config],
   ["rebase", withCode("x", "exec")],
-  ["grep", withCode("open-files-in-pager", "O")],
+  ["grep", grep],
   ["difftool", withCode("x", "extcmd")],
   [
     "filter-branch",

@@ -2,10 +2,7 @@
 
 /** The machine itself. */
 export function isLocalHost(host: string): boolean {
-  const name = host
-    .toLowerCase()
-    .replace(/^\[|\]$/g, "")
-    .replace(/\.$/, "");
+  const name = normalise(host);
   return (
     name === "localhost" ||
     name.endsWith(".localhost") ||
@@ -18,10 +15,7 @@ export function isLocalHost(host: string): boolean {
 
 /** The service that gives a cloud machine its credentials, in all spellings of its address. */
 export function isMetadataHost(host: string): boolean {
-  const name = host
-    .toLowerCase()
-    .replace(/^\[|\]$/g, "")
-    .replace(/\.$/, "");
+  const name = normalise(host);
   if (
     /^(?:metadata\.google\.internal|metadata|instance-data(?:\.ec2\.internal)?|fd00:ec2::254|100\.100\.100\.200|169\.254\.170\.2)$/.test(
       name,
@@ -31,6 +25,12 @@ export function isMetadataHost(host: string): boolean {
   if (name.startsWith("::ffff:")) return isMetadataHost(name.slice(7)) || /^::ffff:a9fe:a9fe$/.test(name);
   return toAddress(name) === 0xa9_fe_a9_fe;
 }
+
+const normalise = (host: string): string =>
+  host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, "")
+    .replace(/\.$/, "");
 
 /** An IPv4 address as a number, also from decimal, octal and hexadecimal parts. */
 function toAddress(host: string): number | undefined {

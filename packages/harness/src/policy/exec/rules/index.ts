@@ -20,7 +20,8 @@ import { deviceRules } from "./devices.ts";
 import { gitRules } from "./git.ts";
 import { installRules } from "./installs.ts";
 import { networkRules } from "./network.ts";
-import { judgeOutputOptions, outputOperandRules } from "./output-options.ts";
+import { judgeBehindDashes, judgeHiddenCommands } from "./hidden-commands.ts";
+import { judgeDisks, judgeOutputOptions, outputOperandRules } from "./output-options.ts";
 import { packageRules } from "./packages.ts";
 import { persistenceRules } from "./persistence.ts";
 import { privilegeRules } from "./privilege.ts";
@@ -79,19 +80,39 @@ export const ruledNames: readonly string[] = [
 export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text> | undefined {
   const name = findRuledName(invocation.name);
   if (!passesArguments(name ?? "")) judgeOutputOptions({ ...invocation, name: name ?? invocation.name }, scope);
-  if (name === undefined) return undefined;
+  if (name === undefined) {
+    judgeHiddenCommands(invocation, isDangerous, scope);
+    judgeDisks(invocation, scope);
+    return undefined;
+  }
+  if (!passesArguments(name)) judgeBehindDashes(invocation, isDangerous, scope);
   let output: Options<Text> | undefined;
   for (const judge of judges.get(name)!) output = judge({ ...invocation, name }, scope) ?? output;
   return output;
 }
 
+/** Programs that do harm themselves, or run others that do. */
+const isDangerous = (name: string) => {
+  const ruled = findRuledName(name);
+  return ruled !== undefined && dangerous.some((table) => Object.hasOwn(table, ruled));
+};
+const dangerous = [deleteRules, deviceRules, shells, interpreters, multipliers, runners];
+
 /** No program with rules has a longer name. */
 const maxNameLength = 64;
 
-/** The exact name, the name without a version at its end, or in lower case as some file systems find it. */
+/**
+ * The exact name, the name without a version at its end, or in lower case as some file systems find it; and names that
+ * macOS gives to programs of GNU, such as `gtimeout`.
+ */
 function findRuledName(name: string): string | undefined {
   if (name.length > maxNameLength) return undefined;
   const candidates = [name, name.replace(/-?\d[\d.]*$/, ""), name.replace(/\.exe$/i, "").toLowerCase()];
   if (isLoaderName(name)) return "ld.so";
-  return candidates.find((candidate) => judges.has(candidate)) ?? (name.startsWith("mkfs.") ? "mkfs" : undefined);
+  const found = candidates.find((candidate) => judges.has(candidate));
+  if (found !== undefined || name.startsWith("mkfs.")) return found ?? "mkfs";
+  const withoutPrefix = name.startsWith("g") ? name.slice(1) : "";
+  return [runners, deleteRules, deviceRules].some((table) => Object.hasOwn(table, withoutPrefix))
+    ? withoutPrefix
+    : undefined;
 }

@@ -2,12 +2,15 @@
 import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report, type Scope } from "../shell/analysis.ts";
-import { getFileOrigin, writeFile } from "../shell/files.ts";
+import { getFileOrigin, judgeRead, writeFile } from "../shell/files.ts";
 import { emptyText, isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
 import { getHost, isLocalHost, isMetadataHost } from "./hosts.ts";
 import { judgeWrite } from "./write.ts";
 
 const received: Options<Text> = [unknown(origins.network)];
+
+/** Names of a program's own output, given where a file is expected. */
+const isStdout = ({ text }: Text) => /^(?:-|\/dev\/(?:stdout|fd\/1)|\/proc\/self\/fd\/1)$/.test(text);
 
 /** How bad it is to send a text elsewhere. */
 export function judgeSent(origin: number, scope: Scope, what: string): void {
@@ -35,6 +38,8 @@ export function judgeUpload(file: Text, scope: Scope, what: string): void {
 
 /** Addresses among the arguments, and whether all of them are on this machine. */
 function judgeAddresses(addresses: readonly Text[], scope: Scope): { isLocal: boolean; to: string } {
+  for (const { text } of addresses)
+    if (/^file:/i.test(text)) judgeRead(text.replace(/^file:(?:\/\/[^/]*)?/i, ""), scope);
   const hosts = addresses.map(({ text }) => getHost(text) ?? "");
   if (hosts.some(isMetadataHost))
     report(scope, "critical", "exfiltration", "It asks the cloud for the credentials of this machine.");
@@ -46,36 +51,55 @@ function judgeAddresses(addresses: readonly Text[], scope: Scope): { isLocal: bo
 
 const curlSpec = {
   short: "X:H:d:F:T:o:u:A:b:c:e:K:m:w:x:E:C:D:r:t:y:Y:z:U:P:Q:h:fsSLkvIiOgGjJlnNpqRaB0123Z46#",
-  long: "data= data-raw= data-binary= data-urlencode= data-ascii= json= form= form-string= upload-file= header= request= output= user= user-agent= cookie= cookie-jar= referer= config= max-time= connect-timeout= write-out= proxy= cert= key= cacert= capath= continue-at= dump-header= range= retry= retry-delay= retry-max-time= url= url-query= resolve= connect-to= interface= limit-rate= max-redirs= output-dir= proto= proto-redir= socks5= socks5-hostname= tlsv1.2 tls-max= ciphers= unix-socket= netrc-file= netrc aws-sigv4= oauth2-bearer= variable= expand-data= expand-url= dns-servers= doh-url= mail-from= mail-rcpt= quote= ftp-port= speed-limit= speed-time= time-cond= trace= trace-ascii= stderr= create-dirs fail silent show-error location insecure verbose head include remote-name remote-header-name remote-name-all compressed get fail-with-body progress-bar parallel globoff no-buffer location-trusted ipv4 ipv6 http1.1 http2 path-as-is no-progress-meter styled-output retry-all-errors retry-connrefused",
+  long: "data= data-raw= data-binary= data-urlencode= data-ascii= json= form= form-string= upload-file= header= request= output= user= user-agent= cookie= cookie-jar= referer= config= max-time= connect-timeout= write-out= proxy= preproxy= socks4= socks4a= cert= key= cacert= capath= continue-at= dump-header= range= retry= retry-delay= retry-max-time= url= url-query= resolve= connect-to= interface= limit-rate= max-redirs= output-dir= proto= proto-redir= socks5= socks5-hostname= tlsv1.2 tls-max= ciphers= unix-socket= abstract-unix-socket= netrc-file= netrc aws-sigv4= oauth2-bearer= variable= expand-data= expand-url= dns-servers= doh-url= mail-from= mail-rcpt= quote= ftp-port= speed-limit= speed-time= time-cond= trace= trace-ascii= stderr= create-dirs fail silent show-error location insecure verbose head include remote-name remote-header-name remote-name-all compressed get fail-with-body progress-bar parallel globoff no-buffer location-trusted ipv4 ipv6 http1.1 http2 path-as-is no-progress-meter styled-output retry-all-errors retry-connrefused",
 };
+
+/** Options that lead to another machine than the address says. */
+const detours = "x proxy preproxy socks4 socks4a socks5 socks5-hostname connect-to resolve doh-url dns-servers".split(
+  " ",
+);
+
+/** Whether the script itself sets a proxy. */
+const isProxied = ({ state }: Scope) => [...state.variables.keys()].some((name) => /^(?!no_)\w+_proxy$/i.test(name));
 
 const curl: Judge = ({ args }, scope) => {
   if (isInformation(args)) return;
   const options = parseOptions(args, curlSpec);
   const addresses = [...options.operands, ...options.get("url")];
-  const { isLocal, to } = judgeAddresses(addresses, scope);
-  for (const file of options.get("o", "output", "D", "dump-header", "c", "cookie-jar", "trace", "stderr")) {
-    for (const path of resolveAll(file, scope)) {
-      judgeWrite(path, scope);
-      writeFile(path, received, scope);
-    }
-  }
-  for (const config of options.get("K", "config"))
-    if (config.text !== "-") report(scope, "medium", "exfiltration", "It takes options from a file.");
-  const isSaved = options.has("O", "remote-name", "remote-name-all", "J");
+  const { isLocal: isAddressLocal, to } = judgeAddresses(addresses, scope);
+  const isLocal = isAddressLocal && !options.has(...detours) && !isProxied(scope);
+  const files = options.get("o", "output");
+  for (const file of [...files, ...options.get("D", "dump-header", "c", "cookie-jar", "trace", "stderr")])
+    saveTo(file, scope);
+  if (options.has("K", "config")) report(scope, "medium", "exfiltration", "It takes options from a file.");
+  const changes =
+    options.has("d", "data", "data-raw", "data-binary", "json", "T", "upload-file", "F", "form") ||
+    options.get("X", "request").some(({ text }) => !/^(?:GET|HEAD)$/i.test(text));
+  for (const socket of options.get("unix-socket", "abstract-unix-socket"))
+    if (changes && /(?:docker|podman|containerd|crio)\.sock$/.test(socket.text))
+      report(scope, "high", "privilege_escalation", `It speaks to ${socket.text}, which may start anything as root.`);
+  const isSaved = options.has("O", "remote-name", "remote-name-all");
   if (isSaved) for (const address of addresses) saveAs(address, options.get("output-dir")[0], scope);
   if (!isLocal) judgeCurlData(options, addresses, scope, to);
-  return options.has("o", "output") || isSaved ? [emptyText] : received;
+  // Each `-o` and `-O` is for one address; what is left over is printed.
+  const saved = options.has("remote-name-all") ? addresses.length : files.length + (isSaved ? 1 : 0);
+  return files.some(isStdout) || saved < Math.max(addresses.length, 1) ? received : [emptyText];
 };
+
+/** A download to a file that is named. */
+function saveTo(file: Text, scope: Scope): void {
+  if (isStdout(file)) return;
+  for (const path of resolveAll(file, scope)) {
+    judgeWrite(path, scope);
+    writeFile(path, received, scope);
+  }
+}
 
 /** A download under its own name. */
 function saveAs(address: Text, directory: Text | undefined, scope: Scope): void {
   const name = /([^/?#]+)(?:[?#].*)?$/.exec(address.text)?.[1];
   if (!name || !isKnown(name)) return;
-  for (const path of resolveAll({ text: `${directory?.text ?? "."}/${name}`, origin: 0 }, scope)) {
-    judgeWrite(path, scope);
-    writeFile(path, received, scope);
-  }
+  saveTo({ text: `${directory?.text ?? "."}/${name}`, origin: 0 }, scope);
 }
 
 function judgeCurlData(
@@ -114,6 +138,10 @@ function judgeCurlData(
     judgeSent(value.origin & ~origins.file, scope, to);
     if (value.text.startsWith("@")) judgeUpload({ ...value, text: value.text.slice(1) }, scope, to);
   }
+  for (const variable of options.get("variable")) {
+    const file = /^%?\w+@(.+)$/s.exec(variable.text)?.[1];
+    if (file) judgeUpload({ ...variable, text: file }, scope, to);
+  }
 }
 
 const wget: Judge = ({ args }, scope) => {
@@ -122,19 +150,16 @@ const wget: Judge = ({ args }, scope) => {
     short: "O:o:a:P:i:e:t:T:w:Q:U:l:A:R:D:I:X:B:qcnrkKpEHLNSvdbxF46",
     long: "post-file= post-data= body-file= body-data= output-document= output-file= append-output= directory-prefix= input-file= execute= header= user= password= user-agent= referer= method= tries= timeout= wait= use-askpass= quiet continue no-check-certificate recursive level= accept= reject= no-verbose show-progress progress= content-disposition mirror no-parent timestamping page-requisites convert-links spider secure-protocol= https-only ca-certificate= load-cookies= save-cookies= no-clobber inet4-only",
   });
-  const { isLocal, to } = judgeAddresses(options.operands, scope);
+  const { isLocal: isAddressLocal, to } = judgeAddresses(options.operands, scope);
+  const isProxySet = options.get("e", "execute").some(({ text }) => /_proxy/i.test(text));
+  const isLocal = isAddressLocal && !isProxySet && !isProxied(scope);
   for (const program of options.get("use-askpass")) scope.interpreter.runCommand([program], scope);
   for (const command of options.get("e", "execute"))
     if (/use_?askpass|output_?document/i.test(command.text))
       report(scope, "high", "opaque_exec", "wget runs or replaces another file.");
+  for (const list of options.get("i", "input-file")) for (const path of resolveAll(list, scope)) judgeRead(path, scope);
   const files = options.get("O", "output-document");
-  for (const file of files) {
-    if (file.text === "-") continue;
-    for (const path of resolveAll(file, scope)) {
-      judgeWrite(path, scope);
-      writeFile(path, received, scope);
-    }
-  }
+  for (const file of files) saveTo(file, scope);
   if (files.length === 0)
     for (const address of options.operands) saveAs(address, options.get("P", "directory-prefix")[0], scope);
   if (!isLocal) {
@@ -145,7 +170,7 @@ const wget: Judge = ({ args }, scope) => {
       judgeSent(value.origin & ~origins.file, scope, to);
     if (options.has("post-data", "body-data")) report(scope, "medium", "exfiltration", `It sends data ${to}.`);
   }
-  return files.some(({ text }) => text === "-" || text === "/dev/stdout") ? received : [emptyText];
+  return files.some(isStdout) ? received : [emptyText];
 };
 
 /** Other programs that fetch addresses: `http`, `aria2c`, browsers for terminals. */
@@ -164,6 +189,12 @@ const fetchOther: Judge = ({ args, name }, scope) => {
       if (args.some(({ text }) => /^(?:POST|PUT|PATCH)$/.test(text) || /^\w[\w.-]*:?=/.test(text)))
         report(scope, "medium", "exfiltration", `It sends data ${to}.`);
     }
+  }
+  // Downloaders save under the name of the address, or under the one that they are given.
+  if (/^(?:aria2c|axel|wget2|lwp-download)$/.test(name)) {
+    const file = args[args.findIndex(({ text }) => /^(?:-o|-O|--out|--output)$/.test(text)) + 1];
+    if (file && file !== args[0]) saveTo(file, scope);
+    else for (const address of addresses) saveAs(address, undefined, scope);
   }
   return received;
 };
@@ -190,6 +221,10 @@ const resolveName: Judge = ({ name, args }, scope) => {
 export const networkRules: Judges = {
   curl,
   wget,
+  getent: (invocation, scope) => {
+    const [database, ...args] = invocation.args;
+    return /^a?hosts/.test(database?.text ?? "") ? resolveName({ ...invocation, args }, scope) : undefined;
+  },
   ...forNames(
     "http https xh xhs curlie aria2c lynx w3m links elinks axel fetch lwp-request lwp-download GET POST HEAD httpie open xdg-open sensible-browser firefox chromium google-chrome wget2",
     fetchOther,

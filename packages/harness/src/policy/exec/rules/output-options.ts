@@ -1,7 +1,9 @@
 /** Options and operands that name a file to write, of programs that are known for nothing else. */
 import { forNames, getOperands, type Invocation, type Judge, type Judges, resolveAll } from "../programs/invocation.ts";
-import type { Scope } from "../shell/analysis.ts";
-import type { Text } from "../shell/text.ts";
+import { report, type Scope } from "../shell/analysis.ts";
+import { writeFile } from "../shell/files.ts";
+import { hasOrigin, origins, type Text, unknown } from "../shell/text.ts";
+import { isRawDisk } from "./device-names.ts";
 import { judgeWrite } from "./write.ts";
 
 /** `--output`, `--out-dir`, `--outFile`, `--python_out`, `-out`, `--log-file`, `--target-dir`, `-MF` and the like. */
@@ -18,7 +20,18 @@ const ownRules = new Set(["git"]);
 /** Judges what an option of any program writes, as a redirection to that file is judged. */
 export function judgeOutputOptions({ name, args }: Invocation, scope: Scope): void {
   if (ownRules.has(name)) return;
-  for (const file of listOutputs(name, args)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
+  for (const path of listOutputs(name, args).flatMap((file) => resolveAll(file, scope))) {
+    judgeWrite(path, scope);
+    // What is made of a download is a download, such as a program of its source.
+    if (isReceived(args, scope)) writeFile(path, [unknown(origins.network)], scope);
+  }
+}
+
+/** Whether a program reads something that the script received from another machine. */
+function isReceived(args: readonly Text[], scope: Scope): boolean {
+  const paths = getOperands(args).flatMap((arg) => resolveAll(arg, scope));
+  const own = paths.flatMap((path) => scope.state.files.get(path) ?? []);
+  return [...own, ...scope.stdin].some((text) => hasOrigin(text, origins.network));
 }
 
 /** The values of options that write. */
@@ -41,6 +54,15 @@ export function listOutputs(name: string, args: readonly Text[]): Text[] {
   return files;
 }
 
+const readsDisks =
+  /^(?:ls|stat|file|lsblk|blkid|smartctl|udevadm|findmnt|df|du|fstyp|blockdev|sg_inq|strings|cmp|[a-z\d]*sum)$/;
+
+/** A program without rules that is given a disk and something else may write one to the other. */
+export function judgeDisks({ name, args }: Invocation, scope: Scope): void {
+  if (readsDisks.test(name) || !args.some(({ text }) => isRawDisk(text)) || getOperands(args).length < 2) return;
+  report(scope, "medium", "device_write", `${name} may write to a disk.`);
+}
+
 /** Which operands a program writes. Negative numbers count from the end. */
 const operands: Record<string, { index: number; min: number }> = {
   ...forPrograms("ffmpeg avconv", { index: -1, min: 1 }),
@@ -49,6 +71,8 @@ const operands: Record<string, { index: number; min: number }> = {
     min: 2,
   }),
   ...forPrograms("zip mksquashfs genisoimage", { index: 0, min: 1 }),
+  ...forPrograms("uniq ddrescue", { index: 1, min: 2 }),
+  "qemu-img": { index: -1, min: 3 },
   ...forPrograms("7z 7za 7zr rar ar", { index: 1, min: 2 }),
   ...forPrograms("strip gzip gunzip bzip2 bunzip2 xz unxz chattr setfacl", { index: -1, min: 1 }),
 };
@@ -59,7 +83,8 @@ function forPrograms<T>(names: string, value: T): Record<string, T> {
 
 const writeOperand: Judge = ({ name, args }, scope) => {
   const { index, min } = operands[name]!;
-  const words = getOperands(args);
+  // Numbers are values of options.
+  const words = getOperands(args).filter(({ text }) => !/^\d+$/.test(text));
   // `7z x` and `ar t` read their archive.
   if (/^(?:7z|ar|rar)/.test(name) && !/^-?[aqrud]/.test(words[0]?.text ?? "")) return;
   // With `-c` the output of a compressor goes to standard output.

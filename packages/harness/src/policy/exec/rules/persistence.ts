@@ -4,8 +4,7 @@ import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judg
 import { parseOptions } from "../programs/options.ts";
 import { report } from "../shell/analysis.ts";
 import { known } from "../shell/text.ts";
-import { judgeTarget } from "./delete.ts";
-import { copyContent } from "./devices.ts";
+import { judgeCopy } from "./copy.ts";
 import { judgeWrite } from "./write.ts";
 
 const crontab: Judge = ({ args }, scope) => {
@@ -32,10 +31,10 @@ const link: Judge = ({ args }, scope) => {
     long: "backup=? force interactive logical no-dereference physical relative symbolic no-target-directory verbose target-directory= suffix=",
   });
   const [directory] = options.get("t", "target-directory");
-  const target = directory ?? options.operands.at(-1);
-  const sources = directory ? options.operands : options.operands.slice(0, -1);
-  if (target && sources.length > 0) judgeTarget(target, sources, scope);
-  if (target && options.operands[0]) copyContent(options.operands[0], target, scope);
+  // `ln FILE` makes the link here.
+  const target = directory ?? (options.operands.length > 1 ? options.operands.at(-1)! : known("."));
+  const sources = directory || options.operands.length < 2 ? options.operands : options.operands.slice(0, -1);
+  judgeCopy(sources, target, scope);
 };
 
 /** Settings of programs have directories too; only those from which programs start by themselves count. */
@@ -52,6 +51,7 @@ const mkdir: Judge = ({ args }, scope) => {
 
 /** Editors and settings that load code at the next start. */
 const extension: Judge = ({ name, args }, scope) => {
+  if (args[0]?.text === "tunnel") report(scope, "high", "reverse_shell", `${name} makes this machine reachable.`);
   if (args.some(({ text }) => /^--(?:install-extension|add-mcp)/.test(text)))
     report(scope, "medium", "persistence", `${name} installs an extension.`);
 };

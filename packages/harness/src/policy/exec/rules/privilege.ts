@@ -7,7 +7,7 @@ import { deepen, report } from "../shell/analysis.ts";
 import { isCredentialPath } from "../shell/files.ts";
 import { known } from "../shell/text.ts";
 import { runWrapped, skipAssignments } from "../programs/wrappers.ts";
-import { judgeTarget } from "./delete.ts";
+import { judgeCopy } from "./copy.ts";
 import { findProtected, judgeWrite } from "./write.ts";
 
 const sudo: Judge = ({ name, args }, outer) => {
@@ -121,7 +121,7 @@ const install: Judge = ({ args, words }, scope) => {
   const [directory] = options.get("t", "target-directory");
   const target = directory ?? options.operands.at(-1);
   const sources = directory ? options.operands : options.operands.slice(0, -1);
-  if (target && sources.length > 0) judgeTarget(target, sources, scope);
+  if (target && sources.length > 0) judgeCopy(sources, target, scope);
 };
 
 const mount: Judge = ({ name, args }, scope) => {

@@ -2,6 +2,7 @@
 import { forNames, getOperands, isInformation, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { report } from "../shell/analysis.ts";
+import { hasPattern } from "../shell/pattern.ts";
 import { isKnown, joinOrigins, origins, unknownMark } from "../shell/text.ts";
 
 const stop: Judge = ({ name, args }, scope) => {
@@ -80,6 +81,8 @@ const kill: Judge = ({ args }, scope) => {
     report(scope, "critical", "shutdown", "It ends the first process of the machine.");
   if (targets.some((target) => /^-0*1$/.test(target)))
     report(scope, "critical", "process_kill", "It ends every process of the user.");
+  else if (targets.some(hasPattern))
+    report(scope, "critical", "process_kill", "It ends all processes whose numbers match a pattern.");
   else if ((origin & origins.processes) !== 0 && targets.some((target) => !isKnown(target)))
     report(scope, "critical", "process_kill", "It ends all processes that are listed.");
   else if ((origin & origins.parent) !== 0)
@@ -101,7 +104,7 @@ function parseKill(texts: readonly string[]): { signal: string; targets: readonl
 }
 
 /** Patterns that match the name of any process. */
-const matchesAll = /^(?:\.|\.\*|\.\+|\^|\$|\*|\[\S*|\^\.\*\$?|\w|\/|.{0,1}|\^?\.\S?|\(.*\)|.*\|\.\*?)$/;
+export const matchesAll = /^(?:\.|\.\*|\.\+|\^|\$|\*|\[\S*|\^\.\*\$?|\w|\/|.{0,1}|\^?\.\S?|\(.*\)|.*\|\.\*?)$/;
 
 const killByName: Judge = ({ name, args }, scope) => {
   if (isInformation(args) || args.some(({ text }) => text === "-l" || text === "--list")) return;

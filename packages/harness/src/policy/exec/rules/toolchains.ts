@@ -1,10 +1,10 @@
 /** Package managers and build tools of other languages, and programs that run a command inside of an environment. */
 import { getZone } from "../paths.ts";
-import { runCode } from "../programs/code.ts";
+import { judgeOrigin, runCode } from "../programs/code.ts";
 import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import { isKnown, known, type Text } from "../shell/text.ts";
+import { hasOrigin, isKnown, known, origins, type Text } from "../shell/text.ts";
 import { getVariable } from "../shell/variables.ts";
 import { judgeInstall } from "./installs.ts";
 import { judgeSource } from "./packages.ts";
@@ -59,7 +59,7 @@ const uv: Judge = ({ name, args }, scope) => {
   if (name === "uvx") return runPython(first.operands);
   const [verb, ...rest] = first.operands;
   const inner = parseOptions(rest, spec);
-  if ((name === "uv" && verb?.text === "run") || ((name === "pdm" || name === "rye") && verb?.text === "run")) {
+  if (verb?.text === "run" && name !== "pipx") {
     for (const module of inner.get("m", "module"))
       scope.interpreter.runCommand([known("python"), known("-m"), module, ...inner.operands], deepen(scope));
     return inner.operands.length > 0 ? scope.interpreter.runCommand(inner.operands, deepen(scope)) : undefined;
@@ -80,7 +80,16 @@ const uv: Judge = ({ name, args }, scope) => {
   }
 };
 
-const go: Judge = ({ args }, scope) => {
+/** `java -jar FILE`, `go run FILE`: a file that came from another machine. */
+const runReceived: Judge = ({ args }, scope) => {
+  for (const path of getOperands(args).flatMap((arg) => resolveAll(arg, scope)))
+    for (const content of scope.state.files.get(path) ?? [])
+      if (hasOrigin(content, origins.network)) judgeOrigin(content, scope);
+};
+
+const go: Judge = (invocation, scope) => {
+  const { args } = invocation;
+  runReceived(invocation, scope);
   const [verb, target] = getOperands(args);
   const isRemote = target !== undefined && /@/.test(target.text) && /\./.test(target.text);
   if (verb?.text === "run" && isRemote) report(scope, "medium", "pipe_to_shell", `go runs code from ${target.text}.`);
@@ -109,6 +118,12 @@ const cargo: Judge = ({ args }, scope) => {
     report(scope, "high", "exfiltration", `cargo ${verb} changes what others install.`);
   else if (verb === "install" && args.some(({ text }) => text === "--git"))
     report(scope, "medium", "pipe_to_shell", "cargo installs code from a repository.");
+  if (verb === "watch")
+    for (const code of parseOptions(args, {
+      short: "s:x:w:i:d:cq",
+      long: "shell= exec= watch= ignore= delay= why",
+    }).get("s", "shell"))
+      runCode(code, [], scope);
   const config = args.find(
     ({ text }, index) =>
       /\.runner|rustc-wrapper|build\.rustc|\.linker/.test(text) &&
@@ -141,6 +156,10 @@ const make: Judge = ({ name, args }, scope) => {
     });
     judgeInstall(name, assigned, scope);
   }
+  // Without a name, a makefile counts that came from another machine.
+  for (const path of ["GNUmakefile", "makefile", "Makefile"].flatMap((file) => resolveAll(known(file), scope)))
+    for (const content of scope.state.files.get(path) ?? [])
+      if (hasOrigin(content, origins.network)) judgeOrigin(content, scope);
   const files = options.get("f", "file", "makefile");
   const usesInput = files.some(({ text }) => text === "-" || text === "/dev/stdin");
   const texts = usesInput
@@ -148,14 +167,26 @@ const make: Judge = ({ name, args }, scope) => {
     : files.flatMap((file) => resolveAll(file, scope).flatMap((path) => scope.state.files.get(path) ?? []));
   for (const text of texts) {
     if (!isKnown(text.text)) report(scope, "high", "opaque_exec", `${name} runs rules that are not known.`);
-    for (const [, recipe] of text.text.matchAll(/^(?:\t|[^\n#=]*?:[^\n;]*;)[@+-]*(.+)$/gm))
-      runCode({ ...text, text: recipe!.replaceAll("$$", "$") }, [], scope);
+    for (const recipe of listRecipes(text.text)) runCode({ ...text, text: recipe }, [], scope);
   }
   return undefined;
 };
 
+/** The commands of a makefile: behind a tab, or behind the `;` of a rule. */
+function listRecipes(makefile: string): string[] {
+  return makefile.split("\n").flatMap((line) => {
+    const colon = line.search(/[:#=]/);
+    const start = line.startsWith("\t") ? 0 : line[colon] === ":" ? line.indexOf(";", colon) : -1;
+    const recipe = start === -1 ? "" : line.slice(start + 1).replace(/^[@+-]+/, "");
+    return recipe === "" ? [] : [recipe.replaceAll("$$", "$")];
+  });
+}
+
 /** `bundle exec CMD`, `rbenv exec CMD`, `conda run CMD`, `mise exec -- CMD`, `nix-shell --run CODE`. */
-const runInside: Judge = ({ args }, scope) => {
+const runInside: Judge = ({ name, args }, scope) => {
+  // `nix shell PACKAGE -c CMD` takes all the words that follow.
+  const command = name === "nix" ? args.findIndex(({ text }) => /^(?:-c|--command)$/.test(text)) + 1 : 0;
+  if (command > 0 && command < args.length) return scope.interpreter.runCommand(args.slice(command), deepen(scope));
   const options = parseOptions(args, {
     short: "n:p:c:E:I:",
     long: "name= prefix= run= command= cwd= packages= pure impure no-capture-output live-stream",
@@ -190,6 +221,7 @@ export const toolchainRules: Judges = {
   ),
   go,
   cargo,
+  ...forNames("java javaw dotnet kotlin mono wine", runReceived),
   brew: ({ args }, scope) => {
     if (args.some(({ text }) => /^https?:\/\//.test(text)))
       report(scope, "medium", "pipe_to_shell", "brew installs code from an address.");

@@ -8,7 +8,7 @@ const commands =
   /^(?:(?:GIT_|SYSTEMD_|MAN|AWS_)?PAGER|(?:GIT_|GIT_SEQUENCE_|VISUAL_|SUDO_|SVN_|HG)?EDITOR|VISUAL|FCEDIT|BROWSER|GIT_SSH_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|TAR_OPTIONS|MANROFFOPT|TEXINPUTS_PAGER|CARGO_BUILD_RUSTC_WRAPPER|RUSTC_WRAPPER|npm_config_script_shell|NPM_CONFIG_SCRIPT_SHELL)$/;
 /** Their value names code that the loader or an interpreter loads. */
 const loaders =
-  /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|ZDOTDIR|PYTHONSTARTUP|PYTHONHOME|PYTHONPATH|PYTHONUSERBASE|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GCONV_PATH|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM|GIT_CONFIG_COUNT|GIT_CONFIG_KEY_\d+|GIT_CONFIG_VALUE_\d+|GIT_CONFIG_PARAMETERS|GIT_DIR|GLIBC_TUNABLES|BASH_FUNC_\w+|SHELLOPTS|BASHOPTS|PS4|LUA_INIT|PHPRC|PHP_INI_SCAN_DIR|R_PROFILE|OPENSSL_CONF|CLASSPATH|npm_config_node_options|ERL_FLAGS|HOSTALIASES|MAKEFLAGS)$/;
+  /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|ZDOTDIR|PYTHONSTARTUP|PYTHONHOME|PYTHONPATH|PYTHONUSERBASE|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GCONV_PATH|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM|GIT_CONFIG_COUNT|GIT_CONFIG_KEY_\d+|GIT_CONFIG_VALUE_\d+|GIT_CONFIG_PARAMETERS|GIT_DIR|GLIBC_TUNABLES|BASH_FUNC_.+|SHELLOPTS|BASHOPTS|PS4|LUA_INIT|PHPRC|PHP_INI_SCAN_DIR|R_PROFILE|OPENSSL_CONF|CLASSPATH|npm_config_node_options|ERL_FLAGS|HOSTALIASES|MAKEFLAGS)$/;
 const harmlessPrograms =
   /^(?:cat|less|more|most|bat|vi|vim|nvim|nano|emacs|ed|code|true|false|:|delta|tee|head|tail|micro|hx|kak|subl|open|xdg-open|echo|firefox|chromium|ssh|diff-so-fancy|sccache|ccache|env)$/;
 
@@ -21,13 +21,15 @@ export function judgeAssignment(name: string, value: Text, outer: Scope): void {
 
 function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
   const text = value.text.trim().replace(/^\|+-?/, "");
-  if (text === "") return;
+  if (text === "" || (name === "BROWSER" && /^(?:none|false|0)$/.test(text))) return;
   const [program = ""] = text.split(/\s/);
   const isPlain = harmlessPrograms.test(baseName(program)) && !/[;|&`$<>(]|\bProxyCommand|LocalCommand/i.test(text);
   if (isPlain) return;
+  // `GIT_SEQUENCE_EDITOR="sed -i …"` is how a script edits.
+  const isEditing = name.endsWith("EDITOR") && /^(?:sed|perl|awk|cp|mv)$/.test(program) && isKnown(text);
   report(
     scope,
-    "high",
+    isEditing ? "medium" : "high",
     "opaque_exec",
     `${name} makes other programs run ${text.slice(0, 80).replaceAll(unknownMark, "…")}.`,
   );
@@ -37,20 +39,20 @@ function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
 function judgeLoader(name: string, value: Text, scope: Scope): void {
   const { text } = value;
   if (text === "") return;
-  if (name === "NODE_OPTIONS" || name === "MAKEFLAGS" || /JAVA/.test(name)) {
-    if (
-      !/(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--inspect\S*|-javaagent\S*|-agentlib\S*|-agentpath\S*|--eval|SHELL)/.test(
-        text,
-      ) &&
-      isKnown(text)
-    )
-      return;
+  if (name === "NODE_OPTIONS" || name === "RUBYOPT" || name === "MAKEFLAGS" || /JAVA/.test(name)) {
+    const rest = text.replace(ownModules, (option, path?: string) =>
+      path === undefined || isTrustedDirectory(path, scope) ? "" : option,
+    );
+    if (!loadsMore.test(rest) && isKnown(text)) return;
+  } else if (name === "ENV") {
+    // Shells read it as a file; elsewhere it names a stage, as in `ENV=test`.
+    if (isKnown(text) && !text.includes("/")) return;
   } else if (
     /^(?:PYTHONPATH|PERL5LIB|RUBYLIB|NODE_PATH|LD_LIBRARY_PATH|CLASSPATH|GIT_DIR|DYLD_LIBRARY_PATH)$/.test(name)
   ) {
     if (text.split(":").every((directory) => isTrustedDirectory(directory, scope))) return;
-  } else if (name === "PS4" && !/[`$]\(?/.test(text)) return;
-  else if (name === "RUBYOPT" || name === "PERL5OPT") {
+  } else if (name === "PS4" && !/`|\$\(/.test(text)) return;
+  else if (name === "PERL5OPT") {
     if (/^-[wW]/.test(text)) return;
   } else if (name === "GIT_CONFIG_GLOBAL" || name === "GIT_CONFIG_SYSTEM") {
     if (text === "/dev/null") return;
@@ -62,6 +64,12 @@ function judgeLoader(name: string, value: Text, scope: Scope): void {
     `${name} makes other programs load ${text.slice(0, 80).replaceAll(unknownMark, "…")}.`,
   );
 }
+
+/** Modules of the project by their names or paths, and an inspector that only this machine reaches. */
+const ownModules =
+  /(?<=^|\s)(?:(?:-r|--require|--import|--loader|--experimental-loader)[= ]?(?:[@\w][\w@.-]*(?:\/[\w@.-]+)*|(\.{1,2}\/[\w@./-]+|\/[\w@./-]+))|--inspect(?:-brk)?(?:=(?:127\.0\.0\.1:|localhost:)?\d{1,5})?|-[wW]\S*)(?=\s|$)/g;
+const loadsMore =
+  /(?:^|\s)(?:-[rIC]|--require|--import|--loader|--experimental-loader|--inspect|-javaagent|-agentlib|-agentpath|--eval|SHELL)/;
 
 /** Each directory of the search path must be one where the user's programs are. */
 function judgePath(value: Text, scope: Scope): void {

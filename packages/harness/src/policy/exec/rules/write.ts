@@ -1,4 +1,5 @@
 /** Writing to files: which paths are protected, and why. */
+import { isProtectedPath } from "../../../sandbox/protected-names.ts";
 import type { ExecClass, ExecContext, ExecFinding } from "../classification.ts";
 import { getZone, isBelow } from "../paths.ts";
 import { report, type Scope } from "../shell/analysis.ts";
@@ -104,6 +105,9 @@ const anywhere: readonly (readonly [RegExp, ProtectedPath])[] = [
   [/(?:^|\/)(?:sitecustomize|usercustomize)\.py$|site-packages\/[^/]+\.pth$/i, high("persistence")],
 ];
 
+/** The list of the file tools has only such names. */
+const mayBeListed = /\/\.|mise|opencode|crush/i;
+
 /** Why a path may not be changed like any other one; undefined for ordinary files. */
 export function findProtected(path: string, context: ExecContext): ProtectedPath | undefined {
   const lower = path.toLowerCase();
@@ -120,8 +124,10 @@ export function findProtected(path: string, context: ExecContext): ProtectedPath
   }
   const general = /\/\.|\.git\/|\.(?:py|pth)$/i.test(path) ? find(anywhere, path) : undefined;
   if (general) return general;
-  const isInWorkspace = path === workspace || isBelow(path, workspace);
-  return !isInWorkspace && isCredentialPath(path, context) ? high("credential_change") : undefined;
+  if (!isBelow(path, workspace))
+    return path !== workspace && isCredentialPath(path, context) ? high("credential_change") : undefined;
+  const isListed = mayBeListed.test(path) && isProtectedPath(path, { roots: [workspace], home });
+  return isListed ? { ...high("persistence"), emptyTier: "medium" } : undefined;
 }
 
 function find(rows: readonly (readonly [RegExp, ProtectedPath])[], path: string): ProtectedPath | undefined {

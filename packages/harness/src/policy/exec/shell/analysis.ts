@@ -63,12 +63,17 @@ export class Analysis {
   #indexes = new Map<string, number>();
   #reported = new Set<string>();
 
-  constructor(context: ExecContext) {
+  readonly #parent: Analysis | undefined;
+
+  /** The work of an analysis with a parent counts as work of that one; what it finds does not. */
+  constructor(context: ExecContext, parent?: Analysis) {
     this.context = context;
+    this.#parent = parent;
   }
 
   /** Counts work, so that no script takes long. */
   step(cost = 1): void {
+    this.#parent?.step(cost);
     this.#steps += cost;
     if (this.#steps > maxSteps) throw new AnalysisLimitError("The command has too many parts.");
   }

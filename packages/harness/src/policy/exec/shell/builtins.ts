@@ -23,12 +23,21 @@ const changeDirectory: Judge = ({ name, args }, scope) => {
   }
   if (!target && name === "pushd") return silent;
   const path = target?.text ?? analysis.context.home;
+  const starts = [...state.directories, ...(/^[/~.]/.test(path) ? [] : getSearched(scope))];
   moveTo(
-    state.directories.map((from) => (path === "" ? from : resolvePath(path, from, analysis.context.home))),
+    starts.map((from) => (path === "" ? from : resolvePath(path, from, analysis.context.home))),
     scope,
   );
   return silent;
 };
+
+/** Directories in which `cd NAME` looks for the name. */
+const getSearched = ({ state, analysis }: Scope): string[] =>
+  (state.variables.get("CDPATH") ?? [])
+    .flatMap(([value]) => value?.text.split(":") ?? [])
+    .filter((directory) => directory !== "")
+    .flatMap((directory) => state.resolve(directory, analysis.context.home))
+    .slice(0, 4);
 
 function moveTo(directories: readonly string[], { state, analysis }: Scope): void {
   const isRisky = (directory: string) =>

@@ -1,8 +1,10 @@
 /** What files contain, as far as a script itself or their names tell. */
 import { isCredentialFile } from "../../credential-files.ts";
+import { isCredentialPattern } from "../../credential-patterns.ts";
 import type { ExecContext } from "../classification.ts";
 import { getZone, isBelow } from "../paths.ts";
-import type { Scope } from "./analysis.ts";
+import { report, type Scope } from "./analysis.ts";
+import { hasPattern, isCheapPattern, toRegExp } from "./pattern.ts";
 import { emptyText, joinOrigins, limitOptions, origins, unknown, type Options, type Text } from "./text.ts";
 
 export function readFile(path: string, scope: Scope): Options<Text> {
@@ -37,7 +39,18 @@ export function isCredentialPath(path: string, context: ExecContext): boolean {
   const { home, workspace } = context;
   // Credentials are kept in homes and in the system. The full list is only asked for paths that may be there.
   if (isBelow(path, workspace) && home !== workspace && !isBelow(home, workspace)) return false;
-  return isCredentialFile(path.replace(/[*?[\uFFFF].*$/s, "x"), { home, agentDir: `${home}/.tau` });
+  const plain = path.replace(/[*?[\uFFFF].*$/s, (rest) => (rest.endsWith(".pub") ? "x.pub" : "x"));
+  if (isCredentialFile(plain, { home, agentDir: `${home}/.tau` })) return true;
+  if (!hasPattern(path) || !isCheapPattern(path)) return false;
+  return isBelow(path, home)
+    ? isCredentialPattern(path.slice(home.length + 1).split("/"), "home", toRegExp)
+    : isCredentialPattern(path.slice(1).split("/"), "system", toRegExp);
+}
+
+/** Reports a path that is read, where it holds credentials. */
+export function judgeRead(path: string, scope: Scope): void {
+  if (isCredentialPath(path, scope.analysis.context))
+    report(scope, "high", "exfiltration", `It reads stored credentials: ${path}.`);
 }
 
 /** Files that often hold secrets, and lists of accounts. */

@@ -4,7 +4,7 @@ import { judgeWrite } from "../rules/write.ts";
 import { judgeSentOutput, judgeSocket } from "../rules/sockets.ts";
 import { report, type Scope } from "./analysis.ts";
 import { expandParts, expandToText } from "./expand.ts";
-import { readFile, writeFile } from "./files.ts";
+import { judgeRead, readFile, writeFile } from "./files.ts";
 import { runSinks } from "./substitute.ts";
 import { concatOptions, emptyText, known, type Options, type Text } from "./text.ts";
 
@@ -58,6 +58,7 @@ function applyRedirect(redirect: Redirect, scope: Scope, applied: AppliedRedirec
       if (descriptor !== undefined && !isDuplicate) scope.state.descriptors.set(number, path);
       const socket = judgeSocket(path, operator, scope);
       applied.hasSocket ||= socket === "remote";
+      if (reads && duplicate === undefined) judgeRead(path, scope);
       if (reads && number === "0") applied.stdin = readFile(path, scope);
       if (reads && operator !== "<>") continue;
       if (duplicate === undefined && !socket) judgeWrite(path, scope, { isAppended: operator.includes(">>") });

@@ -1,7 +1,7 @@
 /** One simple command: assignments, words, redirections, and then what it runs. */
 import type { Assignment, Command, CommandArgument } from "unbash";
 import { judgeAssignment } from "../rules/variables.ts";
-import type { Scope } from "./analysis.ts";
+import { report, type Scope } from "./analysis.ts";
 import { combine } from "./combine.ts";
 import { expandToText, expandWord } from "./expand.ts";
 import { applyRedirects, finishRedirects, judgeShellSocket } from "./redirects.ts";
@@ -9,6 +9,12 @@ import type { Value } from "./state.ts";
 import { runSinks } from "./substitute.ts";
 import { concat, emptyText, joinOrigins, known, limitOptions, unknown, type Options, type Text } from "./text.ts";
 import { baseName } from "../paths.ts";
+
+/** `BASH_CMDS[ls]=/bin/rm` makes `ls` run another program. */
+function remapCommands(name: string, keys: readonly Text[], values: Options<Value>, scope: Scope): void {
+  report(scope, "high", "opaque_exec", `${name} changes what later commands run.`);
+  for (const { text } of keys) for (const [value] of values) if (value) scope.state.aliases.set(text, value);
+}
 
 const declarations = /^(?:export|declare|typeset|local|readonly)$/;
 
@@ -29,9 +35,9 @@ export function runSimpleCommand(node: Command, scope: Scope): Options<Text> {
     if (value) scope.state.variables.set(name, value);
     else scope.state.variables.delete(name);
   }
-  const words1 = rows.flat();
-  const sinks = words1.map((word) => word.text).filter((text) => scope.analysis.sinks.has(text));
-  if (sinks.length > 0) runSinks(sinks, passOn(scope.stdin, words1), scope);
+  const expanded = rows.flat();
+  const sinks = expanded.map((word) => word.text).filter((text) => scope.analysis.sinks.has(text));
+  if (sinks.length > 0) runSinks(sinks, passOn(scope.stdin, expanded), scope);
   return finishRedirects(applied, output, scope);
 }
 
@@ -63,12 +69,13 @@ function expandArgument(argument: CommandArgument, scope: Scope): Options<readon
 }
 
 function assign({ name, value, append, index }: Assignment, scope: Scope): void {
-  if (index) expandToText(index, scope);
+  const keys = index ? expandToText(index, scope) : [];
   const values: Options<Value> =
     value.type === "ArrayValue"
       ? combine(value.elements.map((element) => expandWord(element, scope))).map((lists) => lists.flat())
       : expandToText(value, scope).map((text) => [text]);
   for (const item of values) judgeAssignment(name, item[0] ?? emptyText, scope);
+  if (name === "BASH_CMDS" || name === "BASH_ALIASES") remapCommands(name, keys, values, scope);
   const before = scope.state.variables.get(name) ?? [[]];
   if (index)
     scope.state.set(

@@ -15,6 +15,8 @@ export class ShellState {
   readonly aliases: Map<string, Text>;
   /** What the script itself wrote to files. */
   readonly files: Map<string, Options<Text>>;
+  /** Whether the script unpacked an archive that it received from another machine. */
+  hasUnpacked: boolean;
   /** Remotes of git that the script itself adds or changes. */
   readonly remotes: Set<string>;
   /** Paths of open file descriptors, by their numbers. */
@@ -43,6 +45,7 @@ export class ShellState {
     this.earlierDirectories = other?.earlierDirectories ?? [];
     this.previousDirectory = other?.previousDirectory;
     this.traps = other?.traps ?? [];
+    this.hasUnpacked = other?.hasUnpacked ?? false;
   }
 
   clone(): ShellState {
@@ -55,6 +58,8 @@ export class ShellState {
 
   /** Every path that a relative or absolute path may mean. */
   resolve(path: string, home: string): string[] {
+    const open = this.descriptors.get(/^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1] ?? "");
+    if (open !== undefined) return [open];
     return [...new Set(this.allDirectories.map((directory) => resolvePath(path, directory, home)))];
   }
 
@@ -77,6 +82,7 @@ export class ShellState {
         const mine = this.files.get(path);
         if (mine !== texts) this.files.set(path, [...(mine ?? []), ...texts].slice(-maxValues));
       }
+      this.hasUnpacked ||= other.hasUnpacked;
       for (const remote of other.remotes) this.remotes.add(remote);
       for (const [number, path] of other.descriptors) this.descriptors.set(number, path);
       this.directories = limitDirectories([...this.directories, ...other.directories]);
@@ -95,6 +101,7 @@ export class ShellState {
       if (mine !== texts && !isOpenFile) this.files.set(path, [...(mine ?? []), ...texts].slice(-maxValues));
     }
     for (const remote of other.remotes) this.remotes.add(remote);
+    this.hasUnpacked ||= other.hasUnpacked;
   }
 
   /** Takes over everything from another state. */
@@ -110,6 +117,7 @@ export class ShellState {
     this.earlierDirectories = other.earlierDirectories;
     this.previousDirectory = other.previousDirectory;
     this.traps = other.traps;
+    this.hasUnpacked = other.hasUnpacked;
   }
 }
 

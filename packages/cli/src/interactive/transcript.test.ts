@@ -1,0 +1,110 @@
+import { type AssistantMessage, emptyUsage } from "@tau/ai";
+import { emptyView, reduce, type SessionEntry, type SessionEvent, type SessionMessage, type View } from "@tau/protocol";
+import { getMarkdownTheme } from "@tau/tui";
+import { expect, test } from "vitest";
+import type { Look } from "./look.ts";
+import { Themes } from "./themes.ts";
+import { Transcript } from "./transcript.ts";
+
+const { theme } = new Themes({ mode: "none", files: [] });
+const look: Look = {
+  theme,
+  markdown: getMarkdownTheme(theme),
+  outputPad: 0,
+  expandsTools: false,
+  hidesThinking: false,
+  thinkingLabel: "Thinking …",
+  getColumns: () => 80,
+  cwd: "/",
+  images: { areShown: false, maxWidthCells: 10 },
+  shows: new Map(),
+};
+
+function open() {
+  const transcript = new Transcript({ look, now: () => 0, describeOlder: () => "older" });
+  let view: View = emptyView;
+  let entryCount = 0;
+  const take = (event: SessionEvent) => {
+    view = reduce(view, event);
+  };
+  const append = (message: SessionMessage) => {
+    const parentId = view.log.leafId;
+    const entry: SessionEntry = { type: "message", id: `e${entryCount++}`, parentId, timestamp: "", message };
+    take({ type: "entry_appended", entry });
+  };
+  return {
+    transcript,
+    say: (content: string) => append({ role: "user", content, timestamp: 0 }),
+    begin: (messageId: string, delta: string) => {
+      take({ type: "message_start", messageId, role: "assistant", model: "p/m", usage: { inputTokens: 0 } });
+      take({ type: "text_delta", messageId, delta, index: 0 });
+    },
+    log: (text: string, stopReason: AssistantMessage["stopReason"] = "stop") =>
+      append({
+        role: "assistant",
+        content: [{ type: "text", text }],
+        api: "openai-completions",
+        provider: "p",
+        model: "m",
+        usage: emptyUsage(),
+        stopReason,
+        timestamp: 0,
+      }),
+    end: (messageId: string) =>
+      take({ type: "message_end", messageId, stopReason: "end_turn", usage: { inputTokens: 0, outputTokens: 0 } }),
+    /** As a gateway sends it after a break. */
+    copyView: () => {
+      view = structuredClone(view);
+    },
+    draw: () => {
+      transcript.update(view);
+      return transcript
+        .render(80)
+        .map((line) => line.trim())
+        .filter(Boolean);
+    },
+  };
+}
+
+test("an answer that is arriving is shown, also if others were logged since the last frame", () => {
+  const { say, begin, log, end, draw } = open();
+  say("Hello");
+  begin("m1", "One");
+  log("One");
+  end("m1");
+  say("Go on");
+  begin("m2", "Two");
+  expect(draw()).toEqual(["Hello", "One", "Go on", "Two"]);
+});
+
+test("the next attempt of an answer that failed is shown while it arrives", () => {
+  const { begin, log, end, draw } = open();
+  begin("m1", "Half");
+  log("Half", "error");
+  end("m1");
+  begin("m2", "Whole");
+  expect(draw()).toContain("Whole");
+});
+
+test.each([true, false])("an answer that is logged and still live is shown once (drawn before: %s)", (isDrawn) => {
+  const { begin, log, end, draw } = open();
+  begin("m1", "One");
+  if (isDrawn) draw();
+  log("One");
+  expect(draw()).toEqual(["One"]);
+  end("m1");
+  expect(draw()).toEqual(["One"]);
+});
+
+test("a snapshot with entries that are shown already draws nothing anew", () => {
+  const { transcript, say, log, copyView, draw } = open();
+  say("Hello");
+  log("One");
+  draw();
+  const before = [...transcript.children];
+  copyView();
+  say("Go on");
+  expect(draw()).toEqual(["Hello", "One", "Go on"]);
+  expect(transcript.children.slice(0, before.length)).toEqual(before);
+  for (const [index, child] of before.entries()) expect(transcript.children[index]).toBe(child);
+});

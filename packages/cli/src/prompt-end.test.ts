@@ -1,0 +1,32 @@
+import type { PromptEnd, RunEnd } from "@tau/protocol";
+import { expect, test } from "vitest";
+import { formatEnd, toExitCode } from "./prompt-end.ts";
+
+const failure = { kind: "unknown", message: "It broke." } as const;
+const said: Omit<PromptEnd, "end"> = { answer: "Yes." };
+const nothing: Omit<PromptEnd, "end"> = { answer: "" };
+const silent: Omit<PromptEnd, "end"> = { answer: "", silent: true };
+
+test.each<[RunEnd, Omit<PromptEnd, "end">, string[], number, string | undefined]>([
+  [{ kind: "done" }, said, [], 0, undefined],
+  [{ kind: "done" }, nothing, [], 0, "the answer is empty."],
+  [{ kind: "done" }, silent, [], 0, undefined],
+  [{ kind: "done" }, said, ["Allow it."], 3, "a tool call was denied:\n  Allow it."],
+  [{ kind: "stopped", by: "finish" }, nothing, [], 0, undefined],
+  [{ kind: "length" }, said, [], 1, "the answer reached its length limit."],
+  [{ kind: "budget", limit: "turns" }, nothing, ["Allow it."], 1, "the run reached its limit of turns."],
+  [{ kind: "timeout" }, nothing, [], 1, "the run was stopped after 48 hours."],
+  [{ kind: "timeout", limitMs: 90_000 }, nothing, [], 1, "the run was stopped after 90 seconds."],
+  [{ kind: "aborted", by: "person" }, nothing, [], 130, "interrupted."],
+  [{ kind: "disconnected" }, nothing, [], 130, "interrupted."],
+  [{ kind: "failed", failure, cause: "model" }, nothing, [], 1, "It broke."],
+  [{ kind: "failed", failure, cause: "log" }, nothing, [], 1, expect.stringMatching(/^It broke\. .*--session-dir/)],
+])("a run that ended with %j is told to programs and people", (end, answer, denied, code, reason) => {
+  expect(toExitCode(end, denied.length)).toBe(code);
+  expect(formatEnd({ ...answer, end }, denied)).toEqual(reason);
+});
+
+test("advice that is the same is given once, and not all of it if there is much", () => {
+  const text = formatEnd({ end: { kind: "done" }, answer: "" }, ["a", "a", "b", "c", "d", "e", "f"]);
+  expect(text).toBe("7 tool calls were denied:\n  a\n  b\n  c\n  d\n  e\n  and 1 more");
+});

@@ -1,0 +1,46 @@
+/** Sends a prompt, and says how it ended. */
+import type { PromptEnd } from "@tau/protocol";
+import type { SubmitOptions } from "../agent-session/prompts.ts";
+import type { RunOutcome } from "../run/run.ts";
+import { isSilent } from "../run/silent.ts";
+import { getMessageText } from "./data.ts";
+import type { HostedSession } from "./hosted-session.ts";
+
+/** `handled`: an extension dealt with the prompt. It may have started a run, whose answer is that of the prompt then. */
+export async function runPrompt(
+  hosted: HostedSession,
+  text: string,
+  options: SubmitOptions,
+): Promise<PromptEnd & { handled?: true }> {
+  const { session } = hosted;
+  const before = session.messages.length;
+  const outcome = await hosted.run(text, options);
+  if (outcome) return toPromptEnd(outcome);
+  await session.waitForIdle();
+  const messages = session.messages.slice(before);
+  const answer = messages.findLast((message) => message.role === "assistant");
+  return { ...toPromptEnd({ end: { kind: "done" }, answer, messages }), handled: true };
+}
+
+type Ended = Pick<RunOutcome, "end" | "answer" | "messages">;
+
+/** Pure. */
+export function toPromptEnd(ended: Ended): PromptEnd {
+  const answer = getAnswer(ended);
+  const isSilence = answer.trim() === "" && (!ended.answer || isSilent(ended.answer));
+  return { answer, end: ended.end, ...(isSilence && { silent: true }) };
+}
+
+/** Empty if the run was interrupted or failed: text before a tool call is not an answer. */
+function getAnswer({ end, answer, messages }: Ended): string {
+  const isOver = end.kind === "done" || end.kind === "stopped" || end.kind === "length" || end.kind === "budget";
+  if (!isOver) return "";
+  if (!answer) return messages.flatMap(getShownText).join("\n");
+  if (isSilent(answer)) return "";
+  if (answer.content.some(({ type }) => type === "toolCall")) return "";
+  return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+/** A message that an extension shows instead of an answer. */
+const getShownText = (message: RunOutcome["messages"][number]): string[] =>
+  message.role === "custom" && message.display ? [getMessageText(message)] : [];

@@ -1,0 +1,87 @@
+/** Waits for a program, reads what it writes, and ends it where it has to end. */
+import type { Readable } from "node:stream";
+import { systemClock } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
+import type { ExitStatus, RunningProcess } from "@tau/tools";
+
+export interface RunToEndOptions {
+  signal?: AbortSignal | undefined;
+  /** How long the program may run. Default 0: there is no limit. */
+  timeoutMs?: number;
+  /** How long its output is read after it has ended: what it started may hold the pipes. Default: until they are closed. */
+  maxPipeMs?: number;
+  /** What is signalled. */
+  target: "process" | "group";
+}
+
+export interface ProgramEnd {
+  stdout: string;
+  stderr: string;
+  status: ExitStatus;
+  /** Whether it was ended by us. */
+  isKilled: boolean;
+  /** Whether it was ended because it wrote more than `maxOutputMb`. */
+  isTooMuch: boolean;
+}
+
+/** Of each of the two outputs. */
+export const maxOutputMb = 16;
+
+/** How long a program may take to end after it was asked to. */
+const killAfterMs = 5_000;
+
+export async function runToEnd(child: RunningProcess, options: RunToEndOptions): Promise<ProgramEnd> {
+  const { signal, timeoutMs = 0, maxPipeMs, target } = options;
+  let isKilled = false;
+  let isTooMuch = false;
+  let settleKilled: () => void;
+  const whenKilled = new Promise<void>((resolve) => (settleKilled = resolve));
+  const kill = () => {
+    if (isKilled) return;
+    isKilled = true;
+    void end(child, whenDone, target).then(settleKilled);
+  };
+  const onTooMuch = () => {
+    isTooMuch = true;
+    kill();
+  };
+  const [stdout, stderr] = [collect(child.stdout, onTooMuch), collect(child.stderr, onTooMuch)];
+  const whenClosed = Promise.all([stdout.closed, stderr.closed]);
+  const whenDone = child.exit.then<unknown>(({ kind }) => {
+    if (kind === "failed") return undefined;
+    return maxPipeMs === undefined ? whenClosed : untilTimeout(whenClosed, maxPipeMs, systemClock);
+  });
+  const timer = timeoutMs > 0 ? setTimeout(kill, timeoutMs) : undefined;
+  signal?.addEventListener("abort", kill, { once: true });
+  if (signal?.aborted) kill();
+  await Promise.race([whenDone, whenKilled]);
+  clearTimeout(timer);
+  signal?.removeEventListener("abort", kill);
+  return { stdout: stdout.take(), stderr: stderr.take(), status: await child.exit, isKilled, isTooMuch };
+}
+
+/** Resolves when the program has ended, though what it started may not have. */
+async function end(child: RunningProcess, whenDone: Promise<unknown>, target: "process" | "group"): Promise<void> {
+  child.signal("SIGTERM", target);
+  await untilTimeout(whenDone, killAfterMs, systemClock);
+  child.signal("SIGKILL", target);
+  await child.exit;
+}
+
+function collect(stream: Readable, onTooMuch: () => void) {
+  const pieces: Buffer[] = [];
+  let room = maxOutputMb * 1024 * 1024;
+  stream.on("data", (piece: Buffer) => {
+    if (room > 0) pieces.push(piece.subarray(0, room));
+    else onTooMuch();
+    room -= piece.length;
+  });
+  return {
+    closed: new Promise<void>((resolve) => stream.once("close", resolve)),
+    /** Whatever still holds the pipe writes into nothing from now on. */
+    take() {
+      stream.destroy();
+      return Buffer.concat(pieces).toString("utf8");
+    },
+  };
+}

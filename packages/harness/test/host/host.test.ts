@@ -1,0 +1,64 @@
+import { scriptedModel } from "@tau/ai/testing";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { AgentSession } from "../../src/agent-session/agent-session.ts";
+import { createHost } from "../../src/host/host.ts";
+import { SessionManager } from "../../src/session/session-manager.ts";
+import { trashSession } from "../../src/session/trash.ts";
+import { SettingsManager } from "../../src/settings/settings-manager.ts";
+
+async function openHost() {
+  const directory = await mkdtemp(join(tmpdir(), "tau-host-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
+  const agentDir = join(directory, "agent");
+  const model = scriptedModel([]);
+  onTestFinished(() => model.dispose());
+  const prepared: AgentSession[] = [];
+  const host = createHost({
+    agentDir,
+    params: { cwd: directory, agentDir, model, settingsManager: SettingsManager.inMemory({}) },
+    prepare: (session) => void prepared.push(session),
+  });
+  onTestFinished(() => host.dispose());
+  const writeSession = async (content: string) => {
+    const session = await SessionManager.create(directory, undefined, { agentDir, durability: "none" });
+    await session.appendMessage({ role: "user", content, timestamp: 1 });
+    await session.close();
+    return session.getSessionFile()!;
+  };
+  return { host, prepared, writeSession };
+}
+
+test("a session that is opened twice at the same time is opened once, and the other log is closed", async () => {
+  const { host, prepared, writeSession } = await openHost();
+  const path = await writeSession("Hello.");
+  const open = async () => await host.open(await SessionManager.open(path));
+  const [first, second] = await Promise.all([open(), open()]);
+  expect(second).toBe(first);
+  expect(host.sessionIds).toEqual([first]);
+  expect(prepared).toEqual([host.get(first).session]);
+  await host.close(first);
+  const again = await SessionManager.open(path);
+  expect(again.readOnly).toBeUndefined();
+  await again.close();
+});
+
+test.each([{}, { sort: "created" as const }])(
+  "a list of sessions says that it cannot be continued where its last session is gone (%j)",
+  async (options) => {
+    const { host, writeSession } = await openHost();
+    for (const content of ["a", "b", "c"]) await writeSession(content);
+    const sessionId = await host.create();
+    const list = (cursor?: string) =>
+      host.execute(sessionId, { type: "list_sessions", limit: 2, ...options, ...(cursor !== undefined && { cursor }) });
+    const { sessions, cursor } = await list();
+    expect((await list(cursor)).sessions).toHaveLength(1);
+    const last = sessions.at(-1)!;
+    expect(cursor).toBe(last.id);
+    await trashSession(last.path);
+    const error = { code: "invalid_input", message: expect.stringContaining("is not in it any more") };
+    await expect(list(cursor)).rejects.toMatchObject(error);
+  },
+);
