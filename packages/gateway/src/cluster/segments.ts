@@ -75,7 +75,7 @@ export class Segments {
     return found;
   }
 
-  /** For a cache. Read with `decodeSegments`. */
+  /** For a cache, if it `isWhole`. Read with `decode`. */
   encode(): Buffer {
     const numbers = new Float64Array(2 + 3 * this.#segments.length);
     numbers.set([this.#firstSeq, this.#lastSeq]);
@@ -85,7 +85,7 @@ export class Segments {
     return Buffer.from(numbers.buffer);
   }
 
-  /** Undefined if parts of an append are missing: then the cache is not complete. */
+  /** Undefined for bytes that `encode` has not written. */
   static decode(bytes: Uint8Array): Segments | undefined {
     if (bytes.length < 16 || (bytes.length - 16) % 24 !== 0) return undefined;
     const numbers = new Float64Array(Uint8Array.from(bytes).buffer);

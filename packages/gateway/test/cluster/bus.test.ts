@@ -2,10 +2,11 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { TimeoutError } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "@tau/ai";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { parseClusterUrl } from "../../src/cluster/address.ts";
 import { Bus } from "../../src/cluster/bus.ts";
 import { connectCluster } from "../../src/cluster/connection.ts";
+import { openProxy } from "./tcp-proxy.ts";
 import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
 
 /** A clock on which everything happens twenty times as fast. */
@@ -40,6 +41,25 @@ describe.skipIf(!hasNats)("the bus of a cluster", () => {
     const manager = await jetstreamManager(bus.nats);
     await manager.streams.purge(stream, { filter: "tau.inbox.b" });
     expect((await bus.readBucket(stream)).map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  // It is found stale after three seconds, and cut off two seconds later.
+  test.runIf(process.env["TAU_LONG"] === "1")("a server that reads nothing is left for another", async () => {
+    const { port } = servers.servers[0]!;
+    const cables = await Promise.all([openProxy(port), openProxy(port)]);
+    const hosts = cables.map((cable) => `127.0.0.1:${cable.port}`).join(",");
+    const logged: string[] = [];
+    const { nats } = await connectCluster(parseClusterUrl(`nats://${hosts}`), {
+      clock: systemClock,
+      log: (line) => void logged.push(line),
+    });
+    onTestFinished(async () => {
+      await nats.close();
+      await Promise.all(cables.map((cable) => cable.close()));
+    });
+    cables.find((cable) => nats.getServer().endsWith(`:${cable.port}`))!.stall();
+    for (let count = 0; count < 200; count++) nats.publish("tau.beat.x", Buffer.alloc(100_000));
+    await expect.poll(() => logged.at(-1), { timeout: 20_000 }).toContain("Connected to the cluster again");
   });
 
   test("servers that do not answer are a reason to try again", async () => {

@@ -7,6 +7,8 @@ export interface TcpProxy {
   cut(): void;
   /** New connections pass again; those that were cut are closed. */
   heal(): void;
+  /** Nothing is read any more, so that what is sent stays with the sender. New connections are refused. */
+  stall(): void;
   /** What the server sends from now on arrives in one piece, when the returned function is called. */
   collect(): () => void;
   /** The next piece with this text that the server sends is lost, and the connection with it. */
@@ -53,6 +55,10 @@ export async function openProxy(targetPort: number): Promise<TcpProxy> {
     heal() {
       if (isCut) destroyAll();
       isCut = false;
+    },
+    stall() {
+      server.close();
+      for (const socket of sockets) socket.pause();
     },
     collect() {
       const pieces = (collected = new Map<Socket, Buffer[]>());
