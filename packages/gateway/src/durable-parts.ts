@@ -1,7 +1,7 @@
 /** What a gateway keeps on the disk besides sessions: accepted messages, runs, and keys of requests. */
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
-import { Closers } from "./closers.ts";
+import { Closers } from "@tau/ai/internal";
 import { IdempotencyKeys, type RequestKeys } from "./idempotency/idempotency-keys.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { type InboxStore, openInboxFile } from "./inbox/inbox-store.ts";

@@ -1,13 +1,12 @@
 /** A gateway: everything that it consists of, put together, and its life from start to stop. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import { Closers, getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import { formatFileProblem, type SettingsManager } from "@tau/harness/settings";
 import { getGatewayFiles } from "@tau/protocol/node";
 import { openDevices } from "./auth/devices.ts";
 import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
-import { Closers } from "./closers.ts";
 import { encodeFrame } from "./encoded-frame.ts";
 import { openDurableParts } from "./durable-parts.ts";
 import { SessionKeyFile } from "./http/session-keys.ts";

@@ -13,6 +13,7 @@ export { thinkingLevels } from "../thinking.ts";
 export { findProxy, getProxyAuthorization } from "../transport/proxy.ts";
 export { withoutUserinfo } from "../userinfo.ts";
 export { closeAfter } from "./close-after.ts";
+export { Closers } from "./closers.ts";
 export { joinTextBlocks } from "./text-blocks.ts";
 export { deepFreeze } from "./freeze.ts";
 export { Listeners } from "./listeners.ts";

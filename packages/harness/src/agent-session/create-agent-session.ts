@@ -1,4 +1,5 @@
 /** Puts a session together. Every parameter is optional; the defaults are those of a coding agent in a terminal. */
+import { Closers } from "@tau/ai/internal";
 import { join } from "node:path";
 import type { StreamFn } from "@tau/agent";
 import { streamSimple } from "@tau/ai";
@@ -17,7 +18,6 @@ import { AgentSession } from "./agent-session.ts";
 import { chooseModel } from "./choose-model.ts";
 import { openExtensionSlot } from "./open-extension-slot.ts";
 import { spentBefore } from "./open-log.ts";
-import { Owned } from "./owned.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPolicyParts } from "./policy-parts.ts";
 import { openResults } from "./results.ts";
@@ -27,10 +27,9 @@ import { createToolSources } from "./tool-sources.ts";
 import { createWorkspace } from "./workspace.ts";
 
 /** Resolves when the session can be prompted. Dispose of it when it is no longer needed. */
-export async function createAgentSession(params: AgentSessionParams = {}): Promise<AgentSession> {
-  const owned = new Owned();
-  try {
-    const session = await putTogether(params, owned);
+export function createAgentSession(params: AgentSessionParams = {}): Promise<AgentSession> {
+  return Closers.open(async (closers) => {
+    const session = await putTogether(params, closers);
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) await followSession(session, params.debugLog);
     await session.open().catch(async (error: unknown) => {
@@ -38,16 +37,12 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       throw error;
     });
     return session;
-  } catch (error) {
-    // What failed first is what the user has to know.
-    await Promise.allSettled([owned.close()]);
-    throw error;
-  }
+  });
 }
 
-async function putTogether(params: AgentSessionParams, owned: Owned): Promise<AgentSession> {
+async function putTogether(params: AgentSessionParams, closers: Closers): Promise<AgentSession> {
   let session!: AgentSession;
-  const setup = await openSetup(params, { owned, getSession: () => session });
+  const setup = await openSetup(params, { closers, getSession: () => session });
   const { cwd, agentDir, clock, ids, services, sessionManager, parent, sessions } = setup;
   const { settings, resources } = services;
   const extensions = await openExtensionSlot(setup);
@@ -102,7 +97,7 @@ async function putTogether(params: AgentSessionParams, owned: Owned): Promise<Ag
     hasJobs: () => tools.jobs.list().some(({ ended }) => !ended),
     reloadGateway: params.reloadGateway,
     reopen: (other, start) => createAgentSession(sameWith(params, other, start)),
-    close: () => owned.close().finally(() => sessionManager.close()),
+    close: () => closers.close().finally(() => sessionManager.close()),
   });
   services.authNotices.report = ({ message }) => session.notify("auth", message);
   tellUnknownTools(session);

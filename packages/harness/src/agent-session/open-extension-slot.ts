@@ -27,7 +27,7 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
     return extensions;
   });
   await slot.open(params.start ?? { reason: "startup" });
-  setup.owned.add(() => slot.current?.abandon());
+  setup.closers.add(() => slot.current?.abandon());
   return slot;
 }
 

@@ -1,17 +1,17 @@
 /** The log that a session is kept in: given, found by its id, or new. */
+import type { Closers } from "@tau/ai/internal";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
-import type { Owned } from "./owned.ts";
 import type { SessionBase } from "./services.ts";
 
 type LogBase = SessionBase & { settings: SettingsManager };
 
 /** A log that was passed in belongs to the caller until there is a session that closes it. */
-export async function openLog(params: AgentSessionParams, base: LogBase, owned: Owned): Promise<SessionManager> {
+export async function openLog(params: AgentSessionParams, base: LogBase, closers: Closers): Promise<SessionManager> {
   const log = await findLog(params, base);
-  if (log !== params.sessionManager) owned.add(() => log.close());
+  if (log !== params.sessionManager) closers.add(() => log.close());
   return log;
 }
 

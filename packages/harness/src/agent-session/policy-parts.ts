@@ -15,11 +15,11 @@ export async function createPolicyParts(
   setup: SessionSetup,
   { secrets, workspace }: { secrets: SecretBroker; workspace: Workspace },
 ): Promise<PolicyParts> {
-  const { cwd, agentDir, ids, params, services, sessionManager, parent, grants, rules, getPolicy, owned } = setup;
+  const { cwd, agentDir, ids, params, services, sessionManager, parent, grants, rules, getPolicy, closers } = setup;
   const { sandboxSettings, sandbox, isSandboxMissing, files } = workspace;
   const { settings } = services;
   const taint = new SessionTaint({ rules, cwd, log: sessionManager, parent: parent?.taint });
-  owned.add(() => taint.close());
+  closers.add(() => taint.close());
   await taint.join();
   const report = new PolicyReport({
     cwd,

@@ -12,12 +12,12 @@ export const getResultsDirectory = (sessionFile: string): string => `${sessionFi
  * Saves the whole of a result of which the model saw a part: beside the session's file, because the log says where it is;
  * for a session in memory among the temporary files, and as long as that.
  */
-export function openResults({ sessionManager, ids, owned }: SessionSetup) {
+export function openResults({ sessionManager, ids, closers }: SessionSetup) {
   const sessionFile = sessionManager.getSessionFile();
   if (sessionFile !== undefined)
     return createResultSaver({ directory: async () => getResultsDirectory(sessionFile), ids });
   let made: Promise<string> | undefined;
-  owned.add(async () => {
+  closers.add(async () => {
     if (made) await rm(await made, { recursive: true, force: true });
   });
   return createResultSaver({ directory: () => (made ??= mkdtemp(join(tmpdir(), "tau-results-"))), ids });

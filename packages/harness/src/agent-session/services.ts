@@ -1,4 +1,5 @@
 /** What a session is made with when it is not given: settings, models and their keys. */
+import type { Closers } from "@tau/ai/internal";
 import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import type { AuthNotice } from "../auth/failure.ts";
@@ -15,7 +16,6 @@ import { openSettings } from "../policy/open-settings.ts";
 import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
-import type { Owned } from "./owned.ts";
 import { withProxySetting } from "../settings/with-proxy-setting.ts";
 
 export interface SessionBase {
@@ -39,9 +39,13 @@ export interface Services extends BaseServices {
 }
 
 /** What is given is used as it is; what is made here ends with the session. */
-export async function openServices(params: AgentSessionParams, base: SessionBase, owned: Owned): Promise<BaseServices> {
+export async function openServices(
+  params: AgentSessionParams,
+  base: SessionBase,
+  closers: Closers,
+): Promise<BaseServices> {
   const { agentDir, clock, ids } = base;
-  const settings = params.settingsManager ?? (await ownSettings(params, base, owned));
+  const settings = params.settingsManager ?? (await ownSettings(params, base, closers));
   settings.mustBeWhole();
   const early: AuthNotice[] = [];
   const authNotices: BaseServices["authNotices"] = { early, report: (notice) => void early.push(notice) };
@@ -60,7 +64,7 @@ export async function openServices(params: AgentSessionParams, base: SessionBase
       // Permissions that were corrected are told by `tau auth` and `tau doctor`: no session depends on them.
       onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),
     });
-  const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, base, owned));
+  const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, base, closers));
   return { settings, auth, registry, authNotices };
 }
 
@@ -117,11 +121,11 @@ function chooseAgent(log: SessionManager, wanted: string | null | undefined): st
 async function ownSettings(
   { projectTrusted, watch = true }: AgentSessionParams,
   { cwd, agentDir, clock, ids }: SessionBase,
-  owned: Owned,
+  closers: Closers,
 ) {
   const trust = projectTrusted === undefined ? {} : { projectTrusted };
   const settings = await openSettings({ cwd, agentDir, ...trust, watch, clock, ids });
-  owned.add(() => settings.close());
+  closers.add(() => settings.close());
   return settings;
 }
 
@@ -130,10 +134,10 @@ async function ownRegistry(
   { watch = true }: AgentSessionParams,
   auth: AuthStorage,
   { agentDir, clock }: SessionBase,
-  owned: Owned,
+  closers: Closers,
 ) {
   const stored = new Set((await auth.list()).map(({ provider }) => provider));
-  owned.add(
+  closers.add(
     auth.subscribe(({ provider, isStored }) => void (isStored ? stored.add(provider) : stored.delete(provider))),
   );
   const registry = await ModelRegistry.create(agentDir, {
@@ -150,7 +154,7 @@ async function ownRegistry(
       return value.kind === "value" ? value.value : undefined;
     },
   });
-  owned.add(() => registry.close());
+  closers.add(() => registry.close());
   return registry;
 }
 

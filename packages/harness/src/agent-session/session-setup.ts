@@ -1,4 +1,5 @@
 /** What is open before the parts of a session are made. */
+import type { Closers } from "@tau/ai/internal";
 import { resolve } from "node:path";
 import { systemClock, systemIds } from "@tau/ai";
 import { defaultAgentDir } from "../agent-dir.ts";
@@ -10,7 +11,6 @@ import type { SessionManager } from "../session/session-manager.ts";
 import type { AgentSession } from "./agent-session.ts";
 import { type LiveSession, type LiveSessions, standaloneSessions } from "./live-sessions.ts";
 import { openLog } from "./open-log.ts";
-import type { Owned } from "./owned.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { createPathRules } from "./path-rules.ts";
 import { openResources, openServices, type Services, type SessionBase } from "./services.ts";
@@ -18,7 +18,7 @@ import { openResources, openServices, type Services, type SessionBase } from "./
 export interface SessionSetup extends SessionBase {
   params: AgentSessionParams;
   /** Closed with the session, or when it cannot be created. */
-  owned: Owned;
+  closers: Closers;
   services: Services;
   sessionManager: SessionManager;
   sessions: LiveSessions;
@@ -33,21 +33,21 @@ export interface SessionSetup extends SessionBase {
 
 export async function openSetup(
   params: AgentSessionParams,
-  { owned, getSession }: Pick<SessionSetup, "owned" | "getSession">,
+  { closers, getSession }: Pick<SessionSetup, "closers" | "getSession">,
 ): Promise<SessionSetup> {
   const { clock = systemClock, ids = systemIds, sessions = standaloneSessions, parentSessionId } = params;
   const cwd = resolve(params.cwd ?? process.cwd());
   const agentDir = resolve(params.agentDir ?? defaultAgentDir());
   const base: SessionBase = { cwd, agentDir, clock, ids };
-  const openedServices = await openServices(params, base, owned);
+  const openedServices = await openServices(params, base, closers);
   const { settings } = openedServices;
-  const sessionManager = await openLog(params, { ...base, settings }, owned);
+  const sessionManager = await openLog(params, { ...base, settings }, closers);
   const resources = await openResources(params, base, { settings, log: sessionManager });
   const services = { ...openedServices, resources };
   const opened = {
     ...base,
     params,
-    owned,
+    closers,
     services,
     sessionManager,
     sessions,

@@ -23,7 +23,7 @@ export async function createWorkspace(
   setup: SessionSetup,
   { keys, secrets }: { keys: UsedKeys; secrets: SecretBroker },
 ) {
-  const { cwd, clock, ids, rules, grants, owned, getSession } = setup;
+  const { cwd, clock, ids, rules, grants, closers, getSession } = setup;
   const { settings, resources } = setup.services;
   const sandboxSettings = getSandboxSettings(settings, setup.params.sandbox);
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
@@ -51,15 +51,15 @@ export async function createWorkspace(
   });
   const sandbox =
     sandboxSettings.mode === "off" ? undefined : createLateSandbox(() => getSandboxOptions(setup, sandboxSettings));
-  if (sandbox) owned.add(() => sandbox.close());
-  owned.add(() => tools.dispose());
+  if (sandbox) closers.add(() => sandbox.close());
+  closers.add(() => tools.dispose());
   // Skills that appear later may be read without a question too.
   const allowSkills = () => {
     for (const path of resources.resources.skills.map(getReadablePath)) {
       grants.grant({ capability: "read", target: { kind: "path", path: getRealPath(path) } }, "session");
     }
   };
-  owned.add(resources.subscribe(allowSkills));
+  closers.add(resources.subscribe(allowSkills));
   const [workspace, , ...added] = rules.roots;
   const temporary = { directories: getTemporaryDirectories(), shared: [cwd, workspace!, ...added] };
   const asCommandsSee = (seen: Files) =>
