@@ -14,10 +14,12 @@ const maxCommands = 32;
  * is never right is reported.
  */
 export function judgeHiddenCommands({ name, args }: Invocation, mayRun: (name: string) => boolean, scope: Scope): void {
-  if (takesText.test(name)) return;
-  const starts = args.flatMap(({ text }, index) => (index < args.length - 1 && mayRun(baseName(text)) ? [index] : []));
-  if (starts.length > maxCommands) throw new AnalysisLimitError("The command has too many parts.");
-  for (const start of starts) judgeHidden(args.slice(start), scope);
+  let count = 0;
+  for (let start = 0; start < args.length - 1; start++) {
+    if (!mayRun(baseName(args[start]!.text)) || takesText.test(name)) continue;
+    if (++count > maxCommands) throw new AnalysisLimitError("The command has too many parts.");
+    judgeHidden(args.slice(start), scope);
+  }
 }
 
 /** `op run -- CMD`: whatever a program does otherwise, what follows the dashes may be a command. */

@@ -92,11 +92,11 @@ export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text
 }
 
 /** Programs that do harm themselves, or run others that do. */
-const isDangerous = (name: string) => {
-  const ruled = findRuledName(name);
-  return ruled !== undefined && dangerous.some((table) => Object.hasOwn(table, ruled));
-};
-const dangerous = [deleteRules, deviceRules, shells, interpreters, multipliers, runners];
+const isDangerous = (name: string) =>
+  dangerousNames.has(name) || (/[A-Z\d]|^g/.test(name) && dangerousNames.has(findRuledName(name) ?? ""));
+const dangerousNames = new Set(
+  [deleteRules, deviceRules, shells, interpreters, multipliers, runners].flatMap(Object.keys),
+);
 
 /** No program with rules has a longer name. */
 const maxNameLength = 64;
@@ -110,9 +110,8 @@ function findRuledName(name: string): string | undefined {
   const candidates = [name, name.replace(/-?\d[\d.]*$/, ""), name.replace(/\.exe$/i, "").toLowerCase()];
   if (isLoaderName(name)) return "ld.so";
   const found = candidates.find((candidate) => judges.has(candidate));
-  if (found !== undefined || name.startsWith("mkfs.")) return found ?? "mkfs";
-  const withoutPrefix = name.startsWith("g") ? name.slice(1) : "";
-  return [runners, deleteRules, deviceRules].some((table) => Object.hasOwn(table, withoutPrefix))
-    ? withoutPrefix
-    : undefined;
+  if (found !== undefined || !/^(?:g|mkfs\.)/.test(name)) return found;
+  if (name.startsWith("mkfs.")) return "mkfs";
+  const isOfGnu = [runners, deleteRules, deviceRules].some((table) => Object.hasOwn(table, name.slice(1)));
+  return isOfGnu ? name.slice(1) : undefined;
 }

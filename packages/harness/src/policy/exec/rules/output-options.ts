@@ -59,7 +59,8 @@ const readsDisks =
 
 /** A program without rules that is given a disk and something else may write one to the other. */
 export function judgeDisks({ name, args }: Invocation, scope: Scope): void {
-  if (readsDisks.test(name) || !args.some(({ text }) => isRawDisk(text)) || getOperands(args).length < 2) return;
+  if (!args.some(({ text }) => text.startsWith("/dev/") && isRawDisk(text))) return;
+  if (readsDisks.test(name) || getOperands(args).length < 2) return;
   report(scope, "medium", "device_write", `${name} may write to a disk.`);
 }
 

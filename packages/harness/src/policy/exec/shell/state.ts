@@ -58,8 +58,10 @@ export class ShellState {
 
   /** Every path that a relative or absolute path may mean. */
   resolve(path: string, home: string): string[] {
-    const open = this.descriptors.get(/^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1] ?? "");
-    if (open !== undefined) return [open];
+    if (this.descriptors.size > 0 && path.startsWith("/")) {
+      const open = this.descriptors.get(/^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1] ?? "");
+      if (open !== undefined) return [open];
+    }
     return [...new Set(this.allDirectories.map((directory) => resolvePath(path, directory, home)))];
   }
 
