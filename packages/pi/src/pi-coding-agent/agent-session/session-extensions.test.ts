@@ -201,14 +201,13 @@ test("a session is idle when its run and its retries have ended", async () => {
   const overloaded = { failure: { kind: "overloaded" as const, message: "Overloaded" } };
   const session = await createSession(() => {}, [overloaded, [text("ok")]]);
   const states: boolean[] = [];
+  let answer: Promise<string | undefined> | undefined;
   session.subscribe(({ type }) => {
+    if (type === "agent_start") answer ??= session.waitForIdle().then(() => session.getLastAssistantText());
     if (type === "auto_retry_start") states.push(session.isIdle);
   });
-  const done = session.prompt("go");
-  await expect.poll(() => session.isIdle).toBe(false);
-  await session.waitForIdle();
-  expect([...states, session.isIdle, session.getLastAssistantText()]).toEqual([false, true, "ok"]);
-  await done;
+  await session.prompt("go");
+  expect([...states, session.isIdle, await answer]).toEqual([false, true, "ok"]);
 });
 
 test("a branch is written as a session of its own", async () => {

@@ -5,7 +5,7 @@ import { getErrorMessage, sleep } from "@tau/ai/internal";
 import { isRetryableAssistantError } from "../../pi-ai/retry.ts";
 import { type BranchSummaryOptions, generateBranchSummary } from "../compaction/branch-summary.ts";
 import { type CompactionResult, summarizePreparation } from "../compaction/compact.ts";
-import { prepareCompaction } from "../compaction/prepare.ts";
+import { hasMessages, prepareAnyCompaction } from "../compaction/prepare.ts";
 import { getCompactionReason } from "./compaction-reason.ts";
 import { SessionState } from "./session-state.ts";
 import type { Activity, AgentSessionEvent } from "./types.ts";
@@ -229,13 +229,14 @@ export abstract class SessionRuns extends SessionState {
     if (!model) throw new Error("No model selected");
     const apiKey = await this.requireApiKey(model);
     const branchEntries = this.sessionManager.getBranch();
-    const preparation = prepareCompaction(branchEntries, this.settingsManager.getCompactionSettings());
+    const preparation = prepareAnyCompaction(branchEntries, this.settingsManager.getCompactionSettings());
     if (!preparation) return undefined;
     return await this.during("compacting", async (signal) => {
       const event = { preparation, branchEntries, customInstructions, signal };
       const verdict = await this.runner.emit({ type: "session_before_compact", ...event });
       if (verdict?.["cancel"]) throw new Error("Compaction cancelled");
       const given = verdict?.["compaction"] as CompactionResult | undefined;
+      if (!given && !hasMessages(preparation)) return undefined;
       const result =
         given ??
         (await summarizePreparation(preparation, {

@@ -10,7 +10,7 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { ResourceSource } from "./resource-source.ts";
-import { countEntries, getContextUsage, type SessionStats } from "./stats.ts";
+import { countMessages, getContextUsage, type SessionStats } from "./stats.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { ToolSet } from "./tool-set.ts";
 import type { Activity, AgentSessionConfig, AgentSessionEvent, ScopedModel } from "./types.ts";
@@ -290,7 +290,7 @@ export abstract class SessionState {
     return {
       sessionFile,
       sessionId,
-      ...countEntries(this.sessionManager.getEntries()),
+      ...countMessages(this.messages, this.sessionManager.getEntries()),
       contextUsage: this.getContextUsage(),
     };
   }

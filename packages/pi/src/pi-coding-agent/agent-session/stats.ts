@@ -25,14 +25,14 @@ export interface ContextUsage {
   percent: number | null;
 }
 
-/** Of the whole session, also of what is compacted or on other branches: all of it was paid for. */
-export function countEntries(
-  entries: readonly SessionEntry[],
+/** `summaries` are the entries whose summaries were paid for too. */
+export function countMessages(
+  messages: readonly AgentMessage[],
+  summaries: readonly SessionEntry[],
 ): Omit<SessionStats, "sessionFile" | "sessionId" | "contextUsage"> {
-  const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
   const count = (role: string) => messages.filter((message) => message.role === role).length;
   const answers = messages.flatMap((message) => (message.role === "assistant" ? [message] : []));
-  const usages = entries.flatMap((entry) => getUsage(entry) ?? []);
+  const usages = [...answers.map(({ usage }) => usage), ...summaries.flatMap((entry) => getSummaryUsage(entry) ?? [])];
   const sum = (name: "input" | "output" | "cacheRead" | "cacheWrite") =>
     usages.reduce((total, usage) => total + usage[name], 0);
   const tokens = {
@@ -52,10 +52,8 @@ export function countEntries(
   };
 }
 
-function getUsage(entry: SessionEntry): Usage | undefined {
-  if (entry.type === "compaction" || entry.type === "branch_summary") return entry.usage;
-  return entry.type === "message" && entry.message.role === "assistant" ? entry.message.usage : undefined;
-}
+const getSummaryUsage = (entry: SessionEntry): Usage | undefined =>
+  entry.type === "compaction" || entry.type === "branch_summary" ? entry.usage : undefined;
 
 export function getContextUsage(
   branch: readonly SessionEntry[],

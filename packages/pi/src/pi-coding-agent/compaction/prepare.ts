@@ -24,6 +24,18 @@ export function prepareCompaction(
   branch: readonly SessionEntry[],
   settings: CompactionSettings,
 ): CompactionPreparation | undefined {
+  const preparation = prepareAnyCompaction(branch, settings);
+  return preparation && hasMessages(preparation) ? preparation : undefined;
+}
+
+export const hasMessages = ({ messagesToSummarize, turnPrefixMessages }: CompactionPreparation): boolean =>
+  messagesToSummarize.length > 0 || turnPrefixMessages.length > 0;
+
+/** Also if all is kept: an extension may have a summary of its own. Undefined right after a compaction. */
+export function prepareAnyCompaction(
+  branch: readonly SessionEntry[],
+  settings: CompactionSettings,
+): CompactionPreparation | undefined {
   if (branch.length === 0 || branch.at(-1)?.type === "compaction") return undefined;
   const previousIndex = branch.findLastIndex(({ type }) => type === "compaction");
   const previous = branch[previousIndex] as CompactionEntry | undefined;
@@ -39,7 +51,6 @@ export function prepareCompaction(
   const historyEnd = isSplitTurn ? turnStartIndex : firstKeptEntryIndex;
   const messagesToSummarize = branch.slice(start, historyEnd).flatMap(listMessages);
   const turnPrefixMessages = isSplitTurn ? branch.slice(turnStartIndex, firstKeptEntryIndex).flatMap(listMessages) : [];
-  if (messagesToSummarize.length === 0 && turnPrefixMessages.length === 0) return undefined;
   return {
     firstKeptEntryId: firstKept.id,
     messagesToSummarize,
