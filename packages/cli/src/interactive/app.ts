@@ -103,6 +103,8 @@ export class App {
   #end: (end: AppEnd) => void = () => {};
   #client: SessionClient;
   #unsubscribe: () => void = () => {};
+  /** Resolves when the last session that was asked for is followed. */
+  #following: Promise<void> = Promise.resolve();
 
   constructor(options: AppOptions) {
     const { client, terminal, themes, keybindings, program, settings, now } = options;
@@ -146,7 +148,8 @@ export class App {
       theme,
       getRows: () => terminal.rows,
       now,
-      answer: (approvalId, answer) => run(() => this.#client.execute({ type: "approve", approvalId, ...answer })),
+      answer: (approvalId, answer) => this.#client.execute({ type: "approve", approvalId, ...answer }),
+      run,
       onPostponed: () => this.#say("A question is open: /approve answers it.", "warning"),
     });
     const { version, home } = program;
@@ -319,7 +322,16 @@ export class App {
     void this.#options.terminal.drainInput().finally(() => this.stop());
   }
 
+  /** If several are wanted at once, each is shown in turn. */
   async #show(client: SessionClient): Promise<void> {
+    const following = this.#following.then(() => this.#follow(client));
+    this.#following = following.catch(() => {});
+    await following;
+    await this.#refresh();
+    await this.#extensions.current?.attach();
+  }
+
+  async #follow(client: SessionClient): Promise<void> {
     const before = this.#client;
     const isOther = client.sessionId !== before.sessionId;
     const isLeaving = isOther && !before.outlivesTerminal && this.#tracker.view.live.run !== undefined;
@@ -338,15 +350,15 @@ export class App {
       (event) => this.#take(event),
     );
     if (isLeaving) this.#say("The run in the other session was stopped.");
-    await this.#refresh();
-    await this.#extensions.current?.attach();
   }
 
   #takeSnapshot(view: View): void {
-    const wasCut = isCut(this.#tracker.view);
+    const before = this.#tracker.view;
+    const wasCut = isCut(before);
     this.#tracker.view = view;
     this.#transcript.update(view);
-    for (const { message } of view.live.notices) this.#say(message, "warning");
+    const isKnown = (message: string) => before.live.notices.some((notice) => notice.message === message);
+    for (const { message } of view.live.notices) if (!isKnown(message)) this.#say(message, "warning");
     if (isCut(view) && !wasCut)
       this.#say("The last run was cut, because the gateway ended. Say how to go on.", "warning");
     this.#tui.requestRender();

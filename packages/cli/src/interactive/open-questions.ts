@@ -9,8 +9,10 @@ export interface OpenQuestionsOptions {
   theme: Theme;
   getRows: () => number;
   now: () => number;
-  /** Sends an answer. */
-  answer: (approvalId: string, answer: ApprovalAnswer) => void;
+  /** Sends an answer. Rejects if it was not taken. */
+  answer: (approvalId: string, answer: ApprovalAnswer) => Promise<unknown>;
+  /** Runs work that nobody waits for; what it throws is said. */
+  run: (work: () => Promise<unknown>) => void;
   onPostponed: () => void;
 }
 
@@ -44,13 +46,22 @@ export class OpenQuestions {
   /** Asks one again. Resolves when it is answered or left open. */
   async ask(approval: Approval): Promise<void> {
     const { dialogs, answer } = this.#options;
-    const given = await dialogs.ask<ApprovalAnswer | undefined>((finish) => this.#createDialog(approval, 0, finish));
-    if (given) answer(approval.id, given);
+    const chosen = await dialogs.ask<ApprovalAnswer | undefined>((finish) => this.#createDialog(approval, 0, finish));
+    if (chosen) await answer(approval.id, chosen);
   }
 
-  #send(approval: Approval, dialog: Component, answer: ApprovalAnswer): void {
-    this.#options.dialogs.close(dialog);
-    this.#options.answer(approval.id, answer);
+  #send({ id }: Approval, dialog: Component, answer: ApprovalAnswer): void {
+    const { dialogs, run } = this.#options;
+    dialogs.close(dialog);
+    run(async () => {
+      try {
+        await this.#options.answer(id, answer);
+      } catch (error) {
+        // While the question is open, it is asked again.
+        if (this.#shown?.dialog === dialog) this.#shown = undefined;
+        throw error;
+      }
+    });
   }
 
   /** `finish` gets undefined for later. */

@@ -11,6 +11,7 @@ import { Hosts } from "../../src/hosts.ts";
 import { App, type AppEnd } from "../../src/interactive/app.ts";
 import { createKeybindings } from "../../src/interactive/keybindings.ts";
 import type { Program } from "../../src/interactive/program.ts";
+import type { SessionClient } from "../../src/interactive/session-client.ts";
 import { type ThemeFile, Themes } from "../../src/interactive/themes.ts";
 import { createProgram } from "../../src/program.ts";
 import { createIo, createModelWorkspace, type ModelWorkspace } from "../kit.ts";
@@ -34,6 +35,8 @@ export interface OpenOptions {
   env?: Record<string, string>;
   /** Replaces what this machine does. */
   program?: Partial<Program>;
+  /** Stands between the interface and its sessions. */
+  wrapClient?: (client: SessionClient) => SessionClient;
   /** What happens while the shell has the terminal. */
   suspend?: () => Promise<void>;
 }
@@ -110,7 +113,7 @@ export async function openApp(replies: readonly WireReply[], options: OpenOption
   const themes = new Themes({ mode: options.mode ?? "none", files: options.themes ?? [] });
   let passed = 0;
   const app = new App({
-    client,
+    client: options.wrapClient?.(client) ?? client,
     terminal,
     themes,
     settings: hosts.get(client.sessionId).session.settings,

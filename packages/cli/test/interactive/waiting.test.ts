@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { SessionClient } from "../../src/interactive/session-client.ts";
 import { textReply, toolReply } from "../kit.ts";
 import { openApp } from "./kit.ts";
 
@@ -146,4 +147,87 @@ test("/new stops the run of the session that is left, and says so", async () => 
   app.press("enter");
   await app.sees("Here.");
   expect(await app.screen()).not.toContain("Running");
+});
+
+/** A client that does something else, also for the sessions that are shown later: late or lost, as over a gateway. */
+const wrap = (client: SessionClient, change: (client: SessionClient) => Partial<SessionClient>): SessionClient => ({
+  ...client,
+  to: (sessionId) => wrap(client.to(sessionId), change),
+  ...change(client),
+});
+
+test("a question whose answer could not be sent is asked again", async () => {
+  let isAway = true;
+  const app = await openApp([toolReply("read", { path: "/etc/hostname" }), textReply("Thank you.")], {
+    message: "read it",
+    wrapClient: (client) =>
+      wrap(client, () => ({
+        execute: async (command, options) => {
+          if (command.type === "approve" && isAway) throw new Error("There is no connection.");
+          return await client.execute(command, options);
+        },
+      })),
+  });
+  await app.sees("Allow this?");
+  app.advance(500);
+  app.press("enter");
+  await app.sees("There is no connection.");
+  await app.sees("Allow this?");
+  isAway = false;
+  app.advance(500);
+  app.press("enter");
+  await app.sees("Thank you.");
+});
+
+test("of two sessions that are opened at once only the last is followed", async () => {
+  const opened: string[] = [];
+  const followed: string[] = [];
+  let leave = () => {};
+  const left = new Promise<void>((resolve) => (leave = resolve));
+  const app = await openApp([], {
+    wrapClient: (first) =>
+      wrap(first, (client) => {
+        opened.push(client.sessionId);
+        return {
+          // As with an extension that takes its time to end.
+          leaveFor: () => left,
+          subscribe: (onSnapshot, onEvent) => {
+            followed.push(client.sessionId);
+            const stop = client.subscribe(onSnapshot, onEvent);
+            return () => {
+              followed.splice(followed.indexOf(client.sessionId), 1);
+              stop();
+            };
+          },
+        };
+      }),
+  });
+  for (const text of ["/new ", "/new "]) {
+    app.type(text);
+    app.press("enter");
+  }
+  await expect.poll(() => opened.length).toBe(3);
+  leave();
+  await expect.poll(() => app.app.sessionId).toBe(opened[2]);
+  await expect.poll(() => followed).toEqual([opened[2]]);
+});
+
+test("a notice that comes again with a snapshot is not said again", async () => {
+  let repeat = () => {};
+  const app = await openApp([], {
+    wrapClient: (client) =>
+      wrap(client, () => ({
+        subscribe: (onSnapshot, onEvent) =>
+          client.subscribe((view) => {
+            repeat = () => client.subscribe(onSnapshot, () => {})();
+            onSnapshot(view);
+          }, onEvent),
+      })),
+  });
+  app.notify("The disk is nearly full.");
+  await app.sees("The disk is nearly full.");
+  repeat();
+  app.notify("The disk is full.");
+  await app.sees("The disk is full.");
+  expect((await app.everything()).split("nearly full").length - 1).toBe(1);
 });
