@@ -2,10 +2,10 @@ import { diffArrays } from "diff";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyHunks, refuseOverlaps } from "../src/hashline/apply.ts";
-import { type LineEdit, planEdits } from "../src/hashline/plan.ts";
+import { type LineEdit, planLineEdits } from "../src/hashline/plan.ts";
 import { createSnapshots, type Snapshots } from "../src/hashline/snapshots.ts";
 import { lineTag } from "../src/hashline/tags.ts";
-import { decodeText } from "../src/hashline/text.ts";
+import { parseTextFile } from "../src/hashline/text.ts";
 
 const numRuns = process.env["TAU_LONG"] ? 5_000 : 2_000;
 
@@ -92,7 +92,7 @@ function isPlain(base: readonly string[], now: readonly Known[]): boolean {
 }
 
 const getText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
-const getFile = (text: string) => decodeText(Buffer.from(text), "f");
+const getFile = (text: string) => parseTextFile(Buffer.from(text), "f");
 const showAll = (snapshots: Snapshots, lines: readonly string[]) =>
   snapshots.show({ path: "f", file: getFile(getText(lines)), numbers: [...lines.keys()] });
 
@@ -108,7 +108,7 @@ function run(scene: Scene) {
   const anchor = (line: number) => ({ line: line + 1, tag: lineTag(base[line]!) });
   const lines = ["the edit"];
   const edit: LineEdit = { op, first: anchor(start), last: anchor(end - 1), lines, name: "edit 1" };
-  const plan = planEdits({ edits: [edit], current, versions: snapshots.versions("f") });
+  const plan = planLineEdits({ edits: [edit], current, versions: snapshots.versions("f") });
 
   const first = now.findIndex(({ from }) => from === start);
   const isWhole = first >= 0 && base.slice(start, end).every((_text, at) => now[first + at]?.from === start + at);
@@ -177,7 +177,7 @@ describe("random concurrent changes", () => {
           const anchor = { line: line + 1, tag: lineTag(base[line]!) };
           const edit: LineEdit = { op: "replace", first: anchor, last: anchor, lines: ["the edit"], name: "edit 1" };
           const current = getFile(getText(now.map(({ text }) => text)));
-          const plan = planEdits({ edits: [edit], current, versions: snapshots.versions("f") });
+          const plan = planLineEdits({ edits: [edit], current, versions: snapshots.versions("f") });
           if (plan.kind === "refused") return;
           const [hunk] = plan.hunks;
           expect(now[hunk!.start]!.from).toBe(line);
@@ -218,7 +218,7 @@ describe("random concurrent changes", () => {
             name: "edit 1",
           };
           const versions = snapshots.versions("f");
-          const plan = planEdits({ edits: [edit], current: getFile(getText(now)), versions });
+          const plan = planLineEdits({ edits: [edit], current: getFile(getText(now)), versions });
           if (plan.kind === "refused" || plan.notes.length > 0) return;
           const { start, end } = plan.hunks[0]!;
           expect(now.slice(start, end)).toEqual(base.slice(from, to + 1));

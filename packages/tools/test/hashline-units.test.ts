@@ -8,11 +8,11 @@ import { parseEdit } from "../src/hashline/hashline-edit.ts";
 import { parsePatch } from "../src/hashline/patch-text.ts";
 import { createSnapshots } from "../src/hashline/snapshots.ts";
 import { getFileTag, lineTag } from "../src/hashline/tags.ts";
-import { decodeText } from "../src/hashline/text.ts";
+import { parseTextFile } from "../src/hashline/text.ts";
 import { xxHash32 } from "../src/hashline/xxhash32.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
-const getFile = (text: string) => decodeText(bytes(text), "f");
+const getFile = (text: string) => parseTextFile(bytes(text), "f");
 
 describe("xxHash32", () => {
   /** The buffer of the specification's own sanity check: each byte is the top of a product that grows by squaring. */
@@ -229,7 +229,7 @@ describe("applying hunks", () => {
         const start = a % (file.lines.length + 1);
         const hunk = { start, end: Math.min(file.lines.length, start + size), lines };
         const after = applyHunks(getFile(getText(file)), [hunk]);
-        const again = decodeText(Buffer.from(after.bytes), "f");
+        const again = parseTextFile(Buffer.from(after.bytes), "f");
         expect([...after.starts]).toEqual([...again.starts]);
         expect(again.lines).toEqual([...again.starts.keys()].map((at) => after.line(at)));
       }),
@@ -285,9 +285,9 @@ describe("applying hunks", () => {
   const unmarked = (text: string) => text.replace("\ufeff", "");
 
   test("UTF-16, zero bytes and invalid UTF-8 are refused with a reason", () => {
-    expect(() => decodeText(Buffer.from("\ufeffa", "utf16le"), "f")).toThrow(/f is UTF-16 text\. Convert it/);
-    expect(() => decodeText(Buffer.from([65, 0]), "f")).toThrow(/binary/);
-    expect(() => decodeText(Buffer.from([65, 0xff, 10]), "f")).toThrow(/not valid UTF-8/);
+    expect(() => parseTextFile(Buffer.from("\ufeffa", "utf16le"), "f")).toThrow(/f is UTF-16 text\. Convert it/);
+    expect(() => parseTextFile(Buffer.from([65, 0]), "f")).toThrow(/binary/);
+    expect(() => parseTextFile(Buffer.from([65, 0xff, 10]), "f")).toThrow(/not valid UTF-8/);
   });
 
   test("the diff says what changed, with three lines around it, and is a patch from the one text to the other", () => {
@@ -304,7 +304,7 @@ describe("applying hunks", () => {
     const places = fc.uniqueArray(fc.nat(7), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(files, places, fc.array(line, { maxLength: 2 }), (file, at, fresh) => {
-        const old = decodeText(bytes(getText(file)), "f");
+        const old = parseTextFile(bytes(getText(file)), "f");
         const wanted = sortHunks(
           at.filter((start) => start < old.count).map((start) => ({ start, end: start + 1, lines: fresh })),
         );

@@ -5,7 +5,7 @@ import { aloneWith, type EditorPorts, unlessOvertaken } from "../files/file-queu
 import { noteWritten } from "../files/seen-files.ts";
 import { defaultMaxBytes } from "../truncate.ts";
 import { applyHunks, changedBlocks, type Hunk, refuseOverlaps } from "./apply.ts";
-import { type LineEdit, planEdits, type Refusal } from "./plan.ts";
+import { type LineEdit, planLineEdits, type Refusal } from "./plan.ts";
 import { getFirst, type OutputBudget, shareBudget } from "./output-budget.ts";
 import { renderChanges, showSpots } from "./show.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -99,7 +99,7 @@ async function prepare({ files, snapshots }: HashlinePorts, target: FileEdits): 
   const { bytes, stamp } = await files.readWhole(realPath, maxHashlineBytes, { expected: snapshots.decoded });
   const before = snapshots.decode(bytes, typed);
   const versions = snapshots.versions(realPath);
-  const plan = planEdits({ edits, current: before, versions, ...(fileTag !== undefined && { fileTag }) });
+  const plan = planLineEdits({ edits, current: before, versions, ...(fileTag !== undefined && { fileTag }) });
   if (plan.kind === "refused") {
     const { code, spots } = plan;
     const reasons = getFirst(plan.reasons, maxReasons, (count) => `${count} more could not be placed either.`);

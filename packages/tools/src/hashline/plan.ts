@@ -65,7 +65,7 @@ const fail = ({ name }: LineEdit, why: string, spot: Span): Failed => ({
 });
 
 /** All edits or none: one that cannot be placed for certain refuses them all. */
-export function planEdits(request: PlanInput): Plan {
+export function planLineEdits(request: PlanInput): Plan {
   const input = { ...request, edits: withoutTags(request) };
   const now = getState(input);
   const placed = input.edits.map((edit) => place(edit, input, now));

@@ -1,7 +1,7 @@
 /** Remembers what the model was shown of files, so that an anchor can be compared with the text that it was shown for. */
 import type { Hunk } from "./apply.ts";
 import { getFileTag } from "./tags.ts";
-import { decodeText, toLines, type TextFile } from "./text.ts";
+import { parseTextFile, toLines, type TextFile } from "./text.ts";
 import { xxHash32 } from "./xxhash32.ts";
 
 /** One state of a file. Line numbers in it are 0-based. */
@@ -36,7 +36,7 @@ export interface Snapshots {
   show(showing: Showing): Version;
   /** Remembers a text that the session itself made of another by sorted hunks. Lines that did not move stay shown. */
   edited(path: string, before: TextFile, after: TextFile, hunks: readonly Hunk[]): Version;
-  /** As `decodeText`, but without work for the bytes that were decoded last, or that an edit wrote last. */
+  /** As `parseTextFile`, but without work for the bytes that were decoded last, or that an edit wrote last. */
   decode(bytes: Uint8Array, name: string): TextFile;
   /** The bytes that `decode` does not need to decode again. */
   readonly decoded: Buffer | undefined;
@@ -133,7 +133,7 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
     },
     decode(bytes, name) {
       if (last?.bytes.equals(bytes)) return last;
-      const file = decodeText(bytes, name);
+      const file = parseTextFile(bytes, name);
       last = isKept(file.bytes) ? file : undefined;
       return file;
     },

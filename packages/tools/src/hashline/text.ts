@@ -94,7 +94,7 @@ function withoutReturns(bytes: Buffer): Buffer {
 }
 
 /** Refuses UTF-16, and bytes that are not text; `path` names the file in the message. */
-export function decodeText(bytes: Uint8Array, path: string): TextFile {
+export function parseTextFile(bytes: Uint8Array, path: string): TextFile {
   refuseBinary(bytes, path);
   if (!isUtf8(bytes)) {
     throw new ToolsError("binary", `${path} is not valid UTF-8. Convert it first, or change it with a program.`);

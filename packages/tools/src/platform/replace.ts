@@ -89,11 +89,11 @@ async function replace(
   return stamp;
 }
 
-const maxSweptEntries = 1_000;
+const maxSweptDirectories = 1_000;
 
 /** Removes temporary files of killed writes. Once for each directory: reading a large one takes long. */
 async function sweep({ fs, swept }: FilesState, { path, realPath }: HeldDirectory): Promise<void> {
-  if (swept.has(realPath) || swept.size >= maxSweptEntries) return;
+  if (swept.has(realPath) || swept.size >= maxSweptDirectories) return;
   swept.add(realPath);
   const ours = thisProcess();
   for (const { name } of await fs.readdir(path)) {

@@ -27,7 +27,7 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): DescribedTool<Paramete
 
 /** Where there are more than can be shown, the latest jobs are kept. */
 function toList(jobs: readonly Job[]): string {
-  const lines = jobs.map((job) => `${describeJob(job)} ${firstLine(job.command)} (${whereIsLog(job.log)})`);
+  const lines = jobs.map((job) => `${describeJob(job)} ${shorten(job.command)} (${whereIsLog(job.log)})`);
   const { text, shownLines } = keepTail(lines.join("\n"));
   const hidden = lines.length - shownLines;
   return lines.length === 0
@@ -37,7 +37,7 @@ function toList(jobs: readonly Job[]): string {
       : text;
 }
 
-const firstLine = (command: string) => {
+const shorten = (command: string) => {
   const all = command.trim();
   const [start = ""] = /^.{0,100}/u.exec(all) ?? [];
   return start === all ? all : `${start}…`;
