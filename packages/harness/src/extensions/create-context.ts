@@ -46,6 +46,9 @@ export const createCommandContext = (port: ExtensionSessionPort, lifetime: Lifet
 export const createReplacedContext = (port: ExtensionSessionPort, lifetime: Lifetime): ReplacedSessionContext =>
   new ReplacedContext(port, lifetime);
 
+/** The port, while it works. A symbol, so that extensions find no member that is not theirs. */
+const live = Symbol("live");
+
 /**
  * Classes, because each tool call makes a context: an object with as many getters takes 5 µs, an instance a tenth of one.
  * Methods belong to the instance, since extensions take them out of it.
@@ -59,124 +62,93 @@ class SessionContext implements ExtensionContext {
     this.#lifetime = lifetime;
   }
 
-  #live(): ExtensionSessionPort {
+  protected [live](): ExtensionSessionPort {
     this.#lifetime.check();
     return this.#port;
   }
 
   get ui(): ExtensionContext["ui"] {
-    return this.#live().ui;
+    return this[live]().ui;
   }
   get mode(): ExtensionContext["mode"] {
-    return this.#live().mode;
+    return this[live]().mode;
   }
   get hasUI(): boolean {
-    const { mode } = this.#live();
+    const { mode } = this[live]();
     return mode === "tui" || mode === "rpc";
   }
   get cwd(): string {
-    return this.#live().cwd;
+    return this[live]().cwd;
   }
   get sessionManager(): ExtensionContext["sessionManager"] {
-    return this.#live().reader;
+    return this[live]().reader;
   }
   get modelRegistry(): ExtensionContext["modelRegistry"] {
-    return this.#live().modelRegistry;
+    return this[live]().modelRegistry;
   }
   get model(): ExtensionContext["model"] {
-    return this.#live().getModel();
+    return this[live]().getModel();
   }
   get scopedModels(): ExtensionContext["scopedModels"] {
-    return this.#live().getScopedModels();
+    return this[live]().getScopedModels();
   }
   get thinkingLevel(): ExtensionContext["thinkingLevel"] {
-    return this.#live().getThinkingLevel();
+    return this[live]().getThinkingLevel();
   }
   get signal(): AbortSignal | undefined {
-    return this.#live().getSignal();
+    return this[live]().getSignal();
   }
 
-  readonly isIdle = (): boolean => this.#live().isIdle();
-  readonly isProjectTrusted = (): boolean => this.#live().isProjectTrusted();
-  readonly abort = (): void => this.#live().abort();
-  readonly hasPendingMessages = (): boolean => this.#live().hasPendingMessages();
-  readonly shutdown = (): void => this.#live().shutdown();
-  readonly getContextUsage: ExtensionContext["getContextUsage"] = () => this.#live().getContextUsage();
-  readonly getSystemPrompt = (): string => this.#live().getSystemPrompt();
+  readonly isIdle = (): boolean => this[live]().isIdle();
+  readonly isProjectTrusted = (): boolean => this[live]().isProjectTrusted();
+  readonly abort = (): void => this[live]().abort();
+  readonly hasPendingMessages = (): boolean => this[live]().hasPendingMessages();
+  readonly shutdown = (): void => this[live]().shutdown();
+  readonly getContextUsage: ExtensionContext["getContextUsage"] = () => this[live]().getContextUsage();
+  readonly getSystemPrompt = (): string => this[live]().getSystemPrompt();
   readonly compact: ExtensionContext["compact"] = ({ customInstructions, onComplete, onError } = {}) => {
-    this.#live()
+    this[live]()
       .compact(customInstructions)
       .then(onComplete, (error: unknown) => onError?.(error instanceof Error ? error : new Error(String(error))));
   };
 }
 
 class ToolCallContext extends SessionContext implements ExtensionToolContext {
-  readonly #port: ExtensionSessionPort;
-  readonly #lifetime: Lifetime;
   readonly #call: { id: string; signal: AbortSignal | undefined };
 
   constructor(port: ExtensionSessionPort, lifetime: Lifetime, call: { id: string; signal: AbortSignal | undefined }) {
     super(port, lifetime);
-    this.#port = port;
-    this.#lifetime = lifetime;
     this.#call = call;
   }
 
   get tools(): ExtensionToolContext["tools"] {
-    this.#lifetime.check();
-    return this.#port.getCallableTools();
+    return this[live]().getCallableTools();
   }
 
   readonly executeTool: ExtensionToolContext["executeTool"] = (name, args, options = {}) => {
-    this.#lifetime.check();
     const { id, signal } = this.#call;
-    return this.#port.executeTool(id, name, args, { ...(signal && { signal }), ...options });
+    return this[live]().executeTool(id, name, args, { ...(signal && { signal }), ...options });
   };
 }
 
 class CommandContext extends SessionContext implements ExtensionCommandContext {
-  readonly #port: ExtensionSessionPort;
-  readonly #lifetime: Lifetime;
-
-  constructor(port: ExtensionSessionPort, lifetime: Lifetime) {
-    super(port, lifetime);
-    this.#port = port;
-    this.#lifetime = lifetime;
-  }
-
-  #live(): ExtensionSessionPort {
-    this.#lifetime.check();
-    return this.#port;
-  }
-
   readonly getSystemPromptOptions: ExtensionCommandContext["getSystemPromptOptions"] = () =>
-    this.#live().getSystemPromptOptions();
-  readonly waitForIdle: ExtensionCommandContext["waitForIdle"] = () => this.#live().waitForIdle();
-  readonly newSession: ExtensionCommandContext["newSession"] = (options) => this.#live().replace.newSession(options);
-  readonly fork: ExtensionCommandContext["fork"] = (entryId, options) => this.#live().replace.fork(entryId, options);
+    this[live]().getSystemPromptOptions();
+  readonly waitForIdle: ExtensionCommandContext["waitForIdle"] = () => this[live]().waitForIdle();
+  readonly newSession: ExtensionCommandContext["newSession"] = (options) => this[live]().replace.newSession(options);
+  readonly fork: ExtensionCommandContext["fork"] = (entryId, options) => this[live]().replace.fork(entryId, options);
   readonly switchSession: ExtensionCommandContext["switchSession"] = (path, options) =>
-    this.#live().replace.switchSession(path, options);
+    this[live]().replace.switchSession(path, options);
   readonly navigateTree: ExtensionCommandContext["navigateTree"] = (targetId, options) =>
-    this.#live().navigateTree(targetId, options);
-  readonly reload: ExtensionCommandContext["reload"] = () => this.#live().reload();
+    this[live]().navigateTree(targetId, options);
+  readonly reload: ExtensionCommandContext["reload"] = () => this[live]().reload();
 }
 
 class ReplacedContext extends CommandContext implements ReplacedSessionContext {
-  readonly #port: ExtensionSessionPort;
-  readonly #lifetime: Lifetime;
-
-  constructor(port: ExtensionSessionPort, lifetime: Lifetime) {
-    super(port, lifetime);
-    this.#port = port;
-    this.#lifetime = lifetime;
-  }
-
   readonly sendMessage: ReplacedSessionContext["sendMessage"] = async (message, options = {}) => {
-    this.#lifetime.check();
-    await this.#port.sendMessage(message, options);
+    await this[live]().sendMessage(message, options);
   };
   readonly sendUserMessage: ReplacedSessionContext["sendUserMessage"] = async (content, options = {}) => {
-    this.#lifetime.check();
-    await this.#port.sendUserMessage(content, options);
+    await this[live]().sendUserMessage(content, options);
   };
 }
