@@ -6,7 +6,7 @@
 import { hostname } from "node:os";
 import type { Subscription } from "@nats-io/transport-node";
 import type { Clock, Ids } from "@tau/ai";
-import { getErrorMessage, sleep, tryParseJson } from "@tau/ai/internal";
+import { asRecord, getErrorMessage, sleep, tryParseJson, withoutUndefined } from "@tau/ai/internal";
 import { type FieldValues, flag, nonEmptyText, optional, wholeNumber } from "@tau/harness/fields";
 import { GatewayError } from "../errors.ts";
 import { mustParse } from "../must-parse.ts";
@@ -93,7 +93,11 @@ export class Membership {
     const { bus, log } = options;
     membership.#beats = listen(bus.nats, "tau.beat.*", {
       log,
-      take: (message) => membership.#hear(mustParse(beatFields, tryParseJson(message.string()))),
+      take: (message) => {
+        // A node of a later version may say more.
+        const { nodeId, revision, isDead } = asRecord(tryParseJson(message.string()));
+        membership.#hear(mustParse(beatFields, withoutUndefined({ nodeId, revision, isDead })));
+      },
     });
     membership.#self = await membership.#join();
     membership.#working = membership.#work();

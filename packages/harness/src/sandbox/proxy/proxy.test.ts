@@ -403,12 +403,12 @@ test("a host that accepts no connection is given up, and one that only takes lon
   }
   expect((await get(await startImpatient(full, 50), `http://${full}/`)).status).toBe(502);
 
-  const slow = createHttpServer((_incoming, response) => void setTimeout(() => response.end("late"), 700));
+  const slow = createHttpServer((_incoming, response) => void setTimeout(() => response.end("late"), 2_300));
   slow.listen(0, "127.0.0.1");
   await once(slow, "listening");
   closing.push(() => slow.close());
   const target = `127.0.0.1:${getPort(slow)}`;
-  expect(await get(await startImpatient(target, 400), `http://${target}/`)).toMatchObject({
+  expect(await get(await startImpatient(target, 2_000), `http://${target}/`)).toMatchObject({
     status: 200,
     body: "late",
   });
