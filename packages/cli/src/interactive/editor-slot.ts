@@ -1,4 +1,5 @@
 /** The editor of prompts: ours, or one that an extension has put in its place. */
+import { getErrorMessage } from "@tau/ai/internal";
 import {
   type AutocompleteProvider,
   type Component,
@@ -203,9 +204,7 @@ export class EditorSlot implements Component, Focusable {
   }
 
   #giveUp(error: unknown): void {
-    this.#options.onFailed(
-      `The editor of an extension failed: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    this.#options.onFailed(`The editor of an extension failed: ${getErrorMessage(error)}`);
     this.#factory = undefined;
     if (this.#current === this.#builtIn) return;
     this.#current = this.#builtIn;

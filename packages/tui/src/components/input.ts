@@ -38,7 +38,7 @@ export class Input implements Component, Focusable {
 
   /** Line breaks are left out. The cursor stays where it is, if the text is long enough. Cannot be undone. */
   setValue(value: string): void {
-    const document = { ...this.#editing.document, lines: [toOneLine(value)] };
+    const document = { ...this.#editing.document, lines: [removeBreaks(value)] };
     this.#editing.reset(moveTo(document, document.cursor));
   }
 
@@ -57,7 +57,7 @@ export class Input implements Component, Focusable {
   handleInput(data: string): void {
     for (const { kind, text } of this.#pastes.read(data)) {
       if (kind === "typed") this.#handleKey(text);
-      else this.#editing.change(insertText(this.#editing.document, toOneLine(cleanPaste(text))));
+      else this.#editing.change(insertText(this.#editing.document, removeBreaks(cleanPaste(text))));
     }
   }
 
@@ -123,7 +123,7 @@ export class Input implements Component, Focusable {
   }
 }
 
-const toOneLine = (text: string): string => normalizeText(text).replaceAll("\n", "");
+const removeBreaks = (text: string): string => normalizeText(text).replaceAll("\n", "");
 
 /** The part of the line around the cursor, which is in the middle unless the line begins or ends there. */
 function drawLine(

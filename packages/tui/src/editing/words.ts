@@ -38,7 +38,7 @@ export function findWordEnd(line: string, col: number, atoms: readonly Atom[] = 
   const max = Math.min(
     line.length,
     start + maxLookAround,
-    atoms.find((one) => one.start >= start)?.start ?? line.length,
+    atoms.find((candidate) => candidate.start >= start)?.start ?? line.length,
   );
   let end = start;
   while (end < max && !blank.test(line[end] as string)) end++;

@@ -1,4 +1,5 @@
 /** Connecting providers: the first start without a model, `/login` and `/logout`. */
+import { getErrorMessage } from "@tau/ai/internal";
 import type { ProviderData } from "@tau/protocol";
 import type { SelectItem } from "@tau/tui";
 import { waitFor } from "../dialogs/wait.ts";
@@ -37,7 +38,7 @@ export async function connectFirst(ui: Interface): Promise<void> {
     try {
       await take(ui, choice, providers);
     } catch (error) {
-      ui.say(error instanceof Error ? error.message : String(error), "error");
+      ui.say(getErrorMessage(error), "error");
     }
   }
 }

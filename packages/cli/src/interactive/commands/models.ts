@@ -2,6 +2,7 @@
 import type { ModelData } from "@tau/protocol";
 import type { SelectItem } from "@tau/tui";
 import { ScopedModelsDialog } from "../dialogs/scoped-models.ts";
+import { reservedRows } from "../dialogs/search-dialog.ts";
 import type { Interface } from "../interface.ts";
 import { formatTokens } from "../status-line.ts";
 
@@ -64,7 +65,7 @@ export async function chooseScopedModels(ui: Interface): Promise<void> {
         items: models.map((model) => ({ name: toName(model), provider: model.provider, description: describe(model) })),
         chosen: scope.map(toName),
         theme: ui.theme,
-        getMaxRows: () => ui.rows - 9,
+        getMaxRows: () => ui.rows - reservedRows,
         describeKey: (id) => ui.describeKey(id),
         onSave: finish,
         onCancel: () => finish(undefined),

@@ -1,11 +1,11 @@
 /** `/resume`: opens another session, also one of another directory. */
+import { getErrorMessage } from "@tau/ai/internal";
 import type { SessionSummaryData } from "@tau/protocol";
+import { reservedRows } from "../dialogs/search-dialog.ts";
 import { SessionDialog } from "../dialogs/sessions.ts";
 import type { Interface } from "../interface.ts";
 import { SessionPages } from "../session-pages.ts";
 import { changeTrust } from "./trust.ts";
-
-const reservedRows = 9;
 
 export const resume = (ui: Interface): Promise<void> =>
   ui.settle(async () => {
@@ -16,7 +16,7 @@ export const resume = (ui: Interface): Promise<void> =>
 const chooseSession = (ui: Interface) =>
   ui.open<SessionSummaryData | undefined>((finish) => {
     const pages = new SessionPages(ui.client, (error) => {
-      if (error !== undefined) dialog.say(error instanceof Error ? error.message : String(error));
+      if (error !== undefined) dialog.say(getErrorMessage(error));
       ui.redraw();
     });
     const dialog: SessionDialog = new SessionDialog({
@@ -54,7 +54,7 @@ const chooseSession = (ui: Interface) =>
           dialog.say(message, deleted);
           await pages.load();
         } catch (error) {
-          dialog.say(error instanceof Error ? error.message : String(error));
+          dialog.say(getErrorMessage(error));
         }
         ui.redraw();
       });

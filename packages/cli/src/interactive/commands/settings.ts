@@ -1,4 +1,5 @@
 /** `/settings` */
+import { getErrorMessage } from "@tau/ai/internal";
 import type { SettingData } from "@tau/protocol";
 import { SettingsDialog } from "../dialogs/settings.ts";
 import type { Interface } from "../interface.ts";
@@ -25,7 +26,7 @@ export async function changeSettings(ui: Interface): Promise<void> {
             dialog.setSettings(await list(ui));
           } catch (error) {
             // What fails is said in the dialog, since remarks are behind it.
-            dialog.say(error instanceof Error ? error.message : String(error));
+            dialog.say(getErrorMessage(error));
           }
           ui.redraw();
         }),

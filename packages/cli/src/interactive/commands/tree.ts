@@ -1,4 +1,5 @@
 /** `/tree`: goes to another entry of the session. */
+import { reservedRows } from "../dialogs/search-dialog.ts";
 import { TreeDialog } from "../dialogs/tree.ts";
 import { waitFor } from "../dialogs/wait.ts";
 import type { Interface } from "../interface.ts";
@@ -11,9 +12,6 @@ import {
   treeFilters,
   type TreeNode,
 } from "../tree-model.ts";
-
-/** What a dialog needs besides its rows: the lines around the list, and the status line. */
-const reservedRows = 9;
 
 export async function openTree(ui: Interface): Promise<void> {
   const { tree: roots, leafId } = await ui.client.execute({ type: "get_tree" });
