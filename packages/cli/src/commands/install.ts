@@ -22,6 +22,7 @@ import {
   changePackages,
   getFetchPorts,
   getHome,
+  isOwnEntry,
   listOwnEntries,
   openPackageContext,
   type PackageContext,
@@ -65,9 +66,10 @@ async function listWanted(context: PackageContext, args: CommandArgs, io: Io): P
     return args.positionals.map((typed) => {
       const source = readSource(typed, io);
       const before = entries.find((entry) => getEntryId(entry) === source.id);
-      // What the user chose of the package before is kept.
-      const detailed = { ...(before !== undefined && toDetailed(before)), source: toText(source, typed) };
-      return { source, entry: toEntry(detailed), asLocked: false };
+      const { autoload, ...chosen } = before === undefined ? {} : toDetailed(before);
+      // What the user chose of the package before is kept. An entry that was only a filter names a package from now on.
+      const kept = autoload !== undefined && isOwnEntry(before!, context) ? { ...chosen, autoload } : chosen;
+      return { source, entry: toEntry({ ...kept, source: toText(source, typed) }), asLocked: false };
     });
   }
   const lock = await readLock(getScopeDirectory(scope, context));

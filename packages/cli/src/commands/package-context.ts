@@ -72,16 +72,14 @@ export function readSource(text: string, io: Io): PackageSource {
 export const toText = (source: PackageSource, typed: string): string =>
   source.kind === "local" ? source.path : typed.trim();
 
-/** The entries of the scope that name a package of its own, and do not only filter one of the user's. */
-export function listOwnEntries({
-  settings,
-  scope,
-}: Pick<PackageContext, "settings" | "scope">): readonly PackageEntry[] {
-  const { user, project } = getPackageEntries(settings);
-  if (scope === "user") return user;
-  const ids = new Set(user.map(getEntryId));
-  return project.filter((entry) => toDetailed(entry).autoload !== false || !ids.has(getEntryId(entry)));
+/** Whether an entry of the scope names a package of its own, and does not only filter one of the user's. */
+export function isOwnEntry(entry: PackageEntry, { settings, scope }: PackageContext): boolean {
+  if (scope === "user" || toDetailed(entry).autoload !== false) return true;
+  return !getPackageEntries(settings).user.some((other) => getEntryId(other) === getEntryId(entry));
 }
+
+export const listOwnEntries = (context: PackageContext): readonly PackageEntry[] =>
+  getPackageEntries(context.settings)[context.scope].filter((entry) => isOwnEntry(entry, context));
 
 /** The configured entry that a person means: the same package in any version, or its name without `npm:`. */
 export function findEntry({ settings, scope }: PackageContext, typed: string, io: Io): PackageEntry {

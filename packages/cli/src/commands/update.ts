@@ -3,7 +3,7 @@ import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { mustBeAnswerable } from "./enable-packages.ts";
 import { enableAll, fetchAll, type FetchedEntry, listInstalled, type WantedPackage } from "./install.ts";
-import { findEntry, listOwnEntries, openPackageContext } from "./package-context.ts";
+import { findEntry, isOwnEntry, listOwnEntries, openPackageContext } from "./package-context.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** Fetches the newest versions that the settings allow, and uses them once the user agrees. */
@@ -13,7 +13,11 @@ export async function update(args: CommandArgs, io: Io): Promise<ExitCode | void
   const { positionals } = args;
   const entries =
     positionals.length > 0 ? positionals.map((typed) => findEntry(context, typed, io)) : listOwnEntries(context);
-  const wanted = entries.flatMap((entry): WantedPackage[] => {
+  for (const entry of entries.filter((each) => !isOwnEntry(each, context))) {
+    io.err(`This project only filters ${toDetailed(entry).source}, which is one of your own: tau update updates it.\n`);
+  }
+  const own = entries.filter((entry) => isOwnEntry(entry, context));
+  const wanted = own.flatMap((entry): WantedPackage[] => {
     const source = getEntrySource(entry);
     return source && source.kind !== "local" ? [{ source, entry, asLocked: false }] : [];
   });

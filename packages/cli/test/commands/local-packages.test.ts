@@ -102,4 +102,10 @@ test("an update brings back files that are missing, and takes what the settings 
   await run(workspace, "trust");
   expect(await run(workspace, "install -l --yes")).toMatchObject({ out: "", err: "All is installed.\n" });
   expect(await run(workspace, "update -l --yes")).toMatchObject({ out: "", err: "There is nothing to update.\n" });
+  expect((await run(workspace, `update -l ${url} --yes`)).err).toMatch(/only filters .*There is nothing to update/s);
+  // Installing it in the project makes it the project's own, and keeps the choice.
+  expect((await run(workspace, `install -l ${url} --yes`)).code).toBe(0);
+  const { autoload: _autoload, ...own } = filter;
+  expect(await readJson(join(directory, ".tau", "settings.json"))).toEqual({ packages: [own] });
+  expect((await run(workspace, "list")).out).toMatch(/remote\/pack\S* +\w+ +project/);
 });
