@@ -10,17 +10,22 @@ import { clearLine } from "./terminal-text.ts";
 /** One question at a time. Returns a function that ends it. */
 export function answerApprovals(session: ShownSession, io: Io): () => void {
   const queue = new SerialQueue();
+  /** Questions that are open, also those that were answered a moment ago. */
   const open = new Map<string, AbortController>();
-  return session.onEvent((event) => {
-    if (event.type === "approval_resolved") open.get(event.approvalId)?.abort();
-    if (event.type !== "approval_requested") return;
-    const { approval } = event;
+  const begin = (approval: Approval) => {
     const withdrawn = new AbortController();
     open.set(approval.id, withdrawn);
     void queue
       .add(() => answer(session, approval, io, withdrawn.signal))
-      .catch(() => session.approve(approval.id, { decision: "deny" }))
-      .finally(() => open.delete(approval.id));
+      .catch(() => session.approve(approval.id, { decision: "deny" }));
+  };
+  return session.onChange(({ live: { approvals } }) => {
+    for (const [id, withdrawn] of open) {
+      if (approvals.some((approval) => approval.id === id)) continue;
+      withdrawn.abort();
+      open.delete(id);
+    }
+    for (const approval of approvals) if (!open.has(approval.id)) begin(approval);
   });
 }
 

@@ -11,7 +11,7 @@ test("the progress line is erased before an error of the prompt is told", async 
   const unused = () => Promise.reject(new Error("It is not used."));
   const session: PromptSession = {
     id: "s",
-    shown: { view: emptyView, onEvent: () => () => {}, approve: () => {}, abort: unused },
+    shown: { view: emptyView, onEvent: () => () => {}, onChange: () => () => {}, approve: () => {}, abort: unused },
     getHeader: unused,
     getStats: unused,
     createRedactor: unused,

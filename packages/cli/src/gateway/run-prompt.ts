@@ -83,6 +83,10 @@ const toShown = (session: RemoteSession): ShownSession => ({
     return session.view;
   },
   onEvent: (listener) => session.onEvent(listener),
+  onChange: (listener) => {
+    const stops = [session.onEvent(() => listener(session.view)), session.onSnapshot(listener)];
+    return () => stops.forEach((stop) => stop());
+  },
   approve: (approvalId, answer) => void session.call("approve", { approvalId, ...answer }).catch(() => undefined),
   abort: async () => void (await session.call("abort")),
 });
