@@ -311,7 +311,7 @@ export class App {
     this.#status.stop();
     this.#first.stop();
     this.#tui.stop({
-      preserveScreen: this.#settings.tuiMode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
+      preserveScreen: this.#tui.mode === "fullscreen" && this.#settings.fullscreenExitOutput === "resume-hint",
     });
     this.#end({ sessionId: this.#client.sessionId, draft: this.draft, late: this.#composer.late });
   }
@@ -383,14 +383,14 @@ export class App {
 
   /** What the view does not hold. */
   async #refresh(): Promise<void> {
-    const [{ tools }] = await Promise.all([
-      this.#client.execute({ type: "get_tools" }),
-      this.#status.refresh(this.#client),
-    ]);
+    const client = this.#client;
+    const [{ tools }] = await Promise.all([client.execute({ type: "get_tools" }), this.#status.refresh(client)]);
+    // Another session may be shown by now.
+    if (this.#client !== client) return;
     this.#look.shows = new Map(tools.map(({ name, shows }) => [name, shows]));
     this.#look.cwd = this.#status.state?.cwd ?? "";
     this.#tui.requestRender();
-    await this.#extensions.current?.countProviders(this.#client);
+    await this.#extensions.current?.countProviders(client);
   }
 
   /** Before each frame. */

@@ -134,7 +134,9 @@ export class EditorSlot implements Component, Focusable {
 
   set focused(focused: boolean) {
     this.#isFocused = focused;
-    if (isFocusable(this.#current)) this.#current.focused = focused;
+    this.#guard(() => {
+      if (isFocusable(this.#current)) this.#current.focused = focused;
+    });
   }
 
   get wantsKeyRelease(): boolean {
@@ -168,7 +170,7 @@ export class EditorSlot implements Component, Focusable {
     const before = this.#current;
     if (next === before) return;
     if (next !== this.#builtIn) this.#connect(next);
-    const text = before.getExpandedText?.() ?? before.getText();
+    const text = getWholeText(before);
     this.#typed = text;
     if (next.getText() !== text) next.setText(text);
     if (isFocusable(before)) before.focused = false;
@@ -180,7 +182,7 @@ export class EditorSlot implements Component, Focusable {
   #connect(editor: EditorComponent): void {
     const { onChange, onSubmit, settings, act, runShortcut } = this.#options;
     editor.onChange = () => {
-      if (editor !== this.#builtIn) this.#typed = editor.getText();
+      if (editor !== this.#builtIn) this.#typed = getWholeText(editor);
       onChange();
     };
     editor.onSubmit = onSubmit;
@@ -212,6 +214,9 @@ export class EditorSlot implements Component, Focusable {
     this.#builtIn.focused = this.#isFocused;
   }
 }
+
+/** With pasted texts in the place of their markers. */
+const getWholeText = (editor: EditorComponent): string => editor.getExpandedText?.() ?? editor.getText();
 
 const isActing = (editor: EditorComponent): editor is ActingEditor =>
   "onAction" in editor && typeof editor.onAction === "function";

@@ -43,6 +43,8 @@ export class StatusArea {
   readonly status = new LiveLines((width) => this.#drawStatus(width));
   readonly #options: StatusAreaOptions;
   #working: Working = {};
+  /** The session that was asked last. */
+  #client: SessionClient | undefined;
   #known: { state: StateData; stats: StatsData; branch: string | undefined; at: number } | undefined;
   #busy: { since: number; timer: NodeJS.Timeout } | undefined;
 
@@ -77,10 +79,13 @@ export class StatusArea {
 
   /** Asks for what the view does not hold. */
   async refresh(client: SessionClient): Promise<void> {
+    this.#client = client;
     const [state, stats] = await Promise.all([
       client.execute({ type: "get_state" }),
       client.execute({ type: "get_session_stats" }),
     ]);
+    // Another session may be shown by now.
+    if (this.#client !== client) return;
     const at = this.#options.now();
     // Before git has answered, which may take long.
     this.#known = { state, stats, at, branch: this.#known?.branch };

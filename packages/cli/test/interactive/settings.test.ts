@@ -164,6 +164,15 @@ describe("settings", () => {
     app.type("padded");
     await app.sees(/^ {3}padded/m);
   });
+
+  test("tuiMode counts from the next start on: the shell goes on below what is shown", async () => {
+    const app = await openApp([]);
+    const settings = { tuiMode: "fullscreen", fullscreenExitOutput: "resume-hint" } as const;
+    app.app.applySettings(SettingsManager.inMemory(settings).get());
+    app.app.stop();
+    app.terminal.write("$ ");
+    await app.sees(/small\n\$/);
+  });
 });
 
 describe("/settings", () => {

@@ -262,6 +262,23 @@ describe("large pastes", () => {
     expect(editor.getExpandedText()).toBe(twelve + "b\n".repeat(11));
   });
 
+  test.each<[string, string[], string]>([
+    ["deleted", ["killWord", "yank", "backspace", "yank"], "A"],
+    ["given to another paste", ["killWord", "B", "yank"], "BA"],
+    ["sent", ["x", "left", "killWord", "enter", "yank"], "A"],
+    ["deleted once of two", ["killWord", "yank", "yank", "backspace"], "A"],
+    ["moved up", ["B", "killWord", "backspace", "yank"], "B"],
+  ])("a marker that was cut comes back with its text: %s", (_, script, expected) => {
+    const { editor, press, paste } = create({}, 60);
+    const texts: Record<string, string> = { A: "a\n".repeat(11), B: "b\n".repeat(12) };
+    paste(texts["A"]!);
+    for (const step of script) {
+      if (texts[step] === undefined) press(step);
+      else paste(texts[step]);
+    }
+    expect(editor.getExpandedText()).toBe([...expected].map((name) => texts[name]).join(""));
+  });
+
   test("a marker that nobody pasted is text", () => {
     const { press, state } = create();
     press("[paste #7 +12 lines]", "left");

@@ -27,6 +27,23 @@ export function addPaste(pastes: Pastes, text: string): { text: string; pastes: 
   return { text: `[paste #${id} ${size}]`, pastes: new Map([...pastes, [id, text]]) };
 }
 
+/**
+ * What to insert for a text whose markers stand for `known` pastes, and the pastes after it. A marker gets another number if
+ * its own stands for something else by now.
+ */
+export function restorePastes(pastes: Pastes, text: string, known: Pastes): { text: string; pastes: Pastes } {
+  const restored = new Map(pastes);
+  const renumbered = text.replace(marker, (whole, digits) => {
+    const id = Number(digits);
+    const pasted = known.get(id);
+    if (pasted === undefined || restored.get(id) === pasted) return whole;
+    const next = restored.has(id) ? Math.max(...restored.keys()) + 1 : id;
+    restored.set(next, pasted);
+    return whole.replace(`#${digits}`, `#${next}`);
+  });
+  return restored.size === pastes.size ? { text, pastes } : { text: renumbered, pastes: restored };
+}
+
 export const expandMarkers = (text: string, pastes: Pastes): string =>
   pastes.size === 0 ? text : text.replace(marker, (whole, id) => pastes.get(Number(id)) ?? whole);
 
@@ -36,10 +53,14 @@ interface DocumentWithPastes {
   readonly pastes: Pastes;
 }
 
-/** Forgets the paste of a marker that was deleted for good; those with higher numbers move up, in the text too. */
+/**
+ * Forgets the paste of a marker that was deleted, unless it is somewhere else in the text. Those with higher numbers move up,
+ * in the text too.
+ */
 export function dropPaste<D extends DocumentWithPastes>(document: D, deleted: string): D {
   const id = parseId(deleted);
   if (id === undefined || !document.pastes.has(id)) return document;
+  if (document.lines.some((line) => line.includes(deleted))) return document;
   const pastes = new Map<number, string>();
   for (const [other, text] of document.pastes) if (other !== id) pastes.set(other > id ? other - 1 : other, text);
   const renumber = (line: string) =>

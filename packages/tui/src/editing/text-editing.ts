@@ -9,8 +9,8 @@ import {
   replaceRange,
   type TextDocument,
 } from "./document.ts";
-import { addKill, emptyKillRing, rotateKills } from "./kill-ring.ts";
-import { dropPaste } from "./paste-markers.ts";
+import { addKill, emptyKillRing, type Kill, rotateKills } from "./kill-ring.ts";
+import { dropPaste, restorePastes } from "./paste-markers.ts";
 import { UndoHistory } from "./undo.ts";
 
 /** What the last key did, if the next one may go on with it. */
@@ -68,7 +68,8 @@ export class TextEditing {
     const { from, to, isBackward } = this.#getRangeTo(find);
     if (isSame(from, to)) return;
     const join = this.#last.kind === "kill" ? (isBackward ? "before" : "after") : undefined;
-    this.#kills = addKill(this.#kills, getRange(this.#document, from, to), join);
+    const { pastes } = this.#document;
+    this.#kills = addKill(this.#kills, { text: getRange(this.#document, from, to), pastes }, join);
     this.change(replaceRange(this.#document, from, to, ""));
     this.#last = { kind: "kill" };
   }
@@ -82,19 +83,21 @@ export class TextEditing {
 
   /** Inserts the text that was cut last. */
   yank(): void {
-    const text = this.#kills.texts.at(-1);
-    if (text === undefined) return;
-    const from = this.#document.cursor;
-    this.change(insertText(this.#document, text));
-    this.#last = { kind: "yank", from };
+    const kill = this.#kills.kills.at(-1);
+    if (kill) this.#insertKill(kill, this.#document.cursor);
   }
 
   /** After `yank`: puts the text that was cut before in its place. */
   yankPop(): void {
-    if (this.#last.kind !== "yank" || this.#kills.texts.length < 2) return;
-    const { from } = this.#last;
+    if (this.#last.kind !== "yank" || this.#kills.kills.length < 2) return;
     this.#kills = rotateKills(this.#kills);
-    this.change(replaceRange(this.#document, from, this.#document.cursor, this.#kills.texts.at(-1) as string));
+    this.#insertKill(this.#kills.kills.at(-1) as Kill, this.#last.from);
+  }
+
+  /** In the place of what is between `from` and the cursor. */
+  #insertKill(kill: Kill, from: Position): void {
+    const { text, pastes } = restorePastes(this.#document.pastes, kill.text, kill.pastes);
+    this.change(replaceRange({ ...this.#document, pastes }, from, this.#document.cursor, text));
     this.#last = { kind: "yank", from };
   }
 

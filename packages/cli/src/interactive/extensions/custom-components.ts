@@ -23,7 +23,7 @@ export class CustomComponents {
     this.#options = options;
   }
 
-  /** Resolves to what the component calls `done` with. Rejects if it cannot be created. */
+  /** Resolves to what the component calls `done` with. Rejects if it cannot be created, or its options fail. */
   async show<T>(
     factory: UiFactory<UiComponent | Promise<UiComponent>>,
     { overlay = false, overlayOptions, onHandle }: CustomOptions = {},
@@ -31,12 +31,14 @@ export class CustomComponents {
     if (this.#isClosed) return undefined;
     const { tui, theme, keybindings } = this.#options;
     let end: (value: T | undefined) => void = () => {};
+    let fail: (error: unknown) => void = () => {};
     let isOver = false;
-    const ended = new Promise<T | undefined>((resolve) => {
+    const ended = new Promise<T | undefined>((resolve, reject) => {
       end = (value) => {
         isOver = true;
         resolve(value);
       };
+      fail = reject;
     });
     const cancel = (): void => end(undefined);
     this.#shown.add(cancel);
@@ -47,7 +49,7 @@ export class CustomComponents {
       walled = new WalledComponent(component, { theme, name: "A component of an extension", onGivenUp: cancel });
       // It may have been done before it was there.
       if (!isOver && overlay) {
-        const handle = tui.showOverlay(walled, toOverlayOptions(overlayOptions));
+        const handle = tui.showOverlay(walled, toOverlayOptions(overlayOptions, fail));
         hide = () => handle.hide();
         onHandle?.(handle satisfies OverlayHandle);
       } else if (!isOver) hide = this.#open(walled);
@@ -78,9 +80,19 @@ export class CustomComponents {
   }
 }
 
-/** Options may be a function, which is asked for each frame. */
-function toOverlayOptions(options: unknown): OverlayOptions {
-  if (typeof options !== "function") return (options ?? {}) as OverlayOptions;
-  const get = options as () => OverlayOptions;
-  return new Proxy<OverlayOptions>({}, { get: (_target, name) => Reflect.get(get() ?? {}, name) as unknown });
+/** Options may be a function, and have one, which are asked for each frame. What throws counts as not given. */
+function toOverlayOptions(options: unknown, onFailed: (error: unknown) => void): OverlayOptions {
+  const guard = <T>(work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      onFailed(error);
+      return undefined;
+    }
+  };
+  const get = (typeof options === "function" ? options : () => options) as () => OverlayOptions | undefined;
+  const read = (name: string | symbol): unknown => guard(() => Reflect.get(get() ?? {}, name) as unknown);
+  const isVisible: OverlayOptions["visible"] = (columns, rows) =>
+    guard(() => get()?.visible?.(columns, rows) ?? true) ?? true;
+  return new Proxy<OverlayOptions>({}, { get: (_target, name) => (name === "visible" ? isVisible : read(name)) });
 }

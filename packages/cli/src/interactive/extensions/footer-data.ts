@@ -1,6 +1,7 @@
 /** What a footer of an extension is told, and the line of status texts in ours. */
 import { type Theme, truncateToWidth } from "@tau/tui";
 import { toStyledLine } from "./safe-text.ts";
+import { describeFailure } from "./wall.ts";
 
 export class FooterData {
   readonly #getBranch: () => string | undefined;
@@ -43,12 +44,19 @@ export class FooterData {
     this.#providerCount = count;
   }
 
-  /** Before each frame. */
-  update(): void {
+  /** Before each frame. A listener that fails is told to `onFailed`, and not called again. */
+  update(onFailed: (message: string) => void): void {
     const branch = this.#getBranch();
     if (branch === this.#lastBranch) return;
     this.#lastBranch = branch;
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.#listeners.delete(listener);
+        onFailed(describeFailure("A branch listener of an extension", error));
+      }
+    }
   }
 
   clear(): void {

@@ -125,7 +125,8 @@ export class TerminalExtensions {
 
   /** Before each frame. */
   update(): void {
-    this.#options.places.footerData.update();
+    const { places, say } = this.#options;
+    places.footerData.update((message) => say(message, "error"));
     if (this.#drawnBy === this.#loaded) return;
     this.#drawnBy = this.#loaded;
     this.#options.redraw();

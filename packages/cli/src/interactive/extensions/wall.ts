@@ -54,7 +54,9 @@ export class WalledComponent implements Component, Focusable {
   }
 
   set focused(focused: boolean) {
-    if ("focused" in this.#component) this.#component.focused = focused;
+    this.#guard(() => {
+      if ("focused" in this.#component) this.#component.focused = focused;
+    });
   }
 
   render(width: number): string[] {

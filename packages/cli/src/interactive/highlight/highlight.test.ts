@@ -60,3 +60,19 @@ test.each(
   const code = 'if (x) { return "a"; } // 1';
   expect((await highlight(code, language)).map(stripTerminalSequences)).toEqual([code]);
 });
+
+test("code whose language cannot be loaded is plain", async () => {
+  const loading: Promise<never>[] = [];
+  const highlighter = new Highlighter(
+    theme,
+    () => {},
+    () => {
+      loading.push(Promise.reject(new Error("The file is gone.")));
+      return loading[0]!;
+    },
+  );
+  const plain = { line: theme.fg("mdCodeBlock", "return 1;"), state: { open: [] } };
+  expect(highlighter.highlightLine("return 1;", "ts", undefined)).toEqual(plain);
+  await Promise.allSettled(loading);
+  expect(highlighter.highlightLine("return 1;", "ts", undefined)).toEqual(plain);
+});

@@ -82,16 +82,20 @@ const maxKnownLines = 1_000;
 /** Longer lines are plain: some grammars take quadratic time, and a line that is being written is drawn again and again. */
 const maxLineLength = 1_000;
 
+const importPrism = () => import("./prism.ts");
+
 export class Highlighter {
   readonly #theme: Theme;
   readonly #onLoad: () => void;
+  readonly #importPrism: typeof importPrism;
   /** By name. Undefined while it is loaded, and if there is none. */
   readonly #languages = new Map<string, Language | undefined>();
 
   /** `onLoad` is called when code that was drawn plain can be drawn in colours. */
-  constructor(theme: Theme, onLoad: () => void) {
+  constructor(theme: Theme, onLoad: () => void, load = importPrism) {
     this.#theme = theme;
     this.#onLoad = onLoad;
+    this.#importPrism = load;
   }
 
   /** As Markdown asks for it: one line, with what the line before left. */
@@ -115,13 +119,14 @@ export class Highlighter {
     const name = (Object.hasOwn(names, nameOrAlias) && names[nameOrAlias]) || nameOrAlias;
     if (name !== "" && !this.#languages.has(name)) {
       this.#languages.set(name, undefined);
-      void this.#load(name);
+      // An update may have replaced the files of the program since it was started. The code is plain then.
+      this.#load(name).catch(() => {});
     }
     return this.#languages.get(name);
   }
 
   async #load(name: string): Promise<void> {
-    const { loadGrammar, tokenize } = await import("./prism.ts");
+    const { loadGrammar, tokenize } = await this.#importPrism();
     const grammar = await loadGrammar(name);
     if (!grammar) return;
     this.#languages.set(name, { tokenize: (text) => tokenize(text, grammar), known: new Map() });
