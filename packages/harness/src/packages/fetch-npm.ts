@@ -7,7 +7,7 @@ import { readWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import type { Fetched, FetchPorts } from "./fetch-ports.ts";
 import type { LockedPackage } from "./lock-file.ts";
-import { findManifest } from "./manifest.ts";
+import { readManifest } from "./manifest.ts";
 import type { NpmSource } from "./package-source.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -67,7 +67,7 @@ export async function fetchNpm(
   const wanted = { dependencies: { [name]: range }, locked: locked?.dependencies };
   const packages = await installDependencies(directory, wanted, ports);
   const root = join(directory, "node_modules", name);
-  const manifest = findManifest(root);
+  const manifest = readManifest(root);
   const entry = packages[`node_modules/${name}`];
   const { version, integrity } = isRecord(entry) ? entry : {};
   if (!manifest || typeof version !== "string" || manifest.version !== version) {

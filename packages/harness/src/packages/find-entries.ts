@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve, sep } from "node:path";
 import { filterResources, findMatches } from "./filter-resources.ts";
 import { findFile } from "./find-file.ts";
-import { readManifest } from "./manifest.ts";
+import { loadManifest } from "./manifest.ts";
 import { getKind, listEntries } from "./read-directory.ts";
 
 export interface Entry {
@@ -57,7 +57,7 @@ export function findAt(path: string): Entries {
 /** Undefined where the directory is not one extension: it has neither a manifest that names files nor an index. */
 export function findInPackage(directory: string, above: Above = []): Entries | undefined {
   const baseDir = realpathSync.native(directory);
-  const manifest = readManifest(baseDir);
+  const manifest = loadManifest(baseDir);
   if (manifest instanceof Error) return failed(directory, `Its package.json cannot be read: ${manifest.message}`);
   const name = manifest?.name ?? basename(directory);
   const declared = above.includes(baseDir) ? undefined : manifest?.declared?.extensions;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { listResources } from "./list-resources.ts";
-import { findManifest } from "./manifest.ts";
+import { readManifest } from "./manifest.ts";
 
 /** What a package with these files brings. */
 async function list(
@@ -24,7 +24,7 @@ async function list(
   for (const [name, target] of Object.entries(links)) await symlink(target, join(root, name));
   for (const [name, value] of Object.entries(json)) await writeFile(join(root, name), JSON.stringify(value));
   if (manifest) await writeFile(join(root, "package.json"), JSON.stringify(manifest));
-  const names = listResources(root, findManifest(root));
+  const names = listResources(root, readManifest(root));
   return Object.fromEntries(Object.entries(names).filter(([, found]) => found.length > 0));
 }
 

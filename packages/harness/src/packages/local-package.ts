@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { listResources, type ResourceNames } from "./list-resources.ts";
-import { type Manifest, findManifest } from "./manifest.ts";
+import { type Manifest, readManifest } from "./manifest.ts";
 
 /** A directory, or a file that is one extension. Undefined if there is neither. */
 export async function readLocalPackage(
@@ -10,7 +10,7 @@ export async function readLocalPackage(
 ): Promise<{ root: string; isFile: boolean; manifest: Manifest | undefined; names: ResourceNames } | undefined> {
   const stats = await lookAt(nodeFileSystem, path);
   if (stats?.isDirectory()) {
-    const manifest = findManifest(path);
+    const manifest = readManifest(path);
     return { root: path, isFile: false, manifest, names: listResources(path, manifest) };
   }
   if (!stats?.isFile()) return undefined;

@@ -24,7 +24,7 @@ const maxManifestBytes = 1_000_000;
 const installScripts = ["preinstall", "install", "postinstall", "prepare"];
 
 /** Everything in it may be missing or wrong. Undefined if there is no such file, an error if it is not an object of JSON. */
-export function readManifest(directory: string): Manifest | Error | undefined {
+export function loadManifest(directory: string): Manifest | Error | undefined {
   const path = join(directory, "package.json");
   const bytes = getKind(path) === "file" ? orUndefinedSync(() => readFileSync(path)) : undefined;
   if (!bytes) return undefined;
@@ -38,8 +38,8 @@ export function readManifest(directory: string): Manifest | Error | undefined {
 }
 
 /** One that is not valid is as if it were not there. */
-export function findManifest(directory: string): Manifest | undefined {
-  const manifest = readManifest(directory);
+export function readManifest(directory: string): Manifest | undefined {
+  const manifest = loadManifest(directory);
   return manifest instanceof Error ? undefined : manifest;
 }
 

@@ -11,7 +11,7 @@ import { getInstallLocation, getScopeDirectory, type PackageDirectories } from "
 import { isAsInstalled } from "./install-records.ts";
 import { listResources, type ResourceNames } from "./list-resources.ts";
 import { type PackageLock, readLock } from "./lock-file.ts";
-import { findManifest } from "./manifest.ts";
+import { readManifest } from "./manifest.ts";
 import type { PackageEntry } from "./package-entry.ts";
 import { type PackageProblem, type PackageResources, type PackageScope, resourceKinds } from "./package-resources.ts";
 import type { GitSource, NpmSource } from "./package-source.ts";
@@ -139,5 +139,5 @@ async function locateInstalled(
   if (scope === "project" && !(await isAsInstalled(directory, options.agentDir))) {
     return describe("changed", `The files of the package ${text} are not those that tau installed here`);
   }
-  return { kind: "found", root, names: listResources(root, findManifest(root)), resolved: locked.resolved };
+  return { kind: "found", root, names: listResources(root, readManifest(root)), resolved: locked.resolved };
 }

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { type ArchiveFile, createArchive, createTar } from "./archive.ts";
 import { listResources } from "../../src/packages/list-resources.ts";
-import { findManifest } from "../../src/packages/manifest.ts";
+import { readManifest } from "../../src/packages/manifest.ts";
 import { createNpmWorkspace, fetch } from "./kit.ts";
 
 const manifest = (more: object = {}): ArchiveFile => ({
@@ -201,7 +201,7 @@ async function checkUnpacked(modules: string): Promise<void> {
   }
   for (const name of readdirSync(directory).filter((each) => !each.startsWith("."))) {
     const root = join(directory, name);
-    const { extensions } = listResources(root, findManifest(root));
+    const { extensions } = listResources(root, readManifest(root));
     for (const extension of extensions) expect(realpathSync(join(root, extension)).startsWith(root)).toBe(true);
   }
 }

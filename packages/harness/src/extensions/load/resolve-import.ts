@@ -4,7 +4,7 @@ import { dirname, extname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isWithin, systemCode } from "@tau/tools/platform";
 import { findFile } from "../../packages/find-file.ts";
-import { type Manifest, readManifest } from "../../packages/manifest.ts";
+import { type Manifest, loadManifest } from "../../packages/manifest.ts";
 import { isTypeScript } from "./compile.ts";
 
 export type ResolvedImport =
@@ -75,7 +75,7 @@ const listDependencies = (manifest: Manifest | undefined): string[] =>
 /** The nearest `package.json` above a file. */
 function findManifest(path: string): Manifest | undefined {
   for (let directory = dirname(path); ; directory = dirname(directory)) {
-    const manifest = readManifest(directory);
+    const manifest = loadManifest(directory);
     if (manifest instanceof Error) throw manifest;
     if (manifest || directory === dirname(directory)) return manifest;
   }
