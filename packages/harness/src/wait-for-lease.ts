@@ -1,7 +1,14 @@
 import { dirname } from "node:path";
 import { type Clock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
-import { acquireLease, type FileSystem, type LeaseOptions, type LeaseOutcome, tolerate } from "@tau/tools/platform";
+import {
+  acquireLease,
+  type FileSystem,
+  type LeaseOptions,
+  type LeaseOutcome,
+  nodeFileSystem,
+  tolerate,
+} from "@tau/tools/platform";
 import { HarnessError } from "./errors.ts";
 
 export interface WaitForLeaseOptions extends LeaseOptions {
@@ -24,6 +31,29 @@ export async function waitForLease(path: string, options: WaitForLeaseOptions): 
   }
 }
 
+/**
+ * Calls `work` while no other process changes the file at `path`. Rejects with `write_failed` if another one does not finish
+ * in time.
+ */
+export async function holdLease<T>(path: string, options: WaitForLeaseOptions, work: () => Promise<T>): Promise<T> {
+  const { fileSystem = nodeFileSystem } = options;
+  const file = `${path}.lease`;
+  const outcome = await waitForLease(file, options);
+  if (outcome.kind === "busy") {
+    const { holder, advice = "Stop that process and try again." } = outcome;
+    const message = `${path} is being changed by process ${holder.pid}, which does not finish. ${advice}`;
+    throw new HarnessError("write_failed", message);
+  }
+  try {
+    return await work();
+  } finally {
+    // Removed rather than released, so that no file is left beside it, which may be in a repository; nothing here depends
+    // on the generation. A second try, since a lease that stays blocks all other processes for as long as this one runs.
+    const isHeld = await outcome.lease.isHeld().catch(() => true);
+    if (isHeld) await fileSystem.unlink(file).catch(() => fileSystem.unlink(file));
+  }
+}
+
 /** Longer than the refresh of a token may take, which happens under the lease of `auth.json`. */
 const maxChangeMs = 60_000;
 
@@ -39,14 +69,5 @@ export async function withFileLease<T>(
   // The target of a link is replaced, not the link.
   const realPath = (await tolerate(fileSystem.realpath(path), "ENOENT")) ?? path;
   if (realPath === path) await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const outcome = await waitForLease(`${realPath}.lease`, { fileSystem, ...ports, maxWaitMs: maxChangeMs });
-  if (outcome.kind === "busy") {
-    const message = `${path} is being changed by process ${outcome.holder.pid}, which does not finish. Stop that process and try again.`;
-    throw new HarnessError("write_failed", message);
-  }
-  try {
-    return await work(realPath);
-  } finally {
-    await outcome.lease.release();
-  }
+  return await holdLease(realPath, { fileSystem, ...ports, maxWaitMs: maxChangeMs }, () => work(realPath));
 }

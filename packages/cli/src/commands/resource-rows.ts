@@ -39,7 +39,7 @@ export async function listRows(
 ): Promise<{ rows: readonly ResourceRow[]; problems: readonly PackageProblem[] }> {
   const { settings, scope } = context;
   const directory = getScopeDirectory(scope, context);
-  const own = await listResources(directory, undefined);
+  const own = listResources(directory, undefined);
   const ownRows = resourceKinds.flatMap((kind) => {
     const filter = createPathFilter(settings.getGiven(toSettingsScope(scope), kind) ?? []);
     return own[kind].map((name): ResourceRow => {

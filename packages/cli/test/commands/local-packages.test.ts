@@ -1,4 +1,4 @@
-import { readFile, rm, symlink } from "node:fs/promises";
+import { readdir, readFile, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { createRepository, writeFiles } from "../../../harness/test/packages/kit.ts";
@@ -46,6 +46,8 @@ test("a directory behind a link is one package, whichever way it is named", asyn
   expect(await readPackages(workspace)).toEqual([paths[0]]);
   expect((await run(workspace, "remove ./link")).code).toBe(0);
   expect(await readTrust(workspace)).toEqual([]);
+  const files = await readdir(workspace.agentDir);
+  expect(files.filter((name) => name.endsWith(".lease"))).toEqual([]);
 });
 
 test("installing again changes neither the order of packages nor what was chosen of them", async () => {

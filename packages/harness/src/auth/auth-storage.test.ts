@@ -158,7 +158,7 @@ describe("the file", () => {
       await expect(storage.set("x", apiKey("k"))).rejects.toMatchObject({ code: "write_failed" });
       await expect(storage.remove("anthropic")).rejects.toThrow(`line ${line}`);
       expect(text()).toBe(bad);
-      expect(readdirSync(directory).sort()).toEqual(["auth.json", "auth.json.lease"]);
+      expect(readdirSync(directory).sort()).toEqual(["auth.json"]);
       const refusal: unknown = await storage.set("x", apiKey("k")).catch((error: unknown) => error);
       expect(JSON.stringify(notices) + inspect(refusal, { depth: 9 })).not.toContain(canary);
       write(JSON.stringify({ x: apiKey("k") }));

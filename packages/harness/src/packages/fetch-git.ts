@@ -5,7 +5,7 @@ import { HarnessError } from "../errors.ts";
 import { installDependencies } from "./fetch-npm.ts";
 import type { Fetched, FetchPorts } from "./fetch-ports.ts";
 import type { LockedPackage } from "./lock-file.ts";
-import { readManifest } from "./manifest.ts";
+import { emptyManifest, readManifest } from "./manifest.ts";
 import type { GitSource } from "./package-source.ts";
 import { type ProgramOutcome, runProgram } from "./run-program.ts";
 
@@ -76,19 +76,10 @@ export async function fetchGit(
   await mustDo("checkout", "--quiet", "--force", "--detach", commit);
   // What is installed is the content. An update fetches it anew.
   await rm(join(directory, ".git"), { recursive: true, force: true });
-  const manifest = (await readManifest(directory)) ?? emptyManifest;
+  const manifest = readManifest(directory) ?? emptyManifest;
   const dependencies = await addDependencies(directory, manifest.dependencies, locked, ports);
   return { root: directory, manifest, locked: { resolved: commit, ...(dependencies && { dependencies }) } };
 }
-
-const emptyManifest = {
-  name: undefined,
-  version: undefined,
-  main: undefined,
-  declared: undefined,
-  dependencies: {},
-  hasInstallScripts: false,
-};
 
 async function addDependencies(
   directory: string,

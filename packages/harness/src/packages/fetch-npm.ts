@@ -67,7 +67,7 @@ export async function fetchNpm(
   const wanted = { dependencies: { [name]: range }, locked: locked?.dependencies };
   const packages = await installDependencies(directory, wanted, ports);
   const root = join(directory, "node_modules", name);
-  const manifest = await readManifest(root);
+  const manifest = readManifest(root);
   const entry = packages[`node_modules/${name}`];
   const { version, integrity } = isRecord(entry) ? entry : {};
   if (!manifest || typeof version !== "string" || manifest.version !== version) {

@@ -6,7 +6,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import { nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
 import { writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
-import { digestDirectory, digestFile } from "../extensions/load/digest.ts";
+import { digestDirectory, digestFile } from "./digest.ts";
 import { fetchGit } from "./fetch-git.ts";
 import { fetchNpm } from "./fetch-npm.ts";
 import type { FetchPorts } from "./fetch-ports.ts";
@@ -118,7 +118,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
       const reason = `The content of ${source.id} ${locked.resolved} is not the one in packages-lock.json`;
       throw new HarnessError("install_failed", `${reason}, so it is refused.`);
     }
-    const names = await listResources(fetched.root, fetched.manifest);
+    const names = listResources(fetched.root, fetched.manifest);
     mustBringSomething(names, source.id);
     const extensionDigest = digestExtensions({ root: fetched.root, names }, source.id);
     const enable = async () => {

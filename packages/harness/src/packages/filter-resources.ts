@@ -1,6 +1,8 @@
-/** Which resources of a package count. Pure. */
+/** Which resources of a package count. */
 import { posix } from "node:path";
+import { matchWildcards } from "@tau/ai/internal";
 import { matchesGlob } from "../models/scope.ts";
+import { listFiles } from "./read-directory.ts";
 
 /**
  * `names` are paths in the package, and the result are some of them. A plain entry is a path or a glob: with any of them
@@ -31,10 +33,20 @@ const toName = (path: string): string => posix.normalize(path).replace(/\/$/, ""
 const isAt = (name: string, path: string): boolean => name === toName(path) || name.startsWith(`${toName(path)}/`);
 
 /** A glob without a slash is a name in any directory, also that of a skill. `*` matches slashes too. */
-export function matches(name: string, pattern: string): boolean {
+function matches(name: string, pattern: string): boolean {
   if (isAt(name, pattern)) return true;
   const glob = pattern.replaceAll(/(\*\*\/|\*)+/g, "*");
   if (glob.includes("/")) return matchesGlob(toName(glob), name);
   const names = posix.basename(name) === "SKILL.md" ? [name, posix.dirname(name)] : [name];
   return names.some((each) => matchesGlob(glob, posix.basename(each)));
+}
+
+/**
+ * The files below a directory that a glob of a manifest names, as paths from there. Unlike in filters, which leave out
+ * rather too much, `*` matches within one name only, and `**` any directories: what is found is loaded.
+ */
+export function findMatches(directory: string, glob: string): string[] {
+  const parts = toName(glob).split("/");
+  const isAnyDirectories = (part: string) => part === "**";
+  return listFiles(directory).filter((name) => matchWildcards(parts, name.split("/"), isAnyDirectories, matchesGlob));
 }

@@ -5,7 +5,7 @@ export { filterResources } from "./filter-resources.ts";
 export { getOwner, getScopeDirectory, type PackageDirectories } from "./install-location.ts";
 export { listResources, type ResourceNames } from "./list-resources.ts";
 export { type LockedPackage, type PackageLock, readLock } from "./lock-file.ts";
-export { type Manifest, readManifest } from "./manifest.ts";
+export { readManifest, type Manifest } from "./manifest.ts";
 export { getEntryId, getEntrySource, locateSource } from "./locate-source.ts";
 export { type DetailedEntry, type PackageEntry, toDetailed, toEntry } from "./package-entry.ts";
 export { listPackagePaths, type PackagePaths } from "./package-paths.ts";

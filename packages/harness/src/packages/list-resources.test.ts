@@ -5,8 +5,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { listResources } from "./list-resources.ts";
 import { readManifest } from "./manifest.ts";
 
-/** A package with these files; an array is the manifest's `pi`. */
-async function list(files: readonly string[], manifest?: Record<string, unknown>, links: Record<string, string> = {}) {
+/** What a package with these files brings. */
+async function list(
+  files: readonly string[],
+  manifest?: Record<string, unknown>,
+  links: Record<string, string> = {},
+  json: Record<string, unknown> = {},
+) {
   const parent = await realpath(await mkdtemp(join(tmpdir(), "tau-list-")));
   onTestFinished(() => rm(parent, { recursive: true }));
   const root = join(parent, "package");
@@ -17,8 +22,9 @@ async function list(files: readonly string[], manifest?: Record<string, unknown>
     await writeFile(join(root, name), "");
   }
   for (const [name, target] of Object.entries(links)) await symlink(target, join(root, name));
+  for (const [name, value] of Object.entries(json)) await writeFile(join(root, name), JSON.stringify(value));
   if (manifest) await writeFile(join(root, "package.json"), JSON.stringify(manifest));
-  const names = await listResources(root, await readManifest(root));
+  const names = listResources(root, readManifest(root));
   return Object.fromEntries(Object.entries(names).filter(([, found]) => found.length > 0));
 }
 
@@ -48,6 +54,15 @@ test("a manifest says where the resources are, and then nothing else counts", as
   });
 });
 
+test("in a glob of a manifest, a star matches within one name", async () => {
+  const files = ["a.ts", "src/b.ts", "src/lib/util.ts", "src/lib/deep/c.ts", "src/types.d.ts"];
+  const listed = async (pattern: string) => (await list(files, { pi: { extensions: [pattern] } }))["extensions"];
+  expect(await listed("./src/*.ts")).toEqual(["src/b.ts"]);
+  expect(await listed("*.ts")).toEqual(["a.ts"]);
+  expect(await listed("src/**/?.ts")).toEqual(["src/b.ts", "src/lib/deep/c.ts"]);
+  expect(await listed("**/*.ts")).toEqual(["a.ts", "src/b.ts", "src/lib/deep/c.ts", "src/lib/util.ts"]);
+});
+
 test("what is beside or below the SKILL.md of a skill belongs to it", async () => {
   const files = ["s/a/SKILL.md", "s/a/notes.md", "s/a/assets/SKILL.md", "s/ab/SKILL.md", "SKILL.md"];
   const skills = ["s/a/SKILL.md", "s/ab/SKILL.md"];
@@ -68,7 +83,19 @@ test("in a manifest a plus includes again what a glob left out, and a minus leav
 });
 
 test("a directory of an extension may have a manifest of its own", async () => {
-  expect(await list(["extensions/a/x.ts", "extensions/a/index.ts"])).toEqual({ extensions: ["extensions/a/index.ts"] });
+  const files = ["extensions/a/x.ts", "extensions/a/index.ts", "extensions/b/src/one.ts", "extensions/b/src/two.ts"];
+  const [a, b] = [{ extensions: ["./x"] }, { extensions: ["src/*.ts", "!two.ts"] }];
+  const links = { "extensions/a/package.json": "../../a.json", "extensions/b/package.json": "../../b.json" };
+  expect(await list(files)).toEqual({ extensions: ["extensions/a/index.ts"] });
+  expect(await list(files, undefined, links, { "a.json": { pi: a }, "b.json": { tau: b } })).toEqual({
+    extensions: ["extensions/a/x.ts", "extensions/b/src/one.ts"],
+  });
+});
+
+test("a manifest that names its own directory means what is in it", async () => {
+  expect(await list(["a.ts", "b/index.ts"], { pi: { extensions: ["."] } })).toEqual({
+    extensions: ["a.ts", "b/index.ts"],
+  });
 });
 
 test("a package with only a main is one extension", async () => {

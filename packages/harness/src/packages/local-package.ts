@@ -10,8 +10,8 @@ export async function readLocalPackage(
 ): Promise<{ root: string; isFile: boolean; manifest: Manifest | undefined; names: ResourceNames } | undefined> {
   const stats = await lookAt(nodeFileSystem, path);
   if (stats?.isDirectory()) {
-    const manifest = await readManifest(path);
-    return { root: path, isFile: false, manifest, names: await listResources(path, manifest) };
+    const manifest = readManifest(path);
+    return { root: path, isFile: false, manifest, names: listResources(path, manifest) };
   }
   if (!stats?.isFile()) return undefined;
   const names = { extensions: [basename(path)], skills: [], prompts: [], themes: [] };

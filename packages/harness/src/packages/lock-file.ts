@@ -6,7 +6,7 @@ import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { nodeFileSystem, tolerate } from "@tau/tools/platform";
 import { namingFile, readWhole, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
-import { waitForLease } from "../wait-for-lease.ts";
+import { holdLease } from "../wait-for-lease.ts";
 
 export interface LockedPackage {
   /** As in the settings. */
@@ -49,21 +49,13 @@ export async function changeLock(
   work: (lock: Map<string, LockedPackage>) => void | Promise<void>,
 ): Promise<void> {
   const path = getLockPath(scopeDirectory);
-  const lease = `${path}.lease`;
   await namingFile(path, async () => {
     await mkdir(scopeDirectory, { recursive: true, mode: 0o700 });
-    const outcome = await waitForLease(lease, { clock: systemClock, ids, maxWaitMs });
-    if (outcome.kind === "busy") {
-      throw new HarnessError("write_failed", `${path} is being changed by process ${outcome.holder.pid}. Try again.`);
-    }
-    try {
+    await holdLease(path, { clock: systemClock, ids, maxWaitMs }, async () => {
       const lock = new Map(await readLock(scopeDirectory));
       await work(lock);
       await writeLock(path, lock, ids);
-    } finally {
-      // Removed rather than released, so that no file is left in what may be a repository.
-      await tolerate(unlink(lease), "ENOENT");
-    }
+    });
   });
 }
 

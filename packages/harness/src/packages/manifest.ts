@@ -1,9 +1,9 @@
 /** The `package.json` of a package. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { asRecord, isRecord, tryParseJson } from "@tau/ai/internal";
-import { nodeFileSystem } from "@tau/tools/platform";
-import { orUndefined, readWhole } from "../durable-file.ts";
+import { asRecord, getErrorMessage, isRecord } from "@tau/ai/internal";
 import { type ResourceKind, resourceKinds } from "./package-resources.ts";
+import { getKind, orUndefinedSync } from "./read-directory.ts";
 
 export interface Manifest {
   readonly name: string | undefined;
@@ -12,6 +12,10 @@ export interface Manifest {
   /** The paths and globs that it declares, by kind; undefined if it declares nothing and the usual directories count. */
   readonly declared: Partial<Record<ResourceKind, readonly string[]>> | undefined;
   readonly dependencies: Readonly<Record<string, string>>;
+  /** The names of packages that it expects beside it. */
+  readonly peerDependencies: readonly string[];
+  /** Whether its `.js` files are ES modules. */
+  readonly isModule: boolean;
   /** Whether npm would run something of it. We never do. */
   readonly hasInstallScripts: boolean;
 }
@@ -19,14 +23,27 @@ export interface Manifest {
 const maxManifestBytes = 1_000_000;
 const installScripts = ["preinstall", "install", "postinstall", "prepare"];
 
-/** Everything in it may be missing or wrong. Undefined if there is no such file, or if it is not an object. */
-export async function readManifest(directory: string): Promise<Manifest | undefined> {
-  const bytes = await orUndefined(readWhole(nodeFileSystem, join(directory, "package.json"), maxManifestBytes));
-  const value = bytes && tryParseJson(bytes.toString("utf8").replace(/^\uFEFF/, ""));
-  return isRecord(value) ? parseManifest(value) : undefined;
+/** Everything in it may be missing or wrong. Undefined if there is no such file, an error if it is not an object of JSON. */
+export function loadManifest(directory: string): Manifest | Error | undefined {
+  const path = join(directory, "package.json");
+  const bytes = getKind(path) === "file" ? orUndefinedSync(() => readFileSync(path)) : undefined;
+  if (!bytes) return undefined;
+  if (bytes.length > maxManifestBytes) return new Error(`it has more than ${maxManifestBytes} bytes.`);
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
+    return isRecord(value) ? parseManifest(value) : new Error("it is not an object.");
+  } catch (error) {
+    return new Error(getErrorMessage(error), { cause: error });
+  }
 }
 
-export function parseManifest(value: Readonly<Record<string, unknown>>): Manifest {
+/** One that is not valid is as if it were not there. */
+export function readManifest(directory: string): Manifest | undefined {
+  const manifest = loadManifest(directory);
+  return manifest instanceof Error ? undefined : manifest;
+}
+
+function parseManifest(value: Readonly<Record<string, unknown>>): Manifest {
   const { pi, tau, scripts } = value;
   const toText = (each: unknown) => (typeof each === "string" && each !== "" ? each : undefined);
   return {
@@ -35,6 +52,8 @@ export function parseManifest(value: Readonly<Record<string, unknown>>): Manifes
     main: toText(value["main"]),
     declared: isRecord(pi) || isRecord(tau) ? parseDeclared({ ...asRecord(pi), ...asRecord(tau) }) : undefined,
     dependencies: { ...toTexts(value["dependencies"]), ...toTexts(value["optionalDependencies"]) },
+    peerDependencies: Object.keys(asRecord(value["peerDependencies"])),
+    isModule: value["type"] === "module",
     hasInstallScripts: isRecord(scripts) && installScripts.some((name) => Object.hasOwn(scripts, name)),
   };
 }
@@ -53,3 +72,6 @@ const toTexts = (value: unknown): Record<string, string> =>
     string,
     string
   >;
+
+/** Of a package without a `package.json`. */
+export const emptyManifest: Manifest = parseManifest({});

@@ -139,5 +139,5 @@ async function locateInstalled(
   if (scope === "project" && !(await isAsInstalled(directory, options.agentDir))) {
     return describe("changed", `The files of the package ${text} are not those that tau installed here`);
   }
-  return { kind: "found", root, names: await listResources(root, await readManifest(root)), resolved: locked.resolved };
+  return { kind: "found", root, names: listResources(root, readManifest(root)), resolved: locked.resolved };
 }

@@ -6,7 +6,7 @@ import { type FileSystem, systemCode, unlessMissing } from "@tau/tools/platform"
 import { HarnessError } from "../errors.ts";
 import { formatWriteFailure, writeWhole } from "../durable-file.ts";
 import { decodeText, readBytes, readTextFile, type FileText } from "../text-file.ts";
-import { waitForLease } from "../wait-for-lease.ts";
+import { holdLease } from "../wait-for-lease.ts";
 import type { SettingsLocation } from "./shape.ts";
 
 export interface SettingsSource {
@@ -89,21 +89,9 @@ async function getRealPath(fs: FileSystem, path: string): Promise<string> {
 }
 
 async function withLease<T>(options: FileSourceOptions, target: string, work: () => Promise<T>): Promise<T> {
-  const { clock, ids, fileSystem: fs } = options;
-  const lock = `${target}.lease`;
-  await fs.mkdir(dirname(lock), { recursive: true, mode: 0o700 });
-  const outcome = await waitForLease(lock, { clock, ids, fileSystem: fs, maxWaitMs });
-  if (outcome.kind === "busy") {
-    const message = `Process ${outcome.holder.pid} has held ${lock} for ${maxWaitMs / 1000} s. Try again.`;
-    throw new HarnessError("write_failed", message);
-  }
-  try {
-    return await work();
-  } finally {
-    // Removed rather than released, so that no file is left in what may be a repository; nothing here depends on the
-    // generation. A second try, since a lease that stays blocks all other processes for as long as this one runs.
-    await fs.unlink(lock).catch(() => fs.unlink(lock));
-  }
+  const { clock, ids, fileSystem } = options;
+  await fileSystem.mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  return await holdLease(target, { clock, ids, fileSystem, maxWaitMs }, work);
 }
 
 /** A program that does not take the lease, such as an editor, has saved meanwhile. */

@@ -201,7 +201,7 @@ async function checkUnpacked(modules: string): Promise<void> {
   }
   for (const name of readdirSync(directory).filter((each) => !each.startsWith("."))) {
     const root = join(directory, name);
-    const { extensions } = await listResources(root, await readManifest(root));
+    const { extensions } = listResources(root, readManifest(root));
     for (const extension of extensions) expect(realpathSync(join(root, extension)).startsWith(root)).toBe(true);
   }
 }

@@ -88,6 +88,14 @@ describe("directories", () => {
     ]);
   });
 
+  test("manifests that name themselves or each other end nothing", async () => {
+    write("agent/extensions/a/index.ts", "agent/extensions/b/one.ts");
+    for (const [name, other] of Object.entries({ a: "../b", b: "../a", c: "." })) {
+      writeText(`agent/extensions/${name}/package.json`, JSON.stringify({ pi: { extensions: [other] } }));
+    }
+    expect(await list()).toEqual(["a: agent/extensions/a/index.ts", "b: agent/extensions/b/one.ts"]);
+  });
+
   test("a package with only `main` counts, and one that is not valid is named", async () => {
     write("agent/extensions/main/dist/start.js");
     writeText("agent/extensions/main/package.json", '{"name": "by-main", "main": "dist/start"}');

@@ -1,6 +1,6 @@
 /** Finds a package by its name in the directories where npm puts packages. Links count. */
 import { delimiter, dirname, join } from "node:path";
-import { getKind } from "./read-directory.ts";
+import { getKind } from "../../packages/read-directory.ts";
 
 /** `path` may be absolute, as settings make it: then its last names are the name of the package. */
 export function findPackage(path: string, directories: readonly string[]): string | undefined {

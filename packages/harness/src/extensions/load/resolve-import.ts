@@ -1,12 +1,11 @@
 /** Finds what a module of an extension means by the name that it imports. */
-import { realpathSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
-import { dirname, extname, isAbsolute, join, resolve } from "node:path";
+import { dirname, extname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isRecord } from "@tau/ai/internal";
 import { isWithin, systemCode } from "@tau/tools/platform";
+import { findFile } from "../../packages/find-file.ts";
+import { type Manifest, loadManifest } from "../../packages/manifest.ts";
 import { isTypeScript } from "./compile.ts";
-import { getKind, readManifest } from "./read-directory.ts";
 
 export type ResolvedImport =
   | { kind: "builtin"; name: string }
@@ -25,16 +24,6 @@ export interface ResolveOptions {
   isShared: (name: string) => boolean;
 }
 
-const extensions = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
-
-/** TypeScript names the file that it compiles to. */
-const sourceExtensions: Readonly<Record<string, readonly string[]>> = {
-  ".js": [".ts", ".tsx"],
-  ".jsx": [".tsx"],
-  ".mjs": [".mts"],
-  ".cjs": [".cts"],
-};
-
 export function resolveImport(name: string, importer: string, options: ResolveOptions): ResolvedImport {
   if (isBuiltin(name)) return { kind: "builtin", name };
   const path = toPath(name, importer);
@@ -50,17 +39,6 @@ function toPath(name: string, importer: string): string | undefined {
   return /^\.\.?(?:\/|$)/.test(name) ? resolve(dirname(importer), name) : undefined;
 }
 
-/** The real path of a file, of a file with another ending, or of the index of a directory. */
-export function findFile(path: string): string | undefined {
-  const ending = extname(path);
-  const sources = (sourceExtensions[ending] ?? []).map((extension) => path.slice(0, -ending.length) + extension);
-  const files = [path, ...sources, ...extensions.map((extension) => path + extension)];
-  const found = files.find(isFile) ?? extensions.map((extension) => join(path, `index${extension}`)).find(isFile);
-  return found === undefined ? undefined : realpathSync.native(found);
-}
-
-const isFile = (path: string): boolean => getKind(path) === "file";
-
 function resolvePackage(name: string, importer: string, { root, isShared }: ResolveOptions): ResolvedImport {
   let path: string;
   try {
@@ -74,7 +52,7 @@ function resolvePackage(name: string, importer: string, { root, isShared }: Reso
   // Such a package needs our modules, which Node does not find.
   if (listDependencies(manifest).some(isShared)) return { kind: "file", path };
   const extension = extname(path);
-  const isEsm = extension === ".mjs" || (extension === ".js" && manifest?.["type"] === "module");
+  const isEsm = extension === ".mjs" || (extension === ".js" && manifest?.isModule === true);
   return isEsm ? { kind: "esm" } : { kind: "commonjs", path };
 }
 
@@ -91,16 +69,13 @@ const missingPackage = (name: string, importer: string, root: string): ResolvedI
   message: `There is no package for ${JSON.stringify(name)}, which ${importer} imports. Run \`npm install\` in ${root}.`,
 });
 
-const listDependencies = (manifest: Record<string, unknown> | undefined): string[] =>
-  ["dependencies", "peerDependencies"].flatMap((key) => {
-    const list = manifest?.[key];
-    return isRecord(list) ? Object.keys(list) : [];
-  });
+const listDependencies = (manifest: Manifest | undefined): string[] =>
+  manifest ? [...Object.keys(manifest.dependencies), ...manifest.peerDependencies] : [];
 
 /** The nearest `package.json` above a file. */
-function findManifest(path: string): Record<string, unknown> | undefined {
+function findManifest(path: string): Manifest | undefined {
   for (let directory = dirname(path); ; directory = dirname(directory)) {
-    const manifest = readManifest(directory);
+    const manifest = loadManifest(directory);
     if (manifest instanceof Error) throw manifest;
     if (manifest || directory === dirname(directory)) return manifest;
   }

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import { listResources, type PackageSource, parseSource, readManifest } from "@tau/harness/packages";
+import { readManifest, listResources, type PackageSource, parseSource } from "@tau/harness/packages";
 import { CONFIG_DIR_NAME } from "../config.ts";
 import { expandHome } from "../expand-home.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -182,7 +182,7 @@ export class DefaultPackageManager {
       found.add("extensions", { path: root, enabled: true, metadata: { ...metadata, baseDir: dirname(root) } });
       return;
     }
-    const names = await listResources(root, await readManifest(root));
+    const names = listResources(root, readManifest(root));
     if (resourceKinds.every((kind) => names[kind].length === 0)) {
       // Not a package, but perhaps the directory of one extension.
       for (const path of findResources("extensions", root)) found.add("extensions", { path, enabled: true, metadata });

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { isWithin, systemCode } from "@tau/tools/platform";
-import { findFile } from "./resolve-import.ts";
+import { findFile } from "./find-file.ts";
 
 export const maxDigestFiles = 10_000;
 export const maxDigestBytes = 128 * 1024 * 1024;
