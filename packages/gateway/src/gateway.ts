@@ -220,6 +220,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       inbox.stop();
       parts.lanes.close();
       cluster?.leave();
+      parts.runs.stop();
       // Runs end before their clients go, who are told how.
       await parts.sessions.dispose("gateway_disconnected");
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");
