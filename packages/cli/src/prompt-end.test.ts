@@ -18,7 +18,7 @@ test.each<[RunEnd, Omit<PromptEnd, "end">, string[], number, string | undefined]
   [{ kind: "timeout" }, nothing, [], 1, "the run was stopped after 48 hours."],
   [{ kind: "timeout", limitMs: 90_000 }, nothing, [], 1, "the run was stopped after 90 seconds."],
   [{ kind: "aborted", by: "person" }, nothing, [], 130, "interrupted."],
-  [{ kind: "disconnected" }, nothing, [], 130, "interrupted."],
+  [{ kind: "disconnected" }, nothing, [], 1, "the gateway ended before the run was over."],
   [{ kind: "failed", failure, cause: "model" }, nothing, [], 1, "It broke."],
   [{ kind: "failed", failure, cause: "log" }, nothing, [], 1, expect.stringMatching(/^It broke\. .*--session-dir/)],
 ])("a run that ended with %j is told to programs and people", (end, answer, denied, code, reason) => {

@@ -10,8 +10,8 @@ export function toExitCode(end: RunEnd, denied: number): ExitCode {
     case "stopped":
       return denied > 0 ? exitCodes.denied : exitCodes.done;
     case "aborted":
-    case "disconnected":
       return exitCodes.interrupted;
+    case "disconnected":
     case "length":
     case "budget":
     case "timeout":
@@ -37,8 +37,9 @@ export function formatEnd({ answer, end, silent }: PromptEnd, denied: readonly s
     case "timeout":
       return `the run was stopped after ${formatLimit(end.limitMs ?? defaultRunMs)}.`;
     case "aborted":
-    case "disconnected":
       return "interrupted.";
+    case "disconnected":
+      return "the gateway ended before the run was over.";
     case "idle":
     case "failed":
       if (end.kind === "failed" && end.cause === "log") return `${end.failure.message} ${logAdvice}`;

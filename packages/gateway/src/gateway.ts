@@ -223,6 +223,7 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
       inbox.stop();
       parts.lanes.close();
       cluster?.leave();
+      parts.runs.stop();
       // Runs end before their clients go, who are told how.
       await parts.sessions.dispose("gateway_disconnected");
       for (const client of parts.connections.list()) client.close(1001, "the gateway stops");

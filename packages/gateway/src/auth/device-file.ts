@@ -2,11 +2,11 @@
 import { lstatSync } from "node:fs";
 import { type Clock, type Ids } from "@tau/ai";
 import { getErrorMessage, tryParseJson } from "@tau/ai/internal";
-import { withFileLease, writeWhole } from "@tau/harness/durable";
+import { namingFile, withFileLease, writeWhole } from "@tau/harness/durable";
 import { list, nonEmptyText, object, oneOf, parseFields, wholeNumber } from "@tau/harness/fields";
 import { type GatewayScope, gatewayScopes } from "@tau/protocol/gateway";
 import { readOwnFile } from "@tau/protocol/node";
-import { nodeFileSystem } from "@tau/tools/platform";
+import { nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { GatewayError } from "../errors.ts";
 import { minTokenLength } from "./token.ts";
 
@@ -53,16 +53,24 @@ export class DeviceFile {
     return this.#devices;
   }
 
-  /** No other process changes it meanwhile. It is on the disk when this resolves. */
+  /** No other process changes it meanwhile. It is on the disk when this resolves. Throws `unavailable` if it cannot be. */
   async change(update: (devices: readonly Device[]) => readonly Device[]): Promise<void> {
     const { path } = this;
     // A link is refused before anything is written through it.
     this.read();
-    await withFileLease(path, { fileSystem: nodeFileSystem, ...this.#ports }, async () => {
-      const devices = update(this.read());
-      const bytes = Buffer.from(`${JSON.stringify({ version: 1, devices }, null, 2)}\n`);
-      await writeWhole(nodeFileSystem, { path, bytes, ids: this.#ports.ids });
-    });
+    const write = () =>
+      withFileLease(path, { fileSystem: nodeFileSystem, ...this.#ports }, async () => {
+        const devices = update(this.read());
+        const bytes = Buffer.from(`${JSON.stringify({ version: 1, devices }, null, 2)}\n`);
+        await writeWhole(nodeFileSystem, { path, bytes, ids: this.#ports.ids });
+      });
+    try {
+      await namingFile(path, write);
+    } catch (error) {
+      // A full disk, or another process that holds the file: both may pass.
+      if (systemCode(error) === undefined) throw error;
+      throw new GatewayError("unavailable", getErrorMessage(error));
+    }
     this.read();
   }
 }

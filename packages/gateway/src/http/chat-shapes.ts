@@ -79,6 +79,7 @@ const errorTypes: Readonly<Record<string, string>> = {
   rate_limited: "rate_limit_error",
   internal: "server_error",
   unavailable: "server_error",
+  write_failed: "server_error",
   run_failed: "server_error",
   aborted: "server_error",
   unknown_outcome: "server_error",

@@ -1,8 +1,8 @@
-/** Which sessions run, on the disk, so that a gateway that was killed knows whose runs it cut. */
+/** Which sessions run, on the disk, so that a gateway that was killed, or did not wait for them, knows whose runs it cut. */
 import { join } from "node:path";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 
-/** `cut`: its gateway was killed, and the session's log does not say so yet. */
+/** `cut`: its gateway ended before it did, and the session's log does not say so yet. */
 type RunState = "running" | "cut";
 
 interface RunRecord {
@@ -21,6 +21,7 @@ export class RunRecords {
   /** The last state that was asked for, while it is not on the disk yet. */
   readonly #pending = new Map<string, RunRecord>();
   readonly #journal: Journal<RunRecord>;
+  #isStopping = false;
 
   private constructor(states: Map<string, RunState>, journal: Journal<RunRecord>) {
     this.#states = states;
@@ -40,7 +41,7 @@ export class RunRecords {
     return new RunRecords(states, journal);
   }
 
-  /** A run of the session was cut by a crash, and the session was not opened since. */
+  /** A run of the session was cut when a gateway ended, and the session was not opened since. */
   wasCut(sessionId: string): boolean {
     return this.#get(sessionId) === "cut";
   }
@@ -50,9 +51,14 @@ export class RunRecords {
     if (this.#get(sessionId) !== "running") await this.#set(sessionId, "running");
   }
 
+  /** The gateway ends what still runs: ends are not recorded from now on, so those runs are cut. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
   /** The run is over, or the log of the session says that it was cut. */
   async end(sessionId: string): Promise<void> {
-    if (this.#get(sessionId) !== "ended") await this.#set(sessionId, "ended");
+    if (!this.#isStopping && this.#get(sessionId) !== "ended") await this.#set(sessionId, "ended");
   }
 
   #get(sessionId: string): RunRecord["state"] {

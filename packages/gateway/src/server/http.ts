@@ -36,6 +36,7 @@ export const errorStatuses: Readonly<Record<string, number>> = {
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
+  write_failed: 503,
   // The session is on another node of the cluster, or was taken over by one.
   moved: 503,
   overtaken: 503,
@@ -58,9 +59,7 @@ export async function answerHttp(
     const fault = toFault(error);
     if (fault.code === "internal") parts.log(`${request.method} ${getPath(request)}: ${getErrorMessage(error)}`);
     if (response.headersSent) return void response.destroy();
-    const match = findRoute(routes, request.method ?? "", getPath(request));
-    const toBody = match.kind === "route" ? match.route.toErrorBody : undefined;
-    send(response, { ...toErrorAnswer(fault), ...(toBody && { body: toBody(fault) }) });
+    send(response, { ...toErrorAnswer(fault), body: toErrorBody(routes, getPath(request), fault) });
   } finally {
     // What was not read of a refused body must not be taken for the next request.
     if (!request.complete) response.once("finish", () => request.destroy());
@@ -86,10 +85,9 @@ async function findAnswer(
   const path = getPath(request);
   const match = findRoute(routes, method, path);
   if (match.kind === "wrong_method") {
-    const body = {
-      error: toFault(new GatewayError("invalid_parameters", `${path} takes ${match.allowed.join(", ")}.`)),
-    };
-    return { status: 405, body, headers: { allow: match.allowed.join(", ") } };
+    const allow = match.allowed.join(", ");
+    const fault = toFault(new GatewayError("invalid_parameters", `${path} takes ${allow}.`));
+    return { status: 405, body: toErrorBody(routes, path, fault), headers: { allow } };
   }
   if (match.kind === "none") {
     if ((method === "GET" || method === "HEAD") && (await page.send(path, request, response))) return "sent";
@@ -121,6 +119,13 @@ async function findAnswer(
   const client = createHttpClient({ connectionId: parts.ids(), deviceId, scopes: device.scopes }, response);
   parts.connections.add(client);
   return await route.run({ ...given, client, body: await readBody(route, request) });
+}
+
+/** Errors of all paths below the same first part have the same form, also where a path or a method does not exist. */
+function toErrorBody(routes: readonly Route[], path: string, fault: GatewayFault): unknown {
+  const getFirstPart = (each: string) => each.split("/", 2)[1];
+  const neighbour = routes.find((route) => getFirstPart(route.path) === getFirstPart(path));
+  return neighbour?.toErrorBody?.(fault) ?? { error: fault };
 }
 
 /** Without the query, which means nothing here. */

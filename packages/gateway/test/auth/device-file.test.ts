@@ -6,6 +6,7 @@ import { systemClock, systemIds } from "@tau/ai";
 import { findGateway, getGatewayFiles } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
 import { openDevices } from "../../src/auth/devices.ts";
+import { toFault } from "../../src/errors.ts";
 import { connectRaw, openTestGateway } from "../../src/testing/index.ts";
 
 async function createAgentDir(): Promise<string> {
@@ -92,6 +93,25 @@ test("two programs that change the file at once lose nothing", async () => {
   await Promise.all(names.map((name, index) => (index % 2 === 0 ? one : other).add({ name, scopes: ["read"] })));
   const listed = (await open(agentDir)).list().map(({ name }) => name);
   expect(listed.toSorted()).toEqual(["This account", ...names].toSorted());
+});
+
+test("a change that the disk refuses is an error that may be tried again, and says which file", async () => {
+  const agentDir = await createAgentDir();
+  const { devices: path } = getGatewayFiles(agentDir);
+  let directory = "";
+  // A part of the name of the file that is written first.
+  const ids = () => directory + systemIds();
+  const devices = await openDevices({ agentDir, clock: systemClock, ids, log: () => {} });
+  directory = "missing/";
+  const failure = await devices.add({ name: "Phone", scopes: ["read"] }).catch((error: unknown) => error);
+  expect(toFault(failure)).toEqual({
+    code: "unavailable",
+    message: `${path} could not be written: there is no such directory (ENOENT). It was not changed.`,
+    retryable: true,
+  });
+  directory = "";
+  await devices.add({ name: "Phone", scopes: ["read"] });
+  expect(devices.list().map(({ name }) => name)).toEqual(["This account", "Phone"]);
 });
 
 test("what is changed on the disk counts at once, also for clients that only listen", async () => {

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, type ScriptedModel, scriptedModel, text } from "@tau/ai/testing";
 import OpenAI, { APIError } from "openai";
@@ -50,6 +50,31 @@ test("an answer comes piece by piece, and usage where it was asked for", async (
   expect(chunks.at(-2)!.choices[0]!.finish_reason).toBe("stop");
   expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 5 } });
   expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+});
+
+test("what does not exist below /v1 is answered in the form of OpenAI's errors too", async () => {
+  const { baseURL } = await openChat({ model: scriptedModel([]) });
+  const ask = async (path: string) => {
+    const response = await fetch(baseURL + path);
+    return [response.status, await response.json()];
+  };
+  const type = "invalid_request_error";
+  expect(await ask("/chat/completions")).toEqual([
+    405,
+    { error: { message: "/v1/chat/completions takes POST.", type, param: null, code: "invalid_parameters" } },
+  ]);
+  expect(await ask("/embeddings")).toEqual([
+    404,
+    { error: { message: 'There is nothing at "/v1/embeddings".', type, param: null, code: "not_found" } },
+  ]);
+});
+
+test("a session that cannot be saved is the server's problem, and may be tried again", async () => {
+  const { openai, agentDir } = await openChat({ model: scriptedModel([]) });
+  await rm(join(agentDir, "sessions"), { recursive: true, force: true });
+  await writeFile(join(agentDir, "sessions"), "not a directory");
+  const failure = await openai.chat.completions.create(say("Hi")).catch((error: unknown) => error as APIError);
+  expect(failure).toMatchObject({ status: 503, type: "server_error", code: "write_failed" });
 });
 
 test("a new session takes over what was said before, and the client's instructions", async () => {

@@ -114,6 +114,23 @@ test("a second request to stop waits for nothing", async () => {
   expect(await client.closed).toBe(1001);
 });
 
+test("a run that was not waited for is shown as interrupted after the next start, and its log says why", async () => {
+  const { gateway, agentDir, workspace, sessionId, token } = await openRunning();
+  await gateway.stop();
+  const model = scriptedModel([[text("Going on.")]]);
+  const next = await openTestGateway({ model, options: { agentDir, startDirectory: workspace } });
+  onTestFinished(next.close);
+  const client = await connectRaw(next.gateway.url, { token });
+  const getStatus = async () =>
+    (await client.must<{ sessions: { status: string }[] }>("sessions.list")).sessions.map(({ status }) => status);
+  expect(await getStatus()).toEqual(["interrupted"]);
+  await client.must("sessions.open", { sessionId });
+  expect(await getStatus()).toEqual(["interrupted"]);
+  expect(JSON.stringify(await client.must("session.get_entries", { sessionId }))).toContain("gateway_disconnected");
+  await client.must("session.execute", { sessionId, prompt: "Go on." });
+  expect(await getStatus()).toEqual(["idle"]);
+});
+
 test("a message that waits is not begun while it stops, and stays on the disk", async () => {
   const { gateway, client, clock, sessionId, model, finish } = await openRunning();
   model.add([text("Never said.")]);
