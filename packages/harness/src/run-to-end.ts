@@ -30,6 +30,9 @@ export const maxOutputMb = 16;
 /** How long a program may take to end after it was asked to. */
 const killAfterMs = 5_000;
 
+/** A timer of Node with more ends at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
 export async function runToEnd(child: RunningProcess, options: RunToEndOptions): Promise<ProgramEnd> {
   const { signal, timeoutMs = 0, maxPipeMs, target } = options;
   let isKilled = false;
@@ -51,7 +54,7 @@ export async function runToEnd(child: RunningProcess, options: RunToEndOptions):
     if (kind === "failed") return undefined;
     return maxPipeMs === undefined ? whenClosed : untilTimeout(whenClosed, maxPipeMs, systemClock);
   });
-  const timer = timeoutMs > 0 ? setTimeout(kill, timeoutMs) : undefined;
+  const timer = timeoutMs > 0 ? setTimeout(kill, Math.min(timeoutMs, maxTimerMs)) : undefined;
   signal?.addEventListener("abort", kill, { once: true });
   if (signal?.aborted) kill();
   await Promise.race([whenDone, whenKilled]);
