@@ -30,9 +30,6 @@ export const maxOutputMb = 16;
 /** How long a program may take to end after it was asked to. */
 const killAfterMs = 5_000;
 
-/** A timer of Node with more ends at once. */
-const maxTimerMs = 2 ** 31 - 1;
-
 export async function runToEnd(child: RunningProcess, options: RunToEndOptions): Promise<ProgramEnd> {
   const { signal, timeoutMs = 0, maxPipeMs, target } = options;
   let isKilled = false;
@@ -54,11 +51,12 @@ export async function runToEnd(child: RunningProcess, options: RunToEndOptions):
     if (kind === "failed") return undefined;
     return maxPipeMs === undefined ? whenClosed : untilTimeout(whenClosed, maxPipeMs, systemClock);
   });
-  const timer = timeoutMs > 0 ? setTimeout(kill, Math.min(timeoutMs, maxTimerMs)) : undefined;
+  // Not a timer of Node: with more than 24 days, it would end at once.
+  const cancelTimer = timeoutMs > 0 ? systemClock.setTimer(timeoutMs, kill) : undefined;
   signal?.addEventListener("abort", kill, { once: true });
   if (signal?.aborted) kill();
   await Promise.race([whenDone, whenKilled]);
-  clearTimeout(timer);
+  cancelTimer?.();
   signal?.removeEventListener("abort", kill);
   return { stdout: stdout.take(), stderr: stderr.take(), status: await child.exit, isKilled, isTooMuch };
 }
