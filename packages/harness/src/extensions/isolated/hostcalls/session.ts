@@ -83,7 +83,7 @@ const actions: Readonly<Record<string, Act>> = {
   setThinkingLevel([level], { session }) {
     if (!(thinkingLevels as readonly unknown[]).includes(level))
       throw new HostcallFault("invalid_request", "There is no such thinking level.");
-    session.setThinkingLevel(level as ThinkingLevel);
+    return session.setThinkingLevel(level as ThinkingLevel);
   },
   setActiveTools: ([names], { session }) => session.setActiveTools(takeTexts(names, "The names")),
   abort: (_args, { session }) => session.abort(),
