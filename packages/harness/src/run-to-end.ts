@@ -51,11 +51,12 @@ export async function runToEnd(child: RunningProcess, options: RunToEndOptions):
     if (kind === "failed") return undefined;
     return maxPipeMs === undefined ? whenClosed : untilTimeout(whenClosed, maxPipeMs, systemClock);
   });
-  const timer = timeoutMs > 0 ? setTimeout(kill, timeoutMs) : undefined;
+  // Not a timer of Node: with more than 24 days, it would end at once.
+  const cancelTimer = timeoutMs > 0 ? systemClock.setTimer(timeoutMs, kill) : undefined;
   signal?.addEventListener("abort", kill, { once: true });
   if (signal?.aborted) kill();
   await Promise.race([whenDone, whenKilled]);
-  clearTimeout(timer);
+  cancelTimer?.();
   signal?.removeEventListener("abort", kill);
   return { stdout: stdout.take(), stderr: stderr.take(), status: await child.exit, isKilled, isTooMuch };
 }

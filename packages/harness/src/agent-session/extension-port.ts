@@ -56,7 +56,7 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       return modelPatterns ? modelRegistry.scope(modelPatterns).models : [];
     },
     getThinkingLevel: () => session.thinkingLevel,
-    setThinkingLevel: (level) => void session.setThinkingLevel(level),
+    setThinkingLevel: (level) => session.setThinkingLevel(level),
 
     isIdle: () => !session.isStreaming || activity.isSettling,
     isProjectTrusted: () => session.settingsManager.isProjectTrusted,

@@ -41,9 +41,12 @@ async function readSource(tau: ExtensionAPI, source: ContextSource, cwd: string)
   const { name, maxBytes = defaultMaxBytes } = source;
   const said = await readText(tau, source, cwd).catch((error: unknown) => `(not available: ${getErrorMessage(error)})`);
   const bytes = Buffer.from(said);
-  const text = bytes.length > maxBytes ? `${bytes.subarray(0, maxBytes).toString("utf8")}\n(cut)` : said;
+  const text = bytes.length > maxBytes ? `${decodeWhole(bytes.subarray(0, maxBytes))}\n(cut)` : said;
   return text.trim() === "" ? "" : enclose("context", { name }, text.trim());
 }
+
+/** Without a character that is cut off at the end. */
+const decodeWhole = (bytes: Buffer): string => new TextDecoder().decode(bytes, { stream: true });
 
 async function readText(tau: ExtensionAPI, { file, command }: ContextSource, cwd: string): Promise<string> {
   if (file !== undefined) return await readFile(resolve(cwd, file), "utf8");

@@ -116,7 +116,7 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     getCommands: () => session().getCommands(),
     setModel: (model) => session().setModel(model),
     getThinkingLevel: () => session().getThinkingLevel(),
-    setThinkingLevel: (level) => session().setThinkingLevel(level),
+    setThinkingLevel: (level) => begin("Setting the thinking level", session().setThinkingLevel(level)),
     events: guardBus(parts.events, report),
   };
 }

@@ -20,6 +20,10 @@ test("a program that ends says what it wrote and its code, also what its childre
   expect(missing).toMatchObject({ stdout: "", stderr: expect.stringContaining("no-such-program"), code: 1 });
 });
 
+test("a time limit without an end ends nothing", async () => {
+  expect(await sh("sleep 0.05; echo done", { timeout: Infinity })).toMatchObject({ stdout: "done\n", killed: false });
+});
+
 test("a program that a signal ends has failed", async () => {
   expect(await sh("kill -9 $$")).toMatchObject({ code: 1, killed: false });
 });

@@ -46,6 +46,7 @@ const isContentBlock: Check = (value) =>
   isRecord(value) && (value["type"] === "text" || value["type"] === "image") && isBlock(value);
 const content = list(isContentBlock);
 const textOrContent = oneOf(text, content);
+export const isMessageContent = textOrContent;
 
 const messages: Readonly<Record<string, Check>> = {
   user: shape({ content: textOrContent }, ["content"]),

@@ -30,7 +30,7 @@ export interface ExtensionSessionPort {
   setModel(model: Model): Promise<boolean>;
   getScopedModels(): readonly ScopedModel[];
   getThinkingLevel(): ThinkingLevel;
-  setThinkingLevel(level: ThinkingLevel): void;
+  setThinkingLevel(level: ThinkingLevel): Promise<void>;
 
   isIdle(): boolean;
   isProjectTrusted(): boolean;

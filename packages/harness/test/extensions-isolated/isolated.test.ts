@@ -54,6 +54,79 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(host.problems).toEqual([]);
   });
 
+  test("leads the conversation to a server of its own only where it may send requests there", async () => {
+    const model = { provider: "mine", id: "m", baseUrl: "https://models.test/v1" };
+    const modelRegistry = { find: () => model } as never;
+    const provider = `{ baseUrl: "https://models.test/v1", apiKey: "k", api: "openai-completions", models: [{ id: "m" }] }`;
+    const code = withApi(`return String(await api.setModel({ provider: "mine", id: "m" }));`).replace(
+      "api = tau;",
+      `api = tau; tau.registerProvider("mine", ${provider}); tau.on("session_start", () => tau.setSessionName("still"));`,
+    );
+    const session = { modelRegistry };
+    const closed = await load(code, {
+      session,
+      policy: { defaultCaps: ["events", "session", "tool"], mode: "strict" },
+    });
+    await expect(callTool(closed, "go")).rejects.toThrow(/policy.defaultCaps/);
+    expect(closed.denied()).toEqual([expect.stringMatching(/^http:/)]);
+    // That it may not use this server costs it nothing else.
+    await closed.extension.handlers.get("session_start")![0]!(
+      { type: "session_start", reason: "startup" },
+      {} as never,
+    );
+    await expect.poll(() => closed.asked).toEqual([["setSessionName", "still"]]);
+    const open = await load(code, { session });
+    expect(await callTool(open, "go")).toBe("true");
+    const network = { lookup: async () => [{ address: "127.0.0.1", family: 4 as const }], isOpen: () => false };
+    const local = await load(code, { session, ports: { network } });
+    await expect(callTool(local, "go")).rejects.toThrow(/needs trust/);
+  });
+
+  test("puts nothing into the session that is no message and no label", async () => {
+    const code = `export default (tau) => {
+      tau.registerCommand("go", { handler: async (_args, ctx) => {
+        tau.sendUserMessage([{ type: "image" }]);
+        tau.sendUserMessage([{ type: "toolCall", id: "1", name: "bash", arguments: {} }]);
+        await ctx.navigateTree("e1", { label: { length: 3 }, customInstructions: 7, summarize: true });
+        await ctx.newSession({ parentSession: 5 });
+        tau.sendUserMessage([{ type: "text", text: "hi" }]);
+        await ctx.waitForIdle();
+      } });
+    };`;
+    const host = await load(code);
+    await host.extension.commands.get("go")!.handler("", {} as never);
+    await expect
+      .poll(() => host.asked)
+      .toEqual([
+        ["navigateTree", "e1", { summarize: true }],
+        ["newSession", {}],
+        ["sendUserMessage", [{ type: "text", text: "hi" }], {}],
+        ["waitForIdle"],
+      ]);
+  });
+
+  test("opens the user's own sessions, and no file that it may have written", async () => {
+    const place = createPlace();
+    const sessions = join(place.agentDir, "sessions");
+    mkdirSync(sessions);
+    const [own, forged] = [join(sessions, "own.jsonl"), join(place.cwd, "forged.jsonl")];
+    for (const path of [own, forged]) writeFileSync(path, "");
+    const code = `export default (tau) => {
+      tau.registerCommand("go", { handler: async (args, ctx) => void (await ctx.switchSession(args)) });
+    };`;
+    const host = await load(code, { place, session: { reader: { getSessionDir: () => sessions } as never } });
+    const go = (path: string) => host.extension.commands.get("go")!.handler(path, {} as never);
+    for (const path of [forged, "forged.jsonl", join(sessions, "../../../project/forged.jsonl"), "later.jsonl"]) {
+      await expect(go(path)).rejects.toThrow("which needs trust");
+    }
+    await go(own);
+    await go("0198-abcd");
+    expect(host.asked).toEqual([
+      ["switch", own],
+      ["switch", "0198-abcd"],
+    ]);
+  });
+
   test("shares no network, processes, mounts or messages with the host, and has no rights over the machine", async () => {
     const names = ["net", "pid", "mnt", "ipc", "uts"];
     const code = toolCode(
@@ -261,6 +334,8 @@ describe.runIf(isWalled)("an isolated extension", () => {
 
   test("fetches, follows redirects and sends bodies", async () => {
     const server = createServer((request, response) => {
+      if (request.url === "/other")
+        return void request.socket.write("HTTP/1.1 101 Other\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
       if (request.url === "/moved") return void response.writeHead(302, { location: "/there" }).end();
       const pieces: Buffer[] = [];
       request.on("data", (piece: Buffer) => pieces.push(piece));
@@ -273,9 +348,10 @@ describe.runIf(isWalled)("an isolated extension", () => {
     const base = `http://example.com:${(server.address() as AddressInfo).port}`;
     const host = await load(
       toolCode(`const one = await fetch("${base}/moved"); const two = await fetch("${base}/", { method: "POST", body: "hi" });
-      return [one.status, await one.text(), one.url.endsWith("/there"), two.headers.get("x-method"), await two.text()];`),
+      const other = await fetch("${base}/other").catch((error) => error.name);
+      return [one.status, await one.text(), one.url.endsWith("/there"), two.headers.get("x-method"), await two.text(), other];`),
     );
-    expect(await callTool(host, "go")).toBe(JSON.stringify([200, "got ", true, "POST", "got hi"]));
+    expect(await callTool(host, "go")).toBe(JSON.stringify([200, "got ", true, "POST", "got hi", "TypeError"]));
     const closed = await load(toolCode(`return (await fetch("${base}/")).status;`), {
       policy: { ...openPolicy, perExtension: { guest: { deny: ["http"] } } },
     });

@@ -255,7 +255,7 @@ export function createSession(
     setModel: later("setModel", true),
     getScopedModels: () => [],
     getThinkingLevel: () => "high",
-    setThinkingLevel: note("setThinkingLevel"),
+    setThinkingLevel: later("setThinkingLevel"),
     isIdle: () => true,
     isProjectTrusted: () => true,
     getSignal: () => undefined,

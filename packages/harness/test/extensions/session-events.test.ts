@@ -473,9 +473,24 @@ test("the system prompt is the first message for handlers of context_with_system
   expect(session.systemPrompt).not.toBe("Another prompt.");
 });
 
+test("a thinking level that cannot be set any more is told, and ends nothing", async () => {
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown) => void unhandled.push(reason);
+  process.prependListener("unhandledRejection", onUnhandled);
+  onTestFinished(() => void process.off("unhandledRejection", onUnhandled));
+  const factory = (tau: ExtensionAPI) => {
+    tau.on("session_shutdown", () => tau.setThinkingLevel("high"));
+  };
+  const opened = await createTestSession([[text("Done.")]], { extensions: { factories: [factory] } });
+  await opened.prompt("go");
+  await opened.dispose();
+  await new Promise(setImmediate);
+  expect(unhandled).toEqual([]);
+});
+
 test("what the setting contextSources names is sent last, with each prompt or turn, and is not in the log", async () => {
   const opened = await createTestSession([[call("bash", { command: "echo more >> notes.txt" })], [text("Done.")]], {
-    files: { "notes.txt": "first note\n", "status.txt": "green" },
+    files: { "notes.txt": "first note\n", "status.txt": "grün" },
     settings: {
       sandbox: { mode: "off" },
       contextSources: [
@@ -489,7 +504,7 @@ test("what the setting contextSources names is sent last, with each prompt or tu
   await opened.prompt("go");
   const last = (index: number) => JSON.stringify(opened.model.asked[index]?.context.messages.at(-1));
   expect(last(0)).toContain("first note");
-  expect(last(0)).toContain("gre\\n(cut)");
+  expect(last(0)).toContain("gr\\n(cut)");
   expect(last(0)).toContain("not available");
   expect(last(0)).not.toContain("more");
   expect(last(1)).toContain("more");

@@ -3,11 +3,13 @@ import { createFakeClock } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { encodeFrame, FrameReader } from "./frames.ts";
 import type { SyncReply } from "./messages.ts";
-import { ProcessLink } from "./process-link.ts";
+import { type HostcallContext, ProcessLink } from "./process-link.ts";
 import { StreamBatch } from "./stream-batch.ts";
 
 /** A link, and the other end of its two connections, on which anything can be sent. */
-function createLink(handle: (method: string) => Promise<SyncReply> = async () => ({ value: "read" })) {
+function createLink(
+  handle: (method: string, context: HostcallContext) => Promise<SyncReply> = async () => ({ value: "read" }),
+) {
   const clock = createFakeClock();
   let skippedMs = 0;
   const [channel, sync] = [createEnd(), createEnd()];
@@ -19,7 +21,7 @@ function createLink(handle: (method: string) => Promise<SyncReply> = async () =>
     sync: sync.end,
     clock: { ...clock, monotonic: () => clock.monotonic() + skippedMs },
     stream: new StreamBatch(clock),
-    hostcalls: { handle: (method) => (asked.push(method), handle(method)) },
+    hostcalls: { handle: (method, _args, context) => (asked.push(method), handle(method, context)) },
     onMessage: (message) => void told.push(message),
     onBroken: (reason) => void broken.push(reason),
   });
@@ -156,4 +158,22 @@ test.each([
   await clock.advance(2_000);
   await expect.poll(() => told).toContainEqual({ type: "problem", message: "last" });
   expect(broken).toEqual([]);
+});
+
+test("an update of another tool that cannot be passed on is left out, and that tool goes on", async () => {
+  const details: Record<string, unknown> = {};
+  details["self"] = details;
+  const { channel } = createLink(async (_method, { onProgress }) => {
+    onProgress({ content: [], details });
+    onProgress({ content: [{ type: "text", text: "x".repeat(33 * 1024 * 1024) }] });
+    onProgress({ content: [] });
+    return { value: "done" };
+  });
+  channel.send({ type: "hostcall", id: 1, method: "executeTool", args: [] });
+  await expect
+    .poll(() => channel.received)
+    .toEqual([
+      { type: "progress", id: 1, update: { content: [] } },
+      { type: "reply", id: 1, value: "done" },
+    ]);
 });

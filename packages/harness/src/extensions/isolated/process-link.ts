@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { AgentToolUpdate } from "@tau/agent";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, isRecord } from "@tau/ai/internal";
-import { encodeFrame, FrameReader } from "./frames.ts";
+import { encodeFrame, FrameError, FrameReader } from "./frames.ts";
 import type { ChildCall, HostcallFailure, HostMessage, SyncReply } from "./messages.ts";
 import type { StreamBatch, StreamListener } from "./stream-batch.ts";
 import { Throttle } from "./throttle.ts";
@@ -195,10 +195,19 @@ export class ProcessLink implements StreamListener {
       return this.#reply(id, { error: { code: "denied", message: "Too many calls are open at a time." } });
     const controller = new AbortController();
     this.#hostcalls.set(id, controller);
-    const onProgress = (update: AgentToolUpdate) => this.send({ type: "progress", id, update });
+    const onProgress = (update: AgentToolUpdate) => this.#sendProgress(id, update);
     const reply = await this.#parts.hostcalls.handle(method, args, { signal: controller.signal, onProgress });
     this.#hostcalls.delete(id);
     this.#reply(id, reply);
+  }
+
+  /** One that cannot be passed on is left out: it is of another tool, which must not fail for it. */
+  #sendProgress(id: number, update: AgentToolUpdate): void {
+    try {
+      this.send({ type: "progress", id, update });
+    } catch (error) {
+      if (!(error instanceof FrameError) && !(error instanceof TypeError)) throw error;
+    }
   }
 
   #reply(id: number, reply: SyncReply): void {

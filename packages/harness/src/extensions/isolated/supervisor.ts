@@ -58,6 +58,7 @@ export class Supervisor {
       quota: this.#quota,
       rules: this.#rules,
       getDeclared: () => this.#manifest?.capabilities,
+      getProviders: () => this.#manifest?.providers.map(({ name }) => name) ?? [],
       kill: (reason) => void this.#kill(reason),
     });
   }

@@ -49,6 +49,19 @@ async function fail(name: string): Promise<string> {
   return loaded.kind === "failed" ? loaded.message : `It loaded as ${loaded.kind}.`;
 }
 
+test("files that are imported at the same time share what both import", async () => {
+  write({
+    "main.ts": `export default async () => {
+      const [a, b] = await Promise.all(["a", "b"].map((name) => import("./" + name + ".ts")));
+      return [a.next(), b.next()];
+    };`,
+    "a.ts": `export { next } from "./counter.ts";`,
+    "b.ts": `export { next } from "./counter.ts";`,
+    "counter.ts": "let count = 0; export const next = () => ++count;",
+  });
+  expect(await run("main.ts")).toEqual([1, 2]);
+});
+
 describe("forms of modules", () => {
   test.each([
     [

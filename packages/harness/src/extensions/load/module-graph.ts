@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { didYouMean, getErrorMessage } from "@tau/ai/internal";
+import { didYouMean, getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import { HarnessError } from "../../errors.ts";
 import { CompileError } from "./compile.ts";
 import { compileCached, type RunnableModule } from "./compile-cache.ts";
@@ -42,6 +42,7 @@ export class ModuleGraph {
   readonly #options: GraphOptions;
   readonly #units = new Map<string, Unit>();
   readonly #json = new Map<string, unknown>();
+  readonly #linking = new SerialQueue();
 
   constructor(options: GraphOptions) {
     this.#options = options;
@@ -189,7 +190,10 @@ export class ModuleGraph {
 
   async #import(unit: Unit, name: string): Promise<unknown> {
     const prepared: Unit[] = [];
-    if (!unit.links.has(name)) unit.links.set(name, await this.#link(name, unit, prepared));
+    // One after the other: two imports at once must not each compile a file that both need.
+    await this.#linking.add(async () => {
+      if (!unit.links.has(name)) unit.links.set(name, await this.#link(name, unit, prepared));
+    });
     await this.#settle(prepared);
     return toNamespace(this.#require(unit, name, "import"));
   }

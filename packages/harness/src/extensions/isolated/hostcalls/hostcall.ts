@@ -22,6 +22,7 @@ export interface HostcallRun {
   ports: IsolatedPorts;
   extension: string;
   session: ExtensionSessionPort;
+  ownProviders: readonly string[];
   signal: AbortSignal;
   onProgress: (update: AgentToolUpdate) => void;
   /** What the process is told besides the reply. */
@@ -44,9 +45,17 @@ export interface HostConnection {
 
 export type Args = readonly unknown[];
 
+/** What a call may depend on besides its arguments. */
+export interface HostcallFacts {
+  /** Undefined before it has begun. */
+  session: ExtensionSessionPort | undefined;
+  /** The names of the providers that the extension registers. */
+  ownProviders: readonly string[];
+}
+
 export interface Hostcall {
   /** What the extension wants; nothing where it changes nothing and tells nothing of the user. */
-  access: (args: Args, extension: string) => readonly AccessRequest[];
+  access: (args: Args, extension: string, facts: HostcallFacts) => readonly AccessRequest[];
   /** It is never done; this says why and what to do instead. It is written down like every denial. */
   refuses?: (args: Args) => string;
   /** Reads of the session's state do not count as calls: in process they are no calls either. */

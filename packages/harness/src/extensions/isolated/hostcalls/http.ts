@@ -50,7 +50,8 @@ export const httpCall: Hostcall = {
   },
 };
 
-async function findAddress(hostname: string, { lookup, isOpen }: HostNetwork): Promise<Address> {
+/** Throws for a host that is in this machine or its own network. */
+export async function findAddress(hostname: string, { lookup, isOpen }: HostNetwork): Promise<Address> {
   const host = parseHost(hostname);
   if (!host) throw new HostcallFault("invalid_request", `${hostname} is not the name of a host.`);
   const addresses = host.kind === "address" ? [host] : await lookup(host.name).catch(() => []);
@@ -91,7 +92,9 @@ function send(url: URL, { address, method, headers, body, signal }: Outgoing): P
     const fail = (error: Error) =>
       reject(error instanceof HostcallFault ? error : new HostcallFault("io", error.message));
     const options = { method, headers: { ...headers, ...length }, lookup, signal, agent: false, timeout: maxSilenceMs };
+    let hasResponse = false;
     const outgoing = request(url, options, (response) => {
+      hasResponse = true;
       const pieces: Buffer[] = [];
       let size = 0;
       response.on("data", (piece: Buffer) => {
@@ -110,6 +113,8 @@ function send(url: URL, { address, method, headers, body, signal }: Outgoing): P
     });
     outgoing.on("timeout", () => outgoing.destroy(new HostcallFault("timeout", "The server did not answer.")));
     outgoing.on("error", fail);
+    // For a tunnel or another protocol, which we do not have, there is neither a response nor an error.
+    outgoing.on("close", () => hasResponse || fail(new Error("The server did not answer with a response.")));
     outgoing.end(body);
   });
 }

@@ -34,6 +34,8 @@ export interface ServerParts {
   rules: KillRules;
   /** What it declared to need; undefined if it declared nothing. */
   getDeclared: () => readonly Capability[] | undefined;
+  /** The names of the providers that it registers. */
+  getProviders: () => readonly string[];
   kill: (reason: KillReason) => void;
 }
 
@@ -105,7 +107,9 @@ export class HostcallServer {
     const { ports, quota } = this.#parts;
     const { id, method, args, context } = asked;
     const session = ports.getSession();
-    const access = call.shows && session && !hasInterface(session) ? [] : call.access(args, this.#parts.extension);
+    const facts = { session, ownProviders: this.#parts.getProviders() };
+    const isHidden = call.shows && session && !hasInterface(session);
+    const access = isHidden ? [] : call.access(args, this.#parts.extension, facts);
     if (!call.isRead) await this.#spend(quota.countCall(), method, access);
     if (method === "env" && ports.env[String(args[0])] === undefined) return undefined;
     if (call.refuses) throw await this.#deny(asked, access, "isolated", call.refuses(args));
@@ -122,6 +126,7 @@ export class HostcallServer {
       ports,
       extension: this.#parts.extension,
       session: session as HostcallRun["session"],
+      ownProviders: facts.ownProviders,
       signal: context.signal,
       onProgress: context.onProgress,
       connection: asked.connection,
@@ -149,14 +154,21 @@ export class HostcallServer {
 
   async #judgeCall(asked: Asked, access: readonly AccessRequest[]): Promise<string | undefined> {
     const { extension } = this.#parts;
-    const whole = access.find(({ target }) => target.kind === "name" && target.name === extension)?.capability;
+    const whole = access.find(({ target }) => target.kind === "name" && target.name === extension);
     if (!whole) return await this.#judgeAccess(asked, access);
-    // One after the other: the answer to the first counts for those that wait.
-    return await this.#getQuestions(whole).add(async () => {
-      const known = this.#refused.get(whole);
+    const others = access.filter((each) => each !== whole);
+    const reason = await this.#judgeWhole(asked, whole);
+    return reason !== undefined || others.length === 0 ? reason : await this.#judgeAccess(asked, others);
+  }
+
+  /** One after the other: the answer to the first counts for those that wait. */
+  async #judgeWhole(asked: Asked, access: AccessRequest): Promise<string | undefined> {
+    const { capability } = access;
+    return await this.#getQuestions(capability).add(async () => {
+      const known = this.#refused.get(capability);
       if (known !== undefined) return known;
-      const reason = await this.#judgeAccess(asked, access);
-      if (reason !== undefined && !asked.context.signal.aborted) this.#refused.set(whole, reason);
+      const reason = await this.#judgeAccess(asked, [access]);
+      if (reason !== undefined && !asked.context.signal.aborted) this.#refused.set(capability, reason);
       return reason;
     });
   }
