@@ -122,6 +122,11 @@ export class Transcript extends Container {
     return block;
   }
 
+  /** A command that could not be run: no entry follows. */
+  forgetCommand(block: ShellCommandBlock): void {
+    this.#commands = this.#commands.filter((other) => other !== block);
+  }
+
   /** Puts entries before those that are shown. Ignores them, and returns false, if `missing` is something else by now. */
   addOlder(missing: Missing, entries: readonly SessionEntry[], hasOlder: boolean): boolean {
     if (this.#older.kind === "none" || !isDeepStrictEqual(missing, this.missing)) return false;
@@ -328,8 +333,8 @@ export class Transcript extends Container {
   }
 
   #takeCommand(command: string): ShellCommandBlock {
-    const block = this.#commands.find((one) => one.command === command) ?? this.addCommand(command);
-    this.#commands = this.#commands.filter((one) => one !== block);
+    const block = this.#commands.find((other) => other.command === command) ?? this.addCommand(command);
+    this.forgetCommand(block);
     return block;
   }
 
