@@ -42,6 +42,7 @@ export class ShellCommands {
       block.setResult(await client.execute({ type: "bash", command, excludeFromContext: isHidden }, { onOutput }));
     } catch (error) {
       block.setResult({ output: "", cancelled: true, truncated: false });
+      transcript.forgetCommand(block);
       throw error;
     } finally {
       block.setDuration(now() - since);

@@ -1,8 +1,10 @@
 import { type AssistantMessage, emptyUsage } from "@tau/ai";
 import { emptyView, reduce, type SessionEntry, type SessionEvent, type SessionMessage, type View } from "@tau/protocol";
-import { getMarkdownTheme } from "@tau/tui";
+import { getMarkdownTheme, stripTerminalSequences } from "@tau/tui";
 import { expect, test } from "vitest";
 import type { Look } from "./look.ts";
+import type { SessionClient } from "./session-client.ts";
+import { ShellCommands } from "./shell-commands.ts";
 import { Themes } from "./themes.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -34,6 +36,7 @@ function open() {
   };
   return {
     transcript,
+    append,
     say: (content: string) => append({ role: "user", content, timestamp: 0 }),
     begin: (messageId: string, delta: string) => {
       take({ type: "message_start", messageId, role: "assistant", model: "p/m", usage: { inputTokens: 0 } });
@@ -60,7 +63,7 @@ function open() {
       transcript.update(view);
       return transcript
         .render(80)
-        .map((line) => line.trim())
+        .map((line) => stripTerminalSequences(line).trim())
         .filter(Boolean);
     },
   };
@@ -94,6 +97,23 @@ test.each([true, false])("an answer that is logged and still live is shown once 
   expect(draw()).toEqual(["One"]);
   end("m1");
   expect(draw()).toEqual(["One"]);
+});
+
+test("the entry of a command does not go to an earlier one that could not be run", async () => {
+  const { transcript, append, draw } = open();
+  let isAway = true;
+  const output = { output: "a file", exitCode: 0, cancelled: false, truncated: false };
+  const execute = async () => {
+    if (isAway) throw new Error("There is no connection.");
+    return output;
+  };
+  const client = { execute } as unknown as SessionClient;
+  const shell = new ShellCommands({ transcript, getClient: () => client, now: () => 0, requestRender: () => {} });
+  await expect(shell.run("!ls")).rejects.toThrow("no connection");
+  isAway = false;
+  await shell.run("!ls");
+  append({ role: "bashExecution", command: "ls", timestamp: 0, ...output });
+  expect(draw()).toEqual(["$ ls (stopped)", "$ ls", "a file"]);
 });
 
 test("a snapshot with entries that are shown already draws nothing anew", () => {

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { AgentToolResult } from "@tau/agent";
-import type { AssistantMessage, ToolResultMessage } from "@tau/ai";
+import type { AssistantMessage } from "@tau/ai";
 import {
   type CustomEntry,
   type CustomMessage,
@@ -25,6 +25,7 @@ import { ToolCallBlock } from "./blocks/tool-call.ts";
 import { getShownText, UserMessageBlock } from "./blocks/user-message.ts";
 import { RenderedItem } from "./extensions/rendered-item.ts";
 import type { Look } from "./look.ts";
+import { ShownCalls } from "./shown-calls.ts";
 import { formatTokens } from "./status-line.ts";
 
 /** How many entries of a session are drawn when it is opened. */
@@ -61,15 +62,7 @@ export class Transcript extends Container {
   /** The first entry that is shown; it need not be in the view any more. */
   #firstId: string | undefined;
   #older: Older = { kind: "none" };
-  /** Results whose calls are not shown, by the id of the call. An older entry may have the call. */
-  readonly #strayResults = new Map<string, ToolResultMessage>();
-  /** The ids of denied calls that are not shown. */
-  readonly #strayDenials = new Set<string>();
-  readonly #calls = new Map<string, ToolCallBlock>();
-  /** What tools have so far whose calls are not shown yet: they may begin between two frames. */
-  readonly #partials = new Map<string, AgentToolResult>();
-  /** The ids of calls without a result. */
-  readonly #awaited = new Set<string>();
+  readonly #calls: ShownCalls;
   /** Commands of the user that are not in the log yet: they are running, or wait for the end of a turn. */
   #commands: readonly ShellCommandBlock[] = [];
   /** The answer that is arriving. */
@@ -85,6 +78,7 @@ export class Transcript extends Container {
     super();
     this.#options = options;
     this.#look = options.look;
+    this.#calls = new ShownCalls((id, name) => this.#createCall(id, name));
   }
 
   /** Undefined if all is shown. */
@@ -128,6 +122,11 @@ export class Transcript extends Container {
     return block;
   }
 
+  /** A command that could not be run: no entry follows. */
+  forgetCommand(block: ShellCommandBlock): void {
+    this.#commands = this.#commands.filter((other) => other !== block);
+  }
+
   /** Puts entries before those that are shown. Ignores them, and returns false, if `missing` is something else by now. */
   addOlder(missing: Missing, entries: readonly SessionEntry[], hasOlder: boolean): boolean {
     if (this.#older.kind === "none" || !isDeepStrictEqual(missing, this.missing)) return false;
@@ -137,31 +136,12 @@ export class Transcript extends Container {
     const page = new Transcript(this.#options);
     if (hasOlder) page.#older = { kind: "some", note };
     for (const entry of entries) page.#addEntry(entry);
-    const repeated = this.#takeCalls(page);
-    for (const [id, result] of page.#strayResults) this.#strayResults.set(id, result);
-    for (const id of page.#strayDenials) this.#strayDenials.add(id);
+    const repeated = this.#calls.takeOlder(page.#calls);
     const shown = page.children.filter((child) => !repeated.has(child));
     this.children = [...(hasOlder ? [note] : []), ...shown, ...this.children.slice(1)];
     this.#firstId = entries[0]?.id ?? this.#firstId;
     if (!hasOlder) this.#older = { kind: "none" };
     return true;
-  }
-
-  /** Returns the components of calls that are shown already, because they are running. */
-  #takeCalls(page: Transcript): ReadonlySet<Component> {
-    const repeated = new Set<Component>();
-    for (const [id, block] of page.#calls) {
-      const result = page.#awaited.has(id) ? this.#strayResults.get(id) : undefined;
-      if (result) {
-        if (this.#strayDenials.delete(id)) block.setDenied();
-        block.setResult(result);
-        this.#strayResults.delete(id);
-      } else if (page.#awaited.has(id) && this.#awaited.has(id)) repeated.add(block);
-      else block.end();
-      // An id may be used again, and what comes is about the last call.
-      if (!this.#calls.has(id)) this.#calls.set(id, block);
-    }
-    return repeated;
   }
 
   addRemark(text: string, color: "dim" | "warning" | "error"): void {
@@ -197,11 +177,7 @@ export class Transcript extends Container {
     this.#entries = [];
     this.#firstId = undefined;
     this.#older = { kind: "none" };
-    this.#strayResults.clear();
-    this.#strayDenials.clear();
     this.#calls.clear();
-    this.#partials.clear();
-    this.#awaited.clear();
     this.#commands = [];
     this.#live = undefined;
     this.#loggedId = undefined;
@@ -273,7 +249,7 @@ export class Transcript extends Container {
       case "assistant":
         return this.#addAnswer(message);
       case "toolResult":
-        return this.#addResult(message);
+        return this.#calls.setResult(message, this.#older.kind === "some");
       case "bashExecution":
         return this.#takeCommand(message.command).setResult(message);
       case "custom":
@@ -300,11 +276,7 @@ export class Transcript extends Container {
   /** Of the policy, about a call. */
   #addDecision({ data }: CustomEntry): void {
     const { toolCallId, outcome } = toFields(data);
-    const id = getText(toolCallId);
-    if (outcome !== "denied") return;
-    const call = this.#calls.get(id);
-    if (call) call.setDenied();
-    else if (this.#older.kind === "some") this.#strayDenials.add(id);
+    if (outcome === "denied") this.#calls.deny(getText(toolCallId), this.#older.kind === "some");
   }
 
   /** State of an extension, which is shown only if the extension draws it. */
@@ -318,9 +290,7 @@ export class Transcript extends Container {
 
   /** What a running tool has so far, for an extension that draws it. */
   setPartial(toolCallId: string, partial: AgentToolResult): void {
-    const call = this.#calls.get(toolCallId);
-    if (call) call.setPartial(partial);
-    else this.#partials.set(toolCallId, partial);
+    this.#calls.setPartial(toolCallId, partial);
   }
 
   #addAnswer(message: AssistantMessage): void {
@@ -329,33 +299,25 @@ export class Transcript extends Container {
     this.#live = undefined;
     block.setMessage(message);
     for (const part of message.content) {
-      if (part.type === "toolCall") this.#getCall(part.id, part.name).setInput(part.arguments);
+      if (part.type === "toolCall") this.#calls.get(part.id, part.name).setInput(part.arguments);
     }
-  }
-
-  #addResult(message: ToolResultMessage): void {
-    const call = this.#calls.get(message.toolCallId);
-    if (call) call.setResult(message);
-    else if (this.#older.kind === "some") this.#strayResults.set(message.toolCallId, message);
-    this.#awaited.delete(message.toolCallId);
   }
 
   #takeLive({ message, tools, denials }: LiveView): void {
     if (message && message.id !== this.#loggedId) {
       if (this.#live?.id !== message.id) this.#live = { id: message.id, block: this.#createAnswer() };
       this.#live.block.setLive(message);
-      for (const call of message.calls) this.#getCall(call.id, call.name).setArguments(call.arguments);
+      for (const call of message.calls) this.#calls.get(call.id, call.name).setArguments(call.arguments);
     }
-    for (const tool of tools) this.#getCall(tool.id, tool.name).setRunning(tool);
+    for (const tool of tools) this.#calls.get(tool.id, tool.name).setRunning(tool);
     // The log may have refused the decision.
-    for (const { toolCallId } of denials) this.#calls.get(toolCallId)?.setDenied();
+    for (const { toolCallId } of denials) this.#calls.deny(toolCallId, false);
   }
 
   /** After a run nothing that it left open changes any more, and nothing holds back what follows. */
   #end(): void {
     this.#live?.block.end();
-    for (const id of this.#awaited) this.#calls.get(id)?.end();
-    this.#awaited.clear();
+    this.#calls.end();
   }
 
   #createAnswer(): AssistantBlock {
@@ -364,22 +326,15 @@ export class Transcript extends Container {
     return block;
   }
 
-  #getCall(id: string, name: string): ToolCallBlock {
-    const known = this.#calls.get(id);
-    if (known) return known;
+  #createCall(id: string, name: string): ToolCallBlock {
     const block = new ToolCallBlock({ id, name }, this.#look, this.#options.now);
-    const partial = this.#partials.get(id);
-    if (partial) block.setPartial(partial);
-    this.#partials.delete(id);
-    this.#calls.set(id, block);
-    this.#awaited.add(id);
     this.addChild(block);
     return block;
   }
 
   #takeCommand(command: string): ShellCommandBlock {
-    const block = this.#commands.find((one) => one.command === command) ?? this.addCommand(command);
-    this.#commands = this.#commands.filter((one) => one !== block);
+    const block = this.#commands.find((other) => other.command === command) ?? this.addCommand(command);
+    this.forgetCommand(block);
     return block;
   }
 

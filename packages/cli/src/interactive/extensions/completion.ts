@@ -1,6 +1,6 @@
 /** Completion with what extensions add: arguments of their commands, and providers on top of ours. */
 import type { UiFactory } from "@tau/harness/extensions";
-import type { AutocompleteProvider, AutocompleteSuggestions } from "@tau/tui";
+import type { AutocompleteItem, AutocompleteProvider, AutocompleteSuggestions } from "@tau/tui";
 import type { LoadedExtensions } from "./extension-client.ts";
 import { describeFailure } from "./wall.ts";
 
@@ -17,8 +17,8 @@ export function completeArguments(
       const command = name === "" ? undefined : getLoaded()?.registrations.commands.get(name);
       const complete = command?.definition.getArgumentCompletions;
       if (!complete) return await next.getSuggestions(lines, cursorLine, cursorCol, options);
-      const items = await complete(prefix);
-      return items && items.length > 0 ? { items: [...items], prefix } : null;
+      const items = toItems(await complete(prefix));
+      return items.length > 0 ? { items, prefix } : null;
     },
   };
 }
@@ -48,7 +48,8 @@ export function stackProvider(
     ...(current.searchDelayMs !== undefined && { searchDelayMs: current.searchDelayMs }),
     async getSuggestions(...args) {
       try {
-        return await provider.getSuggestions(...args);
+        const suggestions = await provider.getSuggestions(...args);
+        return suggestions && { ...suggestions, items: toItems(suggestions.items), prefix: String(suggestions.prefix) };
       } catch (error) {
         onFailed(describeFailure("A completion of an extension", error));
         return await current.getSuggestions(...args);
@@ -65,4 +66,21 @@ export function stackProvider(
         () => true,
       ),
   };
+}
+
+/** An extension may return anything. What cannot be drawn would end the program in the next frame. */
+function toItems(items: readonly AutocompleteItem[] | null): AutocompleteItem[] {
+  if (!Array.isArray(items)) return [];
+  return items.flatMap((item: Partial<AutocompleteItem> | null | undefined) => {
+    if (typeof item?.value !== "string") return [];
+    const { value, label, description } = item;
+    return [
+      {
+        ...item,
+        value,
+        label: typeof label === "string" ? label : value,
+        ...(description !== undefined && { description: String(description) }),
+      },
+    ];
+  });
 }

@@ -27,6 +27,9 @@ export interface ExtensionDialogsOptions {
 
 const maxOptions = 10;
 
+/** A timer that is set for longer ends at once. */
+const maxTimeoutMs = 2 ** 31 - 1;
+
 export class ExtensionDialogs {
   readonly #options: ExtensionDialogsOptions;
   /** How to cancel those that are open. */
@@ -91,11 +94,12 @@ export class ExtensionDialogs {
 
   #ask<T>(
     title: string,
-    { signal, timeout }: DialogOptions,
+    { signal, timeout: wanted }: DialogOptions,
     create: (finish: (value: T | undefined) => void) => Component,
   ): Promise<T | undefined> {
     if (this.#isClosed || signal?.aborted) return Promise.resolve(undefined);
     const { stack, theme, tui } = this.#options;
+    const timeout = wanted !== undefined && wanted <= maxTimeoutMs ? wanted : undefined;
     const deadline = timeout === undefined ? undefined : performance.now() + timeout;
     return new Promise((resolve) => {
       const finish = (value: T | undefined): void => {

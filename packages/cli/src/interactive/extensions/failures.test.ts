@@ -1,12 +1,16 @@
-/** What extensions hand to the terminal and that throws later, while a frame is drawn. */
-import { TUI } from "@tau/tui";
+/** What extensions hand to the terminal may be wrong, throw while a frame is drawn, or have to be disposed of. */
+import { type AutocompleteProvider, Text, TUI } from "@tau/tui";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, test } from "vitest";
 import { DialogStack } from "../dialog-stack.ts";
 import { createKeybindings } from "../keybindings.ts";
 import { Themes } from "../themes.ts";
+import { completeArguments } from "./completion.ts";
 import { CustomComponents } from "./custom-components.ts";
+import { ExtensionDialogs } from "./dialogs.ts";
+import type { LoadedExtensions } from "./extension-client.ts";
 import { FooterData } from "./footer-data.ts";
+import { Slot } from "./slot.ts";
 
 const fail = (): never => {
   throw new Error("no options");
@@ -39,4 +43,44 @@ test("a branch listener that throws is told of once, and the others are called",
   for (branch of ["one", "two"]) data.update((message) => problems.push(message));
   expect(called).toEqual(["one", "two"]);
   expect(problems).toEqual(["A branch listener of an extension failed: no options"]);
+});
+
+test("a component of an extension is disposed of when another one takes its place", () => {
+  const disposed: string[] = [];
+  const create = (name: string) => Object.assign(new Text(name, 0, 0), { dispose: () => disposed.push(name) });
+  const slot = new Slot(create("usual"));
+  slot.show(create("first"));
+  slot.show(create("second"));
+  slot.show(undefined);
+  slot.show(undefined);
+  expect(disposed).toEqual(["first", "second"]);
+});
+
+test("of the completions of an extension those that can be drawn are suggested", async () => {
+  const getArgumentCompletions = () => ["text", null, { label: "No value" }, { value: "a" }, { value: "b", label: 1 }];
+  const commands = new Map([["go", { definition: { getArgumentCompletions } }]]);
+  const loaded = { registrations: { commands } } as unknown as LoadedExtensions;
+  const provider = completeArguments({} as AutocompleteProvider, () => loaded);
+  const { signal } = new AbortController();
+  const suggestions = await provider.getSuggestions(["/go x"], 0, 5, { signal });
+  expect(suggestions).toEqual({
+    prefix: "x",
+    items: [
+      { value: "a", label: "a" },
+      { value: "b", label: "b" },
+    ],
+  });
+});
+
+test.each([Infinity, 2 ** 31])("a dialog may wait for %d ms", async (timeout) => {
+  const tui = new TUI(await VirtualTerminal.create(40, 10));
+  const { theme } = new Themes({ mode: "none", files: [] });
+  const stack = new DialogStack(new Text("editor", 0, 0), () => {});
+  const dialogs = new ExtensionDialogs({ tui, theme, stack });
+  let isOver = false;
+  void dialogs.input("Name", "", { timeout }).then(() => (isOver = true));
+  // Node takes a number that is too large for 1.
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  expect(isOver).toBe(false);
+  dialogs.close();
 });

@@ -1,10 +1,12 @@
 import type { Component } from "@tau/tui";
 
+type Disposable = Component & { dispose?(): void };
+
 /** A place on the screen for one component, which can be replaced. */
 export class Slot implements Component {
   readonly isEphemeral: boolean;
   readonly #usual: Component;
-  #current: Component;
+  #current: Disposable;
 
   constructor(usual: Component, { isEphemeral = false }: { isEphemeral?: boolean } = {}) {
     this.#usual = usual;
@@ -12,9 +14,11 @@ export class Slot implements Component {
     this.isEphemeral = isEphemeral;
   }
 
-  /** Undefined: the usual one. */
-  show(component: Component | undefined): void {
+  /** Undefined: the usual one. The one before is disposed of, unless it was that. */
+  show(component: Disposable | undefined): void {
+    const before = this.#current;
     this.#current = component ?? this.#usual;
+    if (before !== this.#usual && before !== component) before.dispose?.();
   }
 
   render(width: number): string[] {

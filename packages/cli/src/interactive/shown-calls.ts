@@ -1,0 +1,90 @@
+import type { AgentToolResult } from "@tau/agent";
+import type { ToolResultMessage } from "@tau/ai";
+import type { Component } from "@tau/tui";
+import type { ToolCallBlock } from "./blocks/tool-call.ts";
+
+/** The calls of tools in a transcript, and what came of calls that it does not show: an older entry may have them. */
+export class ShownCalls {
+  readonly #add: (id: string, name: string) => ToolCallBlock;
+  /** By the id of the call, as everything here. */
+  readonly #blocks = new Map<string, ToolCallBlock>();
+  /** Those without a result. */
+  readonly #awaited = new Set<string>();
+  /** What tools have so far whose calls are not shown yet: they may begin between two frames. */
+  readonly #partials = new Map<string, AgentToolResult>();
+  readonly #strayResults = new Map<string, ToolResultMessage>();
+  readonly #strayDenials = new Set<string>();
+
+  /** `add` puts a call at the end of the transcript. */
+  constructor(add: (id: string, name: string) => ToolCallBlock) {
+    this.#add = add;
+  }
+
+  /** A call that is not shown yet is added. */
+  get(id: string, name: string): ToolCallBlock {
+    const known = this.#blocks.get(id);
+    if (known) return known;
+    const block = this.#add(id, name);
+    const partial = this.#partials.get(id);
+    if (partial) block.setPartial(partial);
+    this.#partials.delete(id);
+    this.#blocks.set(id, block);
+    this.#awaited.add(id);
+    return block;
+  }
+
+  setPartial(id: string, partial: AgentToolResult): void {
+    const block = this.#blocks.get(id);
+    if (block) block.setPartial(partial);
+    else this.#partials.set(id, partial);
+  }
+
+  /** `hasOlder`: the call may be in an older entry. */
+  setResult(result: ToolResultMessage, hasOlder: boolean): void {
+    const { toolCallId: id } = result;
+    const block = this.#blocks.get(id);
+    if (block) block.setResult(result);
+    else if (hasOlder) this.#strayResults.set(id, result);
+    this.#awaited.delete(id);
+  }
+
+  deny(id: string, hasOlder: boolean): void {
+    const block = this.#blocks.get(id);
+    if (block) block.setDenied();
+    else if (hasOlder) this.#strayDenials.add(id);
+  }
+
+  /** Nothing follows for those without a result. */
+  end(): void {
+    for (const id of this.#awaited) this.#blocks.get(id)?.end();
+    this.#awaited.clear();
+  }
+
+  clear(): void {
+    this.#blocks.clear();
+    this.#awaited.clear();
+    this.#partials.clear();
+    this.#strayResults.clear();
+    this.#strayDenials.clear();
+  }
+
+  /** Takes over those of older entries. Returns the ones that are shown already, because they are running. */
+  takeOlder(older: ShownCalls): ReadonlySet<Component> {
+    const repeated = new Set<Component>();
+    for (const [id, block] of older.#blocks) {
+      const isAwaited = older.#awaited.has(id);
+      const result = isAwaited ? this.#strayResults.get(id) : undefined;
+      if (result) {
+        if (this.#strayDenials.delete(id)) block.setDenied();
+        block.setResult(result);
+        this.#strayResults.delete(id);
+      } else if (isAwaited && this.#awaited.has(id)) repeated.add(block);
+      else block.end();
+      // An id may be used again, and what comes is about the last call.
+      if (!this.#blocks.has(id)) this.#blocks.set(id, block);
+    }
+    for (const [id, result] of older.#strayResults) this.#strayResults.set(id, result);
+    for (const id of older.#strayDenials) this.#strayDenials.add(id);
+    return repeated;
+  }
+}
