@@ -96,6 +96,11 @@ export class Catalogue {
     });
   }
 
+  /** A new session of this node was stored. Before, there was nothing to list. */
+  add(sessionId: string): void {
+    this.#put(sessionId, async () => ({ status: "idle" }));
+  }
+
   /** A session of this node was closed. */
   close(sessionId: string): void {
     this.#put(sessionId, async () => ({ status: "closed" }));

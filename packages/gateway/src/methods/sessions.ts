@@ -37,6 +37,7 @@ export const sessionsMethods = {
       const open = await context.parts.sessions.create(cwd, agent === undefined ? {} : { agentName: agent });
       // What was answered holds after a restart too.
       await open.hosted.session.persist();
+      context.parts.cluster?.catalogue.add(open.hosted.session.sessionId);
       if (name !== undefined) await open.hosted.session.sessionManager.appendSessionInfo(name.trim());
       return describe(context, open, onDisconnect);
     },

@@ -9,6 +9,7 @@ import { hasNats } from "./nats-servers.ts";
 
 interface Listed {
   id: string;
+  messageCount: number;
   name?: string;
   status?: string;
 }
@@ -30,7 +31,13 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
         [first, second].includes(id),
       );
     for (const node of [a, b]) {
-      await expect.poll(async () => (await list(node)).map(({ id }) => id)).toEqual([first, second]);
+      // All that was said is counted: the order does not change any more.
+      await expect
+        .poll(async () => (await list(node)).map(({ id, messageCount }) => [id, messageCount]))
+        .toEqual([
+          [first, 4],
+          [second, 2],
+        ]);
       const listed = await node.client.must<{ sessions: Listed[] }>("session.list_sessions", { sessionId: first });
       expect(listed.sessions.map(({ id }) => id)).toEqual([first, second]);
       expect(await node.client.must("session.list_sessions", { sessionId: first, query: "nowhere" })).toEqual({
@@ -72,6 +79,16 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     // To rename it was the last use of it.
     expect((await list(a)).map(({ name }) => name)).toEqual(["Second", undefined]);
     expect(await b.client.must("sessions.open", { sessionId: second })).toMatchObject({ name: "Second" });
+  });
+
+  test("are listed at any node from their creation on, before anything was said", async () => {
+    const [a, b] = [await openGateway("a", []), await openGateway("b", [])];
+    const sessionId = await createSession(a);
+    for (const { client } of [a, b]) {
+      await expect
+        .poll(async () => (await client.must<{ sessions: Listed[] }>("sessions.list")).sessions)
+        .toContainEqual(expect.objectContaining({ id: sessionId, status: "idle" }));
+    }
   });
 
   test("are free when they could not be opened", async () => {
