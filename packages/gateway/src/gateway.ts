@@ -90,7 +90,8 @@ function createSessions(
     reloadGateway: async () => (await reload()).changed,
     afterCrash: {
       ...inbox.afterCrash,
-      wasCut: (sessionId) => inbox.afterCrash.wasCut(sessionId) || cluster?.wasAbandoned(sessionId) === true,
+      // In a cluster another node may have dealt with it meanwhile, so leases decide.
+      wasCut: (sessionId) => (cluster ? cluster.wasAbandoned(sessionId) : inbox.afterCrash.wasCut(sessionId)),
     },
     onOpened: (hosted) => {
       inbox.onOpened(hosted);

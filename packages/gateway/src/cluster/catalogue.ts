@@ -73,6 +73,7 @@ export class Catalogue {
   readonly #writing = new Map<string, SerialQueue>();
   /** Of sessions that are open here, the epoch that is known. */
   readonly #epochs = new Map<string, number>();
+  readonly #left = new Set<string>();
 
   constructor(options: CatalogueOptions) {
     this.#options = options;
@@ -170,7 +171,13 @@ export class Catalogue {
     return ending === "cut" || status === "running" ? "interrupted" : "closed";
   }
 
+  /** Nothing more is written of a session: its run is cut, and not at its end. */
+  leave(sessionId: string): void {
+    this.#left.add(sessionId);
+  }
+
   #put(sessionId: string, getChange: () => Promise<Omit<EntryChange, "epoch" | "atMs">>): void {
+    if (this.#left.has(sessionId)) return;
     const { log, leases, clock } = this.#options;
     const atMs = clock.now();
     const epoch = leases.getEpoch(sessionId) ?? this.#epochs.get(sessionId) ?? 0;

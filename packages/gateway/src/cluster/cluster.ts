@@ -153,9 +153,17 @@ export class Cluster {
     return await this.callSession(context, { ...call, sessionId }, here);
   }
 
-  /** What other nodes' clients get from here ends: their nodes look for the sessions elsewhere. Before sessions are closed. */
+  /**
+   * What other nodes' clients get from here ends: their nodes look for the sessions elsewhere. Before sessions are closed.
+   * Whoever opens a session next that still runs is told that its run was cut, as after a crash.
+   */
   leave(): void {
     this.#isClosed = true;
+    for (const { sessionId, status } of this.#options.getParts().sessions.list()) {
+      if (status !== "running") continue;
+      this.#node.leases.keep(sessionId);
+      this.catalogue.leave(sessionId);
+    }
     this.#following.close();
     this.#guests.leave();
   }

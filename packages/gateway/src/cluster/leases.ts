@@ -48,6 +48,8 @@ export class SessionLeases {
   readonly #epochs = new Map<string, number>();
   /** Sessions that were acquired from a node that did not give them back. */
   readonly #abandoned = new Set<string>();
+  /** Sessions whose leases are not given back. */
+  readonly #kept = new Set<string>();
 
   constructor(options: LeasesOptions) {
     this.#options = options;
@@ -112,7 +114,12 @@ export class SessionLeases {
     return (await this.#read(sessionId))?.record.isTrashed === true;
   }
 
-  /** Whether the node that held a session before was lost. */
+  /** From now on the lease of a session is not given back: whoever takes it after this node finds it abandoned. */
+  keep(sessionId: string): void {
+    this.#kept.add(sessionId);
+  }
+
+  /** Whether the node that held a session before was lost, or left in the middle of a run. */
   wasAbandoned(sessionId: string): boolean {
     return this.#abandoned.has(sessionId);
   }
@@ -143,8 +150,8 @@ export class SessionLeases {
         this.#abandoned.delete(sessionId);
         if (this.#epochs.get(sessionId) === epoch) this.#epochs.delete(sessionId);
         const isOurs = this.#held.delete(holderId) && membership.isSelf(nodeId);
-        // What cannot be given back is taken by whoever finds that it is not held.
-        if (!isOurs) return false;
+        // What is not given back is taken by whoever finds that it is not held.
+        if (!isOurs || this.#kept.has(sessionId)) return false;
         const id = `${holderId}-released`;
         return (await this.#write(sessionId, { after: epoch, id }, { holderId, ...state })).kind === "stored";
       },

@@ -299,4 +299,23 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     finish();
     a.cable.heal();
   });
+
+  test("whose runs a stopping node does not wait for are interrupted, and the next node says why", async () => {
+    const model = scriptedModel([() => new Promise(() => {})]);
+    const a = await openGateway("a", model);
+    const b = await openGateway("b", ["Going on."]);
+    const sessionId = await createSession(a);
+    await a.client.must("session.prompt", { sessionId, message: "Work for ever." });
+    const getStatus = async () =>
+      (await b.client.must<{ sessions: Listed[] }>("sessions.list")).sessions.find(({ id }) => id === sessionId)
+        ?.status;
+    await expect.poll(getStatus).toBe("running");
+    await a.gateway.stop();
+    await expect.poll(getStatus, { timeout: 10_000 }).toBe("interrupted");
+    await b.client.must("sessions.open", { sessionId });
+    const entries = await b.client.must("session.get_entries", { sessionId });
+    expect(JSON.stringify(entries)).toContain("gateway_disconnected");
+    await b.client.must("session.execute", { sessionId, prompt: "Go on." });
+    await expect.poll(getStatus).toBe("idle");
+  });
 });
