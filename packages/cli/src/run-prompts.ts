@@ -50,10 +50,8 @@ function toPromptSession(hosted: HostedSession, { mode }: SessionOptions, io: Io
       return { tokens, cost, ...(session.sessionFile !== undefined && { sessionFile: session.sessionFile }) };
     },
     createRedactor: async () => (await import("@tau/harness/policy")).createSessionFrameRedactor(session),
-    run: async ({ prompt, ...content }) => {
-      if (session.extensions) await attachExtensions(session, mode, io);
-      return await runPrompt(hosted, prompt, { ...content, source: "interactive" });
-    },
+    start: async () => void (session.extensions && (await attachExtensions(session, mode, io))),
+    run: ({ prompt, ...content }) => runPrompt(hosted, prompt, { ...content, source: "interactive" }),
   };
 }
 

@@ -18,6 +18,8 @@ export interface PromptSession {
   getStats(): Promise<Pick<StatsData, "tokens" | "cost" | "sessionFile">>;
   /** What takes keys out of what is written. */
   createRedactor(): Promise<Redactor>;
+  /** Starts what the session has of extensions. What they are denied then is not the prompt's. */
+  start(): Promise<void>;
   /** Resolves when the run is over, however it ended. */
   run(prompt: Prompt): Promise<PromptEnd>;
 }
@@ -48,10 +50,14 @@ export async function sendPrompt(session: PromptSession, prompt: Prompt, context
     options.mode === "text"
       ? (await import("./print.ts")).showAsText(session, options, io)
       : await (await import("./json.ts")).showAsJson(session, options, io);
-  if (isAttended) (await import("./answer-approvals.ts")).answerApprovals(session.shown, io);
   const denied: string[] = [];
-  session.shown.onEvent((event) => void (event.type === "tool_denied" && denied.push(event.advice)));
-  const end = await session.run(prompt).finally(() => shown.stop());
+  const run = async () => {
+    await session.start();
+    if (isAttended) (await import("./answer-approvals.ts")).answerApprovals(session.shown, io);
+    session.shown.onEvent((event) => void (event.type === "tool_denied" && denied.push(event.advice)));
+    return await session.run(prompt);
+  };
+  const end = await run().finally(() => shown.stop());
   // If the reader of the output has closed it, as `head` does, that is no interruption to report.
   await shown.showEnd(end, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(end, denied));
   return toExitCode(end.end, denied.length);

@@ -14,11 +14,14 @@ export function formatStack(error: unknown, causes = 0): string {
 
 function toSources(stack: string): string {
   const maps = new Map<string, SourceMap | undefined>();
-  return stack.replaceAll(/(?<=\(|at (?:async )?)([^\s():][^():]*\.cjs):(\d+):(\d+)/g, (frame, file, line, column) => {
-    if (!maps.has(file)) maps.set(file, readMap(`${file}.map`));
-    const entry = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1);
-    return entry && "originalSource" in entry ? `${entry.originalSource}:${entry.originalLine + 1}` : frame;
-  });
+  return stack.replaceAll(
+    /(?<=\(|at (?:async )?)(?!async )([^\s():][^():]*\.cjs):(\d+):(\d+)/g,
+    (frame, file, line, column) => {
+      if (!maps.has(file)) maps.set(file, readMap(`${file}.map`));
+      const entry = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1);
+      return entry && "originalSource" in entry ? `${entry.originalSource}:${entry.originalLine + 1}` : frame;
+    },
+  );
 }
 
 function readMap(file: string): SourceMap | undefined {

@@ -15,6 +15,7 @@ test("the progress line is erased before an error of the prompt is told", async 
     getHeader: unused,
     getStats: unused,
     createRedactor: unused,
+    start: async () => {},
     run: async () => {
       await expect.poll(() => written.err).toContain("waiting for the model");
       throw new Error("The connection is lost.");

@@ -72,6 +72,8 @@ const toPromptSession = (session: RemoteSession, onRun: () => void): PromptSessi
   getHeader: async () => (await session.call("get_state")).header,
   getStats: () => session.call("get_session_stats"),
   createRedactor: async () => ({ redactEvent: (event) => [event], redactLine: (line) => line }),
+  // They run in the gateway.
+  start: async () => {},
   run: (prompt) => {
     onRun();
     return session.call("execute", { ...prompt, outcome: true });

@@ -54,8 +54,8 @@ test("with --verbose or TAU_DEBUG an error has a stack, with the lines of the so
       readFileSync(join(root, file), "utf8").split("\n")[line - 1];
     expect(frames.map(({ file }) => file)).toContain("packages/harness/src/agent-session/create-agent-session.ts");
     expect(readLine(frames[0]!)).toContain('throw new HarnessError("invalid_input", findUnknownTools(');
-    const opened = frames.find(({ file }) => file === "packages/cli/src/open-host.ts");
-    expect(readLine(opened!)).toContain("await host.open(sessionManager");
+    const opened = frames.find(({ file }) => file === "packages/harness/src/host/host.ts");
+    expect(readLine(opened!)).toContain("const session = await open()");
   }
   const { err } = await runPacked(workspace, ["--wrong"], { env: { TAU_DEBUG: "1" } });
   expect(err.trimEnd().split("\n")).toHaveLength(1);
