@@ -10,11 +10,17 @@ export interface Call {
 }
 
 const maxCallLength = 16_000;
+/** Calls may be inside of each other: after this much in all, of each further call only the beginning is read. */
+const maxWholeLength = 64_000;
+const minCallLength = 1_000;
 
 export function findCalls(source: string, names: RegExp): Call[] {
   const calls: Call[] = [];
+  let left = maxWholeLength;
   for (const match of source.matchAll(names)) {
-    const text = readArguments(source, match.index + match[0].length);
+    const maxLength = Math.max(minCallLength, Math.min(maxCallLength, left));
+    const text = readArguments(source, match.index + match[0].length, maxLength);
+    left -= text.length;
     calls.push({ name: match[1]!, text, literals: findLiterals(text) });
     if (calls.length >= 32) break;
   }
@@ -22,18 +28,18 @@ export function findCalls(source: string, names: RegExp): Call[] {
 }
 
 /** From an opening bracket to its end; without one, to the end of the statement. */
-function readArguments(source: string, from: number): string {
+function readArguments(source: string, from: number, maxLength: number): string {
   const start = /^\s*/.exec(source.slice(from, from + 50))![0].length + from;
   if (source[start] !== "(")
-    return /^(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^;\n])*/.exec(source.slice(start, start + maxCallLength))![0];
+    return /^(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^;\n])*/.exec(source.slice(start, start + maxLength))![0];
   let depth = 0;
-  for (let index = start; index < source.length && index < start + maxCallLength; index++) {
+  for (let index = start; index < source.length && index < start + maxLength; index++) {
     const char = source[index]!;
     if (char === '"' || char === "'" || char === "`") index = skipString(source, index);
     else if (char === "(" || char === "[" || char === "{") depth++;
     else if ((char === ")" || char === "]" || char === "}") && --depth === 0) return source.slice(start + 1, index);
   }
-  return source.slice(start + 1, start + maxCallLength);
+  return source.slice(start + 1, start + maxLength);
 }
 
 function skipString(source: string, start: number): number {
