@@ -16,7 +16,7 @@ import type { GatewayParts } from "../parts.ts";
 import { Catalogue } from "./catalogue.ts";
 import { ClusterKeys } from "./cluster-keys.ts";
 import { Following } from "./following.ts";
-import { Guests } from "./guests.ts";
+import { RemoteClients } from "./remote-clients.ts";
 import { ClusterInbox } from "./inbox-store.ts";
 import { NodeLink } from "./node-link.ts";
 import { placeLog } from "./names.ts";
@@ -24,7 +24,7 @@ import { type ClusterNode, type NodeOptions, openNode } from "./open-node.ts";
 import { type Call, findOther, namesOther, type OtherSession, type SessionCall } from "./other-sessions.ts";
 import { RemoteClient } from "./remote-client.ts";
 import { ClusterSessionKeys } from "./session-keys.ts";
-import { Travels } from "./travels.ts";
+import { ForwardedRequests } from "./forwarded-requests.ts";
 
 export interface ClusterOptions extends NodeOptions {
   clock: Clock;
@@ -47,8 +47,8 @@ export class Cluster {
   readonly #options: ClusterOptions;
   readonly #node: ClusterNode;
   readonly #link: NodeLink;
-  readonly #guests: Guests;
-  readonly #travels: Travels;
+  readonly #remoteClients: RemoteClients;
+  readonly #forwarded: ForwardedRequests;
   readonly #following: Following;
   readonly inbox: ClusterInbox;
   readonly catalogue: Catalogue;
@@ -73,11 +73,11 @@ export class Cluster {
       discard: (sessionId) => this.#trash(getParts(), sessionId),
     });
     this.#following = new Following(options);
-    this.#travels = new Travels(getLink, options.ids, (client, sessionId) => {
+    this.#forwarded = new ForwardedRequests(getLink, options.ids, (client, sessionId) => {
       this.#owners.delete(sessionId);
       void this.#following.followAgain(client, sessionId);
     });
-    this.#guests = new Guests({
+    this.#remoteClients = new RemoteClients({
       getLink,
       log,
       run: ({ method, params, ...rest }) => this.#serve({ ...rest, parts: getParts() }, method, params),
@@ -90,8 +90,8 @@ export class Cluster {
       log,
       clock: options.clock,
       take: (...args) => {
-        this.#guests.take(...args);
-        this.#travels.take(...args);
+        this.#remoteClients.take(...args);
+        this.#forwarded.take(...args);
       },
     });
     this.#stopTelling = this.#tellLater();
@@ -155,7 +155,7 @@ export class Cluster {
 
   /**
    * What other nodes' clients get from here ends: their nodes look for the sessions elsewhere. Before sessions are closed.
-   * Whoever opens a session next that still runs is told that its run was cut, as after a crash.
+   * The node that opens a running session next says that its run was cut off, as after a crash.
    */
   leave(): void {
     this.#isClosed = true;
@@ -165,7 +165,7 @@ export class Cluster {
       this.catalogue.leave(sessionId);
     }
     this.#following.close();
-    this.#guests.leave();
+    this.#remoteClients.leave();
   }
 
   async close(): Promise<void> {
@@ -250,13 +250,13 @@ export class Cluster {
       if (ownerId === undefined || ownerId === this.nodeId) {
         try {
           const payload = await this.#runHere(sessionId, here);
-          this.#travels.unfollow(client, sessionId);
+          this.#forwarded.unfollow(client, sessionId);
           return payload;
         } catch (error) {
           if ((error as { code?: unknown }).code !== "moved") throw error;
         }
       } else {
-        const outcome = await this.#travel(ownerId, context, call);
+        const outcome = await this.#forward(ownerId, context, call);
         if (outcome.kind === "answered") return outcome.payload;
         this.#owners.delete(sessionId);
         if (outcome.kind === "lost" && !(isGatewayMethod(method) && methodScopes[method] === "read")) {
@@ -270,28 +270,28 @@ export class Cluster {
     throw new GatewayError("unavailable", text, { retryAfterMs: 2_000 });
   }
 
-  async #travel(nodeId: string, context: MethodContext, { method, params, sessionId }: SessionCall) {
+  async #forward(nodeId: string, context: MethodContext, { method, params, sessionId }: SessionCall) {
     const { client, requestId, afterResponse } = context;
     // Between being declared dead and joining again, this node is nobody.
     if (!this.#node.membership.isSelf(this.nodeId)) return { kind: "moved" } as const;
     const request = { method, requestId, params };
     if (method !== "sessions.subscribe") {
-      const outcome = await this.#travels.call(nodeId, client, request);
-      if (method === "sessions.unsubscribe") this.#travels.unfollow(client, sessionId);
+      const outcome = await this.#forwarded.call(nodeId, client, request);
+      if (method === "sessions.unsubscribe") this.#forwarded.unfollow(client, sessionId);
       return outcome;
     }
-    this.#travels.follow(client, sessionId, nodeId);
+    this.#forwarded.follow(client, sessionId, nodeId);
     // The frames follow the response.
     let release = () => {};
-    const outcome = await this.#travels.call(nodeId, client, request, () => (release = this.#travels.hold(client)));
-    if (outcome.kind !== "answered") this.#travels.unfollow(client, sessionId);
+    const outcome = await this.#forwarded.call(nodeId, client, request, () => (release = this.#forwarded.hold(client)));
+    if (outcome.kind !== "answered") this.#forwarded.unfollow(client, sessionId);
     if (outcome.kind === "answered" && afterResponse) afterResponse(release);
     else release();
     return outcome;
   }
 
   async #findOwner(client: Client, { method, sessionId }: SessionCall): Promise<string | undefined> {
-    if (method === "sessions.unsubscribe") return this.#travels.getFollowed(client, sessionId);
+    if (method === "sessions.unsubscribe") return this.#forwarded.getFollowed(client, sessionId);
     const known = this.#owners.get(sessionId);
     if (known !== undefined) return known;
     const ownerId = await this.#node.leases.findOwner(sessionId);
@@ -318,7 +318,7 @@ export class Cluster {
     const answers = others.map(async (nodeId): Promise<Approvals> => {
       try {
         const call = { method: "approvals.list", requestId, params: {} };
-        const outcome = await this.#travels.call(nodeId, client, call);
+        const outcome = await this.#forwarded.call(nodeId, client, call);
         if (outcome.kind === "answered") return outcome.payload as Approvals;
       } catch (error) {
         parts.log(`The questions of the node ${nodeId} are not listed: ${getErrorMessage(error)}`);
@@ -335,10 +335,10 @@ export class Cluster {
   #loseAll(): void {
     const { sessions } = this.#options.getParts();
     this.inbox.unloadAll();
-    this.#guests.leave();
+    this.#remoteClients.leave();
     this.#link.forget();
     this.#owners.clear();
-    for (const { client, sessionId } of this.#travels.lose()) void this.#following.followAgain(client, sessionId);
+    for (const { client, sessionId } of this.#forwarded.lose()) void this.#following.followAgain(client, sessionId);
     for (const { hosted } of sessions.all) this.#giveAway(hosted.session.sessionId);
   }
 
@@ -362,10 +362,11 @@ export class Cluster {
   #loseNode(nodeId: string): void {
     const { log } = this.#options;
     log(`The node ${nodeId} is dead.`);
-    this.#guests.leave(nodeId);
+    this.#remoteClients.leave(nodeId);
     this.#link.forget(nodeId);
     for (const [sessionId, ownerId] of this.#owners) if (ownerId === nodeId) this.#owners.delete(sessionId);
-    for (const { client, sessionId } of this.#travels.lose(nodeId)) void this.#following.followAgain(client, sessionId);
+    for (const { client, sessionId } of this.#forwarded.lose(nodeId))
+      void this.#following.followAgain(client, sessionId);
     if (!this.#isClosed) {
       this.#adopt(nodeId).catch((error: unknown) =>
         log(`Sessions of ${nodeId} were not taken: ${getErrorMessage(error)}`),
@@ -394,7 +395,7 @@ export class Cluster {
 
   #tellLater(): () => void {
     return this.#options.clock.setTimer(tellMs, () => {
-      this.#travels.tellAll();
+      this.#forwarded.tellAll();
       if (!this.#isClosed) this.#stopTelling = this.#tellLater();
     });
   }

@@ -15,17 +15,17 @@ export type RunHere = (request: {
   afterResponse: (act: () => void) => void;
 }) => Promise<unknown>;
 
-export interface GuestsOptions {
+export interface RemoteClientsOptions {
   getLink: () => NodeLink;
   run: RunHere;
   log: (line: string) => void;
 }
 
-export class Guests {
-  readonly #options: GuestsOptions;
+export class RemoteClients {
+  readonly #options: RemoteClientsOptions;
   readonly #clients = new Map<string, RemoteClient>();
 
-  constructor(options: GuestsOptions) {
+  constructor(options: RemoteClientsOptions) {
     this.#options = options;
   }
 

@@ -8,7 +8,7 @@ import type { NodeLink } from "./node-link.ts";
 import type { NodeMessage } from "./node-message.ts";
 
 /** What became of a request at another node. */
-export type TravelOutcome =
+export type ForwardOutcome =
   | { kind: "answered"; payload: unknown }
   /** The session is not there any more, or the node is not: nothing has happened. */
   | { kind: "moved" }
@@ -16,7 +16,7 @@ export type TravelOutcome =
   | { kind: "lost" };
 
 /** A client with requests or subscriptions elsewhere. */
-interface Traveller {
+interface ForwardedClient {
   readonly client: Client;
   readonly nodeIds: Set<string>;
   /** By session, the node that sends its frames. */
@@ -33,19 +33,19 @@ interface PendingCall {
   nodeId: string;
   /** Called before anything else that comes from the node is looked at. */
   onAnswer: () => void;
-  settle: (outcome: TravelOutcome) => void;
+  settle: (outcome: ForwardOutcome) => void;
   fail: (error: GatewayError) => void;
 }
 
 /** After so many bytes, the sender is told that they were taken. */
 const tellAfterBytes = 64 * 1024;
 
-export class Travels {
+export class ForwardedRequests {
   readonly #getLink: () => NodeLink;
   readonly #ids: Ids;
   /** Called when a node has given a session away that a client followed there. */
   readonly #onMoved: (client: Client, sessionId: string) => void;
-  readonly #travellers = new Map<string, Traveller>();
+  readonly #clients = new Map<string, ForwardedClient>();
   readonly #calls = new Map<string, PendingCall>();
 
   constructor(getLink: () => NodeLink, ids: Ids, onMoved: (client: Client, sessionId: string) => void) {
@@ -60,9 +60,9 @@ export class Travels {
     client: Client,
     { method, requestId, params }: { method: string; requestId: string; params: Record<string, unknown> },
     onAnswer = () => {},
-  ): Promise<TravelOutcome> {
-    const traveller = this.#getTraveller(client);
-    traveller.nodeIds.add(nodeId);
+  ): Promise<ForwardOutcome> {
+    const forwarded = this.#getForwarded(client);
+    forwarded.nodeIds.add(nodeId);
     const callId = this.#ids();
     const { connectionId, deviceId, scopes, abilities } = client;
     const message: NodeMessage = {
@@ -72,7 +72,7 @@ export class Travels {
       method,
       requestId,
     };
-    const answer = new Promise<TravelOutcome>((settle, fail) =>
+    const answer = new Promise<ForwardOutcome>((settle, fail) =>
       this.#calls.set(callId, { nodeId, onAnswer, settle, fail }),
     );
     // It may be rejected before it is awaited.
@@ -92,25 +92,25 @@ export class Travels {
 
   /** Frames for a client wait from now on, until the returned function is called. */
   hold(client: Client): () => void {
-    const traveller = this.#getTraveller(client);
-    traveller.holds++;
+    const forwarded = this.#getForwarded(client);
+    forwarded.holds++;
     return () => {
-      if (--traveller.holds > 0) return;
-      for (const frame of traveller.held.splice(0)) client.send(encodeJson(frame));
+      if (--forwarded.holds > 0) return;
+      for (const frame of forwarded.held.splice(0)) client.send(encodeJson(frame));
     };
   }
 
   follow(client: Client, sessionId: string, nodeId: string): void {
-    this.#getTraveller(client).follows.set(sessionId, nodeId);
+    this.#getForwarded(client).follows.set(sessionId, nodeId);
   }
 
   /** Which node sends the frames of a session to a client; undefined: none. */
   getFollowed(client: Client, sessionId: string): string | undefined {
-    return this.#travellers.get(client.connectionId)?.follows.get(sessionId);
+    return this.#clients.get(client.connectionId)?.follows.get(sessionId);
   }
 
   unfollow(client: Client, sessionId: string): void {
-    this.#travellers.get(client.connectionId)?.follows.delete(sessionId);
+    this.#clients.get(client.connectionId)?.follows.delete(sessionId);
   }
 
   take(nodeId: string, message: NodeMessage, content: Buffer): void {
@@ -129,11 +129,11 @@ export class Travels {
       if (code === "moved") call?.settle({ kind: "moved" });
       else call?.fail(new GatewayError(code, text, retryAfterMs === undefined ? {} : { retryAfterMs }));
     } else if ("connectionId" in message) {
-      const traveller = this.#travellers.get(message.connectionId);
-      if (!traveller) return;
-      if (message.kind === "frame") this.#deliver(nodeId, traveller, content);
-      if (message.kind === "abilities") traveller.client.setAbilities(message.abilities);
-      if (message.kind === "close") traveller.client.close(message.code, message.reason);
+      const forwarded = this.#clients.get(message.connectionId);
+      if (!forwarded) return;
+      if (message.kind === "frame") this.#deliver(nodeId, forwarded, content);
+      if (message.kind === "abilities") forwarded.client.setAbilities(message.abilities);
+      if (message.kind === "close") forwarded.client.close(message.code, message.reason);
     }
   }
 
@@ -143,7 +143,7 @@ export class Travels {
       if (nodeId === undefined || call.nodeId === nodeId) call.settle({ kind: "lost" });
     }
     const lost = [];
-    for (const { client, follows, bytes, nodeIds } of this.#travellers.values()) {
+    for (const { client, follows, bytes, nodeIds } of this.#clients.values()) {
       for (const [sessionId, followed] of follows) {
         if (nodeId !== undefined && followed !== nodeId) continue;
         follows.delete(sessionId);
@@ -157,16 +157,16 @@ export class Travels {
     return lost;
   }
 
-  #deliver(nodeId: string, traveller: Traveller, frame: Buffer): void {
-    this.#pass(nodeId, traveller, frame);
+  #deliver(nodeId: string, forwarded: ForwardedClient, frame: Buffer): void {
+    this.#pass(nodeId, forwarded, frame);
     // Also one that the client does not get: the other node counts it.
-    const counts = traveller.bytes.get(nodeId) ?? { received: 0, told: 0 };
-    traveller.bytes.set(nodeId, counts);
+    const counts = forwarded.bytes.get(nodeId) ?? { received: 0, told: 0 };
+    forwarded.bytes.set(nodeId, counts);
     counts.received += frame.length;
-    this.#tell(nodeId, traveller);
+    this.#tell(nodeId, forwarded);
   }
 
-  #pass(nodeId: string, { client, holds, held, follows }: Traveller, frame: Buffer): void {
+  #pass(nodeId: string, { client, holds, held, follows }: ForwardedClient, frame: Buffer): void {
     const closed = readClosed(frame);
     if (closed) {
       // One that was followed elsewhere in the meantime is not closed for its client.
@@ -179,7 +179,7 @@ export class Travels {
   }
 
   /** A client that reads slowly is known to be slow where its frames come from. */
-  #tell(nodeId: string, { client, bytes }: Traveller): void {
+  #tell(nodeId: string, { client, bytes }: ForwardedClient): void {
     const counts = bytes.get(nodeId);
     if (!counts) return;
     const taken = counts.received - client.bufferedBytes;
@@ -191,16 +191,16 @@ export class Travels {
 
   /** Tells what slow clients have read meanwhile. Called now and then. */
   tellAll(): void {
-    for (const traveller of this.#travellers.values()) {
-      for (const nodeId of traveller.bytes.keys()) this.#tell(nodeId, traveller);
+    for (const forwarded of this.#clients.values()) {
+      for (const nodeId of forwarded.bytes.keys()) this.#tell(nodeId, forwarded);
     }
   }
 
-  #getTraveller(client: Client): Traveller {
+  #getForwarded(client: Client): ForwardedClient {
     const { connectionId } = client;
-    const known = this.#travellers.get(connectionId);
+    const known = this.#clients.get(connectionId);
     if (known) return known;
-    const traveller: Traveller = {
+    const forwarded: ForwardedClient = {
       client,
       nodeIds: new Set(),
       follows: new Map(),
@@ -208,12 +208,12 @@ export class Travels {
       held: [],
       bytes: new Map(),
     };
-    this.#travellers.set(connectionId, traveller);
+    this.#clients.set(connectionId, forwarded);
     client.onClosed(() => {
-      this.#travellers.delete(connectionId);
-      for (const nodeId of traveller.nodeIds) this.#getLink().send(nodeId, { kind: "gone", connectionId });
+      this.#clients.delete(connectionId);
+      for (const nodeId of forwarded.nodeIds) this.#getLink().send(nodeId, { kind: "gone", connectionId });
     });
-    return traveller;
+    return forwarded;
   }
 }
 
