@@ -25,6 +25,17 @@ describe("nearestNames", () => {
     expect(nearestNames("", names)).toEqual([]);
   });
 
+  test("costs little for a text that is much longer than all names", () => {
+    const before = process.cpuUsage();
+    expect(
+      nearestNames(
+        "a".repeat(100_000),
+        Array.from({ length: 300 }, (_unused, index) => `model-${index}`),
+      ),
+    ).toEqual([]);
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+  });
+
   test("suggests successors of a removed model, at most three", () => {
     const ids = getModels("anthropic").map(({ id }) => id);
     const hint = nearestNames("claude-sonnet-4-20250514", ids);

@@ -13,6 +13,7 @@ export function nearestNames(
 ): string[] {
   const lowerCase = wanted.toLowerCase();
   return names
+    .filter((name) => isPossible(wanted, name, maxDistance))
     .map((name) => ({ name, distance: getDistance(lowerCase, name.toLowerCase()) }))
     .filter(({ distance }) => distance <= maxDistance)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
@@ -25,6 +26,9 @@ export function didYouMean(wanted: string, names: readonly string[]): string {
   const nearest = nearestNames(wanted, names).map((name) => JSON.stringify(name));
   return nearest.length === 0 ? "" : ` Did you mean ${nearest.join(" or ")}?`;
 }
+
+/** Each character that is too much is one edit. Without this check, a very long text is compared with every name for minutes. */
+const isPossible = (wanted: string, name: string, maxDistance: number) => wanted.length - name.length <= maxDistance;
 
 /** A substring of a name counts as one edit. */
 const getDistance = (wanted: string, name: string) =>

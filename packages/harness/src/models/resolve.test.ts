@@ -334,3 +334,15 @@ describe("the date of a snapshot", () => {
     test(`of ${id}`, () => expect(getLineage({ ...catalogue[0]!, id })).toEqual({ family, version, date }));
   }
 });
+
+test("a text that no model can have as its name is not compared with names, and not repeated in the message", () => {
+  const registry = ModelRegistry.inMemory({ hasKey: () => true });
+  for (const text of ["a", "sonet ", "ab1", "openai/", ":high"]) {
+    const resolution = registry.resolve(text.repeat(20_000));
+    expect(resolution.kind).toBe("not_found");
+    expect(resolution).toHaveProperty(
+      "message",
+      expect.stringMatching(/^There is no model with a name of \d+ characters\./),
+    );
+  }
+});

@@ -34,6 +34,9 @@ export function splitThinking(text: string): { head: string; level: ModelThinkin
   return level && { head: head.trim(), level };
 }
 
+/** More than any name in use. A longer text is not compared with similar names, which could take minutes. */
+const maxLength = 500;
+
 export const getReference = ({ provider, id }: Model): string => `${provider}/${id}`;
 
 /**
@@ -51,6 +54,10 @@ export function resolveModel(
   for (const { head, level } of readings) {
     const model = findExact(head, models);
     if (model) return toResolved(model, level, head, preference);
+  }
+  if (text.length > maxLength) {
+    const message = `There is no model with a name of ${text.length} characters. tau models --all lists those that are known.`;
+    return { kind: "not_found", nearest: [], message };
   }
   for (const { head, level } of readings.toReversed()) {
     const matches = findNearest(head, models, preference);
