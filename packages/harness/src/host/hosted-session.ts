@@ -79,7 +79,14 @@ export class HostedSession {
    * longer there, it gets a snapshot first. Throws for a number that does not exist yet. Returns how to stop.
    */
   subscribe(listener: HostListener, from?: Cursor): () => void {
-    for (const event of this.#catchUp(from)) listener(event);
+    let cursor = from;
+    do {
+      for (const event of this.#catchUp(cursor)) {
+        listener(event);
+        cursor = event.position;
+      }
+      // A listener may cause events itself, such as a notice.
+    } while (cursor !== undefined && cursor.seq < this.#seq);
     return this.#listeners.add(listener);
   }
 
@@ -91,7 +98,7 @@ export class HostedSession {
   #catchUp(from: Cursor | undefined): HostEvent[] {
     const snapshot: HostEvent = { kind: "snapshot", view: this.view, position: this.position };
     if (from?.epoch !== this.epoch) return [snapshot];
-    if (from.seq > this.#seq) {
+    if (!Number.isInteger(from.seq) || from.seq > this.#seq) {
       throw new HarnessError("invalid_input", `The event ${from.seq} does not exist: the last one is ${this.#seq}.`);
     }
     const missed = this.#ring.after(from.seq, this.#seq);

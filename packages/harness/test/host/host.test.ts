@@ -62,3 +62,28 @@ test.each([{}, { sort: "created" as const }])(
     await expect(list(cursor)).rejects.toMatchObject(error);
   },
 );
+
+test("a subscriber that causes events while it catches up gets them too, in order", async () => {
+  const { host } = await openHost();
+  const hosted = host.get(await host.create());
+  const notify = (message: string) => hosted.session.notify("test", message);
+  notify("1");
+  notify("2");
+  const from = { epoch: hosted.epoch, seq: hosted.position.seq - 2 };
+  const told: string[] = [];
+  hosted.subscribe((item) => {
+    if (item.kind !== "event" || item.event.type !== "notice") return;
+    told.push(item.event.message);
+    if (item.event.message === "1") notify("3");
+    if (item.event.message === "3") notify("4");
+  }, from);
+  notify("5");
+  expect(told).toEqual(["1", "2", "3", "4", "5"]);
+});
+
+test.each([Number.NaN, 0.5, 99])("the event %d is refused as the last one that a client has seen", async (seq) => {
+  const { host } = await openHost();
+  const hosted = host.get(await host.create());
+  hosted.session.notify("test", "Hello.");
+  expect(() => hosted.subscribe(() => {}, { epoch: hosted.epoch, seq })).toThrow(/does not exist/);
+});
