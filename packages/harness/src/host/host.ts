@@ -3,10 +3,12 @@
  * creates, forks and closes sessions, executes commands on them and numbers their events. Which session a client shows is
  * the client's affair: the host has no current one.
  */
+import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, type CommandData, type CommandName, commandNames, isCommandName } from "@tau/protocol";
 import { type Ids, systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
+import { unlessMissing } from "@tau/tools/platform";
 import type { AgentSession, StartReason } from "../agent-session/agent-session.ts";
 import { createAgentSession } from "../agent-session/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
@@ -102,6 +104,17 @@ export class Host {
     const hosted = this.#hosted.get(sessionId);
     if (hosted) return hosted;
     throw new HarnessError("session_not_found", `The session ${JSON.stringify(sessionId)} is not open.`);
+  }
+
+  /** The open session whose log is this file, also where the path leads over a link. */
+  async findOpen(path: string): Promise<HostedSession | undefined> {
+    const file = await unlessMissing(realpath(path));
+    if (file === undefined) return undefined;
+    for (const hosted of this.#hosted.values()) {
+      const { sessionFile } = hosted.session;
+      if (sessionFile !== undefined && (await unlessMissing(realpath(sessionFile))) === file) return hosted;
+    }
+    return undefined;
   }
 
   /** Executes a command of the protocol, whose parameters are checked here. What it throws has a `code`. */

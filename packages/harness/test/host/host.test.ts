@@ -1,5 +1,5 @@
 import { scriptedModel } from "@tau/ai/testing";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -28,7 +28,7 @@ async function openHost() {
     await session.close();
     return session.getSessionFile()!;
   };
-  return { host, prepared, writeSession };
+  return { host, directory, prepared, writeSession };
 }
 
 test("a session that is opened twice at the same time is opened once, and the other log is closed", async () => {
@@ -62,6 +62,23 @@ test.each([{}, { sort: "created" as const }])(
     await expect(list(cursor)).rejects.toMatchObject(error);
   },
 );
+
+test("a session that is open for another client is switched to and renamed where it is open, and not deleted", async () => {
+  const { host, directory, writeSession } = await openHost();
+  const path = await writeSession("Hello.");
+  const other = await host.open(await SessionManager.open(path));
+  const sessionId = await host.create();
+  const link = join(directory, "link.jsonl");
+  await symlink(path, link);
+  for (const session of [other, path, link]) {
+    const shown = await host.execute(sessionId, { type: "switch_session", sessionPath: session });
+    expect(shown).toEqual({ sessionId: other, cancelled: false });
+    await host.execute(sessionId, { type: "rename_session", session, name: `From ${session}` });
+    expect(host.get(other).view.log.name).toBe(`From ${session}`);
+    const deleted = host.execute(sessionId, { type: "delete_session", session });
+    await expect(deleted).rejects.toMatchObject({ code: "busy" });
+  }
+});
 
 test("a subscriber that causes events while it catches up gets them too, in order", async () => {
   const { host } = await openHost();

@@ -12,6 +12,7 @@ export interface CommandHost {
   readonly agentDir: string;
   readonly ids: Ids;
   get(sessionId: string): HostedSession;
+  findOpen(path: string): Promise<HostedSession | undefined>;
   openLike(sessionId: string, sessionManager: SessionManager, reason?: StartReason): Promise<string>;
   fork(sessionId: string, entryId: string): Promise<string>;
 }

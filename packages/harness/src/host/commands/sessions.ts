@@ -89,17 +89,20 @@ export const sessionCommands = {
   list_sessions: command(listFields, listSessions),
   rename_session: command({ session: nonEmptyText, name: nonEmptyText }, async (context, { session, name }) => {
     const path = await findPath(context, session);
-    const { sessionManager } = context.session;
-    if (path === sessionManager.getSessionFile()) return void (await sessionManager.appendSessionInfo(name.trim()));
+    const open = await context.host.findOpen(path);
+    if (open) return void (await open.session.sessionManager.appendSessionInfo(name.trim()));
     await mustBeInSessionDirectory(path, getLookup(context));
     const manager = await SessionManager.open(path, { agentDir: context.host.agentDir });
     await closeAfter(manager, () => manager.appendSessionInfo(name.trim()));
   }),
   delete_session: command({ session: nonEmptyText }, async (context, { session }) => {
     const path = await findPath(context, session);
-    if (path === context.session.sessionFile) {
+    const open = await context.host.findOpen(path);
+    if (open === context.hosted) {
       throw new HarnessError("busy", "The session is open here. Switch to another one before you delete it.");
     }
+    if (open)
+      throw new HarnessError("busy", "The session is open for another client. Close it there before you delete it.");
     await mustBeInSessionDirectory(path, getLookup(context));
     const { id } = await trashSession(path);
     return { id };
@@ -184,11 +187,13 @@ async function keepModel(next: AgentSession, before: AgentSession): Promise<void
 }
 
 async function switchSession(context: CommandContext, reference: string) {
-  const { host, session } = context;
+  const { host, hosted, session } = context;
   const path = await findPath(context, reference);
-  if (path === session.sessionFile) return { ...stay(session), cancelled: false };
+  const open = await host.findOpen(path);
+  if (open === hosted) return { ...stay(session), cancelled: false };
   const event = { type: "session_before_switch", reason: "resume", targetSessionFile: path } as const;
   if (await isCancelled(session, event)) return stay(session);
+  if (open) return { sessionId: open.session.sessionId, cancelled: false };
   const manager = await SessionManager.open(path, { agentDir: host.agentDir, durability: session.settings.durability });
   const { readOnly } = manager;
   if (readOnly?.reason === "held") {
