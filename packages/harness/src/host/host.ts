@@ -48,6 +48,7 @@ export class Host {
   /** Sessions that are being opened over a log, by their ids. */
   readonly #opening = new Map<string, Promise<string>>();
   readonly #watchers = new Set<HostWatcher>();
+  #isDisposed = false;
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -154,8 +155,9 @@ export class Host {
     await hosted.close(why);
   }
 
-  /** Closes all sessions. `reason` is what their runs end with. */
+  /** Closes all sessions. `reason` is what their runs end with. A session that is still being opened is closed instead. */
   async dispose(reason?: unknown): Promise<void> {
+    this.#isDisposed = true;
     const open = [...this.#hosted.values()];
     await Promise.all(open.map((hosted) => hosted.abort(reason)));
     for (const sessionId of this.sessionIds) this.#remove(sessionId);
@@ -194,7 +196,9 @@ export class Host {
       await this.#options.prepare?.(session);
       session.setExtensionHost(createExtensionHost(this, session.sessionId));
       const epoch = this.ids();
-      const hosted = new HostedSession(session, { epoch, view: await openView(session) });
+      const view = await openView(session);
+      if (this.#isDisposed) throw new HarnessError("closed", "The session was not opened: its host is closed.");
+      const hosted = new HostedSession(session, { epoch, view });
       this.#hosted.set(session.sessionId, hosted);
       for (const watcher of this.#watchers) watcher.onOpened(hosted);
       return session.sessionId;

@@ -80,6 +80,20 @@ test("a session that is open for another client is switched to and renamed where
   }
 });
 
+test("a host that is disposed leaves no session open that was being opened", async () => {
+  const { host, writeSession } = await openHost();
+  const path = await writeSession("Hello.");
+  const manager = await SessionManager.open(path);
+  const opening = expect(host.open(manager)).rejects.toMatchObject({ code: "closed" });
+  const creating = expect(host.create()).rejects.toMatchObject({ code: "closed" });
+  await host.dispose();
+  await Promise.all([opening, creating]);
+  expect(host.sessionIds).toEqual([]);
+  const again = await SessionManager.open(path);
+  expect(again.readOnly).toBeUndefined();
+  await again.close();
+});
+
 test("a subscriber that causes events while it catches up gets them too, in order", async () => {
   const { host } = await openHost();
   const hosted = host.get(await host.create());
