@@ -421,6 +421,19 @@ test("a yes for longer is remembered, what was remembered is not asked, and a me
   expect(messages).toEqual([[expect.any(String), "only the first line"]]);
 });
 
+test("a yes for longer that cannot be stored denies, and says why", async () => {
+  const messages: unknown[] = [];
+  const { call } = createTestJudge({
+    remembered: { covers: async () => false, add: () => Promise.reject(new Error("The disk is full.")) },
+    onMessage: (...message) => messages.push(message),
+    answers: [{ decision: "allow", choice: "always", message: "go on" }],
+  });
+  const reason =
+    "The user allowed the call for longer, which could not be stored, so it was not made: The disk is full.";
+  expect(await call("read", { path: "/new" })).toEqual({ block: true, reason });
+  expect(messages).toEqual([]);
+});
+
 /** A policy that asks about every command, and says which program it runs. */
 const askForCommands: JudgeParts["decide"] = ({ target }) => {
   if (target.kind !== "command") return { kind: "allow", rule: "test" };

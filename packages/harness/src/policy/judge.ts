@@ -187,7 +187,7 @@ async function getOutcome(
   { request, verdict }: Judgement,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { ask, remembered, onMessage, ids } = parts;
+  const { ask, onMessage, ids } = parts;
   const { rule } = verdict;
   const { capability } = request;
   // Also where no person is asked: the guard knows the default rules only, and this policy may allow more.
@@ -230,12 +230,27 @@ async function getOutcome(
     if (!offer) return { outcome: "denied", rule, by, reason: "The answer names a rule that was not offered." };
     if (!isSameTarget(target, await bindTarget(parts, request.target, verdict)))
       return { outcome: "denied", rule, by, reason: changedMeanwhile };
-    if (answer.message) onMessage?.(call.id, answer.message);
     const { given } = offer;
-    if (choice === "project" || choice === "always") await remembered.add(choice, given);
+    const problem = choice === "project" || choice === "always" ? await remember(parts, choice, given) : undefined;
+    if (problem !== undefined) return { outcome: "denied", rule, by, reason: problem };
+    if (answer.message) onMessage?.(call.id, answer.message);
     return { outcome: "allowed", rule, by, grant: { given, term: choice === "once" ? "call" : "session" } };
   } catch (error) {
     return { outcome: "denied", rule, reason: `${verdict.reason} No person could be asked: ${getErrorMessage(error)}` };
+  }
+}
+
+/** Why it could not be remembered; undefined if it is. */
+async function remember(
+  { remembered }: JudgeParts,
+  choice: "project" | "always",
+  given: Grant,
+): Promise<string | undefined> {
+  try {
+    await remembered.add(choice, given);
+    return undefined;
+  } catch (error) {
+    return `The user allowed the call for longer, which could not be stored, so it was not made: ${getErrorMessage(error)}`;
   }
 }
 

@@ -48,12 +48,8 @@ const getRequest = ({ subject }: PortParts, port: number): PolicyRequest => ({
 /** There is no call: the server runs in the background, and a program outside wants to reach it. */
 const getCall = (port: number) => ({ toolCallId: `port-${port}`, toolName: "bash" });
 
-/** What cannot be read allows nothing. */
-const isRemembered = (parts: PortParts, { capability, target }: PolicyRequest): Promise<boolean> =>
-  findGrant(parts, { capability, target }).then(
-    (rule) => rule !== undefined,
-    () => false,
-  );
+const isRemembered = async (parts: PortParts, { capability, target }: PolicyRequest): Promise<boolean> =>
+  (await findGrant(parts, { capability, target })) !== undefined;
 
 type Outcome = Pick<Decision, "outcome" | "by" | "reason">;
 

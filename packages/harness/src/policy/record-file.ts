@@ -4,6 +4,7 @@ import { type Ids, systemClock } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { namingFile, readWhole, writeWhole } from "../durable-file.ts";
+import { HarnessError } from "../errors.ts";
 import { withFileLease } from "../wait-for-lease.ts";
 
 export interface RecordFileOptions {
@@ -17,27 +18,38 @@ export interface RecordFileOptions {
 export interface RecordFile<T> {
   /** What `parse` makes of the records; of undefined if the file is missing or damaged. */
   read(options: Omit<RecordFileOptions, "ids">): Promise<T>;
-  /** Replaces the records. No other process changes them meanwhile. */
+  /** Replaces the records. No other process changes them meanwhile. Throws `write_failed` for a damaged file, which it keeps. */
   change(options: RecordFileOptions, work: (records: T) => T): Promise<void>;
 }
 
 /** The records are in the field `key` of the file. */
 export function describeRecordFile<T>(name: string, key: string, parse: (records: unknown) => T): RecordFile<T> {
-  const read: RecordFile<T>["read"] = async ({ agentDir, fileSystem = nodeFileSystem }) => {
+  const load = async ({ agentDir, fileSystem = nodeFileSystem }: Omit<RecordFileOptions, "ids">) => {
     const bytes = await readWhole(fileSystem, join(agentDir, name));
     const value = bytes && tryParseJson(bytes.toString("utf8"));
-    return parse(isRecord(value) ? value[key] : undefined);
+    return {
+      isDamaged: bytes !== undefined && !isRecord(value),
+      records: parse(isRecord(value) ? value[key] : undefined),
+    };
   };
   return {
-    read,
+    read: async (options) => (await load(options)).records,
     async change(options, work) {
       const { agentDir, fileSystem = nodeFileSystem, ids } = options;
       const file = join(agentDir, name);
       const write = async (path: string) => {
-        const content = { version: 1, [key]: work(await read(options)) };
+        const { isDamaged, records } = await load(options);
+        if (isDamaged) throw damaged(file);
+        const content = { version: 1, [key]: work(records) };
         await writeWhole(fileSystem, { path, bytes: Buffer.from(`${JSON.stringify(content, undefined, 2)}\n`), ids });
       };
       await namingFile(file, () => withFileLease(file, { fileSystem, ids, clock: systemClock }, write));
     },
   };
 }
+
+const damaged = (file: string) =>
+  new HarnessError(
+    "write_failed",
+    `${file} is damaged: it does not hold a JSON object. It was not changed. Correct it, or move it away.`,
+  );

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSequentialIds } from "../testing/ids.ts";
@@ -61,6 +61,23 @@ test.each([
   const { agentDir, rules } = open();
   writeFileSync(join(agentDir, "approvals.json"), content);
   expect(await rules.covers("read", path("/x"))).toBe(false);
+});
+
+test("a file that the system does not let us read allows nothing", async () => {
+  const { agentDir, rules } = open();
+  mkdirSync(join(agentDir, "approvals.json"));
+  expect(await rules.covers("read", path("/x"))).toBe(false);
+});
+
+test("a file that cannot be parsed is kept as it is, so that a typing mistake does not cost the rules in it", async () => {
+  const { agentDir, rules } = open();
+  const file = join(agentDir, "approvals.json");
+  await rules.add("always", { capability: "read", target: path("/notes") });
+  const content = `${readFileSync(file, "utf8")},`;
+  writeFileSync(file, content);
+  const added = rules.add("always", { capability: "read", target: path("/more") });
+  await expect(added).rejects.toMatchObject({ code: "write_failed", message: expect.stringContaining(file) });
+  expect(readFileSync(file, "utf8")).toBe(content);
 });
 
 test("a rule reads as a person would say it", () => {

@@ -4,6 +4,7 @@
  */
 import { isRecord } from "@tau/ai/internal";
 import { capabilities } from "@tau/tools/platform";
+import { orUndefined } from "../durable-file.ts";
 import { type Grant, isCovered } from "./grants.ts";
 import type { Capability, Target } from "./policy.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
@@ -23,7 +24,8 @@ export function createRememberedRules(options: RecordFileOptions): RememberedRul
   const { cwd } = options;
   return {
     async covers(capability, target) {
-      const rules = await file.read(options);
+      // A file that cannot be read allows nothing, as one that cannot be parsed.
+      const rules = (await orUndefined(file.read(options))) ?? [];
       return isCovered(
         rules.filter(({ project }) => project === undefined || project === cwd),
         capability,
@@ -69,7 +71,6 @@ function getSubject(target: Target): string {
   }
 }
 
-/** A file that cannot be read allows nothing. */
 const file = describeRecordFile("approvals.json", "rules", (rules): RememberedRule[] =>
   Array.isArray(rules) ? rules.filter(isRule) : [],
 );
