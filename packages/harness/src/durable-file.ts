@@ -72,6 +72,10 @@ const writeFailures: Record<string, string> = {
   ENOTDIR: "a part of the path is not a directory",
 };
 
+/** For people: a file that the system did not let us read. */
+export const formatReadFailure = (path: string, code: string): string =>
+  `${path} could not be read (${code}). Check that it is a regular file and that you have permission to read it.`;
+
 /** Why the system did not write, for people: `the disk is full (ENOSPC)`. */
 export const formatWriteFailure = (code: string): string => `${writeFailures[code] ?? "the disk refused"} (${code})`;
 

@@ -4,7 +4,7 @@ import type { Clock, Ids } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { formatWriteFailure, readWhole, writeWhole } from "../durable-file.ts";
+import { formatReadFailure, formatWriteFailure, readWhole, writeWhole } from "../durable-file.ts";
 import type { Path } from "../fields/field.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import { withFileLease } from "../wait-for-lease.ts";
@@ -68,8 +68,7 @@ export class FileAuthStore implements AuthStore {
     } catch (error) {
       const code = systemCode(error);
       if (code === undefined) throw error;
-      const message = `${path} could not be read (${code}). Check that it is a regular file and that you have permission to read it.`;
-      return { kind: "bad", notice: { kind: "unreadable", message, path } };
+      return { kind: "bad", notice: { kind: "unreadable", message: formatReadFailure(path, code), path } };
     }
   }
 

@@ -3,6 +3,7 @@ import type { Stats } from "node:fs";
 import type { BeforeToolCallContext } from "@tau/agent";
 import { createTools, type DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
+import { adviseUser } from "./advice.ts";
 import { createDefaultPolicy } from "./default-policy.ts";
 import { Grants } from "./grants.ts";
 import { createJudge, type JudgeParts } from "./judge.ts";
@@ -423,7 +424,7 @@ test("a yes for longer is remembered, what was remembered is not asked, and a me
 
 test("a yes for longer that cannot be stored denies, and says why", async () => {
   const messages: unknown[] = [];
-  const { call } = createTestJudge({
+  const { call, decisions } = createTestJudge({
     remembered: { covers: async () => false, add: () => Promise.reject(new Error("The disk is full.")) },
     onMessage: (...message) => messages.push(message),
     answers: [{ decision: "allow", choice: "always", message: "go on" }],
@@ -432,6 +433,7 @@ test("a yes for longer that cannot be stored denies, and says why", async () => 
     "The user allowed the call for longer, which could not be stored, so it was not made: The disk is full.";
   expect(await call("read", { path: "/new" })).toEqual({ block: true, reason });
   expect(messages).toEqual([]);
+  expect(await adviseUser(decisions[0]!, { stat: async () => undefined })).toContain(reason);
 });
 
 /** A policy that asks about every command, and says which program it runs. */
@@ -546,7 +548,7 @@ test("what asks each time is asked although it was allowed before, and can be al
   expect(await call("read", { path: "/outside/a" })).toMatchObject({ block: true });
   expect(questions.map(({ choices }) => choices)).toEqual([[{ choice: "once" }], [{ choice: "once" }]]);
   expect(questions[0]!.reason).not.toContain("\u001b");
-  expect(outcomes()).toEqual(["allowed taint person /outside/a", "denied taint person /outside/a"]);
+  expect(outcomes()).toEqual(["allowed taint person /outside/a", "denied answer /outside/a"]);
 });
 
 test("a tool that needs a scope is denied to a run without it, and judged as others with it", async () => {

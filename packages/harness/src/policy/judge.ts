@@ -227,18 +227,20 @@ async function getOutcome(
     if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: refusal(by, answer.message) };
     const { choice = "once" } = answer;
     const offer = offers.find((each) => each.choice === choice && (answer.rule ?? each.text) === each.text);
-    if (!offer) return { outcome: "denied", rule, by, reason: "The answer names a rule that was not offered." };
-    if (!isSameTarget(target, await bindTarget(parts, request.target, verdict)))
-      return { outcome: "denied", rule, by, reason: changedMeanwhile };
+    if (!offer) return withoutEffect("The answer names a rule that was not offered.");
+    if (!isSameTarget(target, await bindTarget(parts, request.target, verdict))) return withoutEffect(changedMeanwhile);
     const { given } = offer;
     const problem = choice === "project" || choice === "always" ? await remember(parts, choice, given) : undefined;
-    if (problem !== undefined) return { outcome: "denied", rule, by, reason: problem };
+    if (problem !== undefined) return withoutEffect(problem);
     if (answer.message) onMessage?.(call.id, answer.message);
     return { outcome: "allowed", rule, by, grant: { given, term: choice === "once" ? "call" : "session" } };
   } catch (error) {
     return { outcome: "denied", rule, reason: `${verdict.reason} No person could be asked: ${getErrorMessage(error)}` };
   }
 }
+
+/** The person did not say no, so nobody is told that they did. */
+const withoutEffect = (reason: string): Outcome => ({ outcome: "denied", rule: "answer", reason });
 
 /** Why it could not be remembered; undefined if it is. */
 async function remember(

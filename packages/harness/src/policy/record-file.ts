@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { type Ids, systemClock } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
-import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
-import { namingFile, readWhole, writeWhole } from "../durable-file.ts";
+import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
+import { formatReadFailure, namingFile, readWhole, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import { withFileLease } from "../wait-for-lease.ts";
 
@@ -25,7 +25,10 @@ export interface RecordFile<T> {
 /** The records are in the field `key` of the file. */
 export function describeRecordFile<T>(name: string, key: string, parse: (records: unknown) => T): RecordFile<T> {
   const load = async ({ agentDir, fileSystem = nodeFileSystem }: Omit<RecordFileOptions, "ids">) => {
-    const bytes = await readWhole(fileSystem, join(agentDir, name));
+    const path = join(agentDir, name);
+    const bytes = await readWhole(fileSystem, path).catch((error: unknown) => {
+      throw toReadError(path, error);
+    });
     const value = bytes && tryParseJson(bytes.toString("utf8"));
     return {
       isDamaged: bytes !== undefined && !isRecord(value),
@@ -46,6 +49,12 @@ export function describeRecordFile<T>(name: string, key: string, parse: (records
       await namingFile(file, () => withFileLease(file, { fileSystem, ids, clock: systemClock }, write));
     },
   };
+}
+
+/** Keeps the code of the system. */
+function toReadError(path: string, cause: unknown): unknown {
+  const code = systemCode(cause);
+  return code === undefined ? cause : Object.assign(new Error(formatReadFailure(path, code), { cause }), { code });
 }
 
 const damaged = (file: string) =>

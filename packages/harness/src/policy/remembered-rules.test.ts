@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSequentialIds } from "../testing/ids.ts";
 import { expect, onTestFinished, test } from "vitest";
-import { createRememberedRules, formatRule } from "./remembered-rules.ts";
+import { createRememberedRules, formatRule, listRules } from "./remembered-rules.ts";
 
 function open(cwd = "/projects/a") {
   const agentDir = mkdtempSync(join(tmpdir(), "tau-rules-"));
@@ -67,6 +67,8 @@ test("a file that the system does not let us read allows nothing", async () => {
   const { agentDir, rules } = open();
   mkdirSync(join(agentDir, "approvals.json"));
   expect(await rules.covers("read", path("/x"))).toBe(false);
+  const listed = listRules({ agentDir, cwd: "/projects/a" });
+  await expect(listed).rejects.toThrow(`${join(agentDir, "approvals.json")} could not be read (EISDIR).`);
 });
 
 test("a file that cannot be parsed is kept as it is, so that a typing mistake does not cost the rules in it", async () => {
