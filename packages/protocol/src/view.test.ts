@@ -34,6 +34,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 function play(run: readonly Step[]): { events: SessionEvent[]; entries: SessionEntry[] } {
   const events: SessionEvent[] = [];
   const entries: SessionEntry[] = [];
+  const unanswered: string[] = [];
   let leafId: string | null = null;
   const append = (fields: { type: string; [field: string]: unknown }, parentId = leafId) => {
     const id = String(entries.length + 1);
@@ -93,10 +94,16 @@ function play(run: readonly Step[]): { events: SessionEvent[]; entries: SessionE
             choices: [],
           },
         });
+        unanswered.push(`a${turnIndex}`);
         if (step.isAnswered) {
-          events.push({ type: "approval_resolved", approvalId: `a${turnIndex}`, decision: "allowed", by: "person" });
+          const approvalId = unanswered.pop()!;
+          events.push({ type: "approval_resolved", approvalId, decision: "allowed", by: "person" });
         }
     }
+  }
+  // A run ends its own questions before it ends itself.
+  for (const approvalId of unanswered) {
+    events.push({ type: "approval_resolved", approvalId, decision: "denied", by: "abort" });
   }
   const totals = { totalTurns: run.length, totalTokens: 0, durationMs: 0 };
   events.push({ type: "agent_end", sessionId: "s", ...totals, terminationReason: "no_tool_calls" });
@@ -113,6 +120,21 @@ test("reducing all events of a run equals the state rebuilt from its log, and no
     }),
     { numRuns: 300 },
   );
+});
+
+test("a question that the run did not ask stays open when the run ends", () => {
+  const approval = {
+    id: "q",
+    toolCallId: "port-80",
+    toolName: "bash",
+    summary: "Open",
+    reason: "it asks",
+    choices: [],
+  };
+  const asked = reduceAll([{ type: "approval_requested", approval }, ...play([]).events]);
+  expect(asked.live.approvals).toEqual([approval]);
+  const answered = reduce(asked, { type: "approval_resolved", approvalId: "q", decision: "denied", by: "person" });
+  expect(answered.live.approvals).toEqual([]);
 });
 
 test("an event is the same behind a wire, and a view is the same when its events crossed one", () => {

@@ -166,12 +166,12 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
     case "turn_end":
       return { ...live, message: undefined, tools: [] };
     case "agent_end":
+      // Questions stay: each is resolved by an event of its own, and not all are asked by the run.
       return {
         ...live,
         run: undefined,
         message: undefined,
         tools: [],
-        approvals: [],
         retry: undefined,
         compaction: undefined,
         ended: { reason: event.terminationReason, detail: event.detail },
