@@ -232,7 +232,8 @@ describe("while a prompt waits behind a compaction", () => {
     const { session, gate, compacted } = await openCompacting([[text("one")]]);
     const prompted = session.prompt("First.");
     await expect(session.compact()).rejects.toMatchObject({ code: "busy" });
-    await expect(session.navigate(null)).rejects.toMatchObject({ code: "busy" });
+    const message = "Navigating has to wait: a run is in progress. Abort the run, or try again later.";
+    await expect(session.navigate(null)).rejects.toMatchObject({ code: "busy", message });
     gate.open();
     await Promise.all([compacted, prompted]);
   });

@@ -152,7 +152,7 @@ export class Activity {
   async exclusive<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     // A tool that asked from within a run would wait for itself.
     if (this.isBusy)
-      throw new HarnessError("busy", `A run is in progress: ${what} has to wait. Abort the run, or try again later.`);
+      throw new HarnessError("busy", `${what} has to wait: a run is in progress. Abort the run, or try again later.`);
     const controller = new AbortController();
     // An abort counts from now on, also before the work has begun.
     if (this.#state.kind === "idle") this.#beginExclusive(controller);
