@@ -346,6 +346,28 @@ test("a tool that cannot say what it wants is denied", async () => {
   expect(outcomes()).toEqual(["denied not-decided"]);
 });
 
+test.each([
+  ["nothing", undefined],
+  ["a text", "read"],
+  ["one thing that is in no list", { capability: "read", target: { kind: "path", path: "/w/a" } }],
+  ["no target", [{ capability: "read" }]],
+  ["an unknown capability", [{ capability: "all", target: { kind: "path", path: "/w/a" } }]],
+  ["an unknown kind of target", [{ capability: "read", target: { kind: "file", path: "/w/a" } }]],
+  ["a target without its name", [{ capability: "http", target: { kind: "host" } }]],
+  ["a promise of nothing", Promise.resolve(undefined)],
+])("a tool that says what it wants in a form that cannot be judged is denied: %s", async (_name, wanted) => {
+  const { call, outcomes } = createTestJudge({ tools: [custom({ access: () => wanted as never })] });
+  expect(await call("weather", {})).toMatchObject({ reason: expect.stringContaining("does not say what it wants") });
+  expect(outcomes()).toEqual(["denied not-decided"]);
+});
+
+test("what a tool promises to want is judged too", async () => {
+  const access = async () => [{ capability: "read", target: { kind: "path", path: "/outside/a" } }];
+  const { call, outcomes } = createTestJudge({ tools: [custom({ access: access as never })] });
+  expect(await call("weather", {})).toMatchObject({ block: true });
+  expect(outcomes()).toEqual(["denied outside /outside/a"]);
+});
+
 test("of two tools with one name the first is judged, as it is the one that runs", async () => {
   const wants = (path: string) => custom({ access: () => [{ capability: "read", target: { kind: "path", path } }] });
   const { call, outcomes } = createTestJudge({ tools: [wants("/w/a"), wants("/etc/shadow")] });

@@ -5,10 +5,12 @@ import { type Ids } from "@tau/ai";
 import { getErrorMessage, untilAborted, withoutUndefined } from "@tau/ai/internal";
 import { type ApprovalChoice, approvalChoices } from "@tau/protocol";
 import type { AccessRequest, Files } from "@tau/tools";
+import { HarnessError } from "../errors.ts";
 import { bindCommand } from "./bind-command.ts";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
 import { suggestPrefix } from "./command-prefix.ts";
 import type { Grant, Grants } from "./grants.ts";
+import { isAccess } from "./is-access.ts";
 import { formatRule, type RememberedRules } from "./remembered-rules.ts";
 import type { Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
@@ -77,7 +79,7 @@ async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
     ];
   }
   try {
-    const wanted = call.tool?.access?.(call.args as Record<string, unknown>, parts.cwd) ?? [];
+    const wanted = await getWanted(call, parts.cwd);
     const judged: Judgement[] = [];
     for (const access of wanted.length > 0 ? wanted : [byName]) judged.push(...(await judgeAccess(parts, access)));
     return uniqueTargets(judged);
@@ -86,6 +88,15 @@ async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
     const { capability, target } = byName;
     return [{ request: { subject: parts.subject, capability, target }, verdict: notDecided(error) }];
   }
+}
+
+/** Throws for an answer that cannot be judged: code without types may give anything, also a promise. */
+async function getWanted({ tool, args, name }: Call, cwd: string): Promise<readonly AccessRequest[]> {
+  if (!tool?.access) return [];
+  const wanted: unknown = await tool.access(args as Record<string, unknown>, cwd);
+  if (Array.isArray(wanted) && wanted.every(isAccess)) return wanted;
+  const message = `The tool ${name} does not say what it wants: its access has to return a list of capabilities and targets.`;
+  throw new HarnessError("invalid_input", message);
 }
 
 const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [

@@ -2,10 +2,9 @@
  * What the user allowed for a project, or everywhere, so that it is not asked again. Kept in `approvals.json` in the
  * user's directory, and read each time a question would be asked: what was removed from the file counts no more.
  */
-import { isRecord } from "@tau/ai/internal";
-import { capabilities } from "@tau/tools/platform";
 import { orUndefined } from "../durable-file.ts";
 import { type Grant, isCovered } from "./grants.ts";
+import { isAccess } from "./is-access.ts";
 import type { Capability, Target } from "./policy.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
@@ -76,14 +75,9 @@ const file = describeRecordFile("approvals.json", "rules", (rules): RememberedRu
 );
 
 function isRule(value: unknown): value is RememberedRule {
-  if (!isRecord(value) || !isRecord(value["target"])) return false;
-  const { capability, target, project, isPrefix } = value;
-  const { kind, path, command, host, name } = target as Record<string, unknown>;
-  const subject = { path, command, host, name }[String(kind)];
+  if (!isAccess(value)) return false;
+  const { project, isPrefix } = value as { project?: unknown; isPrefix?: unknown };
   return (
-    capabilities.includes(capability as Capability) &&
-    typeof subject === "string" &&
-    (project === undefined || typeof project === "string") &&
-    (isPrefix === undefined || typeof isPrefix === "boolean")
+    (project === undefined || typeof project === "string") && (isPrefix === undefined || typeof isPrefix === "boolean")
   );
 }
