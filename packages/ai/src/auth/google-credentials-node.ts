@@ -29,8 +29,10 @@ export async function accessToken(env: Env): Promise<string | undefined> {
     // The library has no error code for missing credentials.
     if (message.startsWith("Could not load the default credentials")) return undefined;
     if (classifyThrown(error).kind === "network") throw error;
+    const isDirectory = (error as NodeJS.ErrnoException).code === "EISDIR";
+    const reason = isDirectory ? `${keyFilename} is a directory, not a file` : message.replace(/\.$/, "");
     throw new MissingCredentials(
-      `Google's application default credentials could not be used: ${message} Renew them with "gcloud auth application-default login", or check GOOGLE_APPLICATION_CREDENTIALS.`,
+      `Google's application default credentials could not be used: ${reason}. Renew them with "gcloud auth application-default login", or check GOOGLE_APPLICATION_CREDENTIALS.`,
       { cause: error },
     );
   }
