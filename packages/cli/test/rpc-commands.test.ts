@@ -430,6 +430,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
       const { path } = await client.call("export_html");
       expect((await stat(path)).mode & 0o777).toBe(0o600);
       await expect(client.call("export_html", { outputPath: "/dev/null" })).rejects.toThrow("/dev/null is not a file");
+      const tooLong = client.call("export_html", { outputPath: `${"a".repeat(300)}.html` });
+      await expect(tooLong).rejects.toThrow("could not be written: the name is too long (ENAMETOOLONG)");
       await writeFile(join(directory, "notes.md"), "Notes.");
       await client.call("export_html", { outputPath: "talk.html" });
       await expect(client.call("export_html", { outputPath: "notes.md" })).rejects.toThrow("does not end in .html");

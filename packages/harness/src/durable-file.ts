@@ -70,6 +70,8 @@ const writeFailures: Record<string, string> = {
   EIO: "the disk failed",
   ENOENT: "there is no such directory",
   ENOTDIR: "a part of the path is not a directory",
+  ENAMETOOLONG: "the name is too long",
+  ELOOP: "links lead in a circle",
 };
 
 /** For people: a file that the system did not let us read. */

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { systemClock } from "@tau/ai";
 import { closeAfter, getErrorMessage, sleep } from "@tau/ai/internal";
 import { unlessMissing } from "@tau/tools/platform";
-import { writeTextFile } from "../durable-file.ts";
+import { namingFile, writeTextFile } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 
 export type Target =
@@ -16,7 +16,7 @@ export type Target =
 
 /** Throws for a path that cannot be written to, and for `log`, the file of the session that is exported. */
 export async function findTarget(path: string, log: string | undefined): Promise<Target> {
-  const stats = await unlessMissing(stat(path));
+  const stats = await namingFile(path, () => unlessMissing(stat(path)));
   if (!stats) {
     if (await unlessMissing(lstat(path))) throw refused(`${path} is a link to a file that does not exist`);
     return { kind: "new", path };
