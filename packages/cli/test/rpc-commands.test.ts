@@ -205,6 +205,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
       expect(JSON.stringify(later.entries)).toContain("Second.");
       expect(JSON.stringify(later.entries)).not.toContain("First.");
       await expect(client.call("get_entries", { since: "nowhere" })).rejects.toThrow('no entry "nowhere"');
+      await expect(client.call("get_entries", { since: leafId!, limit: 1 })).rejects.toThrow("use either");
     },
   },
   get_tree: {

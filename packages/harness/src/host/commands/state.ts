@@ -1,4 +1,5 @@
 /** Commands that only read. */
+import { HarnessError } from "../../errors.ts";
 import { flag, optional, nonEmptyText, text, wholeNumber } from "../../fields/kinds.ts";
 import { complete } from "../../completion/complete.ts";
 import { FileCompletion } from "../../completion/file-completion.ts";
@@ -28,7 +29,13 @@ export const stateCommands = {
     },
     async ({ session: { sessionManager } }, { since, ...page }) => {
       const leafId = sessionManager.getLeafId();
-      if (Object.keys(page).length > 0) {
+      const isPage = Object.keys(page).length > 0;
+      if (isPage && since !== undefined) {
+        const message =
+          '"since" is about the whole log, and "before", "after" and "limit" about the shown branch: use either.';
+        throw new HarnessError("invalid_parameters", message);
+      }
+      if (isPage) {
         return { entries: (await sessionManager.getBranchPage({ ...page, maxBytes: maxPageBytes })).entries, leafId };
       }
       const entries = await sessionManager.getEntries();
