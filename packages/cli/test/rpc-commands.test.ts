@@ -712,7 +712,13 @@ const cases: Readonly<Record<CommandName, Case>> = {
         readOnly: true,
         shows: "excerpt",
       });
-      expect(tools.find(({ name }) => name === "bash")).toMatchObject({ active: false });
+      expect(tools.find(({ name }) => name === "bash")).toMatchObject({
+        active: false,
+        shows: "command",
+        label: "Bash",
+      });
+      const hashline = tools.find(({ name }) => name === "hashline_edit");
+      expect(hashline).toMatchObject({ active: false, shows: "diff", reason: expect.any(String) });
     },
   },
   set_tools: {
@@ -720,6 +726,13 @@ const cases: Readonly<Record<CommandName, Case>> = {
     async check({ client, sent }) {
       const { tools } = await client.call("set_tools", { names: ["read"] });
       expect(tools.filter(({ active }) => active).map(({ name }) => name)).toEqual(["read"]);
+      // What is hidden is still described: surfaces draw its earlier results, and offer it again.
+      expect(tools.find(({ name }) => name === "grep")).toMatchObject({
+        active: false,
+        description: expect.stringMatching(/./),
+        readOnly: true,
+        shows: "matches",
+      });
       await client.call("execute", { prompt: "Hi." });
       expect(sent(0)).toContain('"name":"read"');
       expect(sent(0)).not.toContain('"name":"bash"');

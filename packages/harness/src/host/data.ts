@@ -57,21 +57,32 @@ export async function toStatsData(session: AgentSession): Promise<StatsData> {
   };
 }
 
-/** The tools that the model is shown, then those that a layer left out. */
-export function listTools({ tools, droppedTools }: AgentSession): ToolData[] {
-  const active = tools.map(({ name, label, description, shows, readOnly = false }: PipelineTool) => ({
+/** The tools that the model is shown, then those that a layer left out, then all other built-in ones. */
+export function listTools({ tools, droppedTools, knownTools }: AgentSession): ToolData[] {
+  const described = new Map<string, PipelineTool>(knownTools.map((tool) => [tool.name, tool]));
+  for (const { name, tool } of droppedTools) if (tool) described.set(name, tool);
+  const active = tools.map((tool) => toToolData(tool, { active: true }));
+  const reasons = new Map(droppedTools.map(({ name, reason }) => [name, reason]));
+  const names = new Set([...reasons.keys(), ...described.keys()]);
+  for (const { name } of tools) names.delete(name);
+  const hidden = [...names].map((name) => {
+    const reason = reasons.get(name) ?? "It is not among the tools of this session.";
+    const tool = described.get(name) ?? { name, label: name, description: "" };
+    return toToolData(tool, { active: false, reason });
+  });
+  return [...active, ...hidden];
+}
+
+const toToolData = (
+  {
     name,
     label,
     description,
-    ...(shows && { shows }),
-    readOnly,
-    active: true,
-  }));
-  const dropped = droppedTools
-    .filter(({ name }) => !active.some((tool) => tool.name === name))
-    .map(({ name, reason }) => ({ name, label: name, description: "", readOnly: false, active: false, reason }));
-  return [...active, ...dropped];
-}
+    shows,
+    readOnly = false,
+  }: Pick<PipelineTool, "name" | "label" | "description"> & Partial<PipelineTool>,
+  state: Pick<ToolData, "active" | "reason">,
+): ToolData => ({ name, label, description, ...(shows && { shows }), readOnly, ...state });
 
 export function toSessionSummary(info: SessionInfo): SessionSummaryData {
   const { id, path, cwd, firstMessage, messageCount, name, parentSessionPath: parentSession } = info;

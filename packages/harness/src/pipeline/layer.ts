@@ -66,6 +66,8 @@ export interface DroppedTool {
   name: string;
   layer: number;
   reason: string;
+  /** What it says about itself, if it is valid: it can be shown again. */
+  tool?: PipelineTool;
 }
 
 /** Everything the layers decide on. */

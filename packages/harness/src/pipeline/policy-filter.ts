@@ -6,7 +6,7 @@ export const policyFilter: Layer = (tools, input) => {
   const getReason = createFilter(input);
   return tools.filter((tool) => {
     const reason = getReason(tool);
-    if (reason !== undefined) input.report({ name: tool.name, layer: 5, reason });
+    if (reason !== undefined) input.report({ name: tool.name, layer: 5, reason, tool });
     return reason === undefined;
   });
 };

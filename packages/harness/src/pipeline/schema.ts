@@ -11,7 +11,7 @@ import { wireSchema } from "./wire-schema.ts";
 export const expressibleTools: Layer = (tools, { model, report }) =>
   hideParameters(tools).filter((tool) => {
     const reason = inexpressible(tool, model);
-    if (reason !== undefined) report({ name: tool.name, layer: 6, reason });
+    if (reason !== undefined) report({ name: tool.name, layer: 6, reason, tool });
     return reason === undefined;
   });
 
