@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -98,6 +99,22 @@ test("removing leaves nothing of a session, and removes no other file", async ()
     await expect(remove(file)).rejects.toThrow(`${file} is not a session file (`);
   }
   expect(await listFiles(file)).toEqual(["package.json"]);
+});
+
+test("a copy that a person made beside a session is neither moved nor removed with it", async () => {
+  const { createSession } = await createWorkspace();
+  const { path } = await createSession("One");
+  const copies = [".bak", ".gz", ".old", ".orig"].map((ending) => basename(path) + ending);
+  for (const copy of copies) await writeFile(join(dirname(path), copy), "copy");
+  for (const suffix of ["idx", "torn-1-0a1b2c3d", `damaged-${randomUUID()}`, `idx.${randomUUID()}`, randomUUID()]) {
+    await writeFile(`${path}.${suffix}`, suffix);
+  }
+  const trashed = await trashSession(path);
+  expect(await listFiles(path)).toEqual(copies);
+  expect(await listFiles(trashed.path)).toHaveLength(6);
+  await writeFile(`${trashed.path}.bak`, "copy");
+  await removeSession(trashed.path);
+  expect(await listFiles(trashed.path)).toEqual([`${basename(path)}.bak`]);
 });
 
 test("a session that is being written is neither moved nor removed", async () => {

@@ -131,8 +131,7 @@ async function withLock(fs: FileSystem, path: string, work: (sideFiles: SideFile
   }
   const { lease } = outcome;
   try {
-    const sideFiles = findSideFiles(basename(path), await listNames(fs, dirname(path)));
-    await work(sideFiles.filter((name) => !name.startsWith(basename(lock))));
+    await work(findSideFiles(basename(path), await listNames(fs, dirname(path))));
   } catch (error) {
     await orUndefined(lease.release().catch(() => fs.unlink(lock)));
     throw error;
@@ -141,9 +140,12 @@ async function withLock(fs: FileSystem, path: string, work: (sideFiles: SideFile
   await orUndefined(fs.unlink(lock).catch(() => lease.release()));
 }
 
-/** The files that belong to a log by their names. The id of another session may begin like this one. Pure. */
-function findSideFiles(log: string, names: readonly string[]): string[] {
-  const candidates = names.filter((name) => name.startsWith(`${log}.`));
-  const otherLogs = candidates.filter(isSessionFile);
-  return candidates.filter((name) => !otherLogs.some((other) => name === other || name.startsWith(`${other}.`)));
-}
+/**
+ * What follows the name of a log in the names of its side files: the index, long results, a torn end, the log before it was
+ * upgraded or repaired, and drafts of these, which a killed process may leave.
+ */
+const sideFileSuffix = /^(?:(?:idx|results|(?:torn|old|damaged)-[^.]+)(?:\.[\da-f-]{36})?|[\da-f-]{36})$/;
+
+/** The files that belong to a log by their names. Others, such as a copy `LOG.bak`, are the user's own. Pure. */
+const findSideFiles = (log: string, names: readonly string[]): string[] =>
+  names.filter((name) => name.startsWith(`${log}.`) && sideFileSuffix.test(name.slice(log.length + 1)));
