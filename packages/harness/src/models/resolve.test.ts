@@ -252,6 +252,12 @@ describe("the message", () => {
     }
   });
 
+  test("does not speak of thinking levels if the name has no suffix, but one letter more than another", () => {
+    const model = { ...catalogue[0]!, provider: "mine", id: "m" };
+    expect(resolveModel("mine/m2", [model])).toMatchObject({
+      message: 'There is no model "mine/m2". Did you mean "mine/m"? You can add a newer model in models.json.',
+    });
+  });
   test("says that a suffix is not a thinking level, and lists the levels", () => {
     expect(getErrorMessage("sonnet:hihg")).toContain('"hihg" is not a thinking level. The levels are off, minimal');
     expect(getErrorMessage("no-such-thing:hihg")).not.toContain("thinking level");

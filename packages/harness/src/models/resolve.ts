@@ -182,6 +182,7 @@ function findCorrected(wanted: string, own: readonly Model[], models: readonly M
 /** A hint if only the suffix is wrong, because it is not a thinking level. */
 function describeWrongLevel(text: string, models: readonly Model[]): string {
   const colon = text.lastIndexOf(":");
-  if (splitThinking(text) || !(findExact(text.slice(0, colon), models) || hasWrongLevel(text, models))) return "";
+  if (colon < 0 || splitThinking(text) || !(findExact(text.slice(0, colon), models) || hasWrongLevel(text, models)))
+    return "";
   return ` ${JSON.stringify(text.slice(colon + 1))} is not a thinking level. The levels are ${thinkingLevels.join(", ")}.`;
 }
