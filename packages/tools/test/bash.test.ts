@@ -99,9 +99,10 @@ describe.each(containments)("with %s", (containment, namespace) => {
 
   test("a grandchild that holds the output does not hold the call, and does not stay", async () => {
     const marker = uniqueSleep();
-    const { text } = await fresh().bash(`setsid sleep ${marker} & echo done`);
+    const { text, details } = await fresh().bash(`setsid sleep ${marker} & echo done`);
     expect(text.endsWith(`with background.]${doubt}`)).toBe(true);
     expect(text).toMatch(/^done\n\[Processes that were still running /);
+    expect(details).toMatchObject({ outputLength: "done".length, endedProcesses: true });
     expect(processesWith(marker)).toEqual([]);
   });
 

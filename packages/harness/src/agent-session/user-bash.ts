@@ -97,7 +97,11 @@ export class UserBash {
     try {
       if (instead?.result) return instead.result;
       if (instead?.operations) return await runWith(instead.operations, command, { cwd, signal, onOutput });
-      return await runTool(getTool(), command, signal, onOutput);
+      const { hasEndedProcesses, ...result } = await runTool(getTool(), command, signal, onOutput);
+      if (hasEndedProcesses) {
+        this.#parts.notices.add("processes_ended", `Processes that this command left running were ended: ${command}`);
+      }
+      return result;
     } finally {
       this.#running = undefined;
     }
@@ -148,7 +152,7 @@ async function runTool(
   command: string,
   signal: AbortSignal,
   onOutput: ((text: string) => void) | undefined,
-): Promise<BashResult> {
+): Promise<BashResult & { hasEndedProcesses: boolean }> {
   try {
     const { content, details } = await tool.execute("bash", { command }, signal, (update) => {
       if (update.content.length > 0) onOutput?.(getText(update.content));
@@ -162,8 +166,13 @@ async function runTool(
 }
 
 /** The text ends with remarks for the model, which are not a part of the output. */
-function toResult(text: string, details: Partial<BashDetails> = {}): Omit<BashResult, "cancelled"> {
+function toResult(text: string, details: Partial<BashDetails> = {}) {
   const { exitCode, outputFile, outputLength = 0, shownLines = 0, totalLines = 0 } = details;
-  const file = outputFile === undefined ? {} : { fullOutputPath: outputFile };
-  return { output: text.slice(0, outputLength), exitCode, truncated: shownLines < totalLines, ...file };
+  return {
+    output: text.slice(0, outputLength),
+    exitCode,
+    truncated: shownLines < totalLines,
+    ...(outputFile !== undefined && { fullOutputPath: outputFile }),
+    hasEndedProcesses: details.endedProcesses === true,
+  };
 }

@@ -432,6 +432,16 @@ test("a command of the person's own is run unjudged, and the model hears of it w
   expect(shown.join("")).toContain("hello from me");
 });
 
+test("the result of a person's own command has only its output, and what it left running is told in a notice", async () => {
+  const { session } = await openDesk([]);
+  expect(await session.executeBash("sleep 60 & echo hi")).toMatchObject({ output: "hi", exitCode: 0 });
+  expect(await session.executeBash("sleep 60 &")).toMatchObject({ output: "", exitCode: 0 });
+  expect(session.notices).toContainEqual({
+    code: "processes_ended",
+    message: "Processes that this command left running were ended: sleep 60 & echo hi",
+  });
+});
+
 test("a command of the person's own can be aborted, and only one runs at a time", async () => {
   const { session } = await openDesk([]);
   const running = session.executeBash("sleep 60");

@@ -16,7 +16,7 @@ import { findShell } from "./interpreter.ts";
 import { type Jobs, whereIsLog } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { createLogs, createNoLogs } from "./log-file.ts";
-import { findPidNamespace, type PidNamespace } from "./pid-namespace.ts";
+import { findPidNamespace, leftoverNotice, type PidNamespace } from "./pid-namespace.ts";
 import { createProcessTable } from "./process-tree.ts";
 import { createUpdates } from "./updates.ts";
 import { useWatchdog } from "./watchdog.ts";
@@ -32,6 +32,8 @@ export interface BashDetails {
   totalLines: number;
   /** How much of the text is output of the command, in UTF-16 units. What follows are remarks of ours. */
   outputLength: number;
+  /** Processes that the command left running were ended with it. Absent if there were none. */
+  endedProcesses?: true;
   /** The file with the whole output, if it was too long to show, or of a job. Absent when it could not be kept. */
   outputFile?: string;
   jobId?: string;
@@ -260,7 +262,7 @@ function getText({ output }: RunningCommand, verdict = ""): string {
 }
 
 function getDetails({ process, output }: RunningCommand, status: ExitStatus | undefined): BashDetails {
-  const { text, shownLines, totalLines } = output.snapshot();
+  const { text, outputLength, shownLines, totalLines } = output.snapshot();
   const { kept } = output;
   const exitCode = status?.kind === "exited" ? status.code : undefined;
   const signal =
@@ -269,7 +271,8 @@ function getDetails({ process, output }: RunningCommand, status: ExitStatus | un
     containment: process.containment,
     shownLines,
     totalLines,
-    outputLength: text.length,
+    outputLength,
+    ...(text.includes(leftoverNotice, outputLength) && { endedProcesses: true }),
     ...(exitCode !== undefined && { exitCode }),
     ...(signal !== undefined && { signal }),
     ...(kept && "file" in kept && { outputFile: kept.file }),

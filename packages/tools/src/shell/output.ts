@@ -4,6 +4,7 @@ import { systemCode } from "../errors.ts";
 import { createReleaser } from "../platform/release.ts";
 import { formatBytes, keepTail, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { LogFile, Logs } from "./log-file.ts";
+import { leftoverNotice } from "./pid-namespace.ts";
 import { createSafeText } from "./safe-text.ts";
 import { Tail } from "./tail.ts";
 import { nextBoundary } from "./utf8.ts";
@@ -14,6 +15,8 @@ export type StreamName = "stdout" | "stderr";
 export interface OutputSnapshot {
   /** The end of the output, whole lines where possible. */
   text: string;
+  /** How much of `text` comes before the remarks of ours at its end, in UTF-16 units. */
+  outputLength: number;
   /** What is missing from it and where it is; empty when nothing is. */
   notice: string;
   shownLines: number;
@@ -45,6 +48,8 @@ export class Output {
   /** The last line has begun and not ended. */
   isOpen = false;
   #adding = 0;
+  /** The first one is written into the output by the process that contains the command. */
+  readonly #remarks = [leftoverNotice];
   #log: Promise<LogFile> | undefined;
   #opened: LogFile | undefined;
   /** Counts chunks, so that a caller can tell whether more has come. */
@@ -79,6 +84,7 @@ export class Output {
 
   /** Adds a remark of ours, on a line of its own. */
   async addNotice(notice: string): Promise<void> {
+    this.#remarks.push(notice);
     await this.#add(Buffer.from(`${this.isOpen ? "\n" : ""}${notice}\n`), "stderr");
   }
 
@@ -138,13 +144,27 @@ export class Output {
     const text = all.toString("utf8", 0, end);
     const totalLines = this.#lineBreaks + (this.isOpen ? 1 : 0);
     const kept = keepTail(text);
-    if (kept.by === undefined) return { text, notice: "", shownLines: totalLines, totalLines };
+    if (kept.by === undefined) {
+      return { text, outputLength: this.#getOutputLength(text), notice: "", shownLines: totalLines, totalLines };
+    }
     const shown = kept.shownLines > 0 ? kept.text : all.toString("utf8", nextBoundary(all, end - defaultMaxBytes), end);
     const what =
       kept.shownLines > 0
         ? `Showing lines ${totalLines - kept.shownLines + 1}-${totalLines} of ${totalLines}.`
         : `Showing the last ${formatBytes(Buffer.byteLength(shown))} of line ${totalLines}, which is too long.`;
-    return { text: shown, notice: `[${what} ${this.#whereIsTheRest()}]`, shownLines: kept.shownLines, totalLines };
+    return {
+      text: shown,
+      outputLength: this.#getOutputLength(shown),
+      notice: `[${what} ${this.#whereIsTheRest()}]`,
+      shownLines: kept.shownLines,
+      totalLines,
+    };
+  }
+
+  /** Leaves out the last lines as long as they are remarks. */
+  #getOutputLength(text: string): number {
+    const remark = this.#remarks.find((each) => text === each || text.endsWith(`\n${each}`));
+    return remark === undefined ? text.length : this.#getOutputLength(text.slice(0, -remark.length - 1));
   }
 
   #whereIsTheRest(): string {
