@@ -121,7 +121,9 @@ class LazySandbox implements SessionSandbox {
         network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
         const caches = ground.getCacheVariables(request.argv);
         const env = toSandboxEnvironment(request.env, caches);
-        return { ...request, env: network ? { ...shorterPauses, ...env, ...network.env } : env };
+        // The workspace is mounted at its real path. A link to it in the temporary directory is not there inside.
+        const cwd = findRealPath(request.cwd) ?? request.cwd;
+        return { ...request, cwd, env: network ? { ...shorterPauses, ...env, ...network.env } : env };
       };
       const way = await (apart ?? shared).enter(createRequest, plan);
       const finish = async (end?: CommandEnd) => {

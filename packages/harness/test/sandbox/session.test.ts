@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,6 +67,15 @@ for (const user of users) {
         expect(texts[3]).toMatch(/left[^]*were still running when the command ended/);
         expect(texts[4]).toMatch(/not found[^]*code 127/);
         expect(texts[5]).toBe("ended");
+      });
+
+      test("starts commands in a directory that is named by a link in the temporary directory", async ({ skip }) => {
+        skip(isMissing());
+        const { project, session } = await prepare();
+        const link = join(project, "link");
+        symlinkSync("ws", link);
+        const [results = []] = await runSessions({ base, user }, [{ ...session, cwd: link, commands: ["pwd"] }]);
+        expect(results.map(({ text }) => text)).toEqual([join(project, "ws")]);
       });
 
       test("lets ordinary work with git succeed, also in a directory that was no repository", async ({ skip }) => {
