@@ -187,13 +187,12 @@ async function prepare(run: Run, assistantMessage: AssistantMessage, call: Agent
   if (beforeToolCall) {
     const question = { assistantMessage, toolCall: call, args, context: run.context };
     const verdict = await run.abort.settle(() => beforeToolCall(question, run.abort.signal));
-    if (verdict.kind === "failed") {
-      const code = run.abort.isAborted ? aborted.code : "denied";
-      return refuse({ code, text: getErrorMessage(verdict.error) });
-    }
+    // A guard that stops because of the abort has not judged the call.
+    const code = run.abort.isAborted ? aborted.code : "denied";
+    if (verdict.kind === "failed") return refuse({ code, text: getErrorMessage(verdict.error) });
     if (verdict.kind === "done" && verdict.value?.block) {
       const { reason, terminate = false } = verdict.value;
-      return refuse({ code: "denied", text: reason || "Tool execution was blocked", terminate });
+      return refuse({ code, text: reason || "Tool execution was blocked", terminate });
     }
     if (run.abort.isAborted) return refuse(aborted);
   }

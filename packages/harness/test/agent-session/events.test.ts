@@ -113,6 +113,15 @@ test("a call that was aborted says so, whether or not its tool has noticed", asy
   expect(getAll(events, "tool_execution_end").map(({ error }) => error?.code)).toEqual(["aborted", "aborted"]);
 });
 
+test("a call that is aborted while a person is asked about it says aborted, not denied", async () => {
+  const { session, events } = await openDesk([[call("read", { path: "/etc/hostname" })]], { ask: () => never() });
+  const done = session.prompt("Go.");
+  await until(() => getAll(events, "approval_requested").length === 1);
+  await session.abort();
+  await done;
+  expect(getAll(events, "tool_execution_end").map(({ error }) => error?.code)).toEqual(["aborted"]);
+});
+
 test("an error says what failed, with which model, in which turn", async () => {
   const failure = { kind: "auth", message: "The key is wrong.", status: 401 } as const;
   const { session, events } = await openDesk([[call("say")], { failure }], { customTools: [sayTool("say")] });
