@@ -6,7 +6,7 @@ import { systemIds } from "@tau/ai";
 import { type AgentSession, HarnessError, type SettingsManager } from "@tau/harness";
 import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
-import { openSettings } from "@tau/harness/policy";
+import { openSettings, readNamedFile } from "@tau/harness/policy";
 import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
@@ -45,11 +45,9 @@ export async function createDirectoryOpener(
     return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
   };
   await mustExist(options, toPath);
-  const systemPrompt =
-    options.systemPrompt === undefined ? undefined : await readTextOrFile(io.cwd, options.systemPrompt);
-  const appendSystemPrompt = await Promise.all(
-    options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
-  );
+  const readPrompt = (value: string) => readTextOrFile(value, { cwd: io.cwd, agentDir });
+  const systemPrompt = options.systemPrompt === undefined ? undefined : await readPrompt(options.systemPrompt);
+  const appendSystemPrompt = await Promise.all(options.appendSystemPrompt.map(readPrompt));
   return {
     extensions,
     async openSettings(cwd) {
@@ -180,11 +178,12 @@ function createPrepare({ apiKey }: SessionOptions): (session: AgentSession) => v
 const findStats = (path: string) => stat(path).catch(() => undefined);
 
 /** If the value is the path of a file, its content. A shell passes a pipe for `<(command)`. */
-async function readTextOrFile(cwd: string, value: string): Promise<string> {
+async function readTextOrFile(value: string, directories: { cwd: string; agentDir: string }): Promise<string> {
   if (value.length >= 4_096 || value.includes("\n")) return value;
-  const path = resolve(cwd, value);
+  const path = resolve(directories.cwd, value);
   const stats = await findStats(path);
-  if (stats?.isFile() || stats?.isFIFO()) return await readFile(path, "utf8");
+  if (stats?.isFIFO()) return await readFile(path, "utf8");
+  if (stats?.isFile()) return await readNamedFile(path, directories);
   if (!looksLikeFile(value)) return value;
   const advice = "If it is a text, write a blank into it and end it with a period.";
   throw new HarnessError("invalid_input", `There is no file ${path}. ${advice}`);

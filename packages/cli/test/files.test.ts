@@ -1,5 +1,5 @@
 /** Files on the command line, and files that cannot be written. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -54,6 +54,26 @@ test("a system prompt that looks like a file has to be one", async () => {
     expect(await run(workspace, [flag, text, "-p", "Hi"])).toMatchObject({ code: 0, err: "" });
   }
   expect(workspace.server.requests).toHaveLength(2);
+});
+
+test("a file that is named as a system prompt is not read if it leads to credentials or out of the project", async () => {
+  const workspace = await createModelWorkspace([]);
+  const { directory } = workspace;
+  vi.stubEnv("HOME", directory);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const project = join(directory, "project");
+  await mkdir(project);
+  await mkdir(join(directory, ".ssh"));
+  for (const name of [".ssh/id_rsa", "notes.md"]) await writeFile(join(directory, name), "secret");
+  await symlink("../.ssh/id_rsa", join(project, "key.md"));
+  await symlink("../notes.md", join(project, "out.md"));
+  for (const flag of ["--system-prompt", "--append-system-prompt"]) {
+    for (const value of ["key.md", "out.md", "../.ssh/id_rsa"]) {
+      const { code, err } = await run(workspace, ["-C", "project", flag, value, "-p", "Hi"]);
+      expect({ code, err }).toMatchObject({ code: exitCodes.usage, err: expect.stringContaining("and is not read.") });
+    }
+  }
+  expect(workspace.server.requests).toHaveLength(0);
 });
 
 test("a session that cannot be stored says which file, why, and what to do", async () => {

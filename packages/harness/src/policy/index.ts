@@ -53,4 +53,5 @@ export { getSandboxSettings, getSessionPolicy } from "./session-policy.ts";
 export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
 export { findUnknownTools } from "../pipeline/tool-patterns.ts";
 export { describeIgnoredPiFiles } from "../resources/locations.ts";
+export { readNamedFile } from "../resources/read-named-file.ts";
 export { keepTrust, readTrust, type TrustOptions, writeTrust } from "./trust.ts";
