@@ -13,7 +13,10 @@ export interface CreateAgentOptions extends Omit<AgentSessionParams, "model" | "
 
 /** An agent with one session. It is made when the agent first runs, and kept in memory unless a manager is given. */
 export interface SimpleAgent {
-  /** Runs to the end and resolves with the answer's text. Rejects with `HarnessError` `run_failed` when there is none. */
+  /**
+   * Runs to the end and resolves with the answer's text. Rejects with `HarnessError` `run_failed` when there is none, and
+   * when a limit ended the run: what the model said last is then no answer, or only the beginning of one.
+   */
   run(text: string): Promise<string>;
   /** The session behind it, for everything else. */
   session(): Promise<AgentSession>;
@@ -52,8 +55,8 @@ export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent 
       const outcome = await (await session()).prompt(text);
       if (outcome.kind !== "ran")
         throw new HarnessError("busy", "A run is already in progress. Wait for it before you start another.");
-      const { terminationReason: reason, detail, failure, answer } = outcome;
-      if (reason === "no_tool_calls" && answer) {
+      const { end, terminationReason: reason, detail, failure, answer } = outcome;
+      if ((end.kind === "done" || end.kind === "stopped") && answer) {
         return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
       }
       const why = failure?.message ?? detail ?? "it was given no answer";

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StreamFn } from "@tau/agent";
 import { AssistantMessageEventStream, createAI, emptyUsage, type SimpleStreamOptions } from "@tau/ai";
-import { startWireServer, type WireReply } from "@tau/ai/testing";
+import { call, type ScriptedAnswer, startWireServer, text, type WireReply } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { createAgent } from "../../src/agent-session/create-agent.ts";
 import { openDesk, temporaryDirectory } from "./desk.ts";
@@ -50,6 +50,23 @@ test("a question that createAgent cannot get answered is asked as often as the s
   onTestFinished(() => agent.dispose());
   await expect(agent.run("Hello?")).rejects.toMatchObject({ code: "run_failed" });
   expect(server.requests).toHaveLength(4);
+});
+
+test.each<[string, ScriptedAnswer, string]>([
+  ["a budget", { content: [call("ls")] }, "budget_turns"],
+  ["the length of the answer", { content: [text("The beg")], stopReason: "length" }, "length"],
+])("createAgent does not answer with what was said when %s ended the run", async (_limit, answer, detail) => {
+  const server = await startWireServer("anthropic-messages", [{ kind: "answer", answer }]);
+  onTestFinished(() => server.close());
+  const cwd = await temporaryDirectory();
+  const config = { baseUrl: server.url };
+  const ai = createAI({ provider: "anthropic", model: "claude-sonnet-4-5", apiKey: "test-key-0123456789", config });
+  const agent = createAgent({ ai, cwd, agentDir: join(cwd, "agent"), budgets: { turns: 1 } });
+  onTestFinished(() => agent.dispose());
+  await expect(agent.run("Hello?")).rejects.toMatchObject({
+    code: "run_failed",
+    message: expect.stringContaining(detail) as string,
+  });
 });
 
 test("a caller's stream function gets the limits, the session and the settings of the run", async () => {
