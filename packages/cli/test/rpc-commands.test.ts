@@ -1,5 +1,5 @@
 /** One case for each command, which checks its effect and not only its response. */
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
@@ -678,10 +678,15 @@ const cases: Readonly<Record<CommandName, Case>> = {
   },
   delete_session: {
     replies: [textReply("One.")],
-    async check({ client }) {
+    async check({ client, directory }) {
       await client.call("execute", { prompt: "First." });
-      const { sessionId } = await client.call("get_state");
+      const { sessionId, sessionFile } = await client.call("get_state");
       await expect(client.call("delete_session", { session: sessionId })).rejects.toThrow("open here");
+      const copy = join(directory, "copy.jsonl");
+      await copyFile(sessionFile!, copy);
+      await expect(client.call("delete_session", { session: copy })).rejects.toThrow(
+        /copy\.jsonl is outside of the session directories \([^()]+\)\.$/,
+      );
       await client.call("new_session");
       expect(await client.call("delete_session", { session: sessionId })).toEqual({ id: sessionId });
       expect((await client.call("list_sessions")).sessions).toEqual([]);

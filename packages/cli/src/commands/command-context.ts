@@ -77,8 +77,21 @@ export async function findOwnSessionFile(
   io: Io,
 ): Promise<string> {
   const path = await findSessionFile(context, reference, io);
-  if (!args.has("force")) await mustBeInSessionDirectory(path, context);
+  if (!args.has("force")) await mustBeInSessionDirectory(path, context, "If you mean it, add --force.");
   return path;
+}
+
+/** The command that continues a session in this directory. `--continue` may mean another one, and finds no file elsewhere. */
+export async function formatContinue(
+  context: CommandContext,
+  { id, path }: { id: string; path: string },
+  io: Io,
+): Promise<string> {
+  const { cwd, agentDir } = context;
+  const recent = SessionManager.findRecent(await listSessions(context, io), cwd, { agentDir });
+  if (recent?.path === path) return "tau --continue";
+  const isKnown = (await listSessions(context, io, { all: true })).some((session) => session.path === path);
+  return `tau --session ${isKnown ? id : path}`;
 }
 
 /** Opens a session for reading, runs `work` and closes it. */

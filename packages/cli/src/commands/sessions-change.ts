@@ -3,11 +3,13 @@ import { resolve } from "node:path";
 import { systemClock } from "@tau/ai";
 import { closeAfter, didYouMean } from "@tau/ai/internal";
 import { HarnessError, SessionManager } from "@tau/harness";
+import { mustBeInSessionDirectory } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import {
   findOwnSessionFile,
   findSessionFile,
+  formatContinue,
   listSessions,
   openCommandContext,
   readSession,
@@ -22,6 +24,7 @@ import type { CommandArgs } from "./usage.ts";
 export async function switchTo(args: CommandArgs, io: Io): Promise<void> {
   const context = await openCommandContext(io);
   const path = await findSessionFile(context, args.positionals[0], io);
+  await mustBeInSessionDirectory(path, context, `--continue does not look there. Use: tau --session ${path}`);
   const { id, cwd } = await readSession(path, context, async (session) => ({ id: session.id, cwd: session.getCwd() }));
   const sessions = await listSessions({ ...context, cwd: cwd || context.cwd }, io);
   const others = sessions.filter((session) => session.path !== path).map(({ modified }) => modified.getTime());
@@ -44,7 +47,8 @@ export async function branchFrom(args: CommandArgs, io: Io): Promise<void> {
       if (name !== undefined) await branch.appendSessionInfo(name);
       io.out(`${branch.id}\n`);
       io.err(formatProblems(source.problems));
-      io.err(`It continues from ${entryId} of ${source.id}. To use it: tau --continue\n`);
+      const use = await formatContinue(context, { id: branch.id, path: branch.getSessionFile()! }, io);
+      io.err(`It continues from ${entryId} of ${source.id}. To use it: ${use}\n`);
     });
   });
 }

@@ -144,6 +144,37 @@ test("switch to a session of another directory says where it has an effect", asy
   expect(await getIds(elsewhere)).toEqual([id, last.id]);
 });
 
+test("branch and import say how the new session is continued, wherever it is", async () => {
+  const workspace = await createWorkspace();
+  const elsewhere = { ...workspace, directory: await temporaryDirectory() };
+  const here = await createSession(workspace, ["Here"], 60);
+  const there = await createSession(elsewhere, ["There"], 60);
+  const copy = join(workspace.directory, "copy.jsonl");
+  await run(workspace, ["sessions", "export", here.id, "-o", copy]);
+  const getUse = async (...args: string[]) => {
+    const { out, err } = await run(workspace, ["sessions", ...args]);
+    return { id: out.trim(), use: / To use (?:it|them): (.*)\n$/.exec(err)?.[1] };
+  };
+  expect(await getUse("branch", here.id, "--from", here.entries[0]!)).toMatchObject({ use: "tau --continue" });
+  const other = await getUse("branch", there.id, "--from", there.entries[0]!);
+  expect(other.use).toBe(`tau --session ${other.id}`);
+  const outside = await getUse("branch", copy, "--from", here.entries[0]!);
+  expect(outside.use).toMatch(new RegExp(`^tau --session ${workspace.directory}/.*${outside.id}\\.jsonl$`));
+  const imported = await getUse("import", copy, "--session-dir", join(workspace.directory, "sessions"));
+  expect(imported.use).toMatch(new RegExp(`^tau --session ${workspace.directory}/sessions/.*\\.jsonl$`));
+  expect(await getUse("import", copy)).toMatchObject({ use: "tau --continue" });
+});
+
+test("switch refuses a session file where --continue does not look", async () => {
+  const workspace = await createWorkspace();
+  const { id } = await createSession(workspace, ["One"]);
+  const copy = join(workspace.directory, "copy.jsonl");
+  await run(workspace, ["sessions", "export", id, "-o", copy]);
+  const { code, out, err } = await run(workspace, ["sessions", "switch", copy]);
+  expect({ code, out }).toEqual({ code: exitCodes.usage, out: "" });
+  expect(err).toContain(`--continue does not look there. Use: tau --session ${copy}\n`);
+});
+
 test("rename sets the name, and does not make the session the last used one", async () => {
   const workspace = await createWorkspace();
   const old = await createSession(workspace, ["Old"], 60);

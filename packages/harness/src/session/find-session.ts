@@ -47,19 +47,20 @@ export function pickSession<T extends { id: string }>(reference: string, session
 
 /**
  * Throws for a session file outside of the session directories: what deletes or rewrites a file asks first whether the
- * user means it.
+ * user means it. `advice` is the end of the message, for those who can do something about it.
  */
 export async function mustBeInSessionDirectory(
   path: string,
   { cwd, agentDir, directory = sessionDirectory(cwd, agentDir) }: SessionLookup,
+  advice?: string,
 ): Promise<void> {
   const realPaths = await Promise.all(
     [path, directory, sessionsRoot(agentDir)].map((each) => unlessMissing(realpath(each))),
   );
   const [file, ...directories] = realPaths;
   if (directories.some((each) => each !== undefined && isWithin(each, file ?? resolve(path)))) return;
-  const text = `${path} is outside of the session directories (${directory}). If you mean it, add --force.`;
-  throw new HarnessError("invalid_input", text);
+  const text = `${path} is outside of the session directories (${directory}).`;
+  throw new HarnessError("invalid_input", advice === undefined ? text : `${text} ${advice}`);
 }
 
 /** Checks a file before it is opened as a session, since opening puts a lock file beside it. */
