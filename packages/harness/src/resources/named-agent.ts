@@ -5,10 +5,11 @@
 import { join } from "node:path";
 import { didYouMean } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { orUndefined } from "../durable-file.ts";
 import { joinName } from "../join-name.ts";
 import { HarnessError } from "../errors.ts";
 import type { TextFile } from "./context-files.ts";
-import type { ResourceProblem } from "./resource-problem.ts";
+import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { getPathKind, readDirectory, readText } from "./read-text.ts";
 import { loadSystemFile } from "./system-files.ts";
 import { parseToolsYaml, type ToolChoices } from "./tools-yaml.ts";
@@ -93,8 +94,12 @@ async function loadFiles(directory: string, name: string | undefined, options: N
 async function loadTools(fs: FileSystem, path: string, { lastGood }: NamedAgentOptions) {
   const defaults: ToolChoices = { only: undefined, tools: [] };
   const outcome = await readText(fs, path, maxToolsBytes);
-  if (outcome.kind === "missing") return { choices: defaults, problems: [] };
   const fallback = lastGood?.tools ?? noTools;
+  if (outcome.kind === "missing") {
+    if (!(await orUndefined(fs.lstat(path)))) return { choices: defaults, problems: [] };
+    const text = "This is a link that leads nowhere. Restore its target, or remove it.";
+    return { choices: fallback, problems: [createProblem("unreadable", { path }, text)] };
+  }
   // The beginning of a list of tools would be a wrong list.
   if (outcome.kind === "unusable" || outcome.problem) {
     return { choices: fallback, problems: outcome.problem ? [outcome.problem] : [] };

@@ -396,6 +396,14 @@ describe("the agent directory itself", () => {
     expect(lines(named.resources, root)).toEqual(expect.arrayContaining(["system: its system", "skill a: mine"]));
   });
 
+  test("has no tools if its tools.yaml is a link that leads nowhere", async () => {
+    const root = await directory({ "agent/x": "" });
+    await symlink("gone.yaml", join(root, "agent/tools.yaml"));
+    const loader = await open(root);
+    expect(loader.resources.agent?.tools.only).toEqual([]);
+    expect(loader.problems.map(({ file }) => file)).toEqual([join(root, "agent/tools.yaml")]);
+  });
+
   test("has no tools if its tools.yaml cannot be understood", async () => {
     const root = await directory({ "agent/tools.yaml": "tools: [read" });
     const loader = await open(root);

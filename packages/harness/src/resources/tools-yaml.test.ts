@@ -46,16 +46,13 @@ describe("tools.yaml", () => {
   });
 
   test("with a mistake in one tool is reported with its line, and that tool is disabled", async () => {
-    const { tools, problems } = await parse(
-      "tools:\n  read: {}\n  bash: { enabled: nope }\n  ls: off please\nextra: 1\n",
-    );
+    const { tools, problems } = await parse("tools:\n  read: {}\n  bash: { enabled: nope }\n  ls: off please\n");
     expect(tools).toEqual({
       read: { enabled: true, options: {} },
       bash: { enabled: false, options: {} },
       ls: { enabled: false, options: {} },
     });
     expect(problems).toEqual([
-      'tools.yaml:5: The key "extra" is unknown and ignored. Use `tools`.',
       'tools.yaml:3: `enabled` of bash has to be true or false, not "nope". The tool is disabled.',
       "tools.yaml:4: The options of ls have to be a map, such as { enabled: false }. The tool is disabled.",
     ]);
@@ -73,6 +70,9 @@ describe("tools.yaml", () => {
     ["tools: [read", /^tools\.yaml:\d: This is not valid YAML/],
     ["tools: read", /^tools\.yaml:1: `tools` has to be a list of names/],
     ["- read", /^tools\.yaml:1: The file has to have `tools:`/],
+    ["tool: [read]", /^tools\.yaml:1: The key "tool" is unknown, so no tools are allowed\. Use `tools`\.$/],
+    ["tools: [read, bash]\nexcluded: [bash]", /^tools\.yaml:2: The key "excluded" is unknown/],
+    ["\n", /^tools\.yaml:1: The file is empty, so no tools are allowed/],
     ["tools: { a: 1, a: 2 }", /^tools\.yaml:1: This is not valid YAML: Map keys must be unique/],
   ])("that cannot be understood (%j) is reported and has no choices", async (text, message) => {
     const { tools, problems } = await parse(text);

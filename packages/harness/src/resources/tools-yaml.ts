@@ -31,10 +31,15 @@ export interface ToolsYaml {
 
 /** Whether there are tools of these names is up to the session. */
 export async function parseToolsYaml(path: string, text: string): Promise<ToolsYaml> {
-  const parsed = await parseYaml(path, text);
-  if (parsed.kind === "invalid") return { choices: undefined, problems: [parsed.problem] };
   const problems: ResourceProblem[] = [];
   const report: Report = (line, key, message) => problems.push(createProblem("invalid", { path, line, key }, message));
+  if (text.trim() === "") {
+    // A crash may have left it.
+    report(1, undefined, "The file is empty, so no tools are allowed. Write `tools:` into it, or remove it.");
+    return { choices: undefined, problems };
+  }
+  const parsed = await parseYaml(path, text);
+  if (parsed.kind === "invalid") return { choices: undefined, problems: [parsed.problem] };
   return { choices: getChoices(parsed.root, report), problems };
 }
 
@@ -46,9 +51,12 @@ function getChoices(root: YamlRoot, report: Report): ToolChoices | undefined {
     report(1, undefined, "The file has to have `tools:` with a list or a map of tools.");
     return undefined;
   }
-  for (const [key, { line }] of root.entries) {
-    if (key !== "tools") report(line, key, `The key ${JSON.stringify(key)} is unknown and ignored. Use \`tools\`.`);
+  const unknown = [...root.entries].filter(([key]) => key !== "tools");
+  for (const [key, { line }] of unknown) {
+    report(line, key, `The key ${JSON.stringify(key)} is unknown, so no tools are allowed. Use \`tools\`.`);
   }
+  // What it says may have been meant as a restriction.
+  if (unknown.length > 0) return undefined;
   const entry = root.entries.get("tools");
   const below = entry?.below() ?? { kind: "empty" };
   switch (below.kind) {
