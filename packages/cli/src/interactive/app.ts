@@ -345,6 +345,7 @@ export class App {
     this.#transcript.clear();
     // A gateway sends the snapshot later. Until then nothing of the other session may be drawn or answered.
     this.#tracker.view = emptyView;
+    this.#attention.forget();
     this.#unsubscribe = client.subscribe(
       (view) => this.#takeSnapshot(view),
       (event) => this.#take(event),

@@ -17,6 +17,8 @@ export class Attention {
   #isBusy = false;
   #showsProgress = false;
   #approvalId: string | undefined;
+  /** How the last run ended, as far as it was looked at. */
+  #ended: LiveView["ended"];
 
   constructor(terminal: Terminal, getSettings: () => TerminalSettings["terminal"]) {
     this.#terminal = terminal;
@@ -31,11 +33,20 @@ export class Attention {
       this.#showsProgress = isBusy && showTerminalProgress;
       this.#terminal.setProgress(this.#showsProgress);
     }
-    if (this.#isBusy && !isBusy) this.#notify("The answer is there.");
+    // Whoever stopped a run looks at the terminal.
+    const wasStopped = live.ended !== this.#ended && live.ended?.reason === "abort_signal";
+    if (this.#isBusy && !isBusy && !wasStopped) this.#notify("The answer is there.");
     this.#isBusy = isBusy;
+    this.#ended = live.ended;
     const id = live.approvals[0]?.id;
     if (id !== undefined && id !== this.#approvalId) this.#notify("A call waits for your answer.");
     this.#approvalId = id;
+  }
+
+  /** Another session is shown from now on: what the last one was doing is not over. */
+  forget(): void {
+    this.#isBusy = false;
+    this.#approvalId = undefined;
   }
 
   #notify(text: string): void {

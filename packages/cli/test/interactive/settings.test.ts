@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { SettingsManager } from "@tau/harness/settings";
 import { builtInThemes, type ThemeDefinition } from "@tau/tui";
 import { describe, expect, test } from "vitest";
-import { type ModelWorkspace, textReply } from "../kit.ts";
+import type { SessionClient } from "../../src/interactive/session-client.ts";
+import { type ModelWorkspace, textReply, toolReply } from "../kit.ts";
 import { openApp } from "./kit.ts";
 
 const readSettings = async ({ agentDir }: { agentDir: string }) =>
@@ -137,6 +138,34 @@ describe("settings", () => {
     await expect.poll(() => app.terminal.writes.join("")).toContain("\x1b]777;notify;tau;The answer is there.\x07");
     const bytes = app.terminal.writes.join("");
     expect(bytes.indexOf("\x1b]9;4;3\x07")).toBeLessThan(bytes.indexOf("\x1b]9;4;0;\x07"));
+  });
+
+  const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
+  const bell = { settings: { terminal: { notifications: "bell" } }, message: "wait" } as const;
+
+  test("a run that the user stops does not notify", async () => {
+    const app = await openApp([waiting, textReply("Hi.")], bell);
+    await app.sees("Running bash");
+    app.press("escape");
+    await expect.poll(app.screen).not.toContain("Running bash");
+    expect(app.terminal.writes.join("")).not.toContain("\x07");
+    app.type("go on");
+    app.press("enter");
+    await expect.poll(() => app.terminal.writes.join("")).toContain("\x07");
+  });
+
+  test.each([
+    ["goes on", true],
+    ["is stopped", false],
+  ])("leaving a session whose run %s does not notify", async (_what, outlivesTerminal) => {
+    const wrapClient = (client: SessionClient) => Object.assign(client, { outlivesTerminal });
+    const app = await openApp([waiting, textReply("Hi.")], { ...bell, wrapClient });
+    await app.sees("Running bash");
+    app.type("/new ");
+    app.press("enter");
+    await expect.poll(app.screen).not.toContain("Running bash");
+    expect(app.terminal.writes.join("")).not.toContain("\x07");
+    await writeFile(join(app.directory, "go"), "");
   });
 
   test("without them the terminal is told nothing", async () => {
