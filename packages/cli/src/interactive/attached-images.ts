@@ -40,13 +40,21 @@ const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";
 const maxPathLength = 5_000;
 
-/** The path of an image that was dragged into the terminal, as terminals paste it: quoted or escaped. */
-export function findDraggedImage(data: string): string | undefined {
+export interface DraggedFile {
+  path: string;
+  /** As the terminal pasted it. */
+  pasted: string;
+}
+
+/** An image that was dragged into the terminal: terminals paste its path, quoted or escaped. */
+export function findDraggedImage(data: string): DraggedFile | undefined {
   if (!data.startsWith(pasteStart) || !data.endsWith(pasteEnd) || data.length > maxPathLength) return undefined;
-  const pasted = data.slice(pasteStart.length, -pasteEnd.length).trim();
-  const quoted = /^'(.*)'$|^"(.*)"$/.exec(pasted);
-  const path = quoted ? (quoted[1] ?? quoted[2])! : pasted.replaceAll(/\\(.)/g, "$1");
+  const pasted = data.slice(pasteStart.length, -pasteEnd.length);
+  const trimmed = pasted.trim();
+  const quoted = /^'(.*)'$|^"(.*)"$/.exec(trimmed);
+  const path = quoted ? (quoted[1] ?? quoted[2])! : trimmed.replaceAll(/\\(.)/g, "$1");
   // Not `decodeURIComponent`, which throws if anything is not well encoded.
   const local = path.startsWith("file://") ? unescape(path.slice("file://".length)) : path;
-  return imagePath.test(local) && !/[\r\n]/.test(local) && /^(?:[/~.]|[A-Za-z]:)/.test(local) ? local : undefined;
+  const isImage = imagePath.test(local) && !/[\r\n]/.test(local) && /^(?:[/~.]|[A-Za-z]:)/.test(local);
+  return isImage ? { path: local, pasted } : undefined;
 }

@@ -4,12 +4,13 @@ import { Composer, type ComposerOptions } from "./composer.ts";
 const image = { type: "image", data: "AAAA", mimeType: "image/png" };
 
 /** An editor that only holds text, and a session that takes nothing. */
-function createComposer() {
+function createComposer(readImageFile: () => Promise<unknown> = async () => image) {
   let shown = "";
   const editor = {
     getText: () => shown,
     setText: (text: string) => (shown = text),
     insertTextAtCursor: (text: string) => (shown += text),
+    paste: (text: string) => (shown += text),
     addToHistory: () => undefined,
   };
   const commands: unknown[] = [];
@@ -20,7 +21,7 @@ function createComposer() {
   const composer = new Composer({
     editor,
     transcript: { keepRemarks: () => undefined },
-    program: { readImageFile: async () => image },
+    program: { readImageFile },
     getClient: () => ({ execute }),
     getCwd: () => "/",
     runCommand: async () => false,
@@ -37,9 +38,11 @@ test.for(["submit", "followUp"] as const)("a text that %s could not send comes b
 
 test("its image comes back with it", async () => {
   const { composer, editor, commands } = createComposer();
-  await composer.attachDragged("/picture.png", "");
+  await composer.attachDragged({ path: "/picture.png", pasted: "" });
   for (const word of ["look", "again"]) {
-    await expect(composer.submit(`${editor.getText()}${word}`)).rejects.toThrow("There is no connection.");
+    const text = `${editor.getText()}${word}`;
+    editor.setText("");
+    await expect(composer.submit(text)).rejects.toThrow("There is no connection.");
   }
   const images = [image];
   expect(commands).toEqual([
@@ -54,4 +57,23 @@ test("it does not replace what was typed meanwhile", async () => {
   editor.setText("Something else");
   await expect(sending).rejects.toThrow("There is no connection.");
   expect(editor.getText()).toBe("Something else");
+});
+
+test("the message that the program begins with does not replace what was typed meanwhile", async () => {
+  const { composer, editor } = createComposer();
+  editor.setText("Something else");
+  await expect(composer.submit("Go on.")).rejects.toThrow("There is no connection.");
+  expect(editor.getText()).toBe("Something else");
+});
+
+test("a path that was dragged is not lost when the image cannot be read, nor sent twice", async () => {
+  const { composer, editor, commands } = createComposer(async () => {
+    throw new Error("Cannot load.");
+  });
+  await expect(composer.attachDragged({ path: "/picture.png", pasted: "/picture.png" })).rejects.toThrow(
+    "Cannot load.",
+  );
+  expect(editor.getText()).toBe("/picture.png");
+  await expect(composer.submit("Go on.")).rejects.toThrow("There is no connection.");
+  expect(commands).toEqual([{ type: "steer", message: "Go on." }]);
 });

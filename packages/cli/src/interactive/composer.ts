@@ -1,4 +1,6 @@
 /** What the user writes: images are attached to it, it is sent, and what is still queued is taken back. */
+import type { ImageContent } from "@tau/ai";
+import type { DraggedFile } from "./attached-images.ts";
 import type { Interface } from "./interface.ts";
 import type { EditorSlot } from "./editor-slot.ts";
 import { Outbox } from "./outbox.ts";
@@ -20,11 +22,19 @@ export interface ComposerOptions extends Pick<Interface, "say"> {
   requestRender: () => void;
 }
 
+/** An image that is being read. */
+interface Attachment {
+  /** What stands for it in the text. */
+  text: string;
+}
+
 export class Composer {
   readonly #options: ComposerOptions;
   readonly #outbox: Outbox;
   /** What the user sends waits for this: see `Interface.settle`. */
   #settling: Promise<unknown> | undefined;
+  /** For the text that is written now. */
+  #attachments: readonly Attachment[] = [];
 
   constructor(options: ComposerOptions) {
     this.#options = options;
@@ -49,25 +59,39 @@ export class Composer {
 
   /** Runs a text that is a command, and sends any other one. */
   async submit(text: string): Promise<void> {
-    const { editor, transcript, shell, runCommand } = this.#options;
-    const trimmed = text.trim();
-    if (trimmed === "") return;
-    editor.addToHistory(text);
-    editor.setText("");
-    transcript.keepRemarks();
+    const { transcript, shell, runCommand } = this.#options;
+    const attachments = this.#takeAttachments();
+    // Only if there is something to wait for: Escape takes back what was sent before it.
     if (this.#settling) await this.#settling;
+    const whole = this.#complete(text, attachments);
+    const trimmed = whole.trim();
+    if (trimmed === "") return;
+    transcript.keepRemarks();
     const [, name, argument = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(trimmed) ?? [];
     if (name !== undefined && (await runCommand(name, argument.trim()))) return;
-    await this.#deliver(text, () => (trimmed.startsWith("!") ? shell.run(trimmed) : this.#outbox.send("steer", text)));
+    const send = () => (trimmed.startsWith("!") ? shell.run(trimmed) : this.#outbox.send("steer", whole));
+    await this.#deliver(whole, send);
   }
 
   /** Queues a text for after the run. */
   async followUp(text: string): Promise<void> {
-    const { editor } = this.#options;
-    editor.setText("");
-    editor.addToHistory(text);
+    const attachments = this.#takeAttachments();
     if (this.#settling) await this.#settling;
-    await this.#deliver(text, () => this.#outbox.send("follow_up", text));
+    const whole = this.#complete(text, attachments);
+    if (whole.trim() !== "") await this.#deliver(whole, () => this.#outbox.send("follow_up", whole));
+  }
+
+  /** What is being read belongs to the text that is sent now. */
+  #takeAttachments(): readonly Attachment[] {
+    const attachments = this.#attachments;
+    this.#attachments = [];
+    return attachments;
+  }
+
+  #complete(text: string, attachments: readonly Attachment[]): string {
+    const whole = [text, ...attachments.map((attachment) => attachment.text)].filter((part) => part !== "").join(" ");
+    if (whole.trim() !== "") this.#options.editor.addToHistory(whole);
+    return whole;
   }
 
   /** What was not taken comes back to the editor. */
@@ -91,19 +115,39 @@ export class Composer {
   }
 
   async pasteImage(): Promise<void> {
-    const { editor, program, say, requestRender } = this.#options;
-    const image = await program.readClipboardImage();
-    if (!image) return say("There is no image on the clipboard, or no program that reads it.", "warning");
-    editor.insertTextAtCursor(`${this.#outbox.images.add(image)} `);
-    requestRender();
+    const { program, say } = this.#options;
+    const isImage = await this.#attach(program.readClipboardImage(), "");
+    if (!isImage) say("There is no image on the clipboard, or no program that reads it.", "warning");
   }
 
-  /** What is no image after all is pasted as text: `data`. */
-  async attachDragged(path: string, data: string): Promise<void> {
-    const { editor, program, getCwd, requestRender } = this.#options;
-    const image = await program.readImageFile(path, getCwd());
-    if (image) editor.insertTextAtCursor(`${this.#outbox.images.add(image)} `);
-    else editor.handleInput(data);
-    requestRender();
+  /** What is no image after all is pasted as text. */
+  async attachDragged({ path, pasted }: DraggedFile): Promise<void> {
+    const { program, getCwd } = this.#options;
+    await this.#attach(program.readImageFile(path, getCwd()), pasted);
+  }
+
+  /**
+   * Puts an image into the text, or `otherwise` if it cannot be read. A text that is sent meanwhile takes it along. Resolves
+   * to whether there is an image.
+   */
+  async #attach(reading: Promise<ImageContent | undefined>, otherwise: string): Promise<boolean> {
+    const { editor, requestRender } = this.#options;
+    const attachment: Attachment = { text: otherwise };
+    this.#attachments = [...this.#attachments, attachment];
+    let image: ImageContent | undefined;
+    try {
+      image = await this.settle(async () => {
+        const read = await reading;
+        if (read) attachment.text = this.#outbox.images.add(read);
+        return read;
+      });
+    } finally {
+      const isSent = !this.#attachments.includes(attachment);
+      this.#attachments = this.#attachments.filter((other) => other !== attachment);
+      if (!isSent && image) editor.insertTextAtCursor(`${attachment.text} `);
+      else if (!isSent && otherwise !== "") editor.paste(otherwise);
+      requestRender();
+    }
+    return image !== undefined;
   }
 }

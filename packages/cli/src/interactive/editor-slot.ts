@@ -185,7 +185,11 @@ export class EditorSlot implements Component, Focusable {
       if (editor !== this.#builtIn) this.#typed = getWholeText(editor);
       onChange();
     };
-    editor.onSubmit = onSubmit;
+    editor.onSubmit = (text) => {
+      // An editor of an extension may leave it there.
+      if (editor !== this.#builtIn) editor.setText("");
+      onSubmit(text);
+    };
     editor.setPaddingX?.(settings.paddingX);
     editor.setAutocompleteMaxVisible?.(settings.autocompleteMaxVisible);
     if (this.#provider) editor.setAutocompleteProvider?.(this.#provider);

@@ -64,7 +64,7 @@ export class KeyActions {
     // An overlay of an extension may have the keys.
     if (!dialogs.isEmpty || tui.getFocusedComponent() !== editor) return false;
     const dragged = findDraggedImage(data);
-    if (dragged !== undefined) return this.#run(() => composer.attachDragged(dragged, data));
+    if (dragged !== undefined) return this.#run(() => composer.attachDragged(dragged));
     // An editor of an extension gets them first, and passes on those that it does not use.
     if (editor.handlesActions) return false;
     if (runShortcut(data)) return true;
@@ -171,7 +171,7 @@ export class KeyActions {
   #followUp(): boolean {
     const { editor, composer, getView } = this.#options;
     const text = editor.getExpandedText();
-    if (text.trim() === "") return true;
+    editor.setText("");
     // Without a run there is nothing to follow: it is sent as Enter would send it.
     return this.#run(() => (getView().live.run ? composer.followUp(text) : composer.submit(text)));
   }

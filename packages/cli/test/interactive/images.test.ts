@@ -99,6 +99,35 @@ describe("an image", () => {
     expect(sent(app.server.requests[0]!.body)).toContain(png);
   });
 
+  test.each([
+    ["an image", "picture.png", "[image 1]"],
+    ["no image after all", "fake.png", "fake.png"],
+  ])("that is sent before it is read goes along: %s", async (_what, name, shown) => {
+    const app = await openApp([textReply("First."), textReply("Second.")], { prepare });
+    app.type("look");
+    app.terminal.sendInput(paste(join(app.directory, name)));
+    app.press("enter");
+    app.type("and now");
+    app.press("enter");
+    await expect.poll(() => app.server.requests.length).toBe(2);
+    const [first, second] = app.server.requests.map(({ body }) => sent(body));
+    expect(first).toContain(name === "picture.png" ? png : name);
+    expect(first).not.toContain("and now");
+    expect(second).toContain("and now");
+    await app.sees(shown);
+    await app.sees(/─\n\n─/);
+  });
+
+  test.each(["enter", "altEnter"] as const)("of the clipboard is sent alone by %s before it is read", async (key) => {
+    const app = await openApp([textReply("I see.")], {
+      prepare,
+      program: { readClipboardImage: async () => ({ type: "image", data: png, mimeType: "image/png" }) },
+    });
+    app.press("ctrlV", key);
+    await app.sees("I see.");
+    expect(sent(app.server.requests[0]!.body)).toContain(png);
+  });
+
   test("that is none is pasted as its path", async () => {
     const app = await openApp([], { prepare });
     app.terminal.sendInput(paste(join(app.directory, "fake.png")));
