@@ -31,3 +31,7 @@ test("a program that fails or is missing is passed over", async () => {
   expect(await copyToSystem("ä text\nof two lines", env, "linux")).toBe(true);
   expect(await readFile(env.OUT, "utf8")).toBe("ä text\nof two lines");
 });
+
+test("a program that cannot be started at all is passed over", async () => {
+  expect(await copyToSystem("text", { DISPLAY: ":0", NAME: "no variable can hold \0" }, "linux")).toBe(false);
+});

@@ -28,7 +28,10 @@ export async function copyToSystem(
   env: Env,
   platform: NodeJS.Platform = process.platform,
 ): Promise<boolean> {
-  for (const command of listCopyCommands(env, platform)) if (await run(command, text, env)) return true;
+  for (const command of listCopyCommands(env, platform)) {
+    // Node reports most reasons why a program does not start as an event, and throws for the others.
+    if (await run(command, text, env).catch(() => false)) return true;
+  }
   return false;
 }
 

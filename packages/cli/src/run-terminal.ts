@@ -1,4 +1,5 @@
 /** The interactive terminal, over whatever session a client gives it. */
+import { getErrorMessage } from "@tau/ai/internal";
 import type { SessionOptions } from "./args.ts";
 import { getAgentDir } from "./agent-dir.ts";
 import type { Io } from "./command.ts";
@@ -77,7 +78,9 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
     copy: (text) => {
       // Both: a terminal may not take it, and the clipboard of this machine may not be the user's.
       terminal.write(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
-      void import("./clipboard-text.ts").then(({ copyToSystem }) => copyToSystem(text, io.env));
+      void import("./clipboard-text.ts")
+        .then(({ copyToSystem }) => copyToSystem(text, io.env))
+        .catch((error: unknown) => app.notify(getErrorMessage(error)));
     },
     suspend: () => suspend(process),
     editExternally: (text) =>
