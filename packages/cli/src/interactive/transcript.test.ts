@@ -29,14 +29,14 @@ function open() {
   const take = (event: SessionEvent) => {
     view = reduce(view, event);
   };
-  const append = (message: SessionMessage) => {
-    const parentId = view.log.leafId;
-    const entry: SessionEntry = { type: "message", id: `e${entryCount++}`, parentId, timestamp: "", message };
-    take({ type: "entry_appended", entry });
-  };
+  const createBase = () => ({ id: `e${entryCount++}`, parentId: view.log.leafId, timestamp: "" });
+  const appendEntry = (entry: SessionEntry) => take({ type: "entry_appended", entry });
+  const append = (message: SessionMessage) => appendEntry({ type: "message", ...createBase(), message });
   return {
     transcript,
     append,
+    /** State of an extension. */
+    keep: () => appendEntry({ type: "custom", ...createBase(), customType: "state", data: {} }),
     say: (content: string) => append({ role: "user", content, timestamp: 0 }),
     begin: (messageId: string, delta: string) => {
       take({ type: "message_start", messageId, role: "assistant", model: "p/m", usage: { inputTokens: 0 } });
@@ -97,6 +97,19 @@ test.each([true, false])("an answer that is logged and still live is shown once 
   expect(draw()).toEqual(["One"]);
   end("m1");
   expect(draw()).toEqual(["One"]);
+});
+
+test("an answer is shown once if another entry comes before its end", () => {
+  const { begin, log, keep, end, say, draw } = open();
+  begin("m1", "One");
+  log("One");
+  keep();
+  expect(draw()).toEqual(["One"]);
+  end("m1");
+  say("Go on");
+  keep();
+  begin("m2", "Two");
+  expect(draw()).toEqual(["One", "Go on", "Two"]);
 });
 
 test("the entry of a command does not go to an earlier one that could not be run", async () => {

@@ -203,7 +203,7 @@ export class Transcript extends Container {
       this.#firstId = fresh[0]?.id;
     }
     for (const entry of fresh) this.#addEntry(entry);
-    if (isAnswer(fresh.at(-1))) this.#loggedId = liveId;
+    if (isAnswer(fresh.findLast(isConversation))) this.#loggedId = liveId;
     this.#entries = entries;
     if (remarks.length === 0) return;
     for (const component of [new Spacer(1), ...remarks]) this.addChild(component);
@@ -353,6 +353,10 @@ export class Transcript extends Container {
   }
 }
 
-/** While nothing follows it in the log, the live view may still have it. After one that failed, it may have the next attempt. */
+/** Other entries, such as the state of an extension, may come between an answer and its end. */
+const isConversation = ({ type }: SessionEntry): boolean =>
+  type === "message" || type === "custom_message" || type === "compaction" || type === "branch_summary";
+
+/** While nothing follows it in the conversation, the live view may still have it. After one that failed, it may have the next attempt. */
 const isAnswer = (entry: SessionEntry | undefined): boolean =>
   entry?.type === "message" && entry.message.role === "assistant" && entry.message.stopReason !== "error";
