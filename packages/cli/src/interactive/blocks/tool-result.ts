@@ -18,16 +18,16 @@ export interface DrawOptions {
 }
 
 /** How many lines are shown of each kind, if it is not expanded. */
-const maxLines = { text: 6, command: 6, diff: 40, excerpt: 0, matches: 6, list: 6, image: 2 } as const;
+const maxLines = { text: 6, command: 6, diff: 40, excerpt: 6, matches: 6, list: 6, image: 2 } as const;
 
 /** Lines may be wider than the terminal. */
 export function drawOutput(shows: ToolData["shows"], output: ToolOutput, options: DrawOptions): string[] {
   const { theme, expanded } = options;
-  if (output.isError)
-    return foldLines(toPlainLines(output.text), { limit: 10, keep: "start" }, options).map((line) =>
-      theme.fg("error", line),
-    );
   const kind = shows ?? "text";
+  // Why a command failed is at its end.
+  const keep = kind === "command" ? "end" : "start";
+  if (output.isError)
+    return foldLines(toPlainLines(output.text), { limit: 10, keep }, options).map((line) => theme.fg("error", line));
   const limit = maxLines[kind];
   const diffs = kind === "diff" ? getDiffs(output.details) : [];
   if (diffs.length > 0)
@@ -37,10 +37,43 @@ export function drawOutput(shows: ToolData["shows"], output: ToolOutput, options
       options,
     );
   const lines = toPlainLines(output.text);
-  if (kind === "excerpt" && !expanded) return [theme.fg("dim", `${lines.length} lines`)];
-  // Only what is left is styled: running commands print thousands of lines.
   const style = (line: string) => theme.fg("toolOutput", line);
-  return foldLines(lines, { limit, keep: kind === "command" ? "end" : "start", style }, options);
+  const excerpt = kind === "excerpt" ? findExcerpt(lines, output.details) : undefined;
+  if (excerpt && !expanded) return [theme.fg("dim", describeExcerpt(excerpt))];
+  if (excerpt) return drawExcerpt(lines.map(style), excerpt, theme);
+  // Only what is left is styled: running commands print thousands of lines.
+  return foldLines(lines, { limit, keep, style }, options);
+}
+
+/** Lines of a file. */
+interface Excerpt {
+  count: number;
+  /** The number of the first one; undefined if the lines have their numbers already. */
+  first: number | undefined;
+}
+
+/** Undefined if no line of a file is shown, but something about it. */
+function findExcerpt(lines: readonly string[], details: unknown): Excerpt | undefined {
+  const { firstLine, shownLines } = toFields(details);
+  const count = getNumber(shownLines);
+  if (count === undefined) return { count: lines.length, first: undefined };
+  // A remark about the rest follows an empty line. Other lines are more than those of the file.
+  const isBare = (lines[count] ?? "") === "";
+  return count === 0 ? undefined : { count, first: isBare ? getNumber(firstLine) : undefined };
+}
+
+function describeExcerpt({ count, first = 1 }: Excerpt): string {
+  if (first === 1) return count === 1 ? "1 line" : `${count} lines`;
+  return count === 1 ? `line ${first}` : `lines ${first} to ${first + count - 1}`;
+}
+
+/** With the numbers of the lines. */
+function drawExcerpt(lines: readonly string[], { count, first }: Excerpt, theme: Theme): string[] {
+  if (first === undefined) return [...lines];
+  const width = String(first + count - 1).length;
+  return lines.map((line, index) =>
+    index < count ? `${theme.fg("dim", String(first + index).padStart(width))} ${line}` : line,
+  );
 }
 
 /** What is said after the title of a finished call; undefined if nothing. */
