@@ -46,3 +46,39 @@ test("what a search selects is highlighted, as what the keys select", () => {
   for (const key of ["\x1b[B", "s", "z"]) picker.handleInput(key);
   expect(highlighted).toEqual(["light", "system"]);
 });
+
+test("a hint that has no room is shown in pages, so that title, search and choices stay visible", () => {
+  const items = ["no", "yes"].map((value) => ({ value, label: value }));
+  const hint = Array.from({ length: 200 }, (_, index) => `.tau/skills/skill-${index}/SKILL.md`).join(", ");
+  const size = { rows: 24, columns: 80 };
+  const picker = new Picker({ title: "Trust", items, theme, size, hint, onSelect: ignore, onCancel: ignore });
+  const draw = () => picker.render(size.columns).map(stripTerminalSequences);
+  /** Of the two lines of the status. */
+  const maxRows = () => size.rows - 2;
+  expect(draw().length).toBeLessThanOrEqual(maxRows());
+  expect(draw().join("\n")).toContain("skill-0/");
+  for (let page = 0; page < 20; page++) picker.handleInput(pageDown);
+  expect(draw().join("\n")).toContain("skill-199/");
+  expect(draw()).toContain("→ no");
+  size.rows = 12;
+  expect(draw().length).toBeLessThanOrEqual(maxRows());
+});
+
+test("a search that finds nothing says so, whatever the list is of, and the list can be left", () => {
+  const items = [{ value: "dark", label: "dark" }];
+  let isLeft = false;
+  const onCancel = () => void (isLeft = true);
+  const picker = new Picker({
+    title: "Theme",
+    items,
+    theme,
+    size: { rows: 24, columns: 80 },
+    onSelect: ignore,
+    onCancel,
+  });
+  picker.handleInput("z");
+  expect(picker.render(80).map(stripTerminalSequences).join("\n")).toMatch(/Nothing matches\./);
+  picker.handleInput("\r");
+  picker.handleInput("\x1b");
+  expect(isLeft).toBe(true);
+});

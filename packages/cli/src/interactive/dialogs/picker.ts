@@ -12,7 +12,9 @@ import {
   Text,
   type Theme,
   toPlainText,
+  TruncatedText,
 } from "@tau/tui";
+import { Excerpt } from "./excerpt.ts";
 
 export interface PickerOptions {
   title: string;
@@ -24,7 +26,7 @@ export interface PickerOptions {
   selected?: string;
   /** What is searched for at first. */
   search?: string;
-  /** What is said below the list. */
+  /** What is said below the list. Where it has no room, the keys for pages show the rest. */
   hint?: string;
   /** Gets keys before the list; returns whether it used them. `item` is the selected one. */
   onKey?: (data: string, item: SelectItem | undefined) => boolean;
@@ -38,20 +40,27 @@ export class Picker extends Container {
   readonly #options: PickerOptions;
   readonly #search = new Input();
   readonly #list = new Container();
+  readonly #hint: Excerpt | undefined;
   #items: readonly SelectItem[];
   #select: SelectList | undefined;
+  /** How many items have room, as they are shown. */
+  #maxItems = 0;
 
   constructor(options: PickerOptions) {
     super();
     this.#options = options;
     this.#items = options.items;
     const { theme, title, hint } = options;
+    if (hint !== undefined) {
+      const content = new Text(theme.fg("dim", toPlainText(hint)), 1, 0);
+      this.#hint = new Excerpt({ content, theme, getMaxRows: () => getMaxHintRows(options) });
+    }
     this.children = [
       new Spacer(1),
       new Text(theme.fg("accent", theme.bold(toPlainText(title))), 1, 0),
       this.#search,
       this.#list,
-      ...(hint === undefined ? [] : [new Text(theme.fg("dim", toPlainText(hint)), 1, 0)]),
+      ...(this.#hint ? [this.#hint] : []),
     ];
     // Unlike setting the value, this leaves the cursor at its end.
     if (options.search) this.#search.handleInput(`\x1b[200~${options.search}\x1b[201~`);
@@ -68,14 +77,20 @@ export class Picker extends Container {
 
   /** Other items, such as those of a list that arrives in parts. */
   setItems(items: readonly SelectItem[]): void {
-    const selected = this.#select?.getSelectedItem()?.value;
     this.#items = items;
-    this.#filter(selected);
+    this.#filter(this.#select?.getSelectedItem()?.value);
+  }
+
+  override render(width: number): string[] {
+    // The terminal may have another size now.
+    if (getMaxItems(this.#options) !== this.#maxItems) this.#filter(this.#select?.getSelectedItem()?.value);
+    return super.render(width);
   }
 
   handleInput(data: string): void {
     const keys = getKeybindings();
     if (this.#options.onKey?.(data, this.#select?.getSelectedItem() ?? undefined)) return;
+    if (this.#hint?.handleKey(data)) return;
     const isForList = (["up", "down", "pageUp", "pageDown", "confirm", "cancel"] as const).some((action) =>
       keys.matches(data, `tui.select.${action}`),
     );
@@ -96,24 +111,31 @@ export class Picker extends Container {
 
   #show(items: readonly SelectItem[], selected: string | undefined): void {
     const { theme, onHighlight, onSelect, onCancel } = this.#options;
-    const list = new SelectList([...items], getMaxItems(this.#options), getSelectListTheme(theme));
+    this.#maxItems = getMaxItems(this.#options);
+    const list = new SelectList([...items], this.#maxItems, getSelectListTheme(theme));
     const index = items.findIndex(({ value }) => value === selected);
     if (index > 0) list.setSelectedIndex(index);
     list.onSelect = onSelect;
     list.onCancel = onCancel;
     if (onHighlight) list.onSelectionChange = ({ value }) => onHighlight(value);
     this.#select = list;
-    this.#list.children = [list as Component];
+    const nothing = new TruncatedText(theme.fg("dim", "Nothing matches."), 2, 0);
+    this.#list.children = [items.length === 0 ? nothing : (list as Component)];
   }
 }
 
 const maxItems = 10;
+const minItems = 3;
 /** The empty line, the title, the search, the position in the list, and the two lines of the status. */
 const rowsBesides = 6;
 
+const getMaxHintRows = ({ size: { rows } }: PickerOptions): number => Math.max(0, rows - rowsBesides - minItems);
+
 /** How many items have room. */
-function getMaxItems({ size: { rows, columns }, hint = "" }: PickerOptions): number {
-  const countRows = (line: string) => Math.ceil(line.length / Math.max(1, columns - 2));
+function getMaxItems(options: PickerOptions): number {
+  const { size, hint = "" } = options;
+  const countRows = (line: string) => Math.ceil(line.length / Math.max(1, size.columns - 2));
   const hintRows = hint.split("\n").reduce((count, line) => count + countRows(line), 0);
-  return Math.max(3, Math.min(maxItems, rows - rowsBesides - hintRows));
+  const room = size.rows - rowsBesides - Math.min(hintRows, getMaxHintRows(options));
+  return Math.max(minItems, Math.min(maxItems, room));
 }
