@@ -16,6 +16,10 @@ export class SessionPages {
   #cursor: string | undefined;
   /** Whether what is on its way is no longer wanted. */
   #isStale = false;
+  /** Resolves when nothing is on its way any more. */
+  #fetching: Promise<void> = Promise.resolve();
+  /** Whether `sessions` are those of `query`. */
+  #isCurrent = false;
 
   constructor(client: SessionClient, onChange: (error?: unknown) => void) {
     this.#client = client;
@@ -30,16 +34,24 @@ export class SessionPages {
     return this.#cursor !== undefined;
   }
 
-  /** Lists from the beginning. */
+  /** Whether `sessions` are those of `query`, and not those of the query before. */
+  get isCurrent(): boolean {
+    return this.#isCurrent;
+  }
+
+  /** Lists from the beginning. Resolves when the list is there, or could not be read. */
   async load(change: Partial<SessionQuery> = {}): Promise<void> {
     this.#query = { ...this.#query, ...change };
     this.#isStale = true;
-    if (!this.isLoading) await this.#fetch();
+    this.#isCurrent = false;
+    if (!this.isLoading) this.#fetching = this.#fetch();
+    await this.#fetching;
   }
 
   /** The next page, if there is one. */
   async loadMore(): Promise<void> {
-    if (!this.isLoading && this.hasMore) await this.#fetch();
+    if (!this.isLoading && this.hasMore) this.#fetching = this.#fetch();
+    await this.#fetching;
   }
 
   async #fetch(): Promise<void> {
@@ -61,5 +73,6 @@ export class SessionPages {
     if (this.#isStale) return;
     this.sessions = isFirst ? page.sessions : [...this.sessions, ...page.sessions];
     this.#cursor = page.cursor;
+    this.#isCurrent = true;
   }
 }

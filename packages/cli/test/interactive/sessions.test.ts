@@ -72,6 +72,20 @@ describe("/resume", () => {
     await app.sees("Painting day");
   });
 
+  test("a session that got another name stays selected, wherever it is in the list then", async () => {
+    const app = await openApp([], withTwo);
+    await run(app, "/resume");
+    await app.sees("→ mow the lawn");
+    app.press("down");
+    await app.sees("→ Painting");
+    app.press("ctrlR");
+    await app.sees("New name of the session");
+    app.type(" day");
+    app.press("enter");
+    await app.sees("Renamed.");
+    await app.sees("→ Painting day");
+  });
+
   test("a session is deleted after a second key, and comes back by the key for undo", async () => {
     const app = await openApp([], withTwo);
     await run(app, "/resume");

@@ -32,8 +32,10 @@ const chooseSession = (ui: Interface) =>
         ui.run(async () => {
           const text = await ui.ask("New name of the session", { initial: name ?? "" });
           if (text === undefined || text.trim() === "") return;
-          await ui.client.execute({ type: "rename_session", session: path, name: text });
-          await pages.load();
+          change(async () => {
+            await ui.client.execute({ type: "rename_session", session: path, name: text });
+            return { message: "Renamed.", selected: path };
+          });
         }),
       onDelete: ({ path }) =>
         change(async () => {
@@ -43,16 +45,17 @@ const chooseSession = (ui: Interface) =>
       onRestore: (id) =>
         change(async () => {
           await ui.client.execute({ type: "restore_session", session: id });
-          return { message: "It is back.", deleted: undefined };
+          return { message: "It is back." };
         }),
     });
     /** What fails is said in the dialog, since remarks are behind it. */
-    const change = (work: () => Promise<{ message: string; deleted: string | undefined }>) =>
+    const change = (work: () => Promise<{ message: string; deleted?: string; selected?: string }>) =>
       ui.run(async () => {
         try {
-          const { message, deleted } = await work();
+          const { message, deleted, selected } = await work();
           dialog.say(message, deleted);
           await pages.load();
+          if (selected !== undefined) dialog.select(selected);
         } catch (error) {
           dialog.say(getErrorMessage(error));
         }

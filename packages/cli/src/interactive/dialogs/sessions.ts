@@ -32,6 +32,8 @@ export class SessionDialog extends SearchDialog {
   /** The id of the session that was deleted last. */
   #deleted: string | undefined;
   #message: string | undefined;
+  /** Enter came before the list: the first session that is found is opened. */
+  #opensFirst = false;
 
   constructor(options: SessionDialogOptions) {
     super({ ...options, placeholder: "Type to search names and first words" });
@@ -42,6 +44,12 @@ export class SessionDialog extends SearchDialog {
   say(message: string | undefined, deleted?: string): void {
     this.#message = message;
     this.#deleted = deleted;
+  }
+
+  /** Selects the session with this path, if it is listed. */
+  select(path: string): void {
+    const index = this.#options.pages.sessions.findIndex((session) => session.path === path);
+    if (index !== -1) this.#selected = index;
   }
 
   override render(width: number): string[] {
@@ -60,23 +68,26 @@ export class SessionDialog extends SearchDialog {
     const is = (id: Parameters<typeof keys.matches>[1]) => keys.matches(data, id);
     const { pages, onSelect, onRename, onRestore, onCancel } = this.#options;
     if (this.#doomed) return this.#answer(is("tui.select.confirm"));
-    const session = pages.sessions[this.#selected];
+    // What is shown until the list is there was found by other words.
+    const session = pages.isCurrent ? pages.sessions[this.#selected] : undefined;
     const { query } = pages;
+    this.#opensFirst = !pages.isCurrent && is("tui.select.confirm");
     if (is("tui.select.cancel")) onCancel();
     else if (is("tui.select.up")) this.#move(-1);
     else if (is("tui.select.down")) this.#move(1);
     else if (is("tui.select.pageUp")) this.#move(-this.pageRows);
     else if (is("tui.select.pageDown")) this.#move(this.pageRows);
     else if (session && is("tui.select.confirm")) onSelect(session);
-    else if (is("tui.input.tab")) this.#load({ all: !query.all });
+    else if (is("tui.input.tab")) void this.#load({ all: !query.all });
     else if (is("app.session.togglePath")) this.#showsPaths = !this.#showsPaths;
-    else if (is("app.session.toggleSort")) this.#load({ sort: sorts[(sorts.indexOf(query.sort) + 1) % sorts.length]! });
-    else if (is("app.session.toggleNamedFilter")) this.#load({ named: !query.named });
+    else if (is("app.session.toggleSort"))
+      void this.#load({ sort: sorts[(sorts.indexOf(query.sort) + 1) % sorts.length]! });
+    else if (is("app.session.toggleNamedFilter")) void this.#load({ named: !query.named });
     else if (session && is("app.session.rename")) onRename(session);
     else if (is("app.session.delete") || (is("app.session.deleteNoninvasive") && query.query === ""))
       this.#doomed = session;
     else if (is("tui.editor.undo") && this.#deleted !== undefined) onRestore(this.#deleted);
-    else if (this.type(data)) this.#load({ query: this.search.getValue() });
+    else if (this.type(data)) void this.#load({ query: this.search.getValue() });
   }
 
   /** Anything but Enter keeps the session. */
@@ -86,10 +97,15 @@ export class SessionDialog extends SearchDialog {
     if (session && isConfirmed) this.#options.onDelete(session);
   }
 
-  #load(change: Parameters<SessionPages["load"]>[0]): void {
+  async #load(change: Parameters<SessionPages["load"]>[0]): Promise<void> {
     this.#selected = 0;
     this.say(undefined);
-    void this.#options.pages.load(change);
+    const { pages, onSelect } = this.#options;
+    await pages.load(change);
+    const [first] = pages.sessions;
+    if (!first || !pages.isCurrent || !this.#opensFirst) return;
+    this.#opensFirst = false;
+    onSelect(first);
   }
 
   #move(step: number): void {

@@ -1,0 +1,71 @@
+import type { SessionSummaryData } from "@tau/protocol";
+import { expect, test } from "vitest";
+import type { SessionClient } from "../session-client.ts";
+import { SessionPages } from "../session-pages.ts";
+import { Themes } from "../themes.ts";
+import { SessionDialog } from "./sessions.ts";
+
+const enter = "\r";
+const ctrlD = "\x04";
+const names = ["fence", "lawn", "roof"];
+
+/** A list of sessions whose host answers when it is told to. */
+async function openSessions() {
+  const waiting: (() => void)[] = [];
+  const answer = () => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+  const execute = async ({ query = "" }: { query?: string }) => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    const found = names.filter((name) => name.includes(query));
+    return { sessions: found.map((name) => ({ path: `/${name}`, name, firstMessage: "" }) as SessionSummaryData) };
+  };
+  const pages = new SessionPages({ execute } as unknown as SessionClient, () => {});
+  const calls: string[] = [];
+  const dialog = new SessionDialog({
+    pages,
+    theme: new Themes({ mode: "none", files: [] }).theme,
+    home: undefined,
+    getMaxRows: () => 10,
+    now: () => 0,
+    describeKey: String,
+    onSelect: ({ path }) => calls.push(`open ${path}`),
+    onRename: ({ path }) => calls.push(`rename ${path}`),
+    onDelete: ({ path }) => calls.push(`delete ${path}`),
+    onRestore: () => {},
+    onCancel: () => {},
+  });
+  const listed = pages.load();
+  answer();
+  await listed;
+  const type = (...keys: string[]) => {
+    for (const key of keys) dialog.handleInput(key);
+  };
+  /** Until no list is on its way. */
+  const settle = async () => {
+    while (pages.isLoading) {
+      answer();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  return { type, settle, calls };
+}
+
+test("Enter directly after a search opens what is found, not what was listed before", async () => {
+  const { type, settle, calls } = await openSessions();
+  type("r", "o", "o", enter);
+  expect(calls).toEqual([]);
+  await settle();
+  expect(calls).toEqual(["open /roof"]);
+});
+
+test("a key after Enter takes it back, and nothing is deleted that is not listed", async () => {
+  const { type, settle, calls } = await openSessions();
+  type("l", enter, "a");
+  await settle();
+  expect(calls).toEqual([]);
+  type("w", ctrlD);
+  await settle();
+  type(enter);
+  expect(calls).toEqual(["open /lawn"]);
+});
