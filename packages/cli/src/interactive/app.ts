@@ -115,6 +115,7 @@ export class App {
     const say: Interface["say"] = (text, color) => this.#say(text, color);
     const run = (work: () => Promise<unknown>) => void this.#guard(work);
     const redraw = () => this.#redraw();
+    const keepDraft = () => options.keepDraft?.(() => this.draft);
     const leave = () => this.#leave();
     const runShortcut = (data: string) => this.#extensions.current?.runShortcut(data) ?? false;
     const runCommand = (name: string, argument: string) => this.#runCommand(name, argument);
@@ -134,7 +135,7 @@ export class App {
       theme: getEditorTheme(theme),
       keybindings,
       settings: { paddingX, autocompleteMaxVisible },
-      onChange: () => options.keepDraft?.(() => this.draft),
+      onChange: keepDraft,
       onSubmit: (text) => run(() => this.#composer.submit(text)),
       act: (action) => void this.#keys.act(action),
       runShortcut,
@@ -195,6 +196,7 @@ export class App {
       shell,
       getCwd: () => this.#status.state?.cwd ?? "",
       runCommand,
+      onHeld: keepDraft,
     });
     this.#keys = new KeyActions({
       ...common,
@@ -286,7 +288,7 @@ export class App {
 
   /** What was typed and not sent, with pasted texts in the place of their markers. */
   get draft(): string {
-    return this.#editor.getExpandedText();
+    return [...this.#composer.held, this.#editor.getExpandedText()].filter((text) => text !== "").join("\n\n");
   }
 
   get sessionId(): string {

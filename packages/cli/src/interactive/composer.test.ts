@@ -26,6 +26,7 @@ function createComposer(readImageFile: () => Promise<unknown> = async () => imag
     getCwd: () => "/",
     runCommand: async () => false,
     requestRender: () => undefined,
+    onHeld: () => undefined,
   } as unknown as ComposerOptions);
   return { composer, editor, commands };
 }

@@ -20,6 +20,8 @@ export interface ComposerOptions extends Pick<Interface, "say"> {
   /** Whether there is such a slash command. */
   runCommand: (name: string, argument: string) => Promise<boolean>;
   requestRender: () => void;
+  /** Called when `held` changes. */
+  onHeld: () => void;
 }
 
 /** An image that is being read. */
@@ -33,6 +35,7 @@ export class Composer {
   readonly #outbox: Outbox;
   /** What the user sends waits for this: see `Interface.settle`. */
   #settling: Promise<unknown> | undefined;
+  #held: readonly { readonly text: string }[] = [];
   /** For the text that is written now. */
   #attachments: readonly Attachment[] = [];
 
@@ -44,6 +47,11 @@ export class Composer {
   /** Messages that were sent and not confirmed, if that takes a while. */
   get late(): readonly string[] {
     return this.#outbox.late;
+  }
+
+  /** What the user sent, and what still waits for other work. */
+  get held(): readonly string[] {
+    return this.#held.map(({ text }) => text);
   }
 
   /** What is sent from now on waits for this work. */
@@ -62,7 +70,7 @@ export class Composer {
     const { transcript, shell, runCommand } = this.#options;
     const attachments = this.#takeAttachments();
     // Only if there is something to wait for: Escape takes back what was sent before it.
-    if (this.#settling) await this.#settling;
+    if (this.#settling) await this.#hold(text);
     const whole = this.#complete(text, attachments);
     const trimmed = whole.trim();
     if (trimmed === "") return;
@@ -76,9 +84,20 @@ export class Composer {
   /** Queues a text for after the run. */
   async followUp(text: string): Promise<void> {
     const attachments = this.#takeAttachments();
-    if (this.#settling) await this.#settling;
+    if (this.#settling) await this.#hold(text);
     const whole = this.#complete(text, attachments);
     if (whole.trim() !== "") await this.#deliver(whole, () => this.#outbox.send("follow_up", whole));
+  }
+
+  /** Waits for `#settling`. Meanwhile the text is not lost if the program ends. */
+  async #hold(text: string): Promise<void> {
+    const { onHeld } = this.#options;
+    const held = { text };
+    this.#held = [...this.#held, held];
+    onHeld();
+    await this.#settling;
+    this.#held = this.#held.filter((other) => other !== held);
+    onHeld();
   }
 
   /** What is being read belongs to the text that is sent now. */

@@ -128,6 +128,17 @@ describe("an image", () => {
     expect(sent(app.server.requests[0]!.body)).toContain(png);
   });
 
+  test("that is still read when the program ends does not take the text with it", async () => {
+    const app = await openApp([], { program: { readClipboardImage: () => new Promise(() => {}) } });
+    app.press("ctrlV");
+    app.type("look");
+    app.press("enter");
+    app.type("and more");
+    expect(app.drafts.at(-1)).toBe("look\n\nand more");
+    app.app.stop();
+    expect(await app.ended).toMatchObject({ draft: "look\n\nand more" });
+  });
+
   test("that is none is pasted as its path", async () => {
     const app = await openApp([], { prepare });
     app.terminal.sendInput(paste(join(app.directory, "fake.png")));
