@@ -210,7 +210,7 @@ const getOther = ({ args }: Invocation, scope: Scope): Options<Text> => [
 ];
 
 /** Numbers, dates and versions: not known, but of no danger. */
-const harmless = forNames("date nproc uname arch tty seq wc cksum sum stat du df uptime getconf tput locale", () =>
+const harmless = forNames("date nproc uname arch tty wc cksum sum stat du df uptime getconf tput locale", () =>
   unknownLine(),
 );
 
@@ -220,6 +220,7 @@ export const outputs: Judges = {
   ...harmless,
   ...forNames("whoami hostname id logname hostnamectl users who w", () => unknownLine(origins.identity)),
   ...forNames("lsof fuser", () => unknownLine()),
+  seq: () => unknownLine(origins.counter),
   ...forNames("ps top pstree", () => unknownLine(origins.processes)),
   pgrep: ({ args }) => unknownLine(getOperands(args).some(({ text }) => matchesAll.test(text)) ? origins.processes : 0),
   pidof: ({ args }) => (args.some(({ text }) => /^(?:init|systemd|launchd)$/.test(text)) ? line("1") : unknownLine()),

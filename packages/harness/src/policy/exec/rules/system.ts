@@ -83,6 +83,11 @@ const kill: Judge = ({ args }, scope) => {
     report(scope, "critical", "process_kill", "It ends every process of the user.");
   else if (targets.some(hasPattern))
     report(scope, "critical", "process_kill", "It ends all processes whose numbers match a pattern.");
+  else if (
+    isRange(targets) ||
+    ((origin & origins.counter) !== 0 && targets.some((target) => target.startsWith(unknownMark)))
+  )
+    report(scope, "critical", "process_kill", "It ends all processes whose numbers are in a range.");
   else if ((origin & origins.processes) !== 0 && targets.some((target) => !isKnown(target)))
     report(scope, "critical", "process_kill", "It ends all processes that are listed.");
   else if ((origin & origins.parent) !== 0)
@@ -90,6 +95,12 @@ const kill: Judge = ({ args }, scope) => {
   else if (targets.some((target) => /^-\d/.test(target) && !/^-0*1$/.test(target)))
     report(scope, "medium", "process_kill", "It ends a group of processes.");
 };
+
+/** Numbers that follow each other belong to processes that nobody has chosen. */
+const isRange = (targets: readonly string[]) =>
+  targets.length >= minRange &&
+  targets.every((target, index) => index === 0 || Math.abs(Number(target) - Number(targets[index - 1])) === 1);
+const minRange = 8;
 
 /** `kill -9 PID`, `kill -s KILL PID`, `kill -n 9 PID`, `kill -- -1`. */
 function parseKill(texts: readonly string[]): { signal: string; targets: readonly string[] } {

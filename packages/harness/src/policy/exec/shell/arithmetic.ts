@@ -3,7 +3,7 @@ import type { ArithmeticExpression, WordPart } from "unbash";
 import type { Scope } from "./analysis.ts";
 import { runEmbedded } from "./parameters.ts";
 import { substitute } from "./substitute.ts";
-import { isKnown, known, unknown, type Options, type Text } from "./text.ts";
+import { isKnown, known, origins, unknown, type Options, type Text } from "./text.ts";
 import { getVariable } from "./variables.ts";
 
 type ExpandParts = (parts: readonly WordPart[], scope: Scope) => Options<Text>;
@@ -14,7 +14,7 @@ export function evaluateArithmetic(
   expandParts: ExpandParts,
 ): Text {
   const result = expression ? evaluate(expression, scope, expandParts) : undefined;
-  return result === undefined || !Number.isSafeInteger(result) ? unknown() : known(String(result));
+  return result === undefined || !Number.isSafeInteger(result) ? unknown(origins.counter) : known(String(result));
 }
 
 /** Undefined where the value is not known. */
@@ -56,10 +56,10 @@ function evaluate(node: ArithmeticExpression, scope: Scope, expandParts: ExpandP
   }
 }
 
-/** A variable that arithmetic changes is not known any more. */
+/** A variable that arithmetic changes is not known any more. In most cases it counts. */
 function forget(node: ArithmeticExpression, scope: Scope): void {
   const name = node.type === "ArithmeticWord" ? /^\w+/.exec(node.value)?.[0] : undefined;
-  if (name) scope.state.set(name, [[unknown()]]);
+  if (name) scope.state.set(name, [[unknown(origins.counter)]]);
 }
 
 function toVariableNumber(text: string, scope: Scope): number | undefined {

@@ -6,7 +6,7 @@ import { expandBraces } from "./brace.ts";
 import { combine, combineText } from "./combine.ts";
 import { expandParameter, expandSimple, type Token } from "./parameters.ts";
 import { substitute, substituteProcess } from "./substitute.ts";
-import { concat, emptyText, known, limitOptions, unknown, type Options, type Text } from "./text.ts";
+import { concat, emptyText, known, limitOptions, origins, unknown, type Options, type Text } from "./text.ts";
 import { getVariable } from "./variables.ts";
 
 /** The fields that a word may become. */
@@ -88,7 +88,7 @@ const expandToTextParts = (parts: readonly WordPart[], scope: Scope) => joinToke
 /** Bash expands braces in the source of a word, before it knows anything else about it. */
 function expandBraceWord(word: Word, scope: Scope): Options<readonly Text[]> {
   const sources = expandBraces(word.text);
-  if (!sources) return [[unknown()]];
+  if (!sources) return [[unknown(origins.counter)]];
   if (sources.length === 1 && sources[0] === word.text) return [[known(word.value)]];
   scope.analysis.step(sources.length / 4);
   const inner = deepen(scope);

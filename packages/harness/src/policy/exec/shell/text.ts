@@ -29,6 +29,8 @@ export const origins = {
   endless: 1024,
   /** What a shell prints that reads its commands from a stream. */
   shell: 2048,
+  /** Numbers in a row: those of processes may be among them. */
+  counter: 4096,
 } as const;
 
 export interface Text {
