@@ -1,9 +1,10 @@
 /** Programs that run another one for each of many inputs: xargs, parallel, find. */
-import { getZone } from "../paths.ts";
+import { baseName, getZone, isBelow } from "../paths.ts";
 import { judgeDelete } from "../rules/delete.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { readFile } from "../shell/files.ts";
+import { isCheapPattern, toRegExp } from "../shell/pattern.ts";
 import {
   concat,
   emptyText,
@@ -19,7 +20,7 @@ import {
   type Text,
 } from "../shell/text.ts";
 import { runCode } from "./code.ts";
-import { isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
 import { parseOptions } from "./options.ts";
 import { joinWords } from "./shells.ts";
 
@@ -119,7 +120,9 @@ const find: Judge = ({ args }, scope) => {
   );
   const named = roots.filter(({ text }) => text !== "");
   if (roots.length > 0 && named.length === 0) return [emptyText];
-  const matches = (named.length > 0 ? named : [known(".")]).map((root) => toMatch(root, names[0], isFiltered, scope));
+  const places = named.length > 0 ? named : [known(".")];
+  const matches = places.map((root) => toMatch(root, names[0], isFiltered, scope));
+  const credentials = isFiltered ? [] : places.flatMap((root) => findCredentials(root, names, scope));
   const outputs: Text[] = [];
   for (let index = 0; index < expression.length; index++) {
     const { text } = expression[index]!;
@@ -132,11 +135,15 @@ const find: Judge = ({ args }, scope) => {
         (word, at) => at > index && (word.text === ";" || (word.text === "+" && expression[at - 1]?.text === "{}")),
       );
       const command = expression.slice(index + 1, stop === -1 ? undefined : stop);
-      if (command.length > 0) for (const match of matches) outputs.push(...runFor(command, match, scope));
+      if (command.length > 0)
+        for (const match of [...matches, ...credentials]) outputs.push(...runFor(command, match, scope));
       index = stop === -1 ? expression.length : stop;
     }
   }
-  const listed = matches.reduce((all, match) => concat(all, concat(match, known("\n"))), emptyText);
+  const listed = [...matches, ...credentials].reduce(
+    (all, match) => concat(all, concat(match, known("\n"))),
+    emptyText,
+  );
   return limitOptions([listed, ...outputs]);
 };
 
@@ -154,6 +161,38 @@ function toMatch(root: Text, name: Text | undefined, isFiltered: boolean, scope:
   return concat({ ...root, text: root.text.replace(/(?<=.)\/+$/, "").replace(/^\/$/, "") }, known(found));
 }
 
+/** Where people keep credentials, by names that say so. */
+const credentialSamples = [
+  ".ssh/id_rsa",
+  ".ssh/id_ed25519",
+  ".ssh/host.pem",
+  ".ssh/host.key",
+  ".aws/credentials",
+  ".config/gcloud/credentials.db",
+  ".gnupg/secring.gpg",
+  ".netrc",
+  ".pgpass",
+  ".npmrc",
+  ".pypirc",
+  ".git-credentials",
+];
+
+/** A credential file that a search below a directory finds: one is enough to say what the search is about. */
+function findCredentials(root: Text, names: readonly Text[], scope: Scope): Text[] {
+  const { home, workspace } = scope.analysis.context;
+  const patterns = names.map(({ text }) => text).filter((text) => isCheapPattern(text) && isKnown(text));
+  const sample = resolveAll(root, scope).flatMap((directory) => {
+    // Who works in the home directory searches all of it.
+    const isAnyName = names.length === 0 && directory !== workspace && !isBelow(directory, workspace);
+    const isMatch = (path: string) =>
+      isAnyName || patterns.some((text) => toRegExp(text).test(text.includes("/") ? path : baseName(path)));
+    return credentialSamples
+      .map((name) => `${home}/${name}`)
+      .filter((path) => isBelow(path, directory) && isMatch(path));
+  })[0];
+  return sample === undefined ? [] : [known(sample, root.origin)];
+}
+
 const runFor = (command: readonly Text[], match: Text, scope: Scope): Options<Text> =>
   scope.interpreter.runCommand(
     command.map((word) => replace(word, "{}", match)),
@@ -167,7 +206,10 @@ const fd: Judge = ({ args }, scope) => {
   const command = args.slice(index + 1);
   const hasPlace = command.some(({ text }) => text.includes("{"));
   const match = known(`./${unknownMark}/${args[0]?.text ?? ""}x`, joinOrigins(args));
-  return runFor(hasPlace ? command : [...command, known("{}")], match, scope);
+  const [pattern, root = known(".")] = getOperands(args.slice(0, index));
+  const credentials = pattern ? findCredentials(root, [known(`*${pattern.text}*`)], scope) : [];
+  const whole = hasPlace ? command : [...command, known("{}")];
+  return limitOptions([match, ...credentials].flatMap((path) => runFor(whole, path, scope)));
 };
 
 export const multipliers: Judges = { xargs, gxargs: xargs, parallel, find, gfind: find, fd, fdfind: fd };

@@ -9,7 +9,17 @@ import { deepen, report, type Scope } from "./analysis.ts";
 import { runEmbedded } from "./parameters.ts";
 import { formatPrintf } from "./printf.ts";
 import type { Value } from "./state.ts";
-import { concat, emptyText, isKnown, joinOrigins, known, unknown, type Options, type Text } from "./text.ts";
+import {
+  concat,
+  emptyText,
+  isKnown,
+  joinOrigins,
+  known,
+  unknown,
+  unknownMark,
+  type Options,
+  type Text,
+} from "./text.ts";
 import { isCertain } from "./variables.ts";
 
 const silent: Options<Text> = [emptyText];
@@ -96,16 +106,14 @@ const readInput: Judge = ({ name, args }, scope) => {
   return silent;
 };
 
-/** Each line of a known input may be the one that is read. */
+/** Each line of which something is known may be the one that is read. */
 const toLineValues = (scope: Scope) =>
   scope.stdin.flatMap((stdin) =>
-    isKnown(stdin.text)
-      ? stdin.text
-          .split("\n")
-          .filter(Boolean)
-          .slice(0, 6)
-          .map((line) => [known(line.trim(), stdin.origin)])
-      : [],
+    stdin.text
+      .split("\n")
+      .filter((line) => line !== "" && line !== unknownMark)
+      .slice(0, 6)
+      .map((line) => [known(line.trim(), stdin.origin)]),
   );
 
 const setTrap: Judge = ({ args }, scope) => {
