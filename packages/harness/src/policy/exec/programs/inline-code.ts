@@ -15,7 +15,7 @@ import { findCalls, findLiterals, findShellCode, foldLiterals, inlineNames, type
 import { replaceHome } from "./home-expressions.ts";
 
 const runners =
-  /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command)(?=\s*(?:\(|["'`[]|\*?%w|q[qw]?\s?[({[/|!]))/g;
+  /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command|os:cmd)(?=\s*(?:\(|["'`[]|\*?%w|q[qw]?\s?[({[/|!]))/g;
 const removers =
   /(rmtree|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|remove_entry_secure|remove_entry|removedirs|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?|unlinkSync|unlink|deltree|remove|Remove-Item|deleteDirectory)\s*(?=[("'\s])/g;
 const writers =
@@ -48,7 +48,7 @@ export function judgeInlineCode(code: Text, language: string, scope: Scope): voi
 /** Programs that the code starts. */
 function judgePrograms(source: string, language: string, scope: Scope): void {
   const hasBackticks = /^(?:perl|ruby|php|lua|julia)$/.test(language);
-  const quoted = hasBackticks ? findShellCode(source) : findTagged(source);
+  const quoted = hasBackticks ? findShellCode(source) : [...findTagged(source), ...findExecuted(source)];
   for (const code of quoted.slice(0, 8)) runCode(known(code), [], scope);
   const tcl =
     language === "tclsh" || language === "expect"
@@ -62,6 +62,10 @@ function judgePrograms(source: string, language: string, scope: Scope): void {
 
 /** `$`CODE`` of JavaScript. */
 const findTagged = (source: string): string[] => [...source.matchAll(/\$`([^`]+)`/g)].map(([, code]) => code!);
+
+/** `"CODE".execute()` of Groovy and `"CODE".!` of Scala. */
+const findExecuted = (source: string): string[] =>
+  [...source.matchAll(/"([^"\n]{1,400})"\s*\.\s*(?:execute\(|!)/g)].map(([, code]) => code!);
 
 /** `open(P, "| CODE")`, `open P, "CODE |"` and `open(P, "-|", CODE)` of Perl and Ruby. */
 const findPipes = (source: string): string[] =>

@@ -15,6 +15,7 @@ import { judgeOrigin, runCode } from "./code.ts";
 import { judgeInlineCode } from "./inline-code.ts";
 import { judgeWrite } from "../rules/write.ts";
 import { forNames, getOperands, isInformation, resolveAll, type Judge, type Judges } from "./invocation.ts";
+import { joinWords } from "./shells.ts";
 
 interface Language {
   /** Short options that are followed by code; they may be combined with others, as in `perl -pe`. */
@@ -88,6 +89,7 @@ const aliases: Record<string, string> = {
   powershell: "pwsh",
   jruby: "ruby",
   "php-cli": "php",
+  rake: "ruby",
   wish: "tclsh",
   iex: "elixir",
 };
@@ -195,12 +197,9 @@ function runDeno([verb, ...rest]: readonly Text[], language: string, scope: Scop
   const file = /^(?:run|x|install|serve|test)$/.test(verb?.text ?? "")
     ? rest.find(({ text }) => !text.startsWith("-"))
     : verb;
-  if (verb?.text === "x" && file) scope.interpreter.runCommand([known("npx"), ...rest], deepen(scope));
-  else if (
-    verb &&
-    /^(?:add|install|create|publish|pm|i|remove|update|exec|init)$/.test(verb.text) &&
-    language === "bun"
-  )
+  if (verb?.text === "exec" && language === "bun") runCode(joinWords(rest), [], scope);
+  else if (verb?.text === "x" && file) scope.interpreter.runCommand([known("npx"), ...rest], deepen(scope));
+  else if (verb && /^(?:add|install|create|publish|pm|i|remove|update|init)$/.test(verb.text) && language === "bun")
     scope.interpreter.runCommand([known("npm"), verb, ...rest], deepen(scope));
   else if (file?.text.startsWith("npm:")) {
     const args = rest.slice(rest.indexOf(file) + 1);

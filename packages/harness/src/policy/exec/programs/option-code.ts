@@ -177,6 +177,8 @@ function runTmux([verb, ...rest]: readonly Text[], scope: Scope): void {
     const { operands } = parseOptions(rest, { short: "t:N:FHKlMRX" });
     runCode(joinWords(operands.filter(({ text }) => !/^(?:Enter|C-m|C-\w)$/.test(text))), [], scope);
   }
+  if (/^kill-(?:server|session)$/.test(verb?.text ?? ""))
+    report(scope, "medium", "process_kill", `tmux ${verb!.text} ends programs that others started.`);
   if (
     !/^(?:new|new-session|neww|new-window|splitw|split-window|run|run-shell|if|if-shell|respawn\w*|popup|display-popup|pipe-pane|pipep)$/.test(
       verb?.text ?? "",

@@ -187,7 +187,7 @@ const printsCode = (names: string, words: RegExp) =>
     return isAsked ? [unknown(origins.trusted)] : getOther(invocation, scope);
   });
 
-const codePrinters = {
+export const codePrinters: Judges = {
   ...printsCode("ssh-agent gpg-agent dircolors keychain tset resize lesspipe register-python-argcomplete", /^--?\w/),
   ...printsCode(
     "direnv rbenv pyenv nodenv jenv goenv fnm mise asdf starship zoxide brew opam conda micromamba mamba docker-machine minikube luarocks rustup",
@@ -215,7 +215,6 @@ const harmless = forNames("date nproc uname arch tty wc cksum sum stat du df upt
 );
 
 export const outputs: Judges = {
-  ...codePrinters,
   ...clients,
   ...harmless,
   ...forNames("whoami hostname id logname hostnamectl users who w", () => unknownLine(origins.identity)),

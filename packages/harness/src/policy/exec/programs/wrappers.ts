@@ -220,12 +220,13 @@ const joined: Record<string, OptionSpec> = {
   mispipe: {},
   "npm-run-all": {},
   nodemon: { short: "x:e:w:", long: "exec= ext= watch=" },
+  sbatch: { long: "wrap=" },
   script: { short: "c:qfaeB:I:O:T:t", long: "command= quiet flush append return" },
 };
 
 const runJoined: Judge = ({ name, args }, scope) => {
   const options = parseOptions(args, joined[name]!);
-  for (const code of options.get("c", "command", "x", "exec", "p", "prepare", "cleanup").slice(0, 8))
+  for (const code of options.get("c", "command", "x", "exec", "p", "prepare", "cleanup", "wrap").slice(0, 8))
     runCode(code, [], scope);
   if (name === "watch") return runCode(joinWords(options.operands), [], scope);
   if (/^(?:hyperfine|concurrently|pee|mispipe)$/.test(name))

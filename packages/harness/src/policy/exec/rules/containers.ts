@@ -5,7 +5,7 @@ import { forNames, resolveAll, type Judge, type Judges } from "../programs/invoc
 import { parseOptions, type OptionSpec } from "../programs/options.ts";
 import { joinWords } from "../programs/shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import type { Text } from "../shell/text.ts";
+import { isKnown, origins, unknown, type Text } from "../shell/text.ts";
 import { isCredentialPath } from "../shell/files.ts";
 import { getHost, isLocalHost } from "./hosts.ts";
 
@@ -37,6 +37,7 @@ const docker: Judge = ({ name, args }, scope) => {
   const command = isNested ? composed[0]?.text : first?.text;
   const rest = isNested ? composed.slice(1) : more;
   if (/^(?:run|create|exec)$/.test(command ?? "")) return runContainer(name, command!, rest, scope);
+  if (/^(?:logs|attach)$/.test(command ?? "")) return [unknown(origins.network)];
   if (command === "unshare" && rest.length > 0) return scope.interpreter.runCommand(rest, deepen(scope));
   if (command === "push") report(scope, "high", "exfiltration", `${name} push uploads an image.`);
   if (command === "login" || command === "logout")
@@ -79,11 +80,14 @@ function runContainer(name: string, command: string, args: readonly Text[], scop
   const [, ...words] = options.operands;
   const [entry] = options.get("entrypoint");
   const whole = entry && entry.text !== "" ? [entry, ...words] : words;
+  if (whole.length === 0 || whole[0]!.text.startsWith("-")) return undefined;
   // An image has its own files, so only code that is known to be harmful anywhere matters inside.
-  return whole.length > 0 && !whole[0]!.text.startsWith("-")
-    ? scope.interpreter.runCommand(whole, deepen(scope, { state: scope.state.clone() }))
-    : undefined;
+  const outputs = scope.interpreter.runCommand(whole, deepen(scope, { state: scope.state.clone() }));
+  return outputs.map((output) => (isKnown(output.text) ? output : unknown(toForeign(output.origin))));
 }
+
+/** What a container prints of its files is not text of the project. */
+const toForeign = (origin: number) => (origin & ~origins.trusted) | origins.network;
 
 /** A directory of the host that a container sees. */
 function judgeMount(source: Text, scope: Scope, tier: "critical" | "medium"): void {
@@ -129,6 +133,10 @@ const kubectl: Judge = ({ name, args }, scope) => {
     )
   )
     report(scope, "medium", "privilege_escalation", `${name} ${command} changes a cluster.`);
+  if (command === "config" && args.some(({ text }) => /^--raw(?:=true)?$/.test(text))) {
+    report(scope, "high", "exfiltration", "It prints a credential.");
+    return [unknown(origins.credential)];
+  }
   if (command === "config" && args.some(({ text }) => text.startsWith("set")))
     report(scope, "high", "credential_change", `${name} changes stored logins.`);
   return undefined;

@@ -4,7 +4,7 @@ import { interpreters } from "../programs/interpreters.ts";
 import type { Invocation, Judge, Judges } from "../programs/invocation.ts";
 import { multipliers } from "../programs/multipliers.ts";
 import { isLoaderName, optionPrograms } from "../programs/option-code.ts";
-import { outputs } from "../programs/outputs.ts";
+import { codePrinters, outputs } from "../programs/outputs.ts";
 import { shells } from "../programs/shells.ts";
 import { textPrograms } from "../programs/text-programs.ts";
 import { wrappers } from "../programs/wrappers.ts";
@@ -36,6 +36,7 @@ const runners: Judges = { ...wrappers, ...privilegeRules };
 const tables: readonly Judges[] = [
   runners,
   outputs,
+  codePrinters,
   shells,
   interpreters,
   multipliers,
@@ -63,6 +64,20 @@ const tables: readonly Judges[] = [
 /** Their arguments are mostly those of another program, which is judged by itself. */
 const passesArguments = (name: string) => [runners, shells, multipliers].some((table) => Object.hasOwn(table, name));
 
+/** Rules for what a program installs, prints or destroys do not say what else it runs. */
+const narrowTables: readonly Judges[] = [
+  codePrinters,
+  installRules,
+  systemPackageRules,
+  destroyRules,
+  outputOperandRules,
+];
+const partlyKnownNames = new Set(
+  narrowTables
+    .flatMap(Object.keys)
+    .filter((name) => tables.every((table) => narrowTables.includes(table) || !Object.hasOwn(table, name))),
+);
+
 const judges = new Map<string, Judge[]>();
 for (const table of tables) {
   for (const [name, judge] of Object.entries(table)) judges.set(name, [...(judges.get(name) ?? []), judge]);
@@ -85,7 +100,8 @@ export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text
     judgeDisks(invocation, scope);
     return undefined;
   }
-  if (!passesArguments(name)) judgeBehindDashes(invocation, isDangerous, scope);
+  if (partlyKnownNames.has(name)) judgeHiddenCommands(invocation, isDangerous, scope);
+  else if (!passesArguments(name)) judgeBehindDashes(invocation, isDangerous, scope);
   let output: Options<Text> | undefined;
   for (const judge of judges.get(name)!) output = judge({ ...invocation, name }, scope) ?? output;
   return output;

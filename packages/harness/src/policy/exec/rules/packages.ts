@@ -92,6 +92,10 @@ const npm: Judge = ({ name, args }, scope) => {
     case "create":
     case "init":
       return runTool(name, verb.text, rest, scope);
+    case "workspace":
+      return runInWorkspace(name, rest.slice(1), scope);
+    case "workspaces":
+      return second?.text === "foreach" ? runInWorkspace(name, rest.slice(1), scope) : undefined;
     case "config":
     case "set":
     case "c":
@@ -135,6 +139,16 @@ const npm: Judge = ({ name, args }, scope) => {
       return undefined;
   }
 };
+
+/** `yarn workspace NAME COMMAND` and `yarn workspaces foreach COMMAND`: a command of the same program. */
+function runInWorkspace(name: string, args: readonly Text[], scope: Scope) {
+  const { operands } = parseOptions(args, {
+    short: "j:ARWitvp",
+    long: "from= include= exclude= jobs= since=? all recursive worktree parallel interlaced topological verbose",
+    stopsAtOperand: true,
+  });
+  return operands.length > 0 ? scope.interpreter.runCommand([known(name), ...operands], deepen(scope)) : undefined;
+}
 
 function runTool(name: string, verb: string, args: readonly Text[], scope: Scope) {
   const call = parseOptions(args, {

@@ -4,7 +4,7 @@ import { judgeOrigin, runCode } from "../programs/code.ts";
 import { forNames, getOperands, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
 import { parseOptions } from "../programs/options.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
-import { hasOrigin, isKnown, known, origins, type Text } from "../shell/text.ts";
+import { concat, hasOrigin, isKnown, known, origins, type Text } from "../shell/text.ts";
 import { getVariable } from "../shell/variables.ts";
 import { judgeInstall } from "./installs.ts";
 import { judgeSource } from "./packages.ts";
@@ -118,12 +118,14 @@ const cargo: Judge = ({ args }, scope) => {
     report(scope, "high", "exfiltration", `cargo ${verb} changes what others install.`);
   else if (verb === "install" && args.some(({ text }) => text === "--git"))
     report(scope, "medium", "pipe_to_shell", "cargo installs code from a repository.");
-  if (verb === "watch")
-    for (const code of parseOptions(args, {
+  if (verb === "watch") {
+    const options = parseOptions(args, {
       short: "s:x:w:i:d:cq",
       long: "shell= exec= watch= ignore= delay= why",
-    }).get("s", "shell"))
-      runCode(code, [], scope);
+    });
+    for (const code of options.get("s", "shell")) runCode(code, [], scope);
+    for (const command of options.get("x", "exec")) runCode(concat(known("cargo "), command), [], scope);
+  }
   const config = args.find(
     ({ text }, index) =>
       /\.runner|rustc-wrapper|build\.rustc|\.linker/.test(text) &&
@@ -140,6 +142,7 @@ const make: Judge = ({ name, args }, scope) => {
   for (const code of options.get("E", "eval")) {
     for (const [, inner] of code.text.matchAll(/\$\(shell\s+((?:[^()]|\([^()]*\))*)\)/g))
       runCode({ ...code, text: inner! }, [], scope);
+    for (const recipe of listRecipes(code.text)) runCode({ ...code, text: recipe }, [], scope);
     if (!/\$\(shell/.test(code.text))
       report(scope, "medium", "opaque_exec", `${name} runs rules from the command line.`);
   }

@@ -36,6 +36,7 @@ export function getFileOrigin(path: string, context: ExecContext): number {
 export function isCredentialPath(path: string, context: ExecContext): boolean {
   if (/(?:^|\/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|\.password-store)\/?$/.test(path)) return true;
   if (/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)$/.test(path)) return true;
+  if (/^\/proc\/[^/]+\/(?:task\/[^/]+\/)?environ$/.test(path)) return true;
   const { home, workspace } = context;
   // Credentials are kept in homes and in the system. The full list is only asked for paths that may be there.
   if (isBelow(path, workspace) && home !== workspace && !isBelow(home, workspace)) return false;
