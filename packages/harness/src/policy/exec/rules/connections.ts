@@ -6,7 +6,7 @@ import { joinWords } from "../programs/shells.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, joinOrigins, origins, unknown, type Options, type Text } from "../shell/text.ts";
 import { judgeCopy } from "./copy.ts";
-import { isRemote } from "./delete.ts";
+import { isRemote, rsyncSpec } from "./delete.ts";
 import { isLocalHost } from "./hosts.ts";
 import { judgeSent, judgeUpload } from "./network.ts";
 
@@ -126,17 +126,9 @@ const ssh: Judge = ({ args }, scope) => {
 /** scp, sftp and rsync: copies to another machine send files, copies from there do not. */
 const copyRemote: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return;
-  const options = parseOptions(
-    args,
-    name === "rsync"
-      ? {
-          short: "e:f:T:B:M:avzhnruqtloxpgDAXHSWPRLkKcbdiIyC",
-          long: "rsh= exclude= include= exclude-from= include-from= files-from= filter= rsync-path= log-file= temp-dir= port= bwlimit= timeout= chmod= chown= link-dest= backup-dir= partial-dir= delete",
-        }
-      : { short: "346ABCOpqRrsTvc:D:F:i:J:l:o:P:S:X:b:a" },
-  );
+  const options = parseOptions(args, name === "rsync" ? rsyncSpec : { short: "346ABCOpqRrsTvc:D:F:i:J:l:o:P:S:X:b:a" });
   for (const program of options.get("e", "rsh", "S", "rsync-path")) {
-    if (!/^(?:ssh|rsync|sudo rsync)(?:\s+-\w[^;|&`$]*)?$/.test(program.text)) runCode(program, [], scope);
+    if (!/^(?:rsync|sudo rsync)(?:\s+-\w[^;|&`$]*)?$/.test(program.text)) runCode(program, [], scope);
   }
   for (const option of options.get("o"))
     if (/^ProxyCommand[ =]/i.test(option.text)) runCode({ ...option, text: option.text.slice(13) }, [], scope);

@@ -111,11 +111,13 @@ const move: Judge = ({ args }, scope) => {
   if (target) judgeCopy(sources, target, scope);
 };
 
+export const rsyncSpec = {
+  short: "e:f:T:B:M:@:avzhnruqtloxpgDAXHSWPRLkKcbdiIyC",
+  long: "rsh= delete delete-before delete-during delete-delay delete-after delete-excluded remove-source-files dry-run exclude= include= exclude-from= include-from= files-from= filter= log-file= temp-dir= partial-dir= rsync-path= port= bwlimit= timeout= chmod= chown= link-dest= backup-dir= compare-dest= info= archive recursive verbose compress progress partial stats checksum update human-readable quiet",
+};
+
 const rsync: Judge = ({ args }, scope) => {
-  const options = parseOptions(args, {
-    short: "e:f:T:B:M:@:avzhnruqtloxpgDAXHSWPRLkKcbdiIyC",
-    long: "rsh= delete delete-before delete-during delete-delay delete-after delete-excluded remove-source-files dry-run exclude= include= exclude-from= include-from= files-from= filter= log-file= temp-dir= partial-dir= rsync-path= port= bwlimit= timeout= chmod= chown= link-dest= backup-dir= compare-dest= info= archive recursive verbose compress progress partial stats checksum update human-readable quiet",
-  });
+  const options = parseOptions(args, rsyncSpec);
   const target = options.operands.at(-1);
   if (!target || options.operands.length < 2 || options.has("n", "dry-run")) return;
   const sources = options.operands.slice(0, -1).filter(({ text }) => !isRemote(text));

@@ -1,7 +1,7 @@
 /** Package managers: code from a registry that runs at once, settings, and publishing. */
 import { runCode } from "../programs/code.ts";
 import { forNames, isInformation, type Judge, type Judges } from "../programs/invocation.ts";
-import { parseOptions } from "../programs/options.ts";
+import { parseOptions, type OptionSpec, type ParsedOptions } from "../programs/options.ts";
 import { joinWords } from "../programs/shells.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { known, type Options, type Text } from "../shell/text.ts";
@@ -14,28 +14,34 @@ const projectTools = new Set(
   ),
 );
 
+/** Of `npx` and of the commands of package managers that do the same. */
+const npxSpec: OptionSpec = {
+  short: "p:c:w:yq",
+  long: "package= call= shell= cache= userconfig= node-options= registry= workspace= yes no no-install ignore-existing quiet workspaces prefer-offline offline bun verbose silent",
+  stopsAtOperand: true,
+};
+
 const npx: Judge = ({ name, args }, scope) => {
   if (isInformation(args)) return undefined;
-  const options = parseOptions(args, {
-    short: "p:c:w:yq",
-    long: "package= call= shell= cache= userconfig= node-options= registry= workspace= yes no no-install ignore-existing quiet workspaces prefer-offline offline bun verbose silent",
-    stopsAtOperand: true,
-  });
+  return callPackage(name, parseOptions(args, npxSpec), scope);
+};
+
+function callPackage(name: string, options: ParsedOptions, scope: Scope, isForced = options.has("y", "yes")) {
   for (const code of options.get("c", "call")) runCode(code, [], scope);
   for (const shell of options.get("shell", "node-options"))
     report(scope, "high", "opaque_exec", `${name} runs code with ${shell.text}.`);
   return runPackage(name, options.operands, scope, {
-    isForced: options.has("y", "yes"),
+    isForced,
     packages: options.get("p", "package"),
     isOffline: options.has("no", "no-install", "offline"),
   });
-};
+}
 
 interface PackageCall {
   /** Whether a missing package is installed without a question. */
   isForced: boolean;
-  packages?: readonly Text[];
-  isOffline?: boolean;
+  packages: readonly Text[];
+  isOffline: boolean;
 }
 
 /** Runs a program of a package: one of the project, or one that is fetched for it. */
@@ -54,11 +60,11 @@ function runPackage(
       bare,
     );
   const isLocal =
-    (call.isOffline ?? false) ||
+    call.isOffline ||
     (isProjectTool &&
       (version === undefined || call.isForced || /^(?:latest|next|canary|[\^~]?\d)/.test(version)) &&
       !/[:/].*[:/]/.test(first.text));
-  if (!isLocal || (call.packages?.length ?? 0) > 0)
+  if (!isLocal || call.packages.length > 0)
     report(scope, "medium", "pipe_to_shell", `${name} may run code from a registry: ${first.text}.`);
   const program = bare.split("/").at(-1)!;
   // Only programs with the name of a tool are also judged as that tool: a package called `kill-port` is not `kill`.
@@ -68,7 +74,7 @@ function runPackage(
 const npm: Judge = ({ name, args }, scope) => {
   const options = parseOptions(args, {
     short: "C:w:DgSEPOBfqsydi",
-    long: "prefix= registry= script-shell= workspace= filter= userconfig= globalconfig= cache= loglevel= omit= include= tag= access= otp= dir= cwd= node-options= dry-run global save-dev yes force silent production frozen-lockfile immutable recursive ignore-scripts no-audit no-fund legacy-peer-deps workspaces if-present parallel",
+    long: "prefix= registry= script-shell= workspace= filter= userconfig= globalconfig= cache= loglevel= omit= include= tag= access= otp= dir= cwd= node-options= dry-run global save-dev yes no force silent production frozen-lockfile immutable recursive ignore-scripts no-audit no-fund legacy-peer-deps workspaces if-present parallel",
   });
   for (const shell of options.get("script-shell", "node-options")) {
     report(scope, "high", "opaque_exec", `${name} runs scripts with ${shell.text}.`);
@@ -151,12 +157,7 @@ function runInWorkspace(name: string, args: readonly Text[], scope: Scope) {
 }
 
 function runTool(name: string, verb: string, args: readonly Text[], scope: Scope) {
-  const call = parseOptions(args, {
-    short: "p:c:w:yq",
-    long: "package= call= workspace= yes no offline silent",
-    stopsAtOperand: true,
-  });
-  for (const code of call.get("c", "call")) runCode(code, [], scope);
+  const call = parseOptions(args, npxSpec);
   if (verb === "create" || verb === "init") {
     const [template] = call.operands;
     if (
@@ -168,10 +169,7 @@ function runTool(name: string, verb: string, args: readonly Text[], scope: Scope
       report(scope, "medium", "pipe_to_shell", `${name} ${verb} runs code from a registry: ${template.text}.`);
     return undefined;
   }
-  return runPackage(name, call.operands, scope, {
-    isForced: call.has("y", "yes") || verb === "dlx",
-    packages: call.get("p", "package"),
-  });
+  return callPackage(name, call, scope, verb === "dlx" || call.has("y", "yes"));
 }
 
 /** Packages from an address are code that nobody has published. */
