@@ -3,13 +3,15 @@ import { runCode } from "../programs/code.ts";
 import { baseName } from "../paths.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { isKnown, type Text } from "../shell/text.ts";
+import { isViewerOrEditor } from "./viewers.ts";
 
 /** Keys whose value is a command, or a path from which git runs something. */
 const executed =
   /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|alternaterefscommand|attributesfile)|sequence\.editor|pager\..+|alias\..+|filter\..+\.(?:clean|smudge|process)|diff\..*(?:command|textconv|external)|merge\..+\.driver|mergetool\..+\.(?:cmd|path)|difftool\..+\.(?:cmd|path)|gpg\.(?:.+\.)?(?:program|defaultkeycommand)|gc\.recentobjectshook|hook\..+\.command|tar\..+\.command|init\.templatedir|include\.path|includeif\..+|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs|proxy)|protocol\..*allow|web\.browser|browser\..+|man\..+|trailer\..+\.(?:command|cmd)|interactive\.difffilter|sendemail\..+|ssh\.variant|credential\..+|credential|url\..+|http\..*(?:proxy|sslverify|extraheader|cookiefile)|http\.sslverify|submodule\..+\.update|safe\.directory|receive\..+|fsck\..+|imap\.tunnel|instaweb\..+|guitool\..+)$/i;
 const credentials = /^(?:credential(?:\..*)?|url\..+|http\..*)$/i;
-const harmlessPrograms =
-  /^(?:cat|less|more|vi|vim|nvim|nano|emacs|code|true|false|:|delta|diff-so-fancy|bat|ssh|hx|micro|subl|gpg|gpg2|meld|vimdiff|nvimdiff|kdiff3|diff-highlight|firefox|chromium|simple|osxkeychain|cache|store|manager|manager-core|libsecret|wincred)$/;
+/** Programs that git itself names: for signatures, differences and stored logins. */
+const otherPrograms =
+  /^(?:gpg|gpg2|meld|vimdiff|nvimdiff|kdiff3|diff-highlight|simple|osxkeychain|cache|store|manager|manager-core|libsecret|wincred)$/;
 
 /** `once`: given with `git -c` for one call. `always`: stored. */
 export function judgeConfig(key: string, value: Text, scope: Scope, duration: "once" | "always"): void {
@@ -37,7 +39,7 @@ export function judgeConfig(key: string, value: Text, scope: Scope, duration: "o
   }
   const [program = ""] = text.split(/\s/);
   const isPlain =
-    harmlessPrograms.test(baseName(program)) &&
+    (isViewerOrEditor(program) || otherPrograms.test(baseName(program))) &&
     !/[;|&`$<>(!]|ProxyCommand|LocalCommand|KnownHostsCommand|PKCS11|\s(?:-F|-c|--cmd|--eval|-S|-u)\b/i.test(text);
   if (isPlain && !/hookspath|fsmonitor|include/i.test(key)) {
     if (isCredential && duration === "always") report(scope, "high", "credential_change", `It sets ${key} of git.`);

@@ -14,24 +14,40 @@ const maxCommands = 32;
  * is never right is reported.
  */
 export function judgeHiddenCommands({ name, args }: Invocation, mayRun: (name: string) => boolean, scope: Scope): void {
+  if (takesText.test(name)) return;
   let count = 0;
-  for (let start = 0; start < args.length - 1; start++) {
-    if (!mayRun(baseName(args[start]!.text)) || takesText.test(name)) continue;
+  for (let start = 0; start < args.length; start++) {
+    const isCommand = start < args.length - 1 && mayRun(baseName(args[start]!.text));
+    const code = findCode(args, start, mayRun);
+    if (!isCommand && !code) continue;
     if (++count > maxCommands) throw new AnalysisLimitError("The command has too many parts.");
-    judgeHidden(args.slice(start), scope);
+    if (isCommand) judgeHidden(scope, (inner) => scope.interpreter.runCommand(args.slice(start), inner));
+    if (code) judgeHidden(scope, (inner) => scope.interpreter.runText(code, inner));
   }
+}
+
+/** `--run CODE`, `--on-success=CODE`, `-c CODE`: options by whose names a line of code is to be expected. */
+const codeOption =
+  /^(--?(?:(?:[a-z-]*-)?(?:run|exec|execute|cmd|command|shell|hook|wrap)|on-?[a-z]+|[cex]))(?:=(.*))?$/is;
+
+function findCode(args: readonly Text[], index: number, mayRun: (name: string) => boolean): Text | undefined {
+  const match = codeOption.exec(args[index]!.text);
+  if (!match) return undefined;
+  const value = match[2] === undefined ? args[index + 1] : { ...args[index]!, text: match[2] };
+  const [program, ...rest] = value?.text.trim().split(/\s+/) ?? [];
+  return program !== undefined && rest.length > 0 && mayRun(baseName(program)) ? value : undefined;
 }
 
 /** `op run -- CMD`: whatever a program does otherwise, what follows the dashes may be a command. */
 export function judgeBehindDashes({ args }: Invocation, mayRun: (name: string) => boolean, scope: Scope): void {
   const start = args.findIndex(({ text }) => text === "--") + 1;
   if (start > 0 && start < args.length - 1 && mayRun(baseName(args[start]!.text)))
-    judgeHidden(args.slice(start), scope);
+    judgeHidden(scope, (inner) => scope.interpreter.runCommand(args.slice(start), inner));
 }
 
-function judgeHidden(words: readonly Text[], scope: Scope): void {
+function judgeHidden(scope: Scope, run: (inner: Scope) => void): void {
   const analysis = new Analysis(scope.analysis.context, scope.analysis);
-  scope.interpreter.runCommand(words, deepen(scope, { analysis, state: scope.state.clone() }));
+  run(deepen(scope, { analysis, state: scope.state.clone() }));
   for (const finding of analysis.findings)
     if (finding.tier === "critical" && finding.class !== "credential_change" && finding.class !== "shutdown")
       scope.analysis.report({ ...finding, command: scope.command });

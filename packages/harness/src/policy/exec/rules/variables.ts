@@ -2,6 +2,7 @@
 import { getZone, resolvePath, baseName } from "../paths.ts";
 import { deepen, report, type Scope } from "../shell/analysis.ts";
 import { isKnown, unknownMark, type Text } from "../shell/text.ts";
+import { isViewerOrEditor } from "./viewers.ts";
 
 /** Their value is run as a command, by this or that program. */
 const commands =
@@ -9,8 +10,8 @@ const commands =
 /** Their value names code that the loader or an interpreter loads. */
 const loaders =
   /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|ZDOTDIR|PYTHONSTARTUP|PYTHONHOME|PYTHONPATH|PYTHONUSERBASE|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GCONV_PATH|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM|GIT_CONFIG_COUNT|GIT_CONFIG_KEY_\d+|GIT_CONFIG_VALUE_\d+|GIT_CONFIG_PARAMETERS|GIT_DIR|GLIBC_TUNABLES|BASH_FUNC_.+|SHELLOPTS|BASHOPTS|PS4|LUA_INIT|PHPRC|PHP_INI_SCAN_DIR|R_PROFILE|OPENSSL_CONF|CLASSPATH|npm_config_node_options|ERL_FLAGS|HOSTALIASES|MAKEFLAGS)$/;
-const harmlessPrograms =
-  /^(?:cat|less|more|most|bat|vi|vim|nvim|nano|emacs|ed|code|true|false|:|delta|tee|head|tail|micro|hx|kak|subl|open|xdg-open|echo|firefox|chromium|ssh|diff-so-fancy|sccache|ccache|env)$/;
+/** Also compilers' caches, which run the compiler that they are given. */
+const otherPrograms = /^(?:ed|tee|head|tail|kak|open|xdg-open|echo|sccache|ccache|env)$/;
 
 export function judgeAssignment(name: string, value: Text, outer: Scope): void {
   const scope = { ...outer, command: null };
@@ -23,16 +24,18 @@ function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
   const text = value.text.trim().replace(/^\|+-?/, "");
   if (text === "" || (name === "BROWSER" && /^(?:none|false|0)$/.test(text))) return;
   const [program = ""] = text.split(/\s/);
-  const isPlain = harmlessPrograms.test(baseName(program)) && !/[;|&`$<>(]|\bProxyCommand|LocalCommand/i.test(text);
-  if (isPlain) return;
+  const isPlain =
+    (isViewerOrEditor(program) || otherPrograms.test(baseName(program))) &&
+    !/[;|&`$<>(]|\bProxyCommand|LocalCommand/i.test(text);
   // `GIT_SEQUENCE_EDITOR="sed -i …"` is how a script edits.
   const isEditing = name.endsWith("EDITOR") && /^(?:sed|perl|awk|cp|mv)$/.test(program) && isKnown(text);
-  report(
-    scope,
-    isEditing ? "medium" : "high",
-    "opaque_exec",
-    `${name} makes other programs run ${text.slice(0, 80).replaceAll(unknownMark, "…")}.`,
-  );
+  if (!isPlain)
+    report(
+      scope,
+      isEditing ? "medium" : "high",
+      "opaque_exec",
+      `${name} makes other programs run ${text.slice(0, 80).replaceAll(unknownMark, "…")}.`,
+    );
   if (isKnown(text)) scope.interpreter.runText({ ...value, text }, deepen(scope, { state: scope.state.clone() }));
 }
 
