@@ -330,6 +330,25 @@ describe.runIf(process.platform === "linux")("git's own files", () => {
     const notices = files.check().join();
     for (const name of ["me/.config/fish", "me/.bashrc"]) expect(notices).toContain(`protects ${name}:`);
   });
+
+  test.each([
+    ["~/.config", ".config", ["fish/config.fish", "starship.toml"]],
+    ["~/.cache, which has compiled code of our own", ".cache", ["tau/code/x"]],
+    ["the home directory", "", [".cache/tau/code/x", ".bashrc.d/x", ".nvm/nvm.sh", ".hgrc"]],
+  ])("%s as a directory that commands may change has the names of the home directory", (_, name, planted) => {
+    const { project } = openProject((made) => made.write("home/.config/nvim/init.lua"));
+    const home = project.path("home");
+    const workspace = join(home, name);
+    mkdirSync(workspace, { recursive: true });
+    const setAside = createSetAside(project.path("agent/aside"), () => "1");
+    const getWritable = () => [workspace];
+    const files = new ProtectedFiles({ workspace, shownFrom: workspace, home, setAside, getWritable });
+    const existing = name === ".cache" ? [] : [join(home, ".config/nvim")];
+    expect(files.getPaths().readOnly).toEqual(existing);
+    for (const file of planted) project.write(join("home", name, file));
+    files.check();
+    expect(planted.filter((file) => project.has(join("home", name, file)))).toEqual([]);
+  });
 });
 
 describe.runIf(process.platform === "linux")("a repository that a command makes below the workspace", () => {

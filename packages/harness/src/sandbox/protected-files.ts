@@ -65,13 +65,10 @@ export class ProtectedFiles {
   constructor(options: ProtectedFilesOptions) {
     const { workspace, home } = options;
     this.#options = options;
-    const homeNames = isWithin(workspace, home) ? [...protectedHomeNames, ...protectedNames] : [];
-    this.#names = [
-      ...new Set([
-        ...protectedNames.map((name) => join(workspace, name)),
-        ...homeNames.map((name) => join(home, name)),
-      ]),
-    ];
+    // The workspace may be the home directory, one above it, or one in it with such names, as `~/.config` is.
+    const atHome = [...protectedHomeNames, ...protectedNames].map((name) => join(home, name));
+    const isInside = (path: string) => path !== workspace && isWithin(workspace, path);
+    this.#names = [...new Set([...protectedNames.map((name) => join(workspace, name)), ...atHome.filter(isInside)])];
     this.#search = new RepositorySearch(workspace);
     this.#readGit();
   }

@@ -56,7 +56,14 @@ describe("a protected path", () => {
     .ssh .gnupg .vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc .Rprofile .RData`);
   const atHome = toNames(`
     .config/fish .config/autostart .config/systemd .config/environment.d .config/git .config/nvim .config/emacs .vim
-    .emacs.d .npmrc .pypirc .local/bin .local/share/applications bin`);
+    .emacs.d .npmrc .pypirc .local/bin .local/share/applications bin
+    .bashrc.d .bash_completion .oh-my-zsh .zsh .config/bash .config/zsh .config/nushell .config/powershell
+    .config/starship.toml .config/direnv .config/tmux .config/kitty .config/alacritty .config/wezterm .wezterm.lua
+    .config/i3 .config/sway .config/hypr .config/hg .hgrc .config/jj .config/Code .vscode/extensions .vscode-server
+    .gdbinit .lldbinit .irbrc .pryrc .psqlrc .docker/cli-plugins .gradle/init.gradle .gradle/init.d .config/pip .condarc
+    .yarnrc .yarnrc.yml .nvm .pyenv .rbenv .asdf .sdkman .volta .bun .deno .npm-global .krew .rustup .cargo/bin .cargo/env
+    .cargo/config .cargo/config.toml .local/lib .local/share/dbus-1 .local/share/systemd .local/share/nvim
+    .local/share/mise .cache/tau`);
 
   test("is each of these names, in the directories in which programs read it", () => {
     const find = (names: readonly string[], directory: string, home = "/home/me") =>

@@ -26,10 +26,20 @@ const atRoot = toPaths(`
 .vimrc .emacs .tmux.conf .screenrc .netrc .pythonrc .Rprofile .RData
 `);
 
-/** They count in a home directory. Many projects have some of them for other reasons. */
+/**
+ * They count in a home directory: what shells, terminals, editors and interpreters run when they start, programs that come
+ * first in the search path, and compiled code of our own. Many projects have some of them for other reasons.
+ */
 const atHome = toPaths(`
 .config/fish .config/autostart .config/systemd .config/environment.d .config/git .config/nvim .config/emacs .vim
 .emacs.d .npmrc .pypirc .local/bin .local/share/applications bin
+.bashrc.d .bash_completion .oh-my-zsh .zsh .config/bash .config/zsh .config/nushell .config/powershell
+.config/starship.toml .config/direnv .config/tmux .config/kitty .config/alacritty .config/wezterm .wezterm.lua
+.config/i3 .config/sway .config/hypr .config/hg .hgrc .config/jj .config/Code .vscode/extensions .vscode-server
+.gdbinit .lldbinit .irbrc .pryrc .psqlrc .docker/cli-plugins .gradle/init.gradle .gradle/init.d .config/pip .condarc
+.yarnrc .yarnrc.yml .nvm .pyenv .rbenv .asdf .sdkman .volta .bun .deno .npm-global .krew .rustup .cargo/bin .cargo/env
+.cargo/config .cargo/config.toml .local/lib .local/share/dbus-1 .local/share/systemd .local/share/nvim
+.local/share/mise .cache/tau
 `);
 
 /** Names of a git directory that make git run a program, or read another directory that does. */

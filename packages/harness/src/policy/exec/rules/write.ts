@@ -53,6 +53,8 @@ const systemStart = /^\/(?:proc|sys|etc|usr|lib|run|var|boot|efi|library|system)
 
 /** Below a home directory. */
 const atHome: readonly (readonly [RegExp, ProtectedPath])[] = [
+  // Compiled code of our own, which runs with the next start.
+  [/^\.cache\/tau(?:\/|$)/i, critical("persistence")],
   [/^\.ssh\/(?:authorized_keys2?|id_[\w-]+|rc|environment)$/i, critical("credential_change")],
   [/^\.ssh\/known_hosts/i, medium("credential_change")],
   [/^\.ssh(?:\/|$)/i, high("credential_change")],
