@@ -48,7 +48,7 @@ describe("a protected path", () => {
     .aider.conf.yml .mcp.json .vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .idea .fleet
     .zed .helix .devcontainer .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el .dir-locals-2.el .envrc
     .mise.toml mise.toml .mise.local.toml mise.local.toml .mise/config.toml .config/mise.toml .config/mise
-.autoenv .autoenv.zsh .autoenv_leave.zsh .git .git/hooks .git/config .git/config.worktree .git/commondir
+.autoenv .autoenv.zsh .autoenv_leave.zsh .hg/hgrc .jj/repo/config.toml .sl/config .git .git/hooks .git/config .git/config.worktree .git/commondir
     .git/modules .git/worktrees .git/remotes .git/branches`);
   const atRoot = toNames(`
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout

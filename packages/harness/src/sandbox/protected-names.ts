@@ -16,7 +16,7 @@ const anywhere = toPaths(`
 .vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .idea .fleet .zed .helix .devcontainer
 .devcontainer.json .nvim.lua .nvimrc .exrc .lvimrc .dir-locals.el .dir-locals-2.el
 .envrc .mise.toml mise.toml .mise.local.toml mise.local.toml .mise/config.toml .config/mise.toml .config/mise
-.autoenv .autoenv.zsh .autoenv_leave.zsh
+.autoenv .autoenv.zsh .autoenv_leave.zsh .hg/hgrc .jj/repo/config.toml .sl/config
 `);
 
 /** They count in the workspace itself: below, such files are copies that nothing reads. */
