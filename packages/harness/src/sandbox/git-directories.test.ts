@@ -69,3 +69,25 @@ test("a repository has the git directories of its submodules, also of those insi
   const { directories } = findGitDirectories(path("main"), path("home"));
   expect(directories.toSorted()).toEqual([path("main/.git"), ...modules.map(path)].toSorted());
 });
+
+test("repositories that are very deep, or lead to very many mounts, are left out", () => {
+  const { path, find: findAll } = createPlaces();
+  mkdirSync(path("ws/near/.git"), { recursive: true });
+  mkdirSync(path(`ws/${"d/".repeat(40)}.git`), { recursive: true });
+  expect(findAll().directories).toEqual([path("ws/near/.git")]);
+  for (let index = 0; index < 50; index++) mkdirSync(path(`ws/${index}/${"d/".repeat(24)}.git`), { recursive: true });
+  const { directories } = findAll();
+  expect(directories[0]).toBe(path("ws/near/.git"));
+  expect(directories.length).toBeGreaterThan(10);
+  expect(directories.length * 25).toBeLessThan(700);
+});
+
+test("very many worktrees are one directory, and that of the workspace is still its own", () => {
+  const { path } = createPlaces();
+  const own = path("main/.git/worktrees/tree");
+  for (let index = 0; index < 101; index++) mkdirSync(path(`main/.git/worktrees/${index}`));
+  expect(findGitDirectories(path("main"), path("home")).others).toEqual([path("main/.git/worktrees")]);
+  const { directories, others } = findGitDirectories(path("tree"), path("home"));
+  expect(directories).toContain(own);
+  expect(others).toEqual([path("main/.git/worktrees")]);
+});

@@ -1,5 +1,5 @@
 /** Finds the git directories that belong to a workspace: where git reads its hooks and configuration from. */
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { parseConfig } from "./git-config.ts";
 import { findRealPath, listNames, lookAtPath, readText } from "./look.ts";
@@ -12,13 +12,19 @@ export interface GitDirectories {
   readonly links: readonly string[];
   /** What configuration names in the workspace: directories of hooks, and included files. They may be missing. */
   readonly named: readonly string[];
-  /** Git directories of other worktrees. */
+  /** Git directories of other worktrees, or the directory of all of them where there are many. */
   readonly others: readonly string[];
 }
 
-/** How many repositories below the workspace are protected: each one is several mounts. */
+/**
+ * How much is protected: each repository below the workspace is several mounts, and so is each directory that leads to it.
+ * A command can make any number of them, and bubblewrap takes longer for each mount the more there are.
+ */
 const maxRepositories = 200;
+const maxLeading = 600;
+const maxDepth = 32;
 const maxModules = 50;
+const maxWorktrees = 100;
 
 /** `below`: what a search below the workspace has found. */
 export function findGitDirectories(
@@ -30,7 +36,7 @@ export function findGitDirectories(
   const links: string[] = [];
   const directories = new Set<string>();
   const others: string[] = [];
-  for (const dotGit of [findAbove(workspace), ...below.slice(0, maxRepositories)]) {
+  for (const dotGit of [findAbove(workspace), ...limit(below, workspace)]) {
     const stats = dotGit === undefined ? undefined : lookAtPath(dotGit);
     // Symbolic links are followed nowhere.
     if (dotGit === undefined || !stats || stats.isSymbolicLink()) continue;
@@ -43,8 +49,10 @@ export function findGitDirectories(
   }
   const own = [...new Set([...directories, ...[...directories].flatMap(findModules)])];
   for (const directory of own) {
-    const worktrees = listNames(join(directory, "worktrees")).map((name) => join(directory, "worktrees", name));
-    others.push(...worktrees.filter((path) => !own.some((mine) => isWithin(path, mine))));
+    const parent = join(directory, "worktrees");
+    const worktrees = listNames(parent).map((name) => join(parent, name));
+    if (worktrees.length > maxWorktrees) others.push(parent);
+    else others.push(...worktrees.filter((path) => !own.some((mine) => isWithin(path, mine))));
   }
   const configs = [
     ...own.flatMap((directory) => ["config", "config.worktree"].map((name) => join(directory, name))),
@@ -54,6 +62,17 @@ export function findGitDirectories(
   const isOutside = (path: string) => path === workspace || !isWithin(workspace, path);
   const protectable = named.filter((path) => !isOutside(path) && !own.some((directory) => isWithin(directory, path)));
   return { directories: own, links, named: [...new Set(protectable)], others };
+}
+
+/** The nearest repositories come first. */
+function limit(repositories: readonly string[], workspace: string): string[] {
+  const leading = new Set<string>();
+  return repositories.slice(0, maxRepositories).filter((path) => {
+    const names = relative(workspace, dirname(path)).split("/");
+    if (names.length > maxDepth || leading.size + names.length > maxLeading) return false;
+    for (let count = 1; count <= names.length; count++) leading.add(names.slice(0, count).join("/"));
+    return true;
+  });
 }
 
 /** The `.git` that git finds from here. */
