@@ -1,11 +1,13 @@
 /** The API object of one extension in this process: it fills the registrations and passes everything else to the session. */
 import { didYouMean, getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
+import { checkTool } from "../pipeline/adapt-tool.ts";
 import type { EventBus, ExtensionAPI, FlagDefinition } from "./api.ts";
 import type { Lifetime } from "./create-context.ts";
 import { type ExtensionEventName, extensionEventNames } from "./events.ts";
 import type { AnyHandler, Registrations } from "./extension.ts";
 import { mustBeData } from "./must-be-data.ts";
+import { checkDefinition, checkHandler } from "./check-registration.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 
 export interface ApiParts {
@@ -44,26 +46,33 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     on: ((name: string, handler: AnyHandler) => {
       lifetime.check();
       if (!isEventName(name)) {
-        report(`There is no event ${JSON.stringify(name)}.${didYouMean(name, extensionEventNames)}`);
+        report(`There is no event ${JSON.stringify(name)}.${didYouMean(String(name), extensionEventNames)}`);
         return () => {};
       }
+      checkHandler(handler, `The handler of ${name}`);
       return addHandler(registrations, name, handler);
     }) as ExtensionAPI["on"],
     registerTool(tool) {
       lifetime.check();
+      checkTool(tool);
       registrations.tools.set(tool.name, tool);
       changed();
     },
     registerCommand(name, command) {
       lifetime.check();
+      checkDefinition("command", name, command);
+      checkHandler(command.handler, `The handler of the command ${name}`);
       registrations.commands.set(name, command);
     },
     registerShortcut(key, shortcut) {
       lifetime.check();
+      checkDefinition("shortcut", key, shortcut);
+      checkHandler(shortcut.handler, `The handler of the shortcut ${key}`);
       registrations.shortcuts.set(key, shortcut);
     },
     registerFlag(name, flag) {
       lifetime.check();
+      checkDefinition("flag", name, flag);
       registrations.flags.set(name, flag);
     },
     getFlag(name) {

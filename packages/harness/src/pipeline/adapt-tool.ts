@@ -13,10 +13,18 @@ import { toolResult } from "./tool-result.ts";
  * Throws `invalid_input` for a value that is not a tool.
  */
 export function adaptTool(source: GivenTool): PipelineTool {
-  const problem = getProblem(source);
-  if (problem !== undefined) throw new HarnessError("invalid_input", `${getName(source)} is not a tool. ${problem}`);
+  checkTool(source);
   return adapt(source);
 }
+
+/** Throws `invalid_input` for a value that is not a tool. */
+export function checkTool(value: unknown): void {
+  const problem = getProblem(value);
+  if (problem !== undefined) throw new HarnessError("invalid_input", `${getName(value)} is not a tool. ${problem}`);
+}
+
+/** Of a tool that does not say which parameters it has. */
+export const noParameters: JsonSchema = { type: "object", properties: {} };
 
 const adapt = oncePer((source: GivenTool): PipelineTool =>
   isPipelineTool(source) ? complete(source) : fromInputSchema(source),
@@ -61,7 +69,7 @@ function fromInputSchema(source: InputSchemaTool): PipelineTool {
     name,
     label: label ?? name,
     description: description ?? "",
-    parameters: inputSchema ? objectSchema(inputSchema) : { type: "object", properties: {} },
+    parameters: inputSchema ? objectSchema(inputSchema) : noParameters,
     ...withoutUndefined({ requiredScope, executionMode }),
     ...copyDescription(source),
     ...copyLifecycle(source),

@@ -102,6 +102,46 @@ test("a tool of an extension is called, reports its progress and sees its sessio
   expect(contexts[0]?.mode).toBe("print");
 });
 
+test("a tool that names no parameters is called as any other tool of an extension", async () => {
+  const seen: unknown[] = [];
+  const { prompt, session } = await open([[call("now", { zone: "UTC" })], [text("Noon.")]], (tau) => {
+    const execute = async (...[id, params]: [string, unknown]) => {
+      seen.push(id, params);
+      return { content: [{ type: "text", text: "12:00" }] };
+    };
+    tau.registerTool({ name: "now", label: "Now", description: "The time.", execute } as never);
+  });
+  await prompt("What time is it?");
+  expect(seen).toEqual([expect.any(String), { zone: "UTC" }]);
+  expect(session.tools.find(({ name }) => name === "now")?.parameters).toEqual({ type: "object", properties: {} });
+});
+
+test("a registration that is not valid fails where it is, and the session goes on", async () => {
+  const messages: string[] = [];
+  const { prompt, transcript } = await open([[text("Here.")]], (tau) => {
+    tau.registerCommand("junk", {
+      handler: () => {
+        const junk: (() => void)[] = [
+          () => tau.registerTool(5 as never),
+          () => tau.registerShortcut(undefined as never, { handler: () => {} }),
+          () => tau.registerCommand("empty", undefined as never),
+        ];
+        for (const register of junk) {
+          try {
+            register();
+          } catch (error) {
+            messages.push((error as Error).message);
+          }
+        }
+      },
+    });
+  });
+  await prompt("/junk");
+  await prompt("Are you there?");
+  expect(messages).toHaveLength(3);
+  expect(transcript().join("\n")).toContain("Here.");
+});
+
 test("a tool that answers with isError has failed", async () => {
   const { prompt, events } = await open([[call("fail", {})], [text("Sorry.")]], (tau) => {
     const execute = async () => ({ content: [{ type: "text" as const, text: "no" }], isError: true });

@@ -52,7 +52,7 @@ describe("loadInProcess", () => {
     const sources = [
       write(
         "a.ts",
-        "export default (tau) => {\n  tau.registerTool({ name: 'x' });\n  tau.events.on('ping', () => seen.push('a'));\n" +
+        "export default (tau) => {\n  tau.registerTool({ name: 'x', execute() {} });\n  tau.events.on('ping', () => seen.push('a'));\n" +
           "  setInterval(() => {}, 1e6);\n  process.on('SIGUSR2', () => {});\n  throw new Error('broken');\n};",
       ),
       write("b.ts", "const x: = 1;"),
@@ -106,6 +106,23 @@ describe("loadInProcess", () => {
     ]);
     (seen() as unknown as () => void)();
     expect(reported).toEqual([{ extension: "a.ts", message: 'There is no event "x".' }]);
+  });
+
+  test.each([
+    ["tau.registerTool(5)", "(no name) is not a tool. A tool is an object with a name and a function `execute`."],
+    ["tau.registerTool({ name: 'x' })", "x is not a tool. It has no function `execute`."],
+    ["tau.registerCommand(undefined, {})", "A command needs a name, which is a text."],
+    ["tau.registerCommand('x')", "The command x needs an object that describes it."],
+    ["tau.registerCommand('x', {})", "The handler of the command x is not a function."],
+    ["tau.registerShortcut(undefined, {})", "A shortcut needs a name, which is a text."],
+    ["tau.registerShortcut('ctrl+x', {})", "The handler of the shortcut ctrl+x is not a function."],
+    ["tau.registerFlag('x')", "The flag x needs an object that describes it."],
+    ["tau.on('input', 5)", "The handler of input is not a function."],
+  ])("%s fails where it is", async (text, message) => {
+    const source = write("a.ts", `export default (tau) => {\n  ${text};\n};`);
+    const { extensions, problems } = await loadInProcess([source], createPorts().ports);
+    expect(extensions).toEqual([]);
+    expect(problems).toEqual([{ extension: "a.ts", message: `${directory}/a.ts:2: ${message}` }]);
   });
 
   test("code that goes on after close starts no timer and no listener", async () => {

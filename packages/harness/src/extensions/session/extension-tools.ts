@@ -1,5 +1,6 @@
 /** Tools of extensions as tools of a session. */
 import { oncePerPair } from "@tau/ai/internal";
+import { noParameters } from "../../pipeline/adapt-tool.ts";
 import type { GivenTool, PipelineTool } from "../../pipeline/layer.ts";
 import type { ToolDefinition } from "../api.ts";
 import type { ExtensionToolContext } from "../context.ts";
@@ -27,6 +28,7 @@ export function createToolAdapter(createContext: CreateToolContext): (tool: Owne
     return {
       ...tool,
       label: tool.label ?? tool.name,
+      parameters: tool.parameters ?? noParameters,
       readOnly,
       async execute(toolCallId, params, signal, onUpdate) {
         const context = createContext(extension, { id: toolCallId, signal });

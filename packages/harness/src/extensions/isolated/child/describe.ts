@@ -1,5 +1,6 @@
 /** Turns what an extension registered into data, and says of what cannot be data that it needs trust. Pure but for that. */
 import type { ProviderConfig, ToolDefinition } from "../../api.ts";
+import { noParameters } from "../../../pipeline/adapt-tool.ts";
 import type { Registrations } from "../../extension.ts";
 import type { Capability } from "../../../policy/policy.ts";
 import { type Manifest, type ProviderData, providerDataKeys, type ToolData, toolDataKeys } from "../manifest.ts";
@@ -40,7 +41,7 @@ function describeTool(tool: ToolDefinition, needsTrust: NeedsTrust): Manifest["t
   if (tool.renderCall || tool.renderResult) needsTrust.note(`the renderer of its tool ${tool.name}`);
   if (tool.prepareArguments) needsTrust.note(`preparing the arguments of its tool ${tool.name}`);
   return {
-    tool: pick(tool, toolDataKeys) as ToolData,
+    tool: { parameters: noParameters, ...pick(tool, toolDataKeys) } as ToolData,
     phases: lifecyclePhases.filter((phase) => typeof tool[phase] === "function"),
   };
 }
