@@ -6,7 +6,7 @@ import { HarnessError } from "../errors.ts";
 import type { SourceInfo, ToolDefinition, ToolInfo } from "../extensions/api.ts";
 import type { ToolCallOutcome } from "../extensions/context.ts";
 import { execProgram } from "../extensions/exec.ts";
-import { isMessageDraft } from "../extensions/parse-results.ts";
+import { isCustomType, isMessageDraft } from "../extensions/parse-results.ts";
 import { toCustomMessage } from "../extensions/session/message-queue.ts";
 import { toPromptOptions } from "../extensions/session/prompt-options.ts";
 import { replaceSession } from "../extensions/session/replace-session.ts";
@@ -109,6 +109,9 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       if (submission.disposition === "started") submission.outcome.catch(reportRun);
     },
     async appendEntry(customType, data) {
+      if (!isCustomType(customType)) {
+        throw new HarnessError("invalid_input", "The type of an entry is a text that does not begin with `tau.`.");
+      }
       const append = async () => void (await sessionManager.appendCustomEntry(customType, data));
       // After what was sent before. A run must not be waited for: the extension may wait for the entry in it.
       await (session.isStreaming ? append() : activity.later(append));

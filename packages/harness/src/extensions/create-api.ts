@@ -6,7 +6,7 @@ import type { EventBus, ExtensionAPI, FlagDefinition } from "./api.ts";
 import type { Lifetime } from "./create-context.ts";
 import { type ExtensionEventName, extensionEventNames } from "./events.ts";
 import type { AnyHandler, Registrations } from "./extension.ts";
-import { mustBeData } from "./must-be-data.ts";
+import { copyData } from "./must-be-data.ts";
 import { checkDefinition, checkHandler } from "./check-registration.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 
@@ -109,11 +109,11 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     unregisterVirtualModel: () => {},
 
     sendMessage: (message, options = {}) =>
-      begin("Sending a message", session().sendMessage(mustBeData(message, "The message"), options)),
+      begin("Sending a message", session().sendMessage(copyData(message, "The message"), options)),
     sendUserMessage: (content, options = {}) =>
-      begin("Sending a message", session().sendUserMessage(mustBeData(content, "The message"), options)),
+      begin("Sending a message", session().sendUserMessage(copyData(content, "The message"), options)),
     appendEntry: (customType, data) =>
-      begin("Writing an entry", session().appendEntry(customType, mustBeData(data, "The entry"))),
+      begin("Writing an entry", session().appendEntry(customType, copyData(data, "The entry"))),
     setSessionName: (name) => begin("Naming the session", session().setSessionName(name)),
     getSessionName: () => session().reader.getSessionName(),
     setLabel: (entryId, label) => begin("Setting a label", session().setLabel(entryId, label)),

@@ -1,11 +1,22 @@
+/** What extensions give to be stored is written and sent as JSON. Fails where it is given, not where it is written. */
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 
-/** What extensions give to be stored is written and sent as JSON. Fails where it is given, not where it is written. */
 export function mustBeData<T>(value: T, what: string): T {
+  stringify(value, what);
+  return value;
+}
+
+/** As it is now, for what is written later: an extension may go on with the same object. */
+export function copyData<T>(value: T, what: string): T {
+  const text = stringify(value, what);
+  return text === undefined ? value : (JSON.parse(text) as T);
+}
+
+/** Undefined for values that JSON does not have, such as functions. */
+function stringify(value: unknown, what: string): string | undefined {
   try {
-    JSON.stringify(value);
-    return value;
+    return JSON.stringify(value);
   } catch (error) {
     throw new HarnessError("invalid_input", `${what} cannot be stored: ${getErrorMessage(error)}`, { cause: error });
   }

@@ -62,13 +62,16 @@ const isMessage: Check = (value) => {
 };
 
 /** Those of tau itself are not for extensions. */
-const customType: Check = (value) => typeof value === "string" && !value.startsWith("tau.");
-export const isMessageDraft = shape({ customType, content: textOrContent, display: flag }, ["customType", "content"]);
+export const isCustomType: Check = (value) => typeof value === "string" && !value.startsWith("tau.");
+export const isMessageDraft = shape({ customType: isCustomType, content: textOrContent, display: flag }, [
+  "customType",
+  "content",
+]);
 const entry: Check = (value) => {
   if (!isRecord(value)) return false;
   switch (value["type"]) {
     case "custom":
-      return customType(value["customType"]);
+      return isCustomType(value["customType"]);
     case "custom_message":
       return isMessageDraft(value);
     case "context_edit":

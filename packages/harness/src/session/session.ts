@@ -424,7 +424,8 @@ export class Session implements SessionNode {
 
   #appendAbout(targetId: string, entry: NewEntry): Promise<string> {
     return this.#enqueue(async () => {
-      await this.#getRow(targetId);
+      // Not `#getRow`: extensions in JavaScript pass null for a session without entries.
+      await this.#findRow(targetId);
       return await this.#write(entry);
     });
   }
@@ -464,7 +465,10 @@ export class Session implements SessionNode {
 
   /** -1 for null. */
   async #getRow(id: string | null): Promise<number> {
-    if (id === null) return -1;
+    return id === null ? -1 : await this.#findRow(id);
+  }
+
+  async #findRow(id: string): Promise<number> {
     const row = typeof id === "string" ? await this.#log.find(id) : -1;
     if (row >= 0) return row;
     throw new HarnessError("unknown_entry", `The session ${this.id} has no entry ${JSON.stringify(id)}.`);

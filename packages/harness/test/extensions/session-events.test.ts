@@ -187,6 +187,49 @@ test("messages, entries and answers that cannot be stored are reported, and the 
   expect(transcript().join("\n")).toContain("I see.");
 });
 
+test("entries and messages are stored as they were when they were given", async () => {
+  const { prompt, session } = await open([[text("Done.")]], (tau) => {
+    tau.registerCommand("count", {
+      handler: () => {
+        const state = { count: 0 };
+        const message = { customType: "count", content: "one", display: true, details: state };
+        for (state.count = 1; state.count < 4; state.count++) tau.appendEntry("count", state);
+        tau.sendMessage(message);
+        message.content = "two";
+        state.count = 5;
+      },
+    });
+  });
+  await prompt("/count");
+  await prompt("go");
+  const entries = await session.sessionManager.getEntries();
+  const stored = entries.flatMap((entry) =>
+    entry.type === "custom" && entry.customType === "count" ? entry.data : [],
+  );
+  expect(stored).toEqual([{ count: 1 }, { count: 2 }, { count: 3 }]);
+  const message = entries.find(({ type }) => type === "custom_message");
+  expect(message).toMatchObject({ content: "one", details: { count: 4 } });
+});
+
+test("entries without a type or with one of tau's own, and labels of nothing, are refused", async () => {
+  const { prompt, session, events } = await open([[text("Done.")]], (tau) => {
+    tau.registerCommand("junk", {
+      handler: (_args, ctx) => {
+        tau.appendEntry("tau.navigated", {});
+        tau.appendEntry(undefined as never, {});
+        tau.setLabel(ctx.sessionManager.getLeafId()!, "here");
+      },
+    });
+  });
+  await prompt("/junk");
+  await prompt("go");
+  const entries = await session.sessionManager.getEntries();
+  expect(entries.filter(({ type }) => type === "custom" || type === "label")).toEqual([]);
+  const told = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
+  expect(told.join("\n")).toContain("The type of an entry is a text");
+  expect(told.join("\n")).toContain("Setting a label failed");
+});
+
 test("handlers change arguments before the policy judges them, block calls, and change results", async () => {
   const turns = [[call("read", { path: "a.txt" })], [call("read", { path: "secret.txt" })], [text("Done.")]];
   const files = { "a.txt": "A", "b.txt": "B", "secret.txt": "S" };
