@@ -102,8 +102,11 @@ export async function runTerminal(shown: TerminalSession, options: SessionOption
   });
   /** However the program ends: the terminal is as it was, and nothing that was typed is lost. */
   const leave = () => {
-    app.stop();
-    draftFile.flush();
+    try {
+      app.stop();
+    } finally {
+      draftFile.flush();
+    }
   };
   const crash = () => {
     leave();

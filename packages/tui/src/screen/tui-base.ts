@@ -43,6 +43,8 @@ export abstract class TuiBase extends Container {
   readonly #listeners = new Set<TuiInputListener>();
   readonly #settings: { showsCursor: boolean; clearsOnShrink: boolean; notifiesScheme: boolean };
   #isRunning = false;
+  /** Whether a component threw when it was drawn the last time. */
+  #isBroken = false;
   /** What the first frame waits for. */
   #ready: Promise<unknown> | undefined;
   #fullRedraws = { count: 0, columns: 0, rows: 0 };
@@ -98,17 +100,18 @@ export abstract class TuiBase extends Container {
     this.#frames.requestNext();
   }
 
-  /** The last frame is drawn first. */
+  /** The last frame is drawn first, unless the one before it failed: the terminal is restored in any case. */
   stop(options: TuiStopOptions = {}): void {
     if (!this.#isRunning) return;
-    this.#draw(!options.preserveScreen);
+    const isBroken = this.#isBroken;
+    if (!isBroken) this.#draw(!options.preserveScreen);
     this.#isRunning = false;
     this.#frames.cancel();
     if (this.#settings.notifiesScheme) this.terminal.write("\x1b[?2031l");
     this.beforeTerminalStop(options);
     this.terminal.showCursor();
     this.terminal.stop();
-    this.afterTerminalStop(options);
+    this.afterTerminalStop(isBroken ? { ...options, preserveScreen: true } : options);
   }
 
   /** How often the screen was drawn from its top: at the start, when it is forced, after a resize, when what is visible moves up. */
@@ -244,8 +247,10 @@ export abstract class TuiBase extends Container {
 
   #draw(isLast = false): void {
     if (!this.#isRunning || this.#ready) return;
+    this.#isBroken = true;
     this.beforeRender?.();
     const bytes = this.drawFrame(isLast);
+    this.#isBroken = false;
     this.#countFullRedraw();
     if (bytes === "") return;
     this.terminal.write(`${beginUpdate}${bytes}${this.#settings.showsCursor ? "\x1b[?25h" : ""}${endUpdate}`);
