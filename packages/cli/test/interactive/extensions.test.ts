@@ -370,6 +370,26 @@ test("a renderer that throws or takes too long shows its error in place, and is 
   await app.sees("still here");
 });
 
+test("what a renderer does not draw for now is drawn as usual", async () => {
+  const app = await open(
+    `tau.registerTool({
+       name: "quiet", label: "Quiet", description: "", parameters: { type: "object", properties: {} },
+       execute: async () => ({ content: [{ type: "text", text: "the usual result" }] }),
+       renderCall: () => undefined,
+       renderResult: () => null,
+     });
+     ${command("nothing", `await ctx.ui.custom(() => undefined).catch((error) => ctx.ui.notify(error.message));`)}`,
+    [toolReply("quiet"), textReply("Done.")],
+  );
+  app.type("go");
+  app.press("enter");
+  await app.sees("Done.");
+  expect(await app.screen()).toContain("● quiet");
+  expect(await app.screen()).toContain("the usual result");
+  await enter(app, "/nothing");
+  await app.sees("The function did not return a component.");
+});
+
 test("an editor of an extension takes the place of ours, and one that fails gives it back with what was typed", async () => {
   const app = await open(
     `

@@ -66,9 +66,9 @@ export interface ToolDefinition<TParameters extends ToolParameters = any, TDetai
   ): Promise<AgentToolResult<TDetails> & { isError?: boolean }>;
   /** `self`: the tool draws its own frame. */
   renderShell?: "default" | "self";
-  /** Called by a terminal with the arguments, the theme and more. */
-  renderCall?: UiFactory;
-  renderResult?: UiFactory;
+  /** Called by a terminal with the arguments, the theme and more. Undefined: as if there were no renderer. */
+  renderCall?: UiFactory<UiComponent | undefined>;
+  renderResult?: UiFactory<UiComponent | undefined>;
 }
 
 export interface Completion {
@@ -155,8 +155,8 @@ export type MarkdownTransformer = (markdown: string, context: Record<string, unk
 
 export interface ToolRenderers {
   renderShell?: "default" | "self";
-  renderCall?: UiFactory;
-  renderResult?: UiFactory;
+  renderCall?: UiFactory<UiComponent | undefined>;
+  renderResult?: UiFactory<UiComponent | undefined>;
 }
 export type ToolRendererResolver = (
   toolName: string,

@@ -45,7 +45,8 @@ export class CustomComponents {
     let hide = (): void => {};
     let walled: WalledComponent | undefined;
     try {
-      const component = await factory(tui, theme, keybindings, end);
+      const component = (await factory(tui, theme, keybindings, end)) as UiComponent | undefined;
+      if (!component) throw new Error("The function did not return a component.");
       walled = new WalledComponent(component, { theme, name: "A component of an extension", onGivenUp: cancel });
       // It may have been done before it was there.
       if (!isOver && overlay) {

@@ -29,8 +29,8 @@ export class ToolView {
   readonly #options: ToolViewOptions;
   /** Shared by both renderers. */
   readonly #state: Record<string, unknown> = {};
-  /** What the renderers returned last, and how it is drawn. */
-  readonly #parts = new Map<Part, { component: UiComponent | undefined; walled: WalledComponent }>();
+  /** What the renderers returned last, and how it is drawn. Undefined: as if there were no renderer. */
+  readonly #parts = new Map<Part, { component: UiComponent | undefined; walled: WalledComponent | undefined }>();
 
   constructor(options: ToolViewOptions) {
     this.#options = options;
@@ -58,16 +58,16 @@ export class ToolView {
 
   #render(
     part: Part,
-    renderer: UiFactory | undefined,
+    renderer: UiFactory<UiComponent | undefined> | undefined,
     args: readonly unknown[],
     { state, isNew, width }: { state: ToolViewState; isNew: boolean; width: number },
   ): string[] | undefined {
     if (typeof renderer !== "function") return undefined;
     const { look, renderers, toolName } = this.#options;
     const before = this.#parts.get(part);
-    if (!before || (isNew && !before.walled.hasFailed)) {
+    if (!before || (isNew && !before.walled?.hasFailed)) {
       let component: UiComponent | undefined;
-      const create = (): UiComponent => {
+      const create = (): UiComponent | undefined => {
         component = renderer.call(renderers, ...args, this.#createContext(state, before?.component));
         return component;
       };
@@ -75,7 +75,7 @@ export class ToolView {
       const walled = createWalled(create, { theme: look.theme, name });
       this.#parts.set(part, { component, walled });
     }
-    return this.#parts.get(part)?.walled.render(width);
+    return this.#parts.get(part)?.walled?.render(width);
   }
 
   #createContext({ args, hasStarted, result, isPartial }: ToolViewState, lastComponent: UiComponent | undefined) {

@@ -46,11 +46,11 @@ export class WalledComponent implements Component, Focusable {
   }
 
   get wantsKeyRelease(): boolean {
-    return this.#component.wantsKeyRelease ?? false;
+    return this.#guard(() => this.#component.wantsKeyRelease) ?? false;
   }
 
   get focused(): boolean {
-    return this.#component.focused ?? false;
+    return this.#guard(() => this.#component.focused) ?? false;
   }
 
   set focused(focused: boolean) {
