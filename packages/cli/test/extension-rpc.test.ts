@@ -43,6 +43,24 @@ describe("pi's framing", () => {
     expect(await prompted).toMatchObject({ success: true, data: { disposition: "handled" } });
   });
 
+  test("a new session has begun for its extensions before withSession is called", async () => {
+    const workspace = await open(`
+      tau.on("session_start", async ({ reason }, ctx) => {
+        if (reason === "new") ctx.ui.setStatus("begun", String(await ctx.ui.confirm("Begin?", "")));
+      });
+      tau.registerCommand("next", { handler: async (args, ctx) => {
+        await ctx.newSession({ withSession: async (fresh) => fresh.ui.notify(fresh.mode) });
+      } });`);
+    const client = serve(workspace);
+    const prompted = client.ask("prompt", { message: "/next" });
+    const { id } = await client.seen(isRequest("confirm"));
+    client.send({ type: "extension_ui_response", id, confirmed: true });
+    expect(await client.seen(isRequest("notify"))).toMatchObject({ message: "rpc" });
+    const order = client.records.flatMap(({ method }) => (method === "setStatus" || method === "notify" ? method : []));
+    expect(order).toEqual(["setStatus", "notify"]);
+    expect(await prompted).toMatchObject({ success: true });
+  });
+
   test("a time limit and a signal end a dialog, and its answer is too late then", async () => {
     const workspace = await open(`
       tau.registerCommand("late", { handler: async (args, ctx) => {

@@ -90,7 +90,11 @@ export class CurrentSession {
     const surface = {
       mode: "rpc",
       ui: this.#ui.ui,
-      show: (sessionId: string) => this.switchTo(sessionId),
+      show: async (sessionId: string) => {
+        await this.switchTo(sessionId);
+        await this.#attaching;
+        await this.#starting;
+      },
       shutdown: () => void session.waitForIdle().then(this.#stop, this.#stop),
     } as const;
     // Not awaited: extensions may ask something when they start, and the answer is a line that has to be read.

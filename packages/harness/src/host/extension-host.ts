@@ -19,9 +19,8 @@ export function createExtensionHost(host: Host, sessionId: string): ExtensionHos
   return {
     async newSession({ setup, parentSession }) {
       const parent = parentSession === undefined ? {} : { parentSession };
-      const created = await host.execute(sessionId, { type: "new_session", ...parent });
-      if (!created.cancelled) await setup?.(host.get(created.sessionId).session.sessionManager);
-      return toReplacement(created);
+      const command = { type: "new_session", ...parent } as const;
+      return toReplacement(await host.execute(sessionId, command, setup && { setup }));
     },
     fork: async (entryId, position) =>
       toReplacement(await host.execute(sessionId, { type: position === "at" ? "branch" : "fork", entryId })),

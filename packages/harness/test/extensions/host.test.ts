@@ -102,6 +102,30 @@ test("a command replaces the session, the old context is stale, and withSession 
   expect(JSON.stringify(host.get(shown[0]!).session.messages)).toContain("hello there");
 });
 
+test("what setup writes into a new session is there for its extensions and for the model", async () => {
+  const counts: number[] = [];
+  const content = [{ type: "text" as const, text: "what was said before" }];
+  const factory: ExtensionFactory = (tau) => {
+    tau.registerCommand("next", {
+      async handler(_args, context) {
+        await context.newSession({
+          // Not waited for: pi's session manager writes at once.
+          setup: async (log) => void log.appendMessage({ role: "user", content, timestamp: 1 }),
+          withSession: async (fresh) => void counts.push(fresh.sessionManager.getEntries().length),
+        });
+      },
+    });
+  };
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  const show = async () => await host.close(sessionId, { reason: "new" });
+  await host.get(sessionId).session.attachSurface({ mode: "tui", ui: noUi, show });
+  await host.get(sessionId).submit("/next", {});
+  const [next] = host.sessionIds;
+  expect(counts).toEqual([1]);
+  expect(JSON.stringify(host.get(next!).session.messages)).toContain("what was said before");
+  expect(JSON.stringify(host.get(next!).view)).toContain("what was said before");
+});
+
 test("a reload loads the files again, also the first extension, and leaves nothing of the old ones", async () => {
   const { host, directory, sessionId } = await openHost({ paths: ["tool.mjs"] });
   const { session } = host.get(sessionId);

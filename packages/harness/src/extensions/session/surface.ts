@@ -9,7 +9,10 @@ export interface ExtensionSurface {
   readonly ui: ExtensionUi;
   /** The commands and keys of the surface itself. Default: none. */
   readonly builtIns?: BuiltIns;
-  /** Shows another session of the same host instead, and closes the one that was shown. Absent: it shows one only. */
+  /**
+   * Shows another session of the same host instead, and closes the one that was shown. Resolves when the extensions of the
+   * other one have started. Absent: it shows one only.
+   */
   show?(sessionId: string): Promise<void>;
   /** Adds themes that extensions name: files or directories. Absent: it has no themes. */
   addThemes?(paths: readonly string[]): Promise<void>;

@@ -25,6 +25,8 @@ export interface CommandOptions {
   isClosed?: boolean;
   /** The scopes of the client; see `SubmitOptions.scopes`. */
   scopes?: readonly string[];
+  /** Writes into the log of a new session before the session is opened. */
+  setup?: (sessionManager: SessionManager) => Promise<void>;
   /** Gets what the client says of itself. */
   onInitialize?: (client: { approvals: boolean; ui: boolean }) => void;
 }

@@ -13,7 +13,14 @@ import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
 import { isCancelled } from "../extension-host.ts";
-import { command, type CommandContext, getLookup, type SomeCommands, longCommand } from "./command.ts";
+import {
+  command,
+  type CommandContext,
+  type CommandOptions,
+  getLookup,
+  type SomeCommands,
+  longCommand,
+} from "./command.ts";
 
 /** What may be asked of a list of sessions. */
 export const listFields = {
@@ -77,6 +84,7 @@ export const sessionCommands = {
         ...(parentSession !== undefined && { parentSession: resolve(session.cwd, parentSession) }),
         ...(agent !== undefined && { agentName: agent }),
       });
+      await setUp(manager, context.options.setup);
       return { sessionId: await openWithModel(context, manager), cancelled: false };
     },
   ),
@@ -170,6 +178,18 @@ async function openBefore(context: CommandContext, parentId: string | null): Pro
   const { sessionManager: manager, sessionFile } = session;
   const origin = { parentId: manager.id, ...(sessionFile !== undefined && { parentSession: sessionFile }) };
   return await openWithModel(context, await manager.createSession(origin));
+}
+
+async function setUp(manager: SessionManager, setup: CommandOptions["setup"]): Promise<void> {
+  if (!setup) return;
+  try {
+    await setup(manager);
+    // Extensions of pi do not wait for what they append: there it is written at once.
+    await manager.flush();
+  } catch (error) {
+    await manager.close();
+    throw error;
+  }
 }
 
 async function openWithModel({ host, session }: CommandContext, manager: SessionManager): Promise<string> {
