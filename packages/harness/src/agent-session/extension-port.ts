@@ -2,6 +2,7 @@
 import { type AgentTool, type AgentToolResult, type AgentToolUpdateCallback } from "@tau/agent";
 import { createAssistantMessage, joinTextBlocks, getErrorMessage } from "@tau/ai/internal";
 import { type Clock, validateToolArguments } from "@tau/ai";
+import { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 import { HarnessError } from "../errors.ts";
 import type { SourceInfo, ToolDefinition, ToolInfo } from "../extensions/api.ts";
 import type { ToolCallOutcome } from "../extensions/context.ts";
@@ -72,7 +73,8 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       const outcome = await session.compact(instructions);
       if (outcome.kind === "compacted") return outcome.compaction;
       if (outcome.kind === "failed") throw new HarnessError("run_failed", outcome.failure.message);
-      throw new HarnessError("run_failed", outcome.kind === "aborted" ? "The compaction was aborted." : outcome.reason);
+      if (outcome.kind === "aborted") throw new HarnessError("run_failed", "The compaction was aborted.");
+      throw new HarnessError("run_failed", formatNothingToCompact(outcome.reason));
     },
     getSystemPrompt: () => choices.promptText,
     getSystemPromptOptions: () => toPromptOptions(choices.shown.promptInput),

@@ -4,7 +4,7 @@ export type { AdmitRun } from "../agent-session/params.ts";
 export { LiveSessions } from "../agent-session/live-sessions.ts";
 export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand } from "./commands/index.ts";
-export { formatNothingToCompact } from "./commands/models.ts";
+export { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 export { listFields } from "./commands/sessions.ts";
 export { maxPageBytes } from "./commands/state.ts";
 export { getMessageText, toModelData, toSessionSummary } from "./data.ts";

@@ -2,6 +2,7 @@
 import { emptyUsage } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import type { CompactionResult } from "@tau/protocol";
+import { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 import { compact, type CompactionOutcome, type InterceptedCompaction } from "../compaction/compact.ts";
 import { type CompactionPlan, type CompactionReason, maxConsecutive } from "../compaction/plan.ts";
 import type { ResolvedCompactionSettings } from "../compaction/settings.ts";
@@ -133,9 +134,21 @@ async function tellExtensions(
       await extensions?.emit({ type: "session_compact", compactionEntry: entry, ...facts });
     return;
   }
-  const failure = outcome.kind === "failed" ? { errorMessage: outcome.failure.message } : {};
+  const errorMessage = describeFailure(outcome);
   const aborted = outcome.kind === "aborted";
-  await extensions?.emit({ type: "session_compact_failed", aborted, ...failure, ...facts });
+  const failure = { aborted, ...(errorMessage !== undefined && { errorMessage }) };
+  await extensions?.emit({ type: "session_compact_failed", ...failure, ...facts });
+}
+
+function describeFailure(outcome: Exclude<CompactionOutcome, { kind: "compacted" }>): string | undefined {
+  switch (outcome.kind) {
+    case "failed":
+      return outcome.failure.message;
+    case "nothing":
+      return formatNothingToCompact(outcome.reason);
+    case "aborted":
+      return undefined;
+  }
 }
 
 function toResult(outcome: CompactionOutcome): CompactionResult {

@@ -430,6 +430,22 @@ test("an extension makes the summary of a compaction, or cancels it", async () =
   expect(outcomes[0]).toBe("compacted true");
 });
 
+test("an extension is told in a sentence why nothing was compacted", async () => {
+  const told: unknown[] = [];
+  const { session } = await open([], (tau) => {
+    tau.on("session_compact_failed", ({ errorMessage }) => void told.push(errorMessage));
+    tau.registerCommand("shorten", {
+      handler: (_args, ctx) =>
+        new Promise((resolve) => {
+          ctx.compact({ onError: (error) => resolve(void told.push(error.message)) });
+        }),
+    });
+  });
+  await session.submit("/shorten");
+  const reason = "Nothing was compacted: the conversation is empty.";
+  expect(told).toEqual([reason, reason]);
+});
+
 test("navigation is cancelled, and told when it happened", async () => {
   let cancels = true;
   const moves: (string | null)[] = [];

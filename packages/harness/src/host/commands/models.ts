@@ -3,6 +3,7 @@ import { getSupportedThinkingLevels, modelsAreEqual } from "@tau/ai";
 import { thinkingLevels, withoutUndefined } from "@tau/ai/internal";
 import type { CommandParams } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
+import { formatNothingToCompact } from "../../compaction/nothing-to-compact.ts";
 import { HarnessError } from "../../errors.ts";
 import { flag, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import { defaultModels, defaultProviderOrder } from "../../models/defaults.ts";
@@ -121,13 +122,3 @@ async function compact(session: AgentSession, instructions: string | undefined) 
       throw new HarnessError("aborted", "The compaction was aborted.");
   }
 }
-
-const whyNothingToCompact: Readonly<Record<string, string>> = {
-  empty: "the conversation is empty",
-  too_small: "the conversation is too short for a summary to save anything",
-  no_progress: "several compactions in a row did not lead to an answer",
-  cannot_shrink: "what has to be kept leaves no space for a summary",
-};
-
-export const formatNothingToCompact = (reason: string): string =>
-  `Nothing was compacted: ${whyNothingToCompact[reason] ?? reason}.`;
