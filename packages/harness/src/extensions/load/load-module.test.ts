@@ -49,6 +49,28 @@ async function fail(name: string): Promise<string> {
   return loaded.kind === "failed" ? loaded.message : `It loaded as ${loaded.kind}.`;
 }
 
+test("an import waits for a file that another import has begun to run", async () => {
+  write({
+    "main.ts": `export default async () => {
+      const load = async (name) => (await import("./" + name + ".ts")).value;
+      return await Promise.all([load("slow"), load("slow"), load("next"), load("last")]);
+    };`,
+    "slow.ts": "await new Promise((done) => setImmediate(done)); export const value = 1;",
+    "next.ts": `import { value as before } from "./slow.ts"; export const value = before + 1;`,
+    "last.ts": `import { value as before } from "./next.ts"; await null; export const value = before + 1;`,
+  });
+  expect(await run("main.ts")).toEqual([1, 1, 2, 3]);
+});
+
+test("files that wait for each other at their top level do not wait for ever", async () => {
+  write({
+    "main.ts": `import { one } from "./one.ts"; export default () => one;`,
+    "one.ts": `const { two } = await import("./two.ts"); export const one = two;`,
+    "two.ts": `import * as first from "./one.ts"; await null; export const two = typeof first;`,
+  });
+  expect(await run("main.ts")).toBe("object");
+});
+
 test("files that are imported at the same time share what both import", async () => {
   write({
     "main.ts": `export default async () => {

@@ -55,13 +55,12 @@ export class ModuleGraph {
 
   /** The exports of a file. Rejects with what is wrong with it or with a file that it imports. */
   async load(path: string): Promise<unknown> {
-    const prepared: Unit[] = [];
-    await this.#prepare(path, prepared);
-    await this.#settle(prepared);
+    await this.#prepare(path);
+    await this.#settle(path);
     return this.#getExports(path);
   }
 
-  async #prepare(path: string, prepared: Unit[]): Promise<void> {
+  async #prepare(path: string): Promise<void> {
     if (this.#units.has(path) || this.#json.has(path)) return;
     const source = readFileSync(path, "utf8");
     if (extname(path) === ".json") {
@@ -71,12 +70,11 @@ export class ModuleGraph {
     const code = await compileCached(path, source, this.#options);
     const unit: Unit = { path, code, module: { exports: {} }, links: new Map(), state: { kind: "new" } };
     this.#units.set(path, unit);
-    for (const name of code.requires) unit.links.set(name, await this.#link(name, unit, prepared));
-    prepared.push(unit);
+    for (const name of code.requires) unit.links.set(name, await this.#link(name, unit));
   }
 
   /** A name that cannot be found or loaded fails where it is used: code may have a way to do without. */
-  async #link(name: string, unit: Unit, prepared: Unit[]): Promise<Link> {
+  async #link(name: string, unit: Unit): Promise<Link> {
     const shared = this.#options.loadShared(name);
     if (shared) {
       const module = await shared;
@@ -89,7 +87,7 @@ export class ModuleGraph {
     });
     switch (target.kind) {
       case "file":
-        await this.#prepare(target.path, prepared);
+        await this.#prepare(target.path);
         return target;
       case "esm":
         return await importPackage(name, unit.path).then(
@@ -111,14 +109,37 @@ export class ModuleGraph {
     return unit.module.exports;
   }
 
-  /** Runs the files that wait at their top level, in the order in which they were prepared: imports come first. */
-  async #settle(prepared: readonly Unit[]): Promise<void> {
-    for (const unit of prepared) {
+  /**
+   * Runs what a file needs of the files that wait at their top level, and waits for it, also if another import has begun
+   * it. Imports come first. Files that wait for the one that asks are not waited for.
+   */
+  async #settle(path: string, importer?: Unit): Promise<void> {
+    for (const unit of this.#listImports(path)) {
       if (!unit.code.isAsync) continue;
       this.#start(unit);
-      if (unit.state.kind === "started") await unit.state.done;
+      const isCircle = importer !== undefined && this.#listImports(unit.path, "all").has(importer);
+      if (unit.state.kind === "started" && !isCircle) await unit.state.done;
       if (unit.state.kind === "failed") throw unit.state.error;
     }
+  }
+
+  /** A file after those that it imports: of itself, or `all`, also with \`import()\`. */
+  #listImports(path: string, which: "static" | "all" = "static"): Set<Unit> {
+    const visited = new Set<string>();
+    const units = new Set<Unit>();
+    const visit = (next: string): void => {
+      const unit = this.#units.get(next);
+      if (!unit || visited.has(next)) return;
+      visited.add(next);
+      const names = which === "all" ? unit.links.keys() : unit.code.requires;
+      for (const name of names) {
+        const link = unit.links.get(name);
+        if (link?.kind === "file") visit(link.path);
+      }
+      units.add(unit);
+    };
+    visit(path);
+    return units;
   }
 
   /** Does nothing for a file that has run or is running, as one of several that import each other. */
@@ -189,12 +210,13 @@ export class ModuleGraph {
   }
 
   async #import(unit: Unit, name: string): Promise<unknown> {
-    const prepared: Unit[] = [];
     // One after the other: two imports at once must not each compile a file that both need.
-    await this.#linking.add(async () => {
-      if (!unit.links.has(name)) unit.links.set(name, await this.#link(name, unit, prepared));
+    const link = await this.#linking.add(async () => {
+      const known = unit.links.get(name) ?? (await this.#link(name, unit));
+      unit.links.set(name, known);
+      return known;
     });
-    await this.#settle(prepared);
+    if (link.kind === "file") await this.#settle(link.path, unit);
     return toNamespace(this.#require(unit, name, "import"));
   }
 
