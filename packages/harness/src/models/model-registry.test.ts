@@ -57,6 +57,16 @@ test("the written keys are always those of the file and of registered providers"
   expect(registry.writtenValues()).toEqual(["second-key"]);
 });
 
+test("a registered provider without models changes the one of the file, as long as it is registered", async () => {
+  const { registry } = await open(local("m"));
+  registry.registerProvider("mine", { baseUrl: "http://127.0.0.1:10/proxy", headers: { "x-team": "lab" } });
+  expect(registry.problems).toEqual([]);
+  expect(ids(registry)).toEqual(["m"]);
+  expect(registry.find("mine", "m")).toMatchObject({ baseUrl: "http://127.0.0.1:10/proxy" });
+  registry.unregisterProvider("mine");
+  expect(registry.find("mine", "m")).toMatchObject({ baseUrl: "http://127.0.0.1:9/v1" });
+});
+
 describe("a provider that the file adds", () => {
   test("has the models of the file, with pi's defaults for missing fields", async () => {
     const { registry } = await open(local("m"));

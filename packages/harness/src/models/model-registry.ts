@@ -250,7 +250,7 @@ export class ModelRegistry {
 
   /**
    * Adds a provider as `models.json` would, until `unregisterProvider`. Its models take the place of those that it has
-   * otherwise. Throws `invalid_input` for a wrong description.
+   * otherwise; without models, what it has otherwise is changed. Throws `invalid_input` for a wrong description.
    */
   registerProvider(name: string, description: unknown): void {
     this.#registered.set(name, parseProvider(name, description));
@@ -294,7 +294,7 @@ export class ModelRegistry {
 
   get #configs(): ReadonlyMap<string, ProviderConfig> {
     const written = this.#source?.file.providers ?? new Map();
-    return this.#registered.size === 0 ? written : new Map([...written, ...this.#registered]);
+    return this.#registered.size === 0 ? written : addRegistered(written, this.#registered);
   }
 
   get #preference(): ResolvePreference {
@@ -387,4 +387,17 @@ function createBaseModels(local: LocalModels, extra: readonly Model[]): BaseMode
     assumed: (provider, id) => (isLocalProvider(provider) ? getModel(provider, id) : undefined),
     unlisted: (provider, id) => (isLocalProvider(provider) ? getModel(provider, id) : getUnlistedModel(provider, id)),
   };
+}
+
+/** A registered provider without models changes what the file says of the provider; one with models takes its place. */
+function addRegistered(
+  written: ReadonlyMap<string, ProviderConfig>,
+  registered: ReadonlyMap<string, ProviderConfig>,
+): ReadonlyMap<string, ProviderConfig> {
+  const all = new Map(written);
+  for (const [name, config] of registered) {
+    const before = written.get(name);
+    all.set(name, before && !config.models ? { ...before, ...config, path: before.path } : config);
+  }
+  return all;
 }
