@@ -91,6 +91,12 @@ export function createApi(parts: ApiParts): ExtensionAPI {
       const [name, provider] =
         typeof nameOrProvider === "string" ? [nameOrProvider, config ?? {}] : [nameOrProvider.id, nameOrProvider];
       registrations.providers.set(name, provider);
+      if (provider.oauth)
+        report(`Its provider ${name} has a login of its own, which is not used yet: the provider needs an API key.`);
+      if (provider.refreshModels)
+        report(
+          `Its provider ${name} looks for models by itself, which is not used yet: only those in \`models\` are known.`,
+        );
       getSession()?.registerProvider(name, provider);
     },
     unregisterProvider(name) {
