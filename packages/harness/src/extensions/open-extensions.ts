@@ -15,7 +15,7 @@ import { getCacheDirectory, type InProcessPorts, loadInProcess } from "./load/lo
 import { loadTypeboxModule } from "./load/shared-modules.ts";
 import { startExtension } from "./load/start-extension.ts";
 import type { Judging } from "./open-isolated.ts";
-import { createProviders, registerProviders } from "./providers.ts";
+import { createProviders, type ProviderPort, registerProviders } from "./providers.ts";
 import { ChangedInputs } from "./session/changed-inputs.ts";
 import type { SessionStart } from "./session/extension-slot.ts";
 import { type LoadedExtensions, SessionExtensions, type SessionExtensionsParts } from "./session/session-extensions.ts";
@@ -56,6 +56,7 @@ interface LoadingParts extends OpenExtensionsParts {
   ports: InProcessPorts & { events: LoadedExtensions["events"] };
   changed: ChangedInputs;
   audit: Audit;
+  isIsolatedProvider: ProviderPort["isIsolated"];
 }
 
 async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
@@ -68,8 +69,9 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   const sources = parts.settings.get().contextSources;
   const added = sources.length === 0 ? [] : [await describeSources(sources)];
   await startInline([...added, ...(params.factories ?? [])], ports, loading);
-  const idle = await loadFound(params, { ...parts, ports, changed, audit }, loading);
   const providers = createProviders(parts.registry);
+  const { isIsolated: isIsolatedProvider } = providers;
+  const idle = await loadFound(params, { ...parts, ports, changed, audit, isIsolatedProvider }, loading);
   problems.push(...registerProviders(extensions, providers));
   return {
     extensions,

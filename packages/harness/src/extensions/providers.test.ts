@@ -28,6 +28,18 @@ describe("a provider of an isolated extension", () => {
     expect(registry.find("mine", "m")).toMatchObject({ baseUrl: "https://x.test" });
   });
 
+  test("is known as one, as long as it is registered", () => {
+    const { providers } = open();
+    const extensions = [
+      describeExtension("guest", "isolated", { mine: plain }),
+      describeExtension("friend", "process", { house: plain }),
+    ];
+    registerProviders(extensions, providers);
+    expect([providers.isIsolated("mine"), providers.isIsolated("house")]).toEqual([true, false]);
+    providers.unregister("mine");
+    expect(providers.isIsolated("mine")).toBe(false);
+  });
+
   test.each<[string, object]>([
     ["a key from a command", { apiKey: "!id" }],
     ["a key from a variable", { apiKey: "$ANTHROPIC_API_KEY" }],

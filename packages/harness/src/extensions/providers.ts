@@ -3,13 +3,16 @@ import { type ApiProvider, type Context, type Message, registerApiProvider, unre
 import type { ModelRegistry } from "../models/model-registry.ts";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ProviderConfig } from "./api.ts";
-import type { ExtensionProblem } from "./extension.ts";
+import type { Extension, ExtensionProblem } from "./extension.ts";
 import { findProviderProblem } from "./isolated/provider-problem.ts";
 import type { ListedRegistrations } from "./list-registrations.ts";
 
 export interface ProviderPort {
-  register(name: string, config: ProviderConfig): void;
+  /** `host` is where the code of the extension runs. Default: in this process. */
+  register(name: string, config: ProviderConfig, host?: Extension["host"]): void;
   unregister(name: string): void;
+  /** Whether it is a provider of an extension that is not trusted. */
+  isIsolated(name: string): boolean;
   /** Whether there is a provider of this name, or a key for one. */
   isKnown(name: string): boolean;
   /** Removes all that were registered. */
@@ -19,20 +22,25 @@ export interface ProviderPort {
 export function createProviders(registry: ModelRegistry): ProviderPort {
   /** By the name of the provider: what removes its API. */
   const removals = new Map<string, () => void>();
+  const isolated = new Set<string>();
   const unregister = (name: string) => {
     removals.get(name)?.();
     removals.delete(name);
+    isolated.delete(name);
     registry.unregisterProvider(name);
   };
   return {
-    register(name, config) {
+    register(name, config, host = "process") {
       const { streamSimple, oauth: _oauth, refreshModels: _refresh, ...description } = config;
       const api = streamSimple ? (config.api ?? `extension:${name}`) : config.api;
       registry.registerProvider(name, { ...description, ...(api !== undefined && { api }) });
+      if (host === "isolated") isolated.add(name);
+      else isolated.delete(name);
       removals.get(name)?.();
       removals.set(name, streamSimple ? addApi(api!, streamSimple) : () => {});
     },
     unregister,
+    isIsolated: (name) => isolated.has(name),
     isKnown: (name) => registry.isKnown(name),
     close: () => [...removals.keys()].forEach(unregister),
   };
@@ -52,7 +60,7 @@ export function registerProviders(
     for (const [name, config] of providers) {
       const problem = host === "isolated" ? findProviderProblem(name, config, isKnown) : undefined;
       try {
-        if (problem === undefined) register(name, config);
+        if (problem === undefined) register(name, config, host);
         else
           problems.push({
             extension: source.name,

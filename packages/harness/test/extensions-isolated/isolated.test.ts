@@ -82,6 +82,22 @@ describe.runIf(isWalled)("an isolated extension", () => {
     await expect(callTool(local, "go")).rejects.toThrow(/needs trust/);
   });
 
+  test.each([
+    ["of its own that it has taken back", "tau.registerProvider('mine', { baseUrl: 'https://models.test/v1' });"],
+    ["of another extension", ""],
+  ])("leads the conversation to a server %s only where it may send requests there", async (_which, before) => {
+    const model = { provider: "mine", id: "m", baseUrl: "https://models.test/v1" };
+    const code = withApi(
+      `api.unregisterProvider("mine"); await new Promise(setImmediate); return String(await api.setModel({ provider: "mine", id: "m" }));`,
+    ).replace("api = tau;", `api = tau; ${before}`);
+    const host = await load(code, {
+      session: { modelRegistry: { find: () => model } as never },
+      policy: { defaultCaps: ["events", "session", "tool"], mode: "strict" },
+    });
+    await expect(callTool(host, "go")).rejects.toThrow(/policy.defaultCaps/);
+    expect(host.denied()).toEqual([expect.stringMatching(/^http:/)]);
+  });
+
   test("puts nothing into the session that is no message and no label", async () => {
     const code = `export default (tau) => {
       tau.registerCommand("go", { handler: async (_args, ctx) => {

@@ -159,6 +159,7 @@ export async function createPorts(options: HostOptions = {}) {
     log: (level, message) => void asked.push(["log", level, message]),
     report: (problem) => void problems.push(problem),
     onInputChanged: (toolCallId) => void changedCalls.push(toolCallId),
+    isIsolatedProvider: (name) => name === "mine",
     network: { lookup: async () => [{ address: "127.0.0.1", family: 4 }], isOpen: () => true },
     stream: new StreamBatch(systemClock),
     clock: systemClock,

@@ -51,6 +51,8 @@ export interface IsolatedPorts {
   report: (problem: ExtensionProblem) => void;
   /** The input of a tool call was changed by this extension, so it is judged for the extension too. */
   onInputChanged: (toolCallId: string, extension: string) => void;
+  /** Whether it is a provider of an isolated extension, this one or another. */
+  isIsolatedProvider: (name: string) => boolean;
   /** One for all isolated extensions of a session. */
   stream: StreamBatch;
   network: HostNetwork;

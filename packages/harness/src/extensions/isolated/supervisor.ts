@@ -58,7 +58,6 @@ export class Supervisor {
       quota: this.#quota,
       rules: this.#rules,
       getDeclared: () => this.#manifest?.capabilities,
-      getProviders: () => this.#manifest?.providers.map(({ name }) => name) ?? [],
       kill: (reason) => void this.#kill(reason),
     });
   }

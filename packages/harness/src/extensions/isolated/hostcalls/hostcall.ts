@@ -22,7 +22,6 @@ export interface HostcallRun {
   ports: IsolatedPorts;
   extension: string;
   session: ExtensionSessionPort;
-  ownProviders: readonly string[];
   signal: AbortSignal;
   onProgress: (update: AgentToolUpdate) => void;
   /** What the process is told besides the reply. */
@@ -49,8 +48,7 @@ export type Args = readonly unknown[];
 export interface HostcallFacts {
   /** Undefined before it has begun. */
   session: ExtensionSessionPort | undefined;
-  /** The names of the providers that the extension registers. */
-  ownProviders: readonly string[];
+  isIsolatedProvider: IsolatedPorts["isIsolatedProvider"];
 }
 
 export interface Hostcall {

@@ -34,8 +34,6 @@ export interface ServerParts {
   rules: KillRules;
   /** What it declared to need; undefined if it declared nothing. */
   getDeclared: () => readonly Capability[] | undefined;
-  /** The names of the providers that it registers. */
-  getProviders: () => readonly string[];
   kill: (reason: KillReason) => void;
 }
 
@@ -107,7 +105,7 @@ export class HostcallServer {
     const { ports, quota } = this.#parts;
     const { id, method, args, context } = asked;
     const session = ports.getSession();
-    const facts = { session, ownProviders: this.#parts.getProviders() };
+    const facts = { session, isIsolatedProvider: ports.isIsolatedProvider };
     const isHidden = call.shows && session && !hasInterface(session);
     const access = isHidden ? [] : call.access(args, this.#parts.extension, facts);
     if (!call.isRead) await this.#spend(quota.countCall(), method, access);
@@ -126,7 +124,6 @@ export class HostcallServer {
       ports,
       extension: this.#parts.extension,
       session: session as HostcallRun["session"],
-      ownProviders: facts.ownProviders,
       signal: context.signal,
       onProgress: context.onProgress,
       connection: asked.connection,

@@ -53,10 +53,13 @@ function takeModel([value]: Args, { modelRegistry }: ExtensionSessionPort): Mode
   return model;
 }
 
-/** Where the conversation goes with a model of the extension's own; undefined with any other. */
-function findOwnHost(args: Args, { session, ownProviders }: HostcallFacts): string | undefined {
+/**
+ * Where the conversation goes with a model of an isolated extension, this one or another; undefined with any other model.
+ * The extension may have taken back its registration: what counts is which providers can be chosen.
+ */
+function findIsolatedHost(args: Args, { session, isIsolatedProvider }: HostcallFacts): string | undefined {
   const model = session && takeModel(args, session);
-  if (!model || !ownProviders.includes(model.provider)) return undefined;
+  if (!model || !isIsolatedProvider(model.provider)) return undefined;
   if (URL.canParse(model.baseUrl)) return new URL(model.baseUrl).hostname;
   throw new HostcallFault("invalid_request", `${model.baseUrl} is not an address.`);
 }
@@ -75,8 +78,8 @@ async function mustBeOwnSession(reference: string, { cwd, reader }: ExtensionSes
 }
 
 const actions: Readonly<Record<string, Act>> = {
-  async setModel(args, { session, ports, ownProviders }) {
-    const host = findOwnHost(args, { session, ownProviders });
+  async setModel(args, { session, ports }) {
+    const host = findIsolatedHost(args, { session, isIsolatedProvider: ports.isIsolatedProvider });
     if (host !== undefined) await findAddress(host, ports.network);
     return await session.setModel(takeModel(args, session));
   },
@@ -133,7 +136,7 @@ const actions: Readonly<Record<string, Act>> = {
 
 /** A conversation goes to the server of its model. */
 function also(name: string, args: Args, facts: HostcallFacts): AccessRequest[] {
-  const host = name === "setModel" ? findOwnHost(args, facts) : undefined;
+  const host = name === "setModel" ? findIsolatedHost(args, facts) : undefined;
   return host === undefined ? [] : [{ capability: "http", target: { kind: "host", host } }];
 }
 
