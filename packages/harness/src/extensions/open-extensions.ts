@@ -83,7 +83,10 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     changed,
     bind: (port) => void (loading.session = port),
     async writeEarlyDecisions() {
-      for (const decision of decisions.splice(0)) await writeDecision(decision);
+      while (decisions[0]) {
+        await writeDecision(decisions[0]);
+        decisions.shift();
+      }
     },
   };
 }

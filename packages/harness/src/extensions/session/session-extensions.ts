@@ -154,25 +154,39 @@ export class SessionExtensions implements RunExtensions {
     return this.#started !== undefined;
   }
 
-  /** Tells the extensions that the session begins, once: when a surface shows it, or before the first prompt. */
+  /**
+   * Tells the extensions that the session begins, once: when a surface shows it, or before the first prompt. Rejects if what
+   * was decided before cannot be written down; the next call then tries again.
+   */
   start(): Promise<void> {
     if (this.#started) return this.#started;
     let settle = (_work: Promise<void>): void => {};
     // Known before a handler runs: it may send a prompt, which asks for the start again.
-    this.#started = new Promise((resolve) => (settle = resolve));
+    const started = new Promise<void>((resolve) => (settle = resolve));
+    this.#started = started;
     settle(this.#start());
-    return this.#started;
+    started.catch(() => (this.#started = undefined));
+    return started;
   }
 
   async #start(): Promise<void> {
+    await this.#parts.loaded.writeEarlyDecisions();
     // Not before: the surface has commands and keys too.
     for (const problem of this.registrations.problems) this.#parts.report(problem);
-    await this.#parts.loaded.writeEarlyDecisions();
-    for (const extension of this.list) await extension.begin?.();
+    for (const extension of this.list) await this.#run(extension, "Its start", () => extension.begin?.());
     await this.emit({ type: "session_start", ...this.#parts.start });
     const reason = this.#parts.start.reason === "reload" ? "reload" : "startup";
     const { cwd } = this.#bound!.port;
     const found = await this.emit({ type: "resources_discover", cwd, reason });
+    try {
+      await this.#useResources(found, cwd);
+    } catch (error) {
+      const extension = this.listHandlers("resources_discover").join(", ");
+      this.#parts.report({ extension, message: `Its resources cannot be used: ${getErrorMessage(error)}` });
+    }
+  }
+
+  async #useResources(found: CombinedResult<"resources_discover"> | undefined, cwd: string): Promise<void> {
     const toAbsolute = (paths: readonly string[] = []) => paths.map((path) => resolve(cwd, path));
     const themePaths = toAbsolute(found?.themePaths);
     // Also without any: those of before a reload are gone then.
@@ -315,8 +329,11 @@ export class SessionExtensions implements RunExtensions {
   /** Ends extensions whose session could not be opened. Those of a session end with `close`. */
   async abandon(): Promise<void> {
     if (this.#bound) return;
-    for (const extension of this.list) await extension.close();
+    // Each is closed, also when another fails: its process would stay.
+    const closed = await Promise.allSettled(this.list.map((extension) => extension.close()));
     this.#parts.loaded.providers.close();
+    const failed = closed.find(({ status }) => status === "rejected");
+    if (failed) throw (failed as PromiseRejectedResult).reason;
   }
 
   /** Tells the user what is wrong with extensions, by their names. */
