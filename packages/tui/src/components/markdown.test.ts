@@ -119,6 +119,7 @@ describe("drawing", () => {
     ["images and HTML as text", "![alt](i.png) <b>x</b>", ["alt <b>x</b>"]],
     ["blocks of HTML as text", "<div>\nx\n</div>", ["<div>", "x", "</div>"]],
     ["entities, but not in code", "&lt;&#65;&copy; `&lt;`", ["<A© &lt;"]],
+    ["unknown entities as they are", "&constructor; &foo; &#xd800;&#0;", ["&constructor; &foo; ��"]],
     ["formulas in text", "$x^2$, \\(a_1\\), \\[b\\] and $$c$$", ["x², a₁, b and c"]],
     ["formulas as blocks", "a\n$$\n\\frac{b}{c}\n- d\n$$\ne", ["a", "", "b", "─ - d", "c", "", "e"]],
     ["formulas in items, quotes and cells", "- $$\\frac{a}{b}$$\n\n> \\[x_1\\]", ["- a", "  ─", "  b", "", "│ x₁"]],
