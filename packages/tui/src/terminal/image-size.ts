@@ -66,12 +66,12 @@ export const getWebpDimensions = (base64Data: string): ImageDimensions | null =>
 export const getJpegDimensions = (base64Data: string): ImageDimensions | null =>
   read(readJpeg, base64Data, base64Data.length);
 
-const readers: Record<string, (base64Data: string) => ImageDimensions | null> = {
-  "image/png": getPngDimensions,
-  "image/jpeg": getJpegDimensions,
-  "image/gif": getGifDimensions,
-  "image/webp": getWebpDimensions,
-};
+const readers = new Map([
+  ["image/png", getPngDimensions],
+  ["image/jpeg", getJpegDimensions],
+  ["image/gif", getGifDimensions],
+  ["image/webp", getWebpDimensions],
+]);
 
 export const getImageDimensions = (base64Data: string, mimeType: string): ImageDimensions | null =>
-  readers[mimeType]?.(base64Data) ?? null;
+  readers.get(mimeType)?.(base64Data) ?? null;

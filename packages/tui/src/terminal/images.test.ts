@@ -51,7 +51,7 @@ test("the size of an image is read from the beginning of its file", () => {
     }
   }
   expect(getImageDimensions(Buffer.from("no image at all, only text").toString("base64"), "image/png")).toBeNull();
-  expect(getImageDimensions("AAAA", "image/bmp")).toBeNull();
+  for (const type of ["image/bmp", "constructor", "__proto__"]) expect(getImageDimensions("AAAA", type)).toBeNull();
 });
 
 test("Kitty gets an image in commands of at most 4096 characters, and answers none", () => {
