@@ -159,6 +159,11 @@ describe("drawing", () => {
     expect(draw("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |", 8)).toEqual(["a: 1", "b: 2", "", "a: 3", "b: 4"]);
   });
 
+  test("a cell of a table may have any number of words", () => {
+    const lines = draw(`| a |\n|---|\n| ${"x ".repeat(200_000)}|`);
+    expect(lines.join("").match(/x/g)).toHaveLength(200_000);
+  });
+
   test("columns of a table are aligned as their rule says, also lines of a cell that wraps", () => {
     const table = "| name | middle | amount |\n|:--|:-:|--:|\n| a | b | 1 |\n| b | 日 | 12 apples and 日 |";
     expect(draw(table, 34)).toEqual([

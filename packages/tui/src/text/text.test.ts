@@ -89,6 +89,10 @@ describe("wrapTextWithAnsi", () => {
     expect(wrapTextWithAnsi(text, columns)).toEqual(expected);
   });
 
+  test("a word may have any number of escape sequences", () => {
+    expect(wrapTextWithAnsi(`aaa${"\x1b[1m".repeat(200_000)}b`, 3).at(-1)).toMatch(/b$/);
+  });
+
   test("no line is wider than asked for, and nothing but blanks is lost", () => {
     fc.assert(
       fc.property(styled, width, (text, columns) => {

@@ -51,7 +51,8 @@ function toTokens(line: string): Token[] {
     if (!last || last.isBlank !== isBlank || (!isBlank && mayBreakBetween(last.cells, cell))) {
       tokens.push({ isBlank, width: cell.width, cells: [...escapes, cell] });
     } else {
-      last.cells.push(...escapes, cell);
+      for (const escape of escapes) last.cells.push(escape);
+      last.cells.push(cell);
       last.width += cell.width;
     }
     escapes = [];

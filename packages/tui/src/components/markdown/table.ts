@@ -14,10 +14,13 @@ export interface ColumnNeed {
 }
 
 export function measureCell(cell: string): ColumnNeed {
-  const natural = Math.max(0, ...cell.split("\n").map(visibleWidth));
-  const word = Math.max(1, ...cell.split(/\s+/).map(visibleWidth));
-  return { natural, word: Math.min(word, maxWordWidth) };
+  const word = Math.max(1, getMaxWidth(cell.split(/\s+/)));
+  return { natural: getMaxWidth(cell.split("\n")), word: Math.min(word, maxWordWidth) };
 }
+
+/** A cell may have more words than a call of `Math.max` takes arguments. */
+const getMaxWidth = (texts: readonly string[]): number =>
+  texts.reduce((max, text) => Math.max(max, visibleWidth(text)), 0);
 
 /** The width of each column, of `room` columns without borders. Undefined if there is less than one for each. */
 export function allocateColumns(needs: readonly ColumnNeed[], room: number): number[] | undefined {
