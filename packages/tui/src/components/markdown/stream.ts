@@ -25,10 +25,24 @@ interface Lexed {
   links: Links;
 }
 
+/** The item of a list to which more lines may belong. */
+interface OpenItem {
+  /** The first line of an item with the same marker and the same indent. */
+  readonly start: string;
+  /** The character that all items of a list have: a bullet, or what follows the number. */
+  readonly bullet: string | undefined;
+  /** The column in which the text of the item begins. */
+  readonly contentIndent: number;
+  /** Whether there is text in its first line. */
+  readonly hasText: boolean;
+  /** The last line that is not blank, after the first. */
+  lastLine: string | undefined;
+}
+
 /** Blocks that belong together. A list has a unit for each item, a table one for the rows that were complete at an update. */
 type Section =
   | { kind: "blocks"; units: Unit[] }
-  | { kind: "list"; units: Unit[] }
+  | { kind: "list"; units: Unit[]; item: OpenItem }
   | { kind: "table"; head: string; units: Unit[] }
   | { kind: "fence"; opening: string; lang: string | undefined; lines: string[]; openLine?: string };
 
@@ -111,7 +125,7 @@ export class MarkdownStream {
     const isBlank = line.trim() === "";
     if (this.#section.kind === "fence") this.#addCode(this.#section, line);
     else if (this.#section.kind === "table") this.#addRow(this.#section, line);
-    else if (this.#section.kind === "list" && !isBlank) this.#addToList(line);
+    else if (this.#section.kind === "list" && !isBlank) this.#addToList(this.#section, line);
     else if (this.#section.kind === "blocks" && !isBlank) this.#addToBlocks(line);
     else this.#source += `${line}\n`;
     this.#hasBlankEnd = isBlank;
@@ -137,17 +151,17 @@ export class MarkdownStream {
     }
   }
 
-  #addToList(line: string): void {
-    const source = `${this.#source}${line}\n`;
-    if (!isEmptyItem(this.#source) && getIndent(line) >= getContentIndent(this.#source)) {
-      this.#source = source;
-      return;
-    }
-    const itemCount = this.#countItems(line, source);
-    if (itemCount === 1) this.#source = source;
-    else if (itemCount === 2) {
+  #addToList(list: Section & { kind: "list" }, line: string): void {
+    const { item } = list;
+    const isContent = !isEmptyItem(item) && getIndent(line) >= item.contentIndent;
+    const itemCount = isContent ? 1 : this.#countItems(item, line);
+    if (itemCount === 1) {
+      this.#source += `${line}\n`;
+      item.lastLine = line;
+    } else if (itemCount === 2) {
       this.#freeze();
       this.#source = `${line}\n`;
+      list.item = toOpenItem(line);
     } else {
       this.#close();
       this.#addLine(line);
@@ -155,13 +169,16 @@ export class MarkdownStream {
   }
 
   /** How many items the list has that begins with the open item; 0 if it does not go on with `line`. */
-  #countItems(line: string, source: string): number {
+  #countItems(item: OpenItem, line: string): number {
     const isIndented = /^[ \t]/.test(line);
-    const isItem = !isIndented && isListStart(line) && getBullet(line) === getBullet(this.#source);
-    if (isItem && !isEmptyItem(this.#source)) return 2;
+    const isItem = !isIndented && isListStart(line) && toOpenItem(line).bullet === item.bullet;
+    if (isItem && !isEmptyItem(item)) return 2;
     // After a blank line only what is indented and other items belong to a list.
     if (this.#hasBlankEnd && !isIndented && !listStart.test(line)) return 0;
-    const [list, ...rest] = this.#lexBlocks(source);
+    // Only the line before it decides. With all lines of the item, each line would take longer than the one before.
+    const before =
+      item.lastLine === undefined ? this.#source : `${item.start}\n${item.lastLine}\n${this.#hasBlankEnd ? "\n" : ""}`;
+    const [list, ...rest] = this.#lexBlocks(`${before}${line}\n`);
     return rest.length === 0 && list?.type === "list" ? (list as Tokens.List).items.length : 0;
   }
 
@@ -169,14 +186,16 @@ export class MarkdownStream {
     if (this.#firstCharacter === "") return this.#begin(line);
     const isNew = this.#hasBlankEnd && !/^[ \t]/.test(line);
     if (isNew && this.#source.length >= this.#nextCheck && this.#closeText()) return this.#begin(line);
-    const mayBegin = isNew || (!this.#hasBlankEnd && blockStart.test(line) && !this.#goesOn(line));
+    const mayBegin = isNew || (!this.#hasBlankEnd && blockStart.test(line) && !this.#isSameBlock(line));
     const isDelimiter = delimiterRow.test(line) && line.includes("-");
     const source = `${this.#source}${line}\n`;
     if ((mayBegin || isDelimiter) && source.length >= this.#nextCheck) {
       const tokens = this.#lexBlocks(source);
       const start = source.length - (tokens.at(-1)?.raw.length ?? 0);
       if (tokens.at(-1)?.type === "table" && isDelimiter) return this.#beginTable(source, start);
-      if (mayBegin && this.#isWhole(tokens.slice(0, -1))) {
+      // Lines of a formula may look like anything.
+      const isInFormula = !isNew && hasOpenFormula(this.#source);
+      if (mayBegin && !isInFormula && this.#isWhole(tokens.slice(0, -1))) {
         this.#close();
         return this.#begin(line);
       }
@@ -204,11 +223,10 @@ export class MarkdownStream {
     return alone.length === blocks.length && alone.every(({ type }, index) => type === blocks[index]?.type);
   }
 
-  /** Each line of a quote looks like the beginning of one; so do lines of HTML, and those of formulas may look like anything. */
-  #goesOn(line: string): boolean {
+  /** Each line of a quote looks like the beginning of one, and so do lines of HTML. */
+  #isSameBlock(line: string): boolean {
     const first = this.#firstCharacter;
-    const isSame = (first === ">" || first === "<") && line.trimStart().startsWith(first);
-    return isSame || hasOpenFormula(this.#source);
+    return (first === ">" || first === "<") && line.trimStart().startsWith(first);
   }
 
   /** Nothing but blank lines came before `line`. */
@@ -223,7 +241,7 @@ export class MarkdownStream {
     }
     if (isListStart(line)) {
       this.#close();
-      this.#section = { kind: "list", units: [] };
+      this.#section = { kind: "list", units: [], item: toOpenItem(line) };
     }
     this.#source += `${line}\n`;
     this.#firstCharacter = line.trimStart()[0] ?? "";
@@ -345,11 +363,6 @@ const findLabels = (source: string): string[] =>
 
 const isListStart = (line: string): boolean => listStart.test(line) && !thematicBreak.test(line);
 
-const isEmptyItem = (item: string): boolean => /^\s*\S+\s*$/.test(item);
-
-/** The character that all items of a list have: a bullet, or what follows the number. */
-const getBullet = (item: string): string | undefined => /^ {0,3}(?:\d{1,9})?([-+*.)])/.exec(item)?.[1];
-
 const endsBlank = (source: string) => /\n[ \t]*\n$/.test(source);
 
 function isFenceEnd(opening: string, line: string): boolean {
@@ -369,11 +382,19 @@ function getIndent(line: string): number {
   return blanks.replaceAll("\t", "    ").length;
 }
 
-/** The column in which the text of an item begins. */
-function getContentIndent(item: string): number {
-  const match = /^( {0,3}(?:[-+*]|\d{1,9}[.)]))([ \t]*)([^\n]?)/.exec(item);
-  if (!match) return 0;
-  const marker = (match[1] as string).length;
-  const blanks = (match[2] as string).replaceAll("\t", "    ").length;
-  return marker + (match[3] === "" || blanks > 4 ? 1 : blanks);
+/** An item that has no other line than its first. */
+function toOpenItem(line: string): OpenItem {
+  const [, marker = "", bullet, blanks = "", text = ""] = /^( {0,3}(?:\d{1,9})?([-+*.)]))([ \t]*)(.?)/.exec(line) ?? [];
+  const width = blanks.replaceAll("\t", "    ").length;
+  // What is further away is code, one column after the marker.
+  const gap = text === "" || width > 4 ? " " : blanks;
+  return {
+    start: `${marker}${gap}x`,
+    bullet,
+    contentIndent: marker.length + (gap === blanks ? width : 1),
+    hasText: text !== "",
+    lastLine: undefined,
+  };
 }
+
+const isEmptyItem = ({ hasText, lastLine }: OpenItem): boolean => !hasText && lastLine === undefined;
