@@ -159,6 +159,23 @@ describe("drawing", () => {
     expect(draw("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |", 8)).toEqual(["a: 1", "b: 2", "", "a: 3", "b: 4"]);
   });
 
+  test.each([
+    ["quotes", `${">".repeat(5_000)} a`],
+    ["lists", `${"- ".repeat(5_000)} a`],
+    ["emphasis", `${"*".repeat(5_000)}a${"*".repeat(5_000)}`],
+  ])("%s that are nested very deep are text", (_, markdown) => {
+    expect(draw(markdown).join("")).toContain("a");
+  });
+
+  test("a quote of which each line is nested less deep is read in a short time", () => {
+    const levels = Array.from({ length: 22 }, (_, index) => 22 - index);
+    const before = process.cpuUsage();
+    const lines = draw(levels.map((level) => `${">".repeat(level)} text ${level}`).join("\n"));
+    const { user, system } = process.cpuUsage(before);
+    expect(lines.map((line) => /text \d+/.exec(line)?.[0])).toEqual(levels.map((level) => `text ${level}`));
+    expect((user + system) / 1000, "milliseconds").toBeLessThan(6_000);
+  });
+
   test("a cell of a table may have any number of words", () => {
     const lines = draw(`| a |\n|---|\n| ${"x ".repeat(200_000)}|`);
     expect(lines.join("").match(/x/g)).toHaveLength(200_000);
