@@ -99,6 +99,13 @@ describe("suggestions", () => {
     expect(await suggest(`../${name}/s`, true)).toEqual([`../${name}/s`, `../${name}/src/`]);
   });
 
+  test("are found in a short time, however long the word before the cursor is", async () => {
+    const before = process.cpuUsage();
+    expect(await suggest(`${"a".repeat(100_000)} @main.c`)).toEqual(["@main.c", "@zeta/main.c"]);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000, "milliseconds").toBeLessThan(3_000);
+  });
+
   test("a command shows the hint for its arguments before its description", async () => {
     const result = await provider.getSuggestions(["/mo"], 0, 3, { signal: new AbortController().signal });
     expect(result?.items).toEqual([{ value: "model", label: "model", description: "<name> — Pick a model" }]);

@@ -13,13 +13,13 @@ export interface PathPrefix {
 }
 
 const openQuote = /(?:^|[\s=])(@?"[^"]*)$/;
-const lastToken = /[^\s"'=]*$/;
+const pathBreak = /[\s"'=]/;
 
 /** The quote that is open at the end of the text, or what follows the last blank, quote or equals sign. */
 export function parsePathPrefix(before: string): PathPrefix {
   const isQuoteOpen = (before.split('"').length - 1) % 2 === 1;
   const quoted = isQuoteOpen ? openQuote.exec(before)?.[1] : undefined;
-  const text = quoted ?? (lastToken.exec(before) as RegExpExecArray)[0];
+  const text = quoted ?? (before.split(pathBreak).at(-1) as string);
   const isMention = text.startsWith("@");
   return { text, isMention, isQuoted: quoted !== undefined, path: text.replace(/^@?"?/, "") };
 }
