@@ -29,6 +29,7 @@ describe("in a line of text", () => {
     [raw`\binom{n}{k} \pmod p`, "(n choose k) (mod p)"],
     [raw`A \xrightarrow{f} B \stackrel{a}{=} C`, "A →ᶠ B =ᵃ C"],
     [raw`\operatorname{argmax}_x f \displaystyle x`, "argmax[x] f x"],
+    [raw`\operatorname*{argmax}_x f = 2\pi*r`, "argmax[x] f = 2π*r"],
     [raw`50\% \{\$5\} \_ \dots`, "50% {$5} _ …"],
     ["a % a comment\nb", "a b"],
   ])("%s is %s", (source, expected) => {

@@ -6,7 +6,8 @@ export type LatexToken =
   /** As many as there are, or one after a command. */
   | { kind: "blank" };
 
-const pattern = /\\([a-zA-Z]+\*?|[\s\S])|(\s+|~)|%[^\n]*\n?|([^\\])/gu;
+/** Only one of the known commands has a form with a star. After others a star is a sign. */
+const pattern = /\\(operatorname\*|[a-zA-Z]+|[\s\S])|(\s+|~)|%[^\n]*\n?|([^\\])/gu;
 
 export function tokenize(source: string): LatexToken[] {
   return Array.from(source.matchAll(pattern), ([, name, blank, text]): LatexToken[] => {
