@@ -64,6 +64,37 @@ describe("documents without a limit", () => {
     expect(stack.render(10)).toBe(stack.render(10));
   });
 
+  test("a stack gives a mouse event to the child that it drew there, in the coordinates of the child", () => {
+    const report = (name: string, ...values: string[]): Component => ({
+      ...lines(...values),
+      handleMouse: ({ x, y, width, height }) => {
+        events.push(`${name} at ${x},${y} of ${width}x${height}`);
+        return { handled: true };
+      },
+    });
+    const events: string[] = [];
+    const children = [
+      { component: report("first", "a", "b"), basis: 3 },
+      { component: report("hidden", "h"), visible: () => false },
+      { component: report("last", "c"), grow: 1 },
+    ];
+    const press = (stack: Container, x: number, y: number) => {
+      const height = stack.render(10).length;
+      const place = { x, y, screenX: x, screenY: y, width: 10, height };
+      stack.handleMouse({ type: "press", button: "left", ...place, shift: false, alt: false, ctrl: false });
+      return events.splice(0);
+    };
+    const columns = new HStack(children, { gap: 1, align: "end" });
+    expect(press(columns, 2, 0)).toEqual(["first at 2,0 of 3x2"]);
+    expect(press(columns, 3, 1)).toEqual([]);
+    expect(press(columns, 6, 1)).toEqual(["last at 2,0 of 6x1"]);
+    expect(press(columns, 6, 0)).toEqual([]);
+    const rows = new VStack(children, { gap: 1 });
+    expect(press(rows, 1, 2)).toEqual(["first at 1,2 of 10x3"]);
+    expect(press(rows, 1, 3)).toEqual([]);
+    expect(press(rows, 1, 4)).toEqual(["last at 1,0 of 10x1"]);
+  });
+
   test("a ScrollView draws all of its child, and has exactly one", () => {
     const child = lines("a", "b");
     const view = new ScrollView(child);

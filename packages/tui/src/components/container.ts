@@ -1,6 +1,7 @@
 import type { Component } from "../component.ts";
 import { dispatchMouseEvent, type TuiMouseDispatchResult } from "../mouse-dispatch.ts";
 import type { TuiMouseEvent } from "../mouse.ts";
+import { contains, type LayoutRect } from "../rect.ts";
 
 /** Components below each other. */
 export class Container implements Component {
@@ -35,13 +36,22 @@ export class Container implements Component {
 
   /** Passes it on to the child under the mouse. */
   handleMouse(event: TuiMouseEvent): TuiMouseDispatchResult | undefined {
-    let { y } = event;
-    for (const child of this.children) {
-      const height = child.render(event.width).length;
-      if (y < height) return y < 0 ? undefined : dispatchMouseEvent(child, { ...event, y, height });
-      y -= height;
+    for (const [child, rect] of this.placeChildren(event.width)) {
+      if (!contains(rect, event.x, event.y)) continue;
+      const { width, height } = rect;
+      return dispatchMouseEvent(child, { ...event, x: event.x - rect.x, y: event.y - rect.y, width, height });
     }
     return undefined;
+  }
+
+  /** Where `render(width)` draws the children. */
+  protected *placeChildren(width: number): Iterable<[child: Component, rect: LayoutRect]> {
+    let y = 0;
+    for (const child of this.children) {
+      const height = child.render(width).length;
+      yield [child, { x: 0, y, width, height }];
+      y += height;
+    }
   }
 }
 

@@ -1,4 +1,6 @@
 import { joinColumns } from "../columns.ts";
+import type { Component } from "../component.ts";
+import type { LayoutRect } from "../rect.ts";
 import { visibleWidth } from "../text/cells.ts";
 import { keepSame } from "./same-lines.ts";
 import { allocateStackSizes, Stack, visibleStackEntries } from "./stack.ts";
@@ -10,6 +12,24 @@ export class HStack extends Stack {
 
   /** As high as the highest child. */
   override render(width: number): string[] {
+    const { columns, height } = this.#layOut(width);
+    const lines = Array.from({ length: height }, (_, row) =>
+      joinColumns(
+        columns.map(({ x, y, width: columnWidth, part }) => ({ x, width: columnWidth, text: part[row - y] ?? "" })),
+        width,
+      ),
+    );
+    this.#lines = keepSame(this.#lines, lines);
+    return this.#lines;
+  }
+
+  protected override *placeChildren(width: number): Iterable<[child: Component, rect: LayoutRect]> {
+    for (const { component, x, y, width: columnWidth, part } of this.#layOut(width).columns) {
+      yield [component, { x, y, width: columnWidth, height: part.length }];
+    }
+  }
+
+  #layOut(width: number) {
     const entries = visibleStackEntries(this.entries, { width, height: Infinity });
     const natural = entries.map(({ component, basis = "auto" }) =>
       basis === "auto" ? component.render(width).reduce((widest, line) => Math.max(widest, visibleWidth(line)), 0) : 0,
@@ -19,21 +39,20 @@ export class HStack extends Stack {
       (sizes[index] as number) > 0 ? component.render(sizes[index] as number) : [],
     );
     const height = parts.reduce((highest, { length }) => Math.max(highest, length), 0);
-    const lines = Array.from({ length: height }, (_, row) => {
-      let x = 0;
-      const columns = parts.map((part, index) => {
-        const column = {
-          x,
-          width: sizes[index] as number,
-          text: part[row - getOffset(this.align, part.length, height)] ?? "",
-        };
-        x += column.width + this.gap;
-        return column;
-      });
-      return joinColumns(columns, width);
+    let x = 0;
+    const columns = entries.map(({ component }, index) => {
+      const part = parts[index] as string[];
+      const column = {
+        component,
+        part,
+        x,
+        y: getOffset(this.align, part.length, height),
+        width: sizes[index] as number,
+      };
+      x += column.width + this.gap;
+      return column;
     });
-    this.#lines = keepSame(this.#lines, lines);
-    return this.#lines;
+    return { columns, height };
   }
 }
 

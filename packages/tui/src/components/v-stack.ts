@@ -1,3 +1,5 @@
+import type { Component } from "../component.ts";
+import type { LayoutRect } from "../rect.ts";
 import { keepSame } from "./same-lines.ts";
 import { allocateStackSizes, Stack, visibleStackEntries } from "./stack.ts";
 
@@ -10,14 +12,7 @@ export class VStack extends Stack {
 
   /** The whole document: nothing grows or shrinks. */
   override render(width: number): string[] {
-    const entries = visibleStackEntries(this.entries, { width, height: Infinity });
-    const parts = entries.map(({ component }) => component.render(width));
-    const sizes = allocateStackSizes(
-      entries,
-      parts.map(({ length }) => length),
-      undefined,
-      this.gap,
-    );
+    const { parts, sizes } = this.#layOut(width);
     const last = this.#last;
     if (keepSame(last.parts, parts) === last.parts && keepSame(last.sizes, sizes) === last.sizes) return last.lines;
     const lines: string[] = [];
@@ -27,5 +22,22 @@ export class VStack extends Stack {
     }
     this.#last = { parts, sizes, lines };
     return lines;
+  }
+
+  protected override *placeChildren(width: number): Iterable<[child: Component, rect: LayoutRect]> {
+    const { entries, sizes } = this.#layOut(width);
+    let y = 0;
+    for (const [index, { component }] of entries.entries()) {
+      const height = sizes[index] as number;
+      yield [component, { x: 0, y, width, height }];
+      y += height + this.gap;
+    }
+  }
+
+  #layOut(width: number) {
+    const entries = visibleStackEntries(this.entries, { width, height: Infinity });
+    const parts = entries.map(({ component }) => component.render(width));
+    const heights = parts.map(({ length }) => length);
+    return { entries, parts, sizes: allocateStackSizes(entries, heights, undefined, this.gap) };
   }
 }
