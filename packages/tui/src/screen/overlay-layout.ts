@@ -111,9 +111,11 @@ function place(value: SizeValue | undefined, side: Side, start: number, room: nu
 function getArea({ margin = 0 }: OverlayOptions, { columns, rows }: Size): Area {
   const all = typeof margin === "number" ? margin : 0;
   const sides = typeof margin === "number" ? {} : margin;
-  const [top, right, bottom, left] = [sides.top, sides.right, sides.bottom, sides.left].map((side) =>
-    Math.max(0, side ?? all),
-  ) as [number, number, number, number];
+  const resolve = (side: number | undefined, max = Infinity) => Math.max(0, Math.min(side ?? all, max));
+  // Margins that leave no room still leave one cell on the screen.
+  const top = resolve(sides.top, rows - 1);
+  const left = resolve(sides.left, columns - 1);
+  const [right, bottom] = [resolve(sides.right), resolve(sides.bottom)];
   return { top, left, width: Math.max(1, columns - left - right), height: Math.max(1, rows - top - bottom) };
 }
 
