@@ -126,6 +126,21 @@ describe("ScrollView", () => {
     ]);
   });
 
+  test.each<[string, StackEntryOptions]>([
+    ["of a fixed size", { basis: 0, grow: 1 }],
+    ["that is as high as its content", {}],
+  ])("what is put before a component that is held does not move it, in a view %s", (_, options) => {
+    const document = new Container();
+    document.children = Array.from({ length: 20 }, (_unused, index) => lines(`line ${index}`));
+    const view = new ScrollView(document);
+    const root = new VStack([{ ...options, component: view }]);
+    renderLayoutFrame(root, 20, 5);
+    view.scrollTo(3);
+    view.hold(document.children[0] as Component);
+    document.children.unshift(lines("new"), lines("newer"));
+    expect(renderLayoutFrame(root, 20, 5).lines[0]).toBe("line 3");
+  });
+
   test("an automatic scroll bar is shown after scrolling and hides itself", async () => {
     let renders = 0;
     const view = new ScrollView(nothing, { scrollbar: "auto", scrollbarHideDelayMs: 1 });

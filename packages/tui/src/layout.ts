@@ -187,7 +187,7 @@ function measureHeight(component: Component, width: number, layout: Layout): num
     const contentWidth = node.state.getContentWidth(width);
     if (getLayoutNode(node.component)) return measureHeight(node.component, contentWidth, layout);
     const lines = getScrolledLines(node.component);
-    lines.begin(contentWidth, layout);
+    lines.begin(contentWidth, layout, node.state.takeHeld?.());
     lines.ask(node.state.scrollTop, layout.height);
     return lines.count;
   }
