@@ -73,12 +73,12 @@ export class TerminalQueries {
     return true;
   }
 
-  /** One answer is for all who ask at the time. */
+  /** One question and its answer are for all who ask at the time. `onUnanswered` is called when the last of them gives up. */
   #ask<Value>(
     question: string,
     waiting: Set<(value: Value | undefined) => void>,
     timeoutMs: number,
-    onTimeout: () => void = () => {},
+    onUnanswered: () => void = () => {},
   ) {
     return new Promise<Value | undefined>((resolve) => {
       const answer = (value: Value | undefined) => {
@@ -87,11 +87,11 @@ export class TerminalQueries {
         resolve(value);
       };
       const timer = setTimeout(() => {
-        onTimeout();
         answer(undefined);
+        if (waiting.size === 0) onUnanswered();
       }, timeoutMs);
+      if (waiting.size === 0) this.#write(question);
       waiting.add(answer);
-      this.#write(question);
     });
   }
 }
