@@ -23,6 +23,10 @@ export const toOneLine = (text: string): string =>
 export const stepInList = (selected: number, step: -1 | 1, count: number): number =>
   count === 0 ? 0 : (selected + step + count) % count;
 
+/** One page, up to the end of the list. */
+export const pageInList = (selected: number, step: -1 | 1, count: number, pageSize: number): number =>
+  Math.max(0, Math.min(count - 1, selected + step * pageSize));
+
 export interface ListMouseTarget {
   count: number;
   selected: number;

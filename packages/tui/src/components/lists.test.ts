@@ -162,6 +162,19 @@ describe("SettingsList", () => {
     expect(list.render(42)).toBe(list.render(42));
   });
 
+  test("the keys for pages stop at the ends", () => {
+    const { list } = create();
+    const getPosition = () => list.render(42).find((line) => line.includes("/3)"));
+    const positions = ["\x1b[6~", "\x1b[6~", "\x1b[5~", "\x1b[5~"].map((key) => {
+      list.handleInput(key);
+      return getPosition();
+    });
+    expect(positions).toEqual(["  (3/3)", "  (3/3)", "  (1/3)", "  (1/3)"]);
+    const empty = new SettingsList([], 2, theme, plain, () => {});
+    for (const key of ["\x1b[6~", "\x1b[5~"]) empty.handleInput(key);
+    expect(empty.render(42)).toEqual(["  No settings available"]);
+  });
+
   test("enter and space take the next value, and keys go around", () => {
     const { list, calls } = create();
     for (const key of [enter, " ", up, enter, enter, down, escape]) list.handleInput(key);

@@ -3,7 +3,7 @@ import { getKeybindings } from "../keys/keybindings.ts";
 import type { TuiMouseEvent, TuiMouseEventResult } from "../mouse.ts";
 import { visibleWidth } from "../text/cells.ts";
 import { truncateToWidth } from "../text/truncate.ts";
-import { getListWindow, ListMouse, stepInList, toOneLine } from "./list-window.ts";
+import { getListWindow, ListMouse, pageInList, stepInList, toOneLine } from "./list-window.ts";
 import { keepSame } from "./same-lines.ts";
 
 export interface SelectItem {
@@ -113,9 +113,8 @@ export class SelectList implements Component {
     else if (!item) return;
     else if (keys.matches(keyData, "tui.select.up")) this.#step(-1);
     else if (keys.matches(keyData, "tui.select.down")) this.#step(1);
-    else if (keys.matches(keyData, "tui.select.pageUp")) this.#select(Math.max(0, this.#selected - this.#maxVisible));
-    else if (keys.matches(keyData, "tui.select.pageDown"))
-      this.#select(Math.min(this.#filtered.length - 1, this.#selected + this.#maxVisible));
+    else if (keys.matches(keyData, "tui.select.pageUp")) this.#page(-1);
+    else if (keys.matches(keyData, "tui.select.pageDown")) this.#page(1);
     else if (keys.matches(keyData, "tui.select.confirm")) this.onSelect?.(item);
   }
 
@@ -138,6 +137,10 @@ export class SelectList implements Component {
 
   #step(step: -1 | 1): void {
     this.#select(stepInList(this.#selected, step, this.#filtered.length));
+  }
+
+  #page(step: -1 | 1): void {
+    this.#select(pageInList(this.#selected, step, this.#filtered.length, this.#maxVisible));
   }
 
   #select(index: number): void {

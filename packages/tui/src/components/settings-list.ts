@@ -10,7 +10,7 @@ import { toPlainText } from "../text/plain.ts";
 import { truncateToWidth } from "../text/truncate.ts";
 import { wrapTextWithAnsi } from "../text/wrap.ts";
 import { Input } from "./input.ts";
-import { getListWindow, ListMouse, stepInList, toOneLine } from "./list-window.ts";
+import { getListWindow, ListMouse, pageInList, stepInList, toOneLine } from "./list-window.ts";
 import { keepSame } from "./same-lines.ts";
 
 type Done = (selectedValue?: string, options?: { navigateTo?: string }) => void;
@@ -116,8 +116,10 @@ export class SettingsList implements Component {
     if (this.#submenu) return this.#submenu.handleInput?.(data);
     const keys = getKeybindings();
     const isSpace = data === " " || matchesKey(data, "space");
-    if (keys.matches(data, "tui.select.up")) this.#selected = stepInList(this.#selected, -1, this.#shown.length);
-    else if (keys.matches(data, "tui.select.down")) this.#selected = stepInList(this.#selected, 1, this.#shown.length);
+    if (keys.matches(data, "tui.select.up")) this.#step(-1);
+    else if (keys.matches(data, "tui.select.down")) this.#step(1);
+    else if (keys.matches(data, "tui.select.pageUp")) this.#page(-1);
+    else if (keys.matches(data, "tui.select.pageDown")) this.#page(1);
     else if (keys.matches(data, "tui.select.confirm") || (isSpace && !this.#search?.getValue()))
       this.#activate(this.#selected);
     else if (keys.matches(data, "tui.select.cancel")) this.#onCancel();
@@ -147,6 +149,14 @@ export class SettingsList implements Component {
 
   get #window() {
     return getListWindow(this.#shown.length, this.#selected, this.#maxVisible);
+  }
+
+  #step(step: -1 | 1): void {
+    this.#selected = stepInList(this.#selected, step, this.#shown.length);
+  }
+
+  #page(step: -1 | 1): void {
+    this.#selected = pageInList(this.#selected, step, this.#shown.length, this.#maxVisible);
   }
 
   #filter(search: Input, data: string): void {
