@@ -194,6 +194,17 @@ describe("SettingsList", () => {
     expect(list.render(40).slice(0, 2)).toEqual(["  Beta   y", "→ C      *1"]);
   });
 
+  test("a submenu that is done at once is not shown", () => {
+    const submenu: SettingItem["submenu"] = (_, done) => {
+      done("only");
+      return { render: () => ["submenu"], invalidate: () => {} };
+    };
+    const item: SettingItem = { id: "a", label: "Alpha", currentValue: "none", submenu };
+    const list = new SettingsList([item], 2, theme, plain, () => {});
+    list.handleInput(enter);
+    expect(list.render(40)[0]).toBe("→ Alpha  *only");
+  });
+
   test("typing searches; a space belongs to the search once there is one", () => {
     const { list, calls } = create({ enableSearch: true });
     for (const key of [" ", "b", "e"]) list.handleInput(key);

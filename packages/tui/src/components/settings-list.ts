@@ -199,12 +199,21 @@ export class SettingsList implements Component {
   #activate(index: number): void {
     this.#selected = index;
     const item = this.#shown[index];
-    if (item?.submenu)
-      this.#submenu = item.submenu(item.currentValue, (value, options) => this.#close(item, value, options));
+    if (item?.submenu) this.#open(item, item.submenu);
     else if (item?.values && item.values.length > 0) {
       const next = (item.values.indexOf(item.currentValue) + 1) % item.values.length;
       this.#change(item, item.values[next] as string);
     }
+  }
+
+  #open(item: SettingItem, create: NonNullable<SettingItem["submenu"]>): void {
+    let isDone = false;
+    const submenu = create(item.currentValue, (value, options) => {
+      isDone = true;
+      this.#close(item, value, options);
+    });
+    // One that has nothing to choose from may be done before it is shown.
+    if (!isDone) this.#submenu = submenu;
   }
 
   #change(item: SettingItem, value: string): void {
