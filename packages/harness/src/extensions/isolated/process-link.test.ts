@@ -127,6 +127,20 @@ test("questions that do not wait for their answers end the connection", async ()
   expect(broken).toEqual(["It did not wait for an answer."]);
 });
 
+test("the end of the connection aborts what the process asked for, whether or not it waits for the answer", async () => {
+  const signals: AbortSignal[] = [];
+  const { link, channel, sync } = createLink(async (_method, { signal }) => {
+    signals.push(signal);
+    return await new Promise(() => {});
+  });
+  channel.send({ type: "hostcall", id: 1, method: "exec", args: [] });
+  sync.send({ method: "env", args: ["TOKEN"] });
+  await expect.poll(() => signals.length).toBe(2);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  link.end("The session has ended.");
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+});
+
 test("a process that answers no ping is ended, and not one that nobody has listened to", async () => {
   const { clock, channel, broken, skip } = createLink();
   for (let round = 0; round < 5; round++) {

@@ -67,6 +67,8 @@ export class ProcessLink implements StreamListener {
   readonly #parts: LinkParts;
   readonly #calls = new Map<number, OpenCall>();
   readonly #hostcalls = new Map<number, AbortController>();
+  /** Of what the process waits for. It can cancel nothing meanwhile, so only the end of the process does. */
+  readonly #reading = new AbortController();
   readonly #throttles: { unasked: Throttle; reads: Throttle; volume: Throttle };
   #lastId = 0;
   #receivedBytes = 0;
@@ -132,7 +134,7 @@ export class ProcessLink implements StreamListener {
     this.#parts.stream.remove(this);
     this.#cancelPing();
     for (const throttle of Object.values(this.#throttles)) throttle.close();
-    for (const controller of this.#hostcalls.values()) controller.abort();
+    for (const controller of [...this.#hostcalls.values(), this.#reading]) controller.abort();
     for (const { kind, resolve, reject } of this.#calls.values()) {
       if (endsCommands && kind === "command") resolve({});
       else reject(new Error(reason));
@@ -220,7 +222,7 @@ export class ProcessLink implements StreamListener {
     if (this.#isReading) return this.#break("It did not wait for an answer.");
     this.#isReading = true;
     const { method, args } = isRecord(request) ? request : {};
-    const signal = new AbortController().signal;
+    const { signal } = this.#reading;
     const reply: SyncReply =
       typeof method === "string" && Array.isArray(args)
         ? await this.#parts.hostcalls.handle(method, args, { signal, onProgress: () => {} })
