@@ -589,6 +589,21 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(host.problems.at(-1)!.message).toMatch(/tau extensions revive guest/);
   });
 
+  test("that is turned off while it starts for the third time within a minute can be closed", async () => {
+    const place = createPlace();
+    const switchPath = join(place.cwd, "ask");
+    const code = toolCode(
+      `process.exit(3);`,
+      `import fs from "node:fs"; if (fs.existsSync(${JSON.stringify(switchPath)})) for (const name of ["A", "B", "C"]) process.env[name];`,
+    );
+    const host = await load(code, { place, ports: { env: { A: "1", B: "2", C: "3" } } });
+    for (let crash = 0; crash < 2; crash++) await expect(callTool(host, "go")).rejects.toThrow("ended with code 3");
+    writeFileSync(switchPath, "");
+    await expect(callTool(host, "go")).rejects.toThrow(/turned off: 3 calls in a row/);
+    await host.extension.close();
+    expect(await readExtensionTrust(host.source, { agentDir: place.agentDir })).toBe("killed");
+  });
+
   test("is closed when what was decided about it is written down", async () => {
     const written: string[] = [];
     const judge = async () => {

@@ -163,7 +163,8 @@ export class Supervisor {
     } catch (error) {
       if (this.#state.kind === "starting") this.#state = { kind: "idle" };
       const kills = this.#rules.noteCrash();
-      if (kills) await this.#kill(kills);
+      // Not awaited: another rule may be turning it off already, and waits for this start to be over.
+      if (kills) void this.#kill(kills);
       throw error;
     }
   }
