@@ -4,10 +4,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { createFiles } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createEventBus } from "../../src/extensions/create-api.ts";
 import { createHostcallJudge, loadIsolated } from "../../src/extensions/isolated/index.ts";
+import type { HostcallJudge } from "../../src/extensions/isolated/ports.ts";
 import { noUi } from "../../src/extensions/ui.ts";
 import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
 import { verifyLedger } from "../../src/policy/ledger.ts";
@@ -602,6 +604,26 @@ describe.runIf(isWalled)("an isolated extension", () => {
     await expect(callTool(host, "go")).rejects.toThrow(/turned off: 3 calls in a row/);
     await host.extension.close();
     expect(await readExtensionTrust(host.source, { agentDir: place.agentDir })).toBe("killed");
+  });
+
+  test("is closed while a person is asked whether it may listen to events", async () => {
+    const code = `export default (tau) => tau.on("session_start", () => {});`;
+    const first = await load(code);
+    await first.extension.close();
+    const asked: string[] = [];
+    const judge: HostcallJudge["judge"] = ({ method }, signal) => {
+      asked.push(method);
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve("Aborted.")));
+    };
+    const createJudge = () => ({ judge, createFiles: () => createFiles(), endCall: () => {} });
+    const extension = await loadIsolated(first.source, { ...first.ports, createJudge });
+    const [handler] = extension.handlers.get("session_start")!;
+    const told = Promise.resolve(handler!({ type: "session_start", reason: "startup" }, {} as never));
+    const failure = told.catch(getErrorMessage);
+    await expect.poll(() => asked).toEqual(["events"]);
+    await extension.close();
+    expect(await failure).toBe("The session has ended.");
+    expect(first.problems).toEqual([]);
   });
 
   test("is closed when what was decided about it is written down", async () => {

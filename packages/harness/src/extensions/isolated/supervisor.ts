@@ -44,6 +44,8 @@ export class Supervisor {
   /** Whether the policy lets it listen to events. Asked with the first event: before, there may be no session to ask. */
   #events: "unknown" | "allowed" | "refused" = "unknown";
   #askingForEvents: Promise<void> | undefined;
+  /** Aborts when it is over, so that nobody is asked about it any more. */
+  readonly #ending = new AbortController();
 
   constructor(parts: SupervisorParts, manifest: Manifest | undefined) {
     this.#parts = parts;
@@ -174,9 +176,10 @@ export class Supervisor {
   }
 
   async #judgeEvents(): Promise<void> {
-    const reason = await this.#server.judgeEvents();
+    const { signal } = this.#ending;
+    const reason = await this.#server.judgeEvents(signal);
     this.#events = reason === undefined ? "allowed" : "refused";
-    if (reason !== undefined) this.#report(`It is not told of events. ${reason}`);
+    if (reason !== undefined && !signal.aborted) this.#report(`It is not told of events. ${reason}`);
     if (this.#state.kind === "running" && this.#manifest) this.#listen(this.#state.process, this.#manifest);
   }
 
@@ -236,6 +239,7 @@ export class Supervisor {
     const state = this.#state;
     if (state.kind === "over") return;
     this.#state = { kind: "over", reason };
+    this.#ending.abort();
     if (state.kind === "running") await state.process.end(reason);
     if (state.kind === "starting") {
       state.abort.abort(reason);

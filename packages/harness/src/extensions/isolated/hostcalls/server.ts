@@ -85,13 +85,13 @@ export class HostcallServer {
   }
 
   /** Why it is not told of events; undefined if it is. */
-  async judgeEvents(): Promise<string | undefined> {
+  async judgeEvents(signal: AbortSignal): Promise<string | undefined> {
     const { ports, extension } = this.#parts;
     const id = ports.ids();
     const access = wholeCapability("events", extension);
     const summary = `The extension ${extension} listens to events.`;
     const call = { id, method: "events", args: [], access, summary };
-    const reason = await this.#judge.judge(call, new AbortController().signal);
+    const reason = await this.#deciding.add(this.#judge.judge(call, signal));
     this.#judge.endCall(id);
     return reason;
   }
