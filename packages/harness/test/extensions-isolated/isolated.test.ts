@@ -467,6 +467,15 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(host.denied()).toEqual([]);
   });
 
+  test("has what every object has in process.env, and nobody is asked for a variable of that name", async () => {
+    const code = toolCode(
+      `return [process.env.hasOwnProperty("LANG"), String(process.env), typeof process.env.constructor];`,
+    );
+    const host = await load(code, { ports: { env: {} } });
+    expect(await callTool(host, "go")).toBe(JSON.stringify([true, "[object Object]", "function"]));
+    expect(host.decisions).toEqual([]);
+  });
+
   test("is ended after what it begins while the session ends, also if the policy takes time", async () => {
     const code = `export default (tau) => tau.on("session_shutdown", (event, { ui }) => {
       ui.notify("bye"); tau.setSessionName("over"); });`;

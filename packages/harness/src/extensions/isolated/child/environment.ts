@@ -10,7 +10,8 @@ export function replaceEnvironment(link: HostLink): void {
     return asked.get(name);
   };
   process.env = new Proxy(process.env, {
-    get: (own, name) => (typeof name !== "string" || Object.hasOwn(own, name) ? Reflect.get(own, name) : ask(name)),
+    // What every object has, such as `hasOwnProperty`, is no variable.
+    get: (own, name) => (typeof name !== "string" || name in own ? Reflect.get(own, name) : ask(name)),
   });
 }
 

@@ -1,7 +1,9 @@
 /** Commands, variables, other tools, and the log. */
 import type { ExecOptions } from "../../api.ts";
 import { guardBus } from "../../create-api.ts";
+import type { IsolatedPorts } from "../ports.ts";
 import {
+  type Args,
   type Hostcall,
   HostcallFault,
   type Hostcalls,
@@ -46,10 +48,16 @@ const exec: Hostcall = {
   },
 };
 
+/** The variable that `env` asks for; undefined if the user has none of this name. */
+export function getVariable({ env }: IsolatedPorts, [name]: Args): string | undefined {
+  const text = takeText(name, "The name");
+  return Object.hasOwn(env, text) ? env[text] : undefined;
+}
+
 const env: Hostcall = {
   access: ([name]) => [{ capability: "env", target: { kind: "name", name: takeText(name, "The name") } }],
   isEarly: true,
-  run: ([name], { ports }) => ports.env[takeText(name, "The name")],
+  run: (args, { ports }) => getVariable(ports, args),
 };
 
 const executeTool: Hostcall = {

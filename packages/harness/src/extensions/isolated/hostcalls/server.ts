@@ -9,7 +9,7 @@ import type { HostcallFailure, SyncReply } from "../messages.ts";
 import type { HostcallJudge, IsolatedPorts } from "../ports.ts";
 import type { HostcallContext } from "../process-link.ts";
 import type { Breach, QuotaMeter } from "../quota.ts";
-import { actCalls } from "./exec.ts";
+import { actCalls, getVariable } from "./exec.ts";
 import { fileCalls } from "./files.ts";
 import {
   type Hostcall,
@@ -109,7 +109,7 @@ export class HostcallServer {
     const isHidden = call.shows && session && !hasInterface(session);
     const access = isHidden ? [] : call.access(args, this.#parts.extension, facts);
     if (!call.isRead) await this.#spend(quota.countCall(), method, access);
-    if (method === "env" && ports.env[String(args[0])] === undefined) return undefined;
+    if (method === "env" && getVariable(ports, args) === undefined) return undefined;
     if (call.refuses) throw await this.#deny(asked, access, "isolated", call.refuses(args));
     const undeclaredAccess = access.find(({ capability }) => !this.#isDeclared(capability));
     if (undeclaredAccess) {
