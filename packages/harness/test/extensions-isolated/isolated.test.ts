@@ -267,6 +267,18 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(denied.denied()).toEqual(["write:capability:extension_deny"]);
   });
 
+  test("is told the code of the system about a file that the host does not find", async () => {
+    const policy = { ...openPolicy, defaultCaps: openPolicy.defaultCaps!.filter((name) => name !== "read") };
+    const place = createPlace();
+    const code = toolCode(
+      `try { fs.readFileSync(${JSON.stringify(join(place.cwd, "none.txt"))}); } catch (error) { return error.code; }`,
+      `import fs from "node:fs";`,
+    );
+    const judge = { judge: async () => undefined, createFiles: () => createFiles(), endCall: () => {} };
+    const host = await load(code, { place, policy, ports: { createJudge: () => judge } });
+    expect(await callTool(host, "go")).toBe("ENOENT");
+  });
+
   test("removes and moves no link, and nothing that one leads to", async () => {
     const place = createPlace();
     writeFileSync(join(place.cwd, "kept.txt"), "text");

@@ -80,8 +80,9 @@ async function explaining<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (error instanceof HostcallFault) throw error;
-    if ((error as { code?: unknown }).code === "denied") throw new HostcallFault("denied", getErrorMessage(error));
-    const code = systemCode(error) ?? codes[String((error as { code?: unknown }).code)];
+    const known = systemCode(error);
+    if (known === "denied") throw new HostcallFault("denied", getErrorMessage(error));
+    const code = known === undefined ? undefined : (codes[known] ?? known);
     throw new HostcallFault("io", `${getErrorMessage(error)}${code === undefined ? "" : ` (${code})`}`);
   }
 }
