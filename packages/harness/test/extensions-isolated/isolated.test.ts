@@ -267,6 +267,52 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(denied.denied()).toEqual(["write:capability:extension_deny"]);
   });
 
+  test("adds to files without losing anything, and replaces none that must not exist", async () => {
+    const place = createPlace();
+    const names = ["flag.txt", "stream.txt", "kept.txt", "many.txt"];
+    for (const name of names) writeFileSync(join(place.cwd, name), "old ");
+    const code = toolCode(
+      `const at = (name) => ctx.cwd + "/" + name; const codes = [];
+      const attempt = (work) => { try { work(); codes.push("done"); } catch (error) { codes.push(error.code); } };
+      fs.writeFileSync(at("flag.txt"), "new", { flag: "a" });
+      await new Promise((done) => fs.createWriteStream(at("stream.txt"), { flags: "a" }).end("new", done));
+      await Promise.all(["1", "2", "3", "4", "5"].map((text) => fs.promises.appendFile(at("many.txt"), text)));
+      attempt(() => fs.writeFileSync(at("kept.txt"), "new", { flag: "wx" }));
+      attempt(() => fs.copyFileSync(at("flag.txt"), at("kept.txt"), fs.constants.COPYFILE_EXCL));
+      attempt(() => fs.writeFileSync(at("kept.txt"), "new", { flag: "r+" }));
+      attempt(() => fs.writeFileSync(at("kept.txt"), undefined));
+      attempt(() => fs.writeFileSync(at("fresh.txt"), "new", { flag: "wx" }));
+      return codes;`,
+      `import fs from "node:fs";`,
+    );
+    const said = await callTool(await load(code, { place }), "go");
+    expect(JSON.parse(said)).toEqual(["EEXIST", "EEXIST", "EACCES", "ERR_INVALID_ARG_TYPE", "done"]);
+    const [flag, stream, kept, many] = names.map((name) => readFileSync(join(place.cwd, name), "utf8"));
+    expect([flag, stream, kept, [...many!].toSorted().join("")]).toEqual(["old new", "old new", "old ", " 12345dlo"]);
+    expect(readFileSync(join(place.cwd, "fresh.txt"), "utf8")).toBe("new");
+  });
+
+  test("copies between the workspace and its own files, and moves nothing there", async () => {
+    const place = createPlace();
+    writeFileSync(join(place.cwd, "a.txt"), "text");
+    const code = toolCode(
+      `const codes = []; const attempt = (work) => { try { work(); codes.push("done"); } catch (error) { codes.push(error.code); } };
+      const [inside, own] = [ctx.cwd + "/a.txt", os.tmpdir() + "/own-" + process.hrtime.bigint()];
+      attempt(() => fs.copyFileSync(inside, own)); await fs.promises.copyFile(own, ctx.cwd + "/back.txt");
+      attempt(() => fs.cpSync(inside, own + "-2")); attempt(() => fs.renameSync(inside, own)); attempt(() => fs.renameSync(own, inside));
+      attempt(() => fs.closeSync(fs.openSync(inside, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)));
+      fs.copyFile(own + "-none", inside, (error) => codes.push(error.code)); await new Promise(setImmediate);
+      return [codes, fs.readFileSync(own, "utf8"), fs.existsSync(own + "-2"), own];`,
+      `import fs from "node:fs"; import os from "node:os";`,
+    );
+    const host = await load(code, { place });
+    const [codes, text, hasCopy, own] = JSON.parse(await callTool(host, "go")) as [string[], string, boolean, string];
+    expect([codes, text, hasCopy]).toEqual([["done", "done", "EXDEV", "EXDEV", "done", "ENOENT"], "text", true]);
+    expect(readFileSync(join(place.cwd, "back.txt"), "utf8")).toBe("text");
+    expect(existsSync(own)).toBe(false);
+    expect(host.denied()).toEqual([]);
+  });
+
   test("is told the code of the system about a file that the host does not find", async () => {
     const policy = { ...openPolicy, defaultCaps: openPolicy.defaultCaps!.filter((name) => name !== "read") };
     const place = createPlace();

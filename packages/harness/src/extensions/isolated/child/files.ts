@@ -27,10 +27,6 @@ interface HostWork {
   decode?: (value: unknown) => unknown;
 }
 
-/** Functions whose first argument is a path that they change, as the host knows them. */
-const changes = ["writeFile", "appendFile", "mkdir", "rm", "rmdir", "unlink", "rename", "copyFile"] as const;
-type Change = (typeof changes)[number];
-
 /** What the host does not do for an extension: it would have to hold descriptors for it, or make links. */
 const refused = {
   read: ["readdir", "opendir"],
@@ -54,20 +50,48 @@ export function replaceFiles(link: HostLink, places: FilePlaces): void {
     return (operation === "read" ? isVisible(path) : isOwn(path)) ? undefined : path;
   };
 
-  for (const name of changes) {
-    overrideAll(name, (args) => {
-      const path = findPath(args[0], "write");
+  for (const name of ["mkdir", "rm", "rmdir", "unlink"] as const) {
+    overrideAll(name, ([value, options]) => {
+      const path = findPath(value, "write");
       if (path === undefined) return undefined;
-      return { method: "files.change", args: [name, path, ...toChangeArguments(name, args, toPath)] };
+      const { recursive, force } = (options ?? {}) as { recursive?: boolean; force?: boolean };
+      return toChange(name, path, { recursive: recursive === true, force: force === true });
     });
   }
+  for (const [name, defaultFlag] of [
+    ["writeFile", "w"],
+    ["appendFile", "a"],
+  ] as const) {
+    overrideAll(name, ([value, content, options]) => {
+      const path = findPath(value, "write");
+      if (path === undefined) return undefined;
+      const { encoding, flag = defaultFlag } = toWriteOptions(options);
+      return planWrite(name, path, { bytes: toBytes(content, encoding), flag });
+    });
+  }
+  overrideAll("copyFile", ([source, target, mode]) => {
+    const [from, to] = [findPath(source, "read"), findPath(target, "write")];
+    const isExclusive = typeof mode === "number" && (mode & fs.constants.COPYFILE_EXCL) !== 0;
+    const flag = isExclusive ? "wx" : "w";
+    if (from !== undefined && to !== undefined) return toChange("copyFile", from, to, isExclusive);
+    // What only this process sees is read or written here.
+    if (to !== undefined) return planWrite("copyFile", to, { bytes: fs.readFileSync(source as fs.PathLike), flag });
+    if (from === undefined) return undefined;
+    const decode = (value: unknown) => fs.writeFileSync(target as fs.PathLike, fromBase64(value), { flag });
+    return { method: "files.read", args: [from], decode };
+  });
+  overrideAll("rename", ([source, target]) => {
+    const [from, to] = [findPath(source, "write"), findPath(target, "write")];
+    // From or to a file that only this process sees, the system says EXDEV, and programs copy instead.
+    return from === undefined || to === undefined ? undefined : toChange("rename", from, to);
+  });
   overrideAll("readFile", (args) => {
     const path = findPath(args[0], "read");
     if (path === undefined) return undefined;
     const options: unknown = args[1];
     const encoding = typeof options === "string" ? options : (options as { encoding?: string } | undefined)?.encoding;
     const decode = (value: unknown): unknown => {
-      const bytes = Buffer.from(String(value), "base64");
+      const bytes = fromBase64(value);
       return encoding ? bytes.toString(encoding as BufferEncoding) : bytes;
     };
     return { method: "files.read", args: [path], decode };
@@ -79,13 +103,15 @@ export function replaceFiles(link: HostLink, places: FilePlaces): void {
   overrideAll("open", (args) => refuse("open", isReading(args[1]) ? "read" : "write", args[0]));
   for (const name of refused.read) overrideAll(name, (args) => refuse(name, "read", args[0]));
   for (const name of refused.write) {
-    // A link is made at its second path.
-    const position = name === "symlink" || name === "link" ? 1 : 0;
+    // These write at their second path.
+    const position = name === "symlink" || name === "link" || name === "cp" ? 1 : 0;
     overrideAll(name, (args) => refuse(name, "write", args[position]));
   }
   const createWriteStream = fs.createWriteStream;
   fs.createWriteStream = ((value: never, options: never) =>
-    findPath(value, "write") === undefined ? createWriteStream(value, options) : collectWrites(value)) as never;
+    findPath(value, "write") === undefined
+      ? createWriteStream(value, options)
+      : collectWrites(value, options)) as never;
   syncBuiltinESMExports();
 
   /** Replaces the three forms of a function: with a callback, synchronous, and with a promise. */
@@ -98,9 +124,9 @@ export function replaceFiles(link: HostLink, places: FilePlaces): void {
         throw toSystemError(error, args);
       }
     };
-    override(fs.promises, name, (original) => (...args) => {
+    override(fs.promises, name, (original) => async (...args) => {
       const work = plan(args);
-      return work ? begin(work) : original(...(args as never[]));
+      return await (work ? begin(work) : original(...(args as never[])));
     });
     override(fs, `${name}Sync`, (original) => (...args) => {
       const work = plan(args);
@@ -113,10 +139,16 @@ export function replaceFiles(link: HostLink, places: FilePlaces): void {
       }
     });
     override(fs, name, (original) => (...args) => {
-      const work = plan(args);
       const callback = args.at(-1);
-      if (!work || typeof callback !== "function") return original(...(args as never[]));
+      if (typeof callback !== "function") return original(...(args as never[]));
       const report = callback as (error: unknown, value?: unknown) => void;
+      let work: HostWork | undefined;
+      try {
+        work = plan(args);
+      } catch (error) {
+        return queueMicrotask(() => report(error));
+      }
+      if (!work) return original(...(args as never[]));
       begin(work).then((value) => report(null, value), report);
       return undefined;
     });
@@ -132,39 +164,61 @@ function override(target: object, name: string, create: (original: AnyFunction) 
   if (original) record[name] = create(original.bind(target) as AnyFunction) as AnyFunction;
 }
 
-const isReading = (flags: unknown): boolean =>
-  flags === undefined || typeof flags === "function" || flags === "r" || flags === "rs" || flags === 0;
+const { O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND } = fs.constants;
+const writingFlags = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
 
-/** Of what follows the path only data counts: content, the second path, and whether to work recursively. */
-function toChangeArguments(name: Change, args: unknown[], toPath: (value: unknown) => string | undefined): unknown[] {
-  const options = args[1] as { recursive?: boolean; force?: boolean } | undefined;
-  switch (name) {
-    case "writeFile":
-    case "appendFile":
-      return [toBytes(args[1], args[2]).toString("base64")];
-    case "rename":
-    case "copyFile":
-      return [toPath(args[1])];
+const isReading = (flags: unknown): boolean =>
+  typeof flags === "number"
+    ? (flags & writingFlags) === 0
+    : flags === undefined || flags === null || typeof flags === "function" || flags === "r" || flags === "rs";
+
+const toChange = (name: string, ...args: unknown[]): HostWork => ({ method: "files.change", args: [name, ...args] });
+
+const fromBase64 = (value: unknown): Buffer => Buffer.from(String(value), "base64");
+
+/** The host writes whole files: a new content, or what was there with more at its end. */
+function planWrite(name: string, path: string, { bytes, flag }: { bytes: Buffer; flag: unknown }): HostWork {
+  const content = bytes.toString("base64");
+  // Reading along, and writing at once, make no difference here.
+  switch (String(flag).replace(/[+s]/g, "")) {
+    case "w":
+      return toChange("writeFile", path, content, false);
+    case "wx":
+    case "xw":
+      return toChange("writeFile", path, content, true);
+    case "a":
+      return toChange("appendFile", path, content);
     default:
-      return [{ recursive: options?.recursive === true, force: options?.force === true }];
+      return { method: "files.refused", args: [`${name} with the flag ${String(flag)}`, "write", path] };
   }
 }
 
-function toBytes(content: unknown, options: unknown): Buffer {
+interface WriteOptions {
+  encoding?: BufferEncoding | null;
+  flag?: unknown;
+}
+
+/** Of what follows the content: the options, their short form, or a callback. */
+const toWriteOptions = (options: unknown): WriteOptions =>
+  typeof options === "string" ? { encoding: options as BufferEncoding } : ((options ?? {}) as WriteOptions);
+
+function toBytes(content: unknown, encoding: BufferEncoding | null | undefined): Buffer {
   if (ArrayBuffer.isView(content)) return Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-  const encoding = typeof options === "string" ? options : (options as { encoding?: string } | undefined)?.encoding;
-  return Buffer.from(String(content), (encoding ?? "utf8") as BufferEncoding);
+  if (typeof content === "string") return Buffer.from(content, encoding ?? "utf8");
+  const error = new TypeError("The content of a file must be a text or bytes here.");
+  throw Object.assign(error, { code: "ERR_INVALID_ARG_TYPE" });
 }
 
 /** Writes the file when everything is there. */
-function collectWrites(path: fs.PathLike): Writable {
+function collectWrites(path: fs.PathLike, options: unknown): Writable {
+  const { flags = "w" } = (typeof options === "string" ? {} : (options ?? {})) as { flags?: string };
   const pieces: Buffer[] = [];
   return new Writable({
     write(piece: Buffer, _encoding, done) {
       pieces.push(Buffer.from(piece));
       done();
     },
-    final: (done) => fs.writeFile(path, Buffer.concat(pieces), done),
+    final: (done) => fs.writeFile(path, Buffer.concat(pieces), { flag: flags }, done),
   });
 }
 

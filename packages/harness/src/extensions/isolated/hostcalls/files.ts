@@ -1,7 +1,7 @@
 /** Files that an extension changes, or that it cannot see itself. Each path is judged, and checked again when it is opened. */
 import { lstat, mkdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
-import type { AccessRequest } from "@tau/tools";
+import { type AccessRequest, createFileQueue, type Files } from "@tau/tools";
 import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode, unlessMissing } from "@tau/tools/platform";
 import { type Args, HostcallFault, type HostcallRun, type Hostcalls, takeRecord, takeText } from "./hostcall.ts";
@@ -15,6 +15,21 @@ function takePath(value: unknown): string {
 }
 
 const toBytes = (value: unknown): Buffer => Buffer.from(takeText(value, "The content"), "base64");
+
+/** Of all isolated extensions. An append replaces the whole file, so what else is written to it meanwhile would be lost. */
+const queue = createFileQueue();
+
+/** `isExclusive`: the file must not exist. */
+async function replace(
+  run: HostcallRun,
+  path: string,
+  { create, isExclusive = false }: { create: (files: Files) => Buffer | Promise<Buffer>; isExclusive?: unknown },
+): Promise<void> {
+  const files = run.files();
+  await queue.run(await atRealPath(run, path), async () => {
+    await files.writeWhole(path, await create(files), isExclusive === true ? { ifUnchanged: "missing" } : {});
+  });
+}
 
 type Change = (path: string, args: Args, run: HostcallRun) => Promise<unknown>;
 
@@ -34,17 +49,20 @@ async function atOwnPath(run: HostcallRun, path: string): Promise<string> {
 }
 
 const changes: Readonly<Record<string, Change>> = {
-  async writeFile(path, [content], { files, quota, spend }) {
+  async writeFile(path, [content, isExclusive], run) {
     const bytes = toBytes(content);
-    spend(quota.countWritten(bytes.length));
-    await files().writeWhole(path, bytes);
+    run.spend(run.quota.countWritten(bytes.length));
+    await replace(run, path, { create: () => bytes, isExclusive });
   },
-  async appendFile(path, [content], { files, quota, spend }) {
+  async appendFile(path, [content], run) {
     const bytes = toBytes(content);
-    spend(quota.countWritten(bytes.length));
-    const isThere = (await files().stat(path)) !== undefined;
-    const before = isThere ? (await files().readWhole(path, maxFileBytes)).bytes : Buffer.alloc(0);
-    await files().writeWhole(path, Buffer.concat([before, bytes]));
+    run.spend(run.quota.countWritten(bytes.length));
+    const create = async (files: Files) => {
+      const isThere = (await files.stat(path)) !== undefined;
+      const before = isThere ? (await files.readWhole(path, maxFileBytes)).bytes : Buffer.alloc(0);
+      return Buffer.concat([before, bytes]);
+    };
+    await replace(run, path, { create });
   },
   mkdir: async (path, [options], run) => {
     const { recursive } = takeRecord(options, "The options");
@@ -63,16 +81,12 @@ const changes: Readonly<Record<string, Change>> = {
     if (!(await stat(source)).isFile()) throw new HostcallFault("denied", "Moving a directory needs trust.");
     await rename(source, target);
   },
-  copyFile: async (path, [to], run) => {
+  copyFile: async (path, [to, isExclusive], run) => {
     const { bytes } = await run.files().readWhole(path, maxFileBytes);
     run.spend(run.quota.countWritten(bytes.length));
-    await copyInto(await atRealPath(run, takePath(to)), bytes, run);
+    await replace(run, takePath(to), { create: () => bytes, isExclusive });
   },
 };
-
-async function copyInto(path: string, bytes: Buffer, { files }: HostcallRun): Promise<void> {
-  await files().writeWhole(path, bytes);
-}
 
 /** The extension is told the code of the system at the end of the sentence. */
 async function explaining<T>(work: Promise<T>): Promise<T> {
@@ -92,6 +106,7 @@ const codes: Readonly<Record<string, string>> = {
   not_found: "ENOENT",
   not_a_file: "EISDIR",
   not_a_directory: "ENOTDIR",
+  overtaken: "EEXIST",
 };
 
 const wants = (capability: "read" | "write", path: unknown): AccessRequest => ({
