@@ -534,6 +534,25 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(host.decisions).toEqual([]);
   });
 
+  test("may change what it read of the session, and reads it as it is again", async () => {
+    const code =
+      toolCode(`const read = () => ctx.sessionManager.getEntries(); read().length = 0; read()[0].data = "changed";
+      return read().map(({ data }) => data);`);
+    expect(await callTool(await load(code), "go")).toBe("[1]");
+  });
+
+  test("sees that the session changes while nothing is told to it", async () => {
+    let asked = 0;
+    const code = toolCode(`for (let turn = 1; turn <= 100; turn++) {
+        if (ctx.isIdle() && ctx.isIdle()) return String(turn);
+        await new Promise(setImmediate);
+      }
+      return "never";`);
+    // Busy for two turns. Within one turn it is asked once.
+    const host = await load(code, { session: { isIdle: () => ++asked > 2 } });
+    expect([await callTool(host, "go"), asked]).toEqual(["3", 3]);
+  });
+
   test("is ended after what it begins while the session ends, also if the policy takes time", async () => {
     const code = `export default (tau) => tau.on("session_shutdown", (event, { ui }) => {
       ui.notify("bye"); tau.setSessionName("over"); });`;

@@ -100,11 +100,18 @@ export class HostLink {
     return this.#exchange({ method, args });
   }
 
-  /** As `callSync`, for what stays the same until the host or the extension does something. */
+  /**
+   * As `callSync`, for what stays the same while the extension does nothing: it is asked for once in a turn of the event
+   * loop. Each caller gets a copy, and may change it.
+   */
   read(method: string, args: readonly unknown[] = []): unknown {
     const key = JSON.stringify([method, args]);
-    if (!this.#reads.has(key)) this.#reads.set(key, this.#exchange({ method, args }));
-    return this.#reads.get(key);
+    if (!this.#reads.has(key)) {
+      // A session changes also while the host has nothing to tell this process.
+      if (this.#reads.size === 0) setImmediate(() => this.#reads.clear());
+      this.#reads.set(key, this.#exchange({ method, args }));
+    }
+    return structuredClone(this.#reads.get(key));
   }
 
   #exchange(request: SyncRequest): unknown {
