@@ -26,7 +26,7 @@ interface Loaded {
   failure?: string;
 }
 
-const maxLoadMs = 30_000;
+export const maxLoadMs = 30_000;
 const maxUnloadMs = 5_000;
 
 export class ToolLifecycles implements LifecyclePort {

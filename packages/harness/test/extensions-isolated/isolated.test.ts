@@ -484,6 +484,22 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(await callTool(host, "go")).toBe("reload");
   });
 
+  test("whose process ended has its tools loaded again before they are called", async () => {
+    const host =
+      await load(`let loaded = "no"; export default (tau) => tau.registerTool({ name: "go", label: "l", description: "d",
+      parameters: { type: "object" }, async onLoad() { await new Promise(setImmediate); loaded = "yes"; }, onUnload() {},
+      execute: async (id, { ends }) => { if (ends) process.exit(3); return { content: [{ type: "text", text: loaded }] }; } });`);
+    const context = { signal: new AbortController().signal, toolCallId: "" } as never;
+    const { onLoad, onUnload } = host.extension.tools.get("go")!;
+    const crash = () => expect(callTool(host, "go", { ends: true })).rejects.toThrow("It ended with code 3.");
+    await onLoad!(context);
+    await crash();
+    expect(await callTool(host, "go")).toBe("yes");
+    await onUnload!(context);
+    await crash();
+    expect(await callTool(host, "go")).toBe("no");
+  });
+
   test("asks nobody in a dialog whose signal is aborted already", async () => {
     const host = await load(
       toolCode(`const dialog = { signal: AbortSignal.abort() };

@@ -1,5 +1,6 @@
 /** The process of one isolated extension: started with the first call, started again after a crash, turned off by rules. */
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, untilAborted, untilTimeout } from "@tau/ai/internal";
+import { maxLoadMs } from "../../pipeline/tool-lifecycles.ts";
 import { writeExtensionTrust } from "../../policy/extension-trust.ts";
 import type { ExtensionEvent } from "../events.ts";
 import type { ExtensionSource } from "../extension.ts";
@@ -23,6 +24,8 @@ export interface SupervisorParts {
   onKilled: () => void;
 }
 
+type LifecycleCall = Extract<ChildCall, { kind: "lifecycle" }>;
+
 type State =
   | { kind: "idle" }
   | { kind: "starting"; started: Promise<OpenProcess>; abort: AbortController }
@@ -39,6 +42,8 @@ export class Supervisor {
   #manifest: Manifest | undefined;
   /** After a crash, the extension is told again that the session has started. */
   #sessionStart: CrossingEvent | undefined;
+  /** And those of its tools that were loaded are loaded again. */
+  readonly #loads = new Map<string, LifecycleCall>();
   /** Settles when that it is turned off is written down. */
   #killing: Promise<void> | undefined;
   /** Whether the policy lets it listen to events. Asked with the first event: before, there may be no session to ask. */
@@ -89,6 +94,7 @@ export class Supervisor {
   }
 
   #callAt(process: OpenProcess, call: ChildCall, options: CallOptions | undefined): Promise<CallAnswer> {
+    if (call.kind === "lifecycle") return this.#callLifecycle(process, call, options);
     if (call.kind !== "event" || this.#events === "allowed") {
       // Not before: a process that starts for this call would be told twice.
       if (call.kind === "event" && call.name === "session_start") this.#sessionStart = call.event;
@@ -96,6 +102,13 @@ export class Supervisor {
     }
     if (this.#events === "refused") return Promise.resolve({});
     return this.#askForEvents().then(() => this.#callAt(process, call, options));
+  }
+
+  async #callLifecycle({ link }: OpenProcess, call: LifecycleCall, options?: CallOptions): Promise<CallAnswer> {
+    if (call.phase === "onUnload") this.#loads.delete(call.name);
+    const answer = await link.call(call, options);
+    if (call.phase === "onLoad") this.#loads.set(call.name, call);
+    return answer;
   }
 
   /** Events of before the first call are not sent later: nobody waits for them. */
@@ -152,6 +165,8 @@ export class Supervisor {
         signal,
       });
       if (ports.getSession() && process.manifest.handlers.length > 0) await this.#askForEvents();
+      this.#repeatStart(process);
+      await this.#repeatLoads(process);
       // It may have been closed meanwhile.
       if (this.#state.kind === "over") {
         await process.end(this.#state.reason);
@@ -160,7 +175,6 @@ export class Supervisor {
       this.#state = { kind: "running", process };
       this.#listen(process, process.manifest);
       void process.ended.then((reason) => this.#noteEnd(process, reason));
-      this.#repeatStart(process);
       return process;
     } catch (error) {
       if (this.#state.kind === "starting") this.#state = { kind: "idle" };
@@ -198,6 +212,17 @@ export class Supervisor {
         .call({ kind: "event", name: "session_start", index, event })
         .catch((error: unknown) => this.#report(`Its handler of session_start failed: ${getErrorMessage(error)}`));
     }
+  }
+
+  /** Calls of its tools wait for this. A tool that fails to load says so, and is called all the same. */
+  async #repeatLoads({ link }: OpenProcess): Promise<void> {
+    const loads = [...this.#loads.values()].map((call) =>
+      link
+        .call(call)
+        .catch((error: unknown) => this.#report(`onLoad of its tool ${call.name} failed: ${getErrorMessage(error)}`)),
+    );
+    if (loads.length === 0) return;
+    await untilTimeout(untilAborted(Promise.all(loads), this.#ending.signal), maxLoadMs, this.#parts.ports.clock);
   }
 
   /** The process ended by itself, or had to be ended for what it did. */
