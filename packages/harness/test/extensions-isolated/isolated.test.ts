@@ -10,6 +10,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createEventBus } from "../../src/extensions/create-api.ts";
 import { createHostcallJudge, loadIsolated } from "../../src/extensions/isolated/index.ts";
 import type { HostcallJudge } from "../../src/extensions/isolated/ports.ts";
+import type { ExtensionSessionPort } from "../../src/extensions/session-port.ts";
 import { noUi } from "../../src/extensions/ui.ts";
 import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
 import { verifyLedger } from "../../src/policy/ledger.ts";
@@ -17,6 +18,7 @@ import {
   callTool,
   createPlace,
   createPorts,
+  createSession,
   createSkippingClock,
   createSource,
   isWalled,
@@ -658,6 +660,22 @@ describe.runIf(isWalled)("an isolated extension", () => {
       else await expect(call).rejects.toThrow("did not allow");
     }
     expect(questions).toHaveLength(answers.length);
+  });
+
+  test("is asked about in the session what nobody could be asked about while it was loaded", async () => {
+    const events = createEventBus();
+    const heard: unknown[] = [];
+    events.on("news", (data) => void heard.push(data));
+    const sessions: ExtensionSessionPort[] = [];
+    const judge = async () => (sessions.length === 0 ? "Nobody can be asked while extensions load." : undefined);
+    const createJudge = () => ({ judge, createFiles: () => createFiles(), endCall: () => {} });
+    const host = await load(
+      withApi(`api.events.emit("news", 1);`).replace("api = tau;", `api = tau; tau.events.on("news", () => {});`),
+      { ports: { events, createJudge, getSession: () => sessions[0] } },
+    );
+    sessions.push(createSession(host.place, host.asked));
+    await callTool(host, "go");
+    await expect.poll(() => heard).toEqual([1]);
   });
 
   test("waits for a person by itself: neither a dialog nor a question of the policy is its work", async () => {

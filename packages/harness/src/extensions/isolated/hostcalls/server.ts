@@ -164,8 +164,10 @@ export class HostcallServer {
     return await this.#getQuestions(capability).add(async () => {
       const known = this.#refused.get(capability);
       if (known !== undefined) return known;
+      // While extensions load nobody can be asked, which says nothing about the session.
+      const isLoading = this.#parts.ports.getSession() === undefined;
       const reason = await this.#judgeAccess(asked, [access]);
-      if (reason !== undefined && !asked.context.signal.aborted) this.#refused.set(capability, reason);
+      if (reason !== undefined && !isLoading && !asked.context.signal.aborted) this.#refused.set(capability, reason);
       return reason;
     });
   }
