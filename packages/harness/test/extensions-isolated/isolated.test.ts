@@ -410,6 +410,25 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(host.asked).toEqual([["exec", "git", ["status", "a b"], { signal: expect.any(AbortSignal) }]]);
   });
 
+  test("runs a command elsewhere only if the policy allows it there", async () => {
+    const policy = { ...openPolicy, denyCaps: [], perExtension: { guest: { allow: ["exec" as const] } } };
+    const code = withApi(`const codes = [];
+      for (const cwd of [ctx.cwd, "sub", "/"]) await api.exec("rm", ["-rf", "etc"], { cwd }).then(() => codes.push("done"), (error) => codes.push(error.code));
+      return codes;`);
+    const host = await load(code, { policy });
+    expect(await callTool(host, "go")).toBe(JSON.stringify(["done", "done", "denied"]));
+    expect(host.asked.map(([, , , options]) => (options as { cwd?: string }).cwd)).toEqual([
+      undefined,
+      join(host.place.cwd, "sub"),
+    ]);
+    const targets = host.decisions.flatMap(({ request }) => (request.capability === "exec" ? [request.target] : []));
+    expect(targets.map((target) => "command" in target && target.command)).toEqual([
+      "rm -rf etc",
+      `cd ${join(host.place.cwd, "sub")} && rm -rf etc`,
+      "cd / && rm -rf etc",
+    ]);
+  });
+
   test("fetches, follows redirects and sends bodies", async () => {
     const server = createServer((request, response) => {
       if (request.url === "/other")

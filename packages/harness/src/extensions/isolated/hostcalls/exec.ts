@@ -1,6 +1,8 @@
 /** Commands, variables, other tools, and the log. */
+import { resolve } from "node:path";
 import type { ExecOptions } from "../../api.ts";
 import { guardBus } from "../../create-api.ts";
+import type { ExtensionSessionPort } from "../../session-port.ts";
 import type { IsolatedPorts } from "../ports.ts";
 import {
   type Args,
@@ -22,22 +24,29 @@ export const quoteCommand = (command: string, args: readonly string[]): string =
     })
     .join(" ");
 
+/** The directory that a command is run in; undefined for that of the session. */
+function takeDirectory(options: unknown, session: ExtensionSessionPort | undefined): string | undefined {
+  const { cwd } = options === undefined ? {} : takeRecord(options, "The options");
+  if (typeof cwd !== "string" || !session) return undefined;
+  const directory = resolve(session.cwd, cwd);
+  return directory === resolve(session.cwd) ? undefined : directory;
+}
+
 const exec: Hostcall = {
-  access: ([command, args]) => [
-    {
-      capability: "exec",
-      target: {
-        kind: "command",
-        command: quoteCommand(takeText(command, "The command"), takeTexts(args, "The arguments")),
-      },
-    },
-  ],
+  access: ([program, args, options], _extension, { session }) => {
+    const command = quoteCommand(takeText(program, "The command"), takeTexts(args, "The arguments"));
+    const directory = takeDirectory(options, session);
+    // What a command does depends on where: the policy reads it as a shell that goes there first.
+    const whole = directory === undefined ? command : `${quoteCommand("cd", [directory])} && ${command}`;
+    return [{ capability: "exec", target: { kind: "command", command: whole } }];
+  },
   async run([command, args, given], { session, signal, quota, spend }) {
-    const { timeout, cwd } = given === undefined ? {} : takeRecord(given, "The options");
+    const { timeout } = given === undefined ? {} : takeRecord(given, "The options");
+    const cwd = takeDirectory(given, session);
     const options: ExecOptions = {
       signal,
       ...(typeof timeout === "number" && { timeout }),
-      ...(typeof cwd === "string" && { cwd }),
+      ...(cwd !== undefined && { cwd }),
     };
     spend(quota.beginProcess());
     try {
