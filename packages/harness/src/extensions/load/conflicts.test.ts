@@ -74,6 +74,15 @@ describe("resolveConflicts", () => {
     ]);
   });
 
+  test("a reserved key is not taken under another name", () => {
+    const keys = new Map([["escape", "app.interrupt"]]);
+    const { shortcuts, problems } = resolveConflicts([create("first", { shortcuts: ["esc"] })], { ...none, keys });
+    expect(owners(shortcuts)).toEqual({});
+    expect(problems).toEqual([
+      { extension: "first", message: "Its shortcut esc is not used: the key belongs to app.interrupt." },
+    ]);
+  });
+
   test("the last shortcut counts, also instead of a built-in one that is not reserved", () => {
     const keys = new Map([
       ["ctrl+o", "app.tools.expand"],
@@ -112,6 +121,9 @@ test.each([
   ["+", "+"],
   ["escape", "escape"],
   ["alt+ctrl+shift+enter", "alt+ctrl+shift+enter"],
+  ["Esc", "escape"],
+  ["shift+return", "shift+enter"],
+  ["ctrl+ctrl+c", "ctrl+c"],
 ])("the key %s is %s", (key, expected) => {
   expect(normaliseKey(key)).toBe(expected);
 });

@@ -119,8 +119,15 @@ const reservedActions =
 
 export const isReservedAction = (action: string): boolean => reservedActions.test(action);
 
-/** The same text for the same key, however its modifiers are ordered: `Shift+Ctrl+P` is `ctrl+shift+p`. */
+/** Other names that terminals know for a key. */
+const otherNames = new Map([
+  ["esc", "escape"],
+  ["return", "enter"],
+]);
+
+/** The same text for the same key, however its modifiers are ordered and named: `Shift+Ctrl+Return` is `ctrl+shift+enter`. */
 export function normaliseKey(key: string): string {
   const [, modifiers = "", last = ""] = /^((?:[^+]+\+)*)(.+)$/.exec(key.toLowerCase().trim()) ?? [];
-  return [...modifiers.split("+").filter(Boolean).sort(), last].join("+");
+  const unique = new Set(modifiers.split("+").filter(Boolean).sort());
+  return [...unique, otherNames.get(last) ?? last].join("+");
 }
