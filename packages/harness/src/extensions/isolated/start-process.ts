@@ -58,6 +58,7 @@ export interface StartedProcess {
 
 const descriptors = { arguments: 5, filter: 6, info: 7 };
 
+/** Throws a sentence if there are too few descriptors to start anything. */
 export function startProcess({ wall, facts, env, program, maxMemoryMb }: StartOptions): StartedProcess {
   const flags = process.allowedNodeEnvironmentFlags;
   const args = toRoomArguments(facts, descriptors);
@@ -68,6 +69,11 @@ export function startProcess({ wall, facts, env, program, maxMemoryMb }: StartOp
     env: toRoomEnvironment(env),
     stdio: ["ignore", ...Array.from({ length: 7 }, () => "pipe" as const)],
   });
+  // Before anything else: without a listener, an error of the process would end the program.
+  const exit = describeExit(child);
+  // Node makes no pipes then, whatever its types say.
+  if ((child.stdio as unknown) === undefined)
+    throw new Error("Its process could not be started: too many files are open.");
   const [, stdout, stderr, channel, sync, argumentsPipe, filterPipe, infoPipe] = child.stdio as unknown as [
     null,
     Readable,
@@ -79,16 +85,16 @@ export function startProcess({ wall, facts, env, program, maxMemoryMb }: StartOp
     Readable,
   ];
   // A process that has ended is noticed by its end, not by its pipes.
-  for (const stream of [channel, sync, argumentsPipe, filterPipe, infoPipe]) stream?.on("error", () => undefined);
-  argumentsPipe?.end(args.map((text) => `${text}\0`).join(""));
-  filterPipe?.end(createSystemCallFilter(process.arch));
-  const pid = infoPipe ? readPid(infoPipe) : Promise.reject(new Error("No pipes could be made."));
+  for (const stream of [channel, sync, argumentsPipe, filterPipe, infoPipe]) stream.on("error", () => undefined);
+  argumentsPipe.end(args.map((text) => `${text}\0`).join(""));
+  filterPipe.end(createSystemCallFilter(process.arch));
+  const pid = readPid(infoPipe);
   pid.catch(() => undefined);
   return {
     channel,
     sync,
     output: [stdout, stderr],
-    exit: describeExit(child),
+    exit,
     async limitMemory() {
       const base = await readDataBytes(await pid);
       const limit = base + threadBytes + maxMemoryMb * 1024 * 1024;
