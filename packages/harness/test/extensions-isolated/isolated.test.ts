@@ -252,6 +252,20 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(await callTool(host, "late")).toBe("late");
   });
 
+  test("that registers many tools at once describes each of them a few times", async () => {
+    const code = `let described = 0;
+      const register = (tau, prefix) => { for (let index = 0; index < 100; index++) tau.registerTool({ name: prefix + index, label: "l",
+        get description() { described++; return "d"; }, parameters: { type: "object" },
+        execute: async () => ({ content: [{ type: "text", text: String(described) }] }) }); };
+      export default (tau) => { register(tau, "early"); tau.on("session_start", () => register(tau, "late")); };`;
+    const host = await load(code);
+    const countDescribed = async () => Number(await callTool(host, "early0"));
+    expect(await countDescribed()).toBeLessThan(1_000);
+    await host.extension.handlers.get("session_start")![0]!({ type: "session_start", reason: "startup" }, {} as never);
+    await expect.poll(() => host.extension.tools.size).toBe(200);
+    expect(await countDescribed()).toBeLessThan(2_000);
+  });
+
   test("reads and writes files of the workspace, and only with permission", async () => {
     const code = toolCode(
       `const path = ctx.cwd + "/deep/file.txt"; fs.mkdirSync(ctx.cwd + "/deep"); fs.writeFileSync(path, "one");

@@ -77,15 +77,23 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
   const { factory, capabilities } = await load(link, parts, init);
   const describe = () => describeRegistrations(registrations, needsTrust, capabilities);
   let told = "";
+  let isTelling = false;
   const tellChanges = () => {
+    isTelling = false;
     const manifest = describe();
     const text = JSON.stringify(manifest);
-    if (!hasLoaded || text === told) return;
+    if (text === told) return;
     told = text;
     link.send({ type: "registered", manifest });
   };
+  /** Once for everything that is registered together, since everything is told each time. */
+  const noteChange = () => {
+    if (!hasLoaded || isTelling) return;
+    isTelling = true;
+    queueMicrotask(tellChanges);
+  };
   try {
-    await factory(noticing(api, () => queueMicrotask(tellChanges)));
+    await factory(noticing(api, noteChange));
   } catch (error) {
     throw new HarnessError("invalid_input", describeFactoryError(error, init), { cause: error });
   }
