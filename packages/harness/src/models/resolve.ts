@@ -96,8 +96,14 @@ function findNearest(text: string, models: readonly Model[], preference: Resolve
   const isId = getWords(id).length > 0 && !hasWrongLevel(id, own);
   const unlisted = isId ? preference.unlisted?.(provider.toLowerCase(), id) : undefined;
   if (unlisted) return [unlisted];
-  return own.length > 0 ? [] : bestMatches(text, models, preference);
+  if (own.length > 0) return [];
+  // There is no such provider. A part of the name of another one is not meant: the request would go to somebody else.
+  return bestMatches(text, models.filter(isOfMaker(provider)), preference);
 }
+
+/** Whether the id of a gateway's model begins with this maker, such as `z-ai` in `z-ai/glm-5`. */
+const isOfMaker = (name: string) => (model: Model) =>
+  model.id.toLowerCase().split("/").slice(0, -1).includes(name.toLowerCase());
 
 /** Whether only the suffix of a known name is wrong, because it is not a thinking level. */
 function hasWrongLevel(text: string, models: readonly Model[]): boolean {
