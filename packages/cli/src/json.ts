@@ -1,11 +1,12 @@
 /**
  * JSON mode: the header of the session, every event, and the result, one JSON object per line. With `--output-format json`,
- * only the result.
+ * only the result, and notices on standard error as in print mode.
  */
 import { type SessionEvent, type StatsData, toTermination, type View } from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { jsonLine } from "./json-line.ts";
+import { showProgress } from "./progress.ts";
 import type { PromptSession, Shown } from "./send-prompt.ts";
 
 export async function showAsJson(session: PromptSession, options: SessionOptions, io: Io): Promise<Shown> {
@@ -21,8 +22,12 @@ export async function showAsJson(session: PromptSession, options: SessionOptions
     if (event.type === "turn_start") turns++;
     if (isStream) for (const redacted of redactor.redactEvent(event)) write(withMessage(redacted, shown.view));
   });
+  const stopProgress = isStream ? undefined : showProgress(shown, options, io);
   return {
-    stop,
+    stop() {
+      stop();
+      stopProgress?.();
+    },
     showEnd: async ({ answer, end }, reason) => {
       if (reason !== undefined && !options.quiet) io.err(`tau: ${reason}\n`);
       const { terminationReason, detail = null } = toTermination(end);

@@ -1,4 +1,5 @@
 /** The line that ends JSON mode, and `--output-format`. */
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -41,6 +42,18 @@ test("--output-format json prints the result alone, and counts only this run of 
   expect(second.result).toMatchObject({ answer: "Two.", turns: 1, usage: first.result["usage"] as object });
   const unsaved = await resultOf(workspace, "--output-format", "json", "--no-session", "Hi");
   expect(unsaved.result).toMatchObject({ answer: "Three.", sessionFile: null });
+});
+
+test("--output-format json tells on standard error what print mode tells there, such as damage of the session", async () => {
+  const workspace = await createModelWorkspace([textReply("One."), textReply("Two."), textReply("Three.")]);
+  const args = ["--output-format", "json", "--session-id", "job", "Where are the apples?"];
+  const { result } = await resultOf(workspace, ...args);
+  const path = result["sessionFile"] as string;
+  await writeFile(path, (await readFile(path, "utf8")).replace("apples", "pearls"));
+  const damaged = await resultOf(workspace, ...args);
+  expect(damaged).toMatchObject({ lines: 1, result: { answer: "Two." } });
+  expect(damaged.err).toContain("is damaged");
+  expect((await resultOf(workspace, "--quiet", ...args)).err).toBe("");
 });
 
 test("a run that failed has a result with the failure, and the exit code stays", async () => {
