@@ -6,6 +6,7 @@ import { formatPath } from "../fields/problem.ts";
 import { type DamagedJson, type JsonDocument, parseJsonDocument, type Position } from "../json/document.ts";
 import { checkSettings, type MistakeKind } from "./check.ts";
 import { findIgnored } from "./pi-settings.ts";
+import { mergeInputs } from "./resolve.ts";
 import type { SettingsInput } from "./schema.ts";
 import type { SettingsSource } from "./source.ts";
 
@@ -49,7 +50,10 @@ export interface UpdateOptions {
 export const mayBeIncomplete = (before: FileState, content: FileContent): boolean =>
   content.kind === "damaged" || content.kind === "unreadable" || (content.kind === "absent" && before.exists);
 
-/** The state after the file was read. A file that cannot be read or parsed keeps its last valid settings. Pure. */
+/**
+ * The state after the file was read. A file that cannot be read or parsed keeps its last valid settings, and a group of
+ * restrictions with a mistake keeps what it had. Pure.
+ */
 export function updateState(
   before: FileState,
   content: FileContent,
@@ -80,9 +84,21 @@ export function updateState(
         problem(kind, { path, position: content.getPosition(path), message }),
       );
       const problems = [...wrong, ...repeated].sort((a, b) => a.line - b.line || a.column - b.column);
-      return { values, problems, ignored: findIgnored(content.value), exists: true };
+      const kept = trusted ? keepRestrictions(before.values, problems) : {};
+      return {
+        values: mergeInputs(values, kept) as SettingsInput,
+        problems,
+        ignored: findIgnored(content.value),
+        exists: true,
+      };
     }
   }
+}
+
+/** Settings from before, where one that restricts may only have got a wrong name, or is set twice. */
+function keepRestrictions(before: SettingsInput, problems: readonly SettingsProblem[]): SettingsInput {
+  const groups = new Set(problems.filter(mayLoosen).flatMap(({ key }) => findRestricting(key)));
+  return Object.fromEntries(Object.entries(before).filter(([name]) => groups.has(name)));
 }
 
 /** Settings that restrict what a session may do. */
@@ -106,8 +122,10 @@ const restrictingMistakes: readonly SettingsProblem["kind"][] = [
 /** Whether a restriction could be missing: of a file that cannot be read, nobody knows what it restricts. Pure. */
 export function mayLoosen({ kind, key }: SettingsProblem): boolean {
   if (kind === "damaged" || kind === "unreadable") return true;
-  // A name with one wrong letter is meant as the right one.
-  return restrictingMistakes.includes(kind) && nearestNames(key.split(".")[0]!, restricting, 1).length > 0;
+  return restrictingMistakes.includes(kind) && findRestricting(key).length > 0;
 }
+
+/** The groups of restrictions that a key may belong to. A name with one wrong letter is meant as the right one. */
+const findRestricting = (key: string): string[] => nearestNames(key.split(".")[0]!, restricting, 1);
 
 const start: Position = { line: 1, column: 1 };

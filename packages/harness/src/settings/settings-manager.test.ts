@@ -242,6 +242,23 @@ describe("a damaged file", () => {
     expect(manager.get().retry.maxRetries).toBe(5);
     expect(manager.get().theme).toBe("new");
   });
+
+  test.each([
+    ["a wrong name", '{ "tools": { "exclude": ["bash"], "execution": "sequential" } }'],
+    ["a wrong name of the group", '{ "tool": { "excluded": ["bash"] }, "tools": { "execution": "sequential" } }'],
+    ["a second value", '{ "tools": { "excluded": ["bash"], "excluded": [], "execution": "sequential" } }'],
+  ])("a restriction that gets %s stays until the file is corrected", async (_mistake, text) => {
+    const { global, open } = createDirectories();
+    writeFileSync(global, '{ "tools": { "excluded": ["bash"] } }');
+    const manager = await open();
+    writeFileSync(global, text);
+    await manager.reload();
+    expect(manager.get().tools).toMatchObject({ excluded: ["bash"], execution: "sequential" });
+    expect(() => manager.mustBeWhole()).toThrow("a setting that restricts it could be missing");
+    writeFileSync(global, "{}");
+    await manager.reload();
+    expect(manager.get().tools.excluded).toEqual([]);
+  });
 });
 
 describe("updating", () => {
