@@ -7,7 +7,7 @@ import { type AgentSession, HarnessError, type SettingsManager } from "@tau/harn
 import type { ChildProgram, ExtensionPlace, ExtensionProblem, ExtensionsParams } from "@tau/harness/extensions";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { openSettings, readNamedFile } from "@tau/harness/policy";
-import { getAgentDir } from "./agent-dir.ts";
+import { getAgentDir, isOffline } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
@@ -37,7 +37,7 @@ export async function createDirectoryOpener(
 ): Promise<DirectoryOpener> {
   const agentDir = getAgentDir(io);
   const toPath = (path: string) => resolve(io.cwd, path);
-  const extensions = createExtensionsParams(options, toPath);
+  const extensions = createExtensionsParams(options, io, toPath);
   const askExtensions = async (place: ExtensionPlace) => {
     const { askProjectTrust } = await import("@tau/harness/extensions");
     const mode = options.mode === "json" || options.mode === "rpc" ? options.mode : surface;
@@ -142,7 +142,8 @@ async function mustExist(options: SessionOptions, toPath: (path: string) => stri
 
 /** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
 function createExtensionsParams(
-  { extensions, namedPackages = [], noExtensions }: SessionOptions,
+  { extensions, namedPackages = [], noExtensions, offline }: SessionOptions,
+  io: Io,
   toPath: (path: string) => string,
 ) {
   return {
@@ -150,6 +151,7 @@ function createExtensionsParams(
     paths: extensions.map(toPath),
     packages: namedPackages,
     flags: new Map<string, string | boolean>(),
+    allowNetwork: !offline && !isOffline(io),
     loadShared: lendModule,
     findChild,
   } satisfies ExtensionsParams;

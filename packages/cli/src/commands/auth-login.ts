@@ -90,7 +90,8 @@ async function logIn(
 ): Promise<ExitCode | void> {
   const interaction: LoginInteraction = {
     notify(event) {
-      if (event.type === "auth_url") io.err(`Open this in a browser:\n  ${event.url}\n`);
+      if (event.type === "message") io.err(`${event.text}\n`);
+      else if (event.type === "auth_url") io.err(`Open this in a browser:\n  ${event.url}\n`);
       else io.err(`Open ${event.completeUrl ?? event.verificationUrl} and type the code ${event.userCode}\n`);
     },
     ...(isInteractive(io) && {

@@ -1,6 +1,6 @@
-import { type Model } from "@tau/ai";
+import { type Model, systemClock } from "@tau/ai";
 import { closeAfter, didYouMean } from "@tau/ai/internal";
-import type { ModelRegistry } from "@tau/harness";
+import type { ExtensionProblem } from "@tau/harness/extensions";
 import { formatFileProblem } from "@tau/harness/settings";
 import { isOffline } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
@@ -9,7 +9,7 @@ import { firstRunText } from "../first-run.ts";
 import { jsonLine } from "../json-line.ts";
 import { allExtensions, type ChosenExtensions, loadRegistrations } from "../load-registrations.ts";
 import { type Column, tableText } from "../table.ts";
-import { openAccess, reportNotices } from "./access.ts";
+import { type Access, openAccess, reportNotices } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function listModels(
@@ -20,10 +20,11 @@ export async function listModels(
   return await closeAfter(await openAccess(io), async (access) => {
     const { registry } = access;
     reportNotices(access, io);
-    await addExtensionModels(registry, io, chosen);
+    const allowNetwork = !args.has("offline") && !isOffline(io);
+    await addExtensionModels(access, io, { chosen, allowNetwork });
     for (const problem of registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
     // Only the servers on this machine know which models they serve.
-    if (!args.has("offline") && !isOffline(io)) await registry.discover();
+    if (allowNetwork) await registry.discover();
     const usable = new Set(registry.getAvailable());
     const known = args.has("all") ? registry.getAll() : [...usable];
     const [search = ""] = args.positionals;
@@ -45,13 +46,18 @@ export async function listModels(
 }
 
 /** What a session would have, too. */
-async function addExtensionModels(registry: ModelRegistry, io: Io, chosen: ChosenExtensions): Promise<void> {
+async function addExtensionModels(
+  { registry, auth }: Access,
+  io: Io,
+  { chosen, allowNetwork }: { chosen: ChosenExtensions; allowNetwork: boolean },
+): Promise<void> {
   const extensions = await loadRegistrations(io, chosen);
   if (extensions.every(({ providers }) => providers.size === 0)) return;
   const { createProviders, registerProviders } = await import("@tau/harness/extensions");
-  for (const { extension, message } of registerProviders(extensions, createProviders(registry))) {
-    io.err(`tau: ${extension}: ${message}\n`);
-  }
+  const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
+  const providers = createProviders({ registry, auth, clock: systemClock, allowNetwork, report });
+  for (const problem of registerProviders(extensions, providers)) report(problem);
+  await providers.settle();
 }
 
 /** Whether a model has every word of the search in its name. */

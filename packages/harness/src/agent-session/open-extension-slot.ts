@@ -7,7 +7,7 @@ import type { SessionSetup } from "./session-setup.ts";
 export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionSlot> {
   const { cwd, agentDir, clock, ids, rules, getPolicy, getSession } = setup;
   const { extensions: params = {}, debugLog } = setup.params;
-  const { settings, registry, resources } = setup.services;
+  const { settings, registry, auth, resources } = setup.services;
   const setResources: OpenExtensionsParts["setResources"] = async (paths) => resources.setExtensionPaths?.(paths);
   const slot = new ExtensionSlot(async (start) => {
     const extensions = await loadExtensions(params, {
@@ -17,6 +17,7 @@ export async function openExtensionSlot(setup: SessionSetup): Promise<ExtensionS
       ids,
       settings,
       registry,
+      auth,
       start,
       judging: { getPolicy, getJudgeParts: () => getSession().judgeParts, getPathRules: () => rules },
       report: ({ extension, message }) => getSession().notify("extension", `${extension}: ${message}`),

@@ -11,6 +11,7 @@ import type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, Env, GetApiKeyO
 import type { AuthEntries } from "./auth-file.ts";
 import { type AuthStore, createMemoryAuthStore } from "./auth-store.ts";
 import { type Credential, formatCredentialProblem, parseCredential } from "./credential.ts";
+import type { CredentialOutcome, CustomLogin } from "./custom-login.ts";
 import { type AuthNotice, failed } from "./failure.ts";
 import { FileAuthStore } from "./file-auth-store.ts";
 import { chooseKey, type KeyCandidate, type KeySource } from "./key-choice.ts";
@@ -48,6 +49,8 @@ export class AuthStorage {
   readonly #explicit = new Map<string, { key: string; host?: string }>();
   #used: readonly string[] = [];
   readonly #providers = new Map<string, OAuthProvider>();
+  /** The last one of a provider counts: each session adds those of its extensions. */
+  #customLogins: readonly CustomLogin[] = [];
   readonly #listeners = new Listeners<AuthChange>((error) => {
     process.emitWarning(`A listener for credentials failed: ${getErrorMessage(error)}`, "TauWarning");
   });
@@ -65,8 +68,8 @@ export class AuthStorage {
         return typeof keyChain === "function" ? keyChain() : keyChain;
       },
     };
-    const getProvider = (id: string) => this.#providers.get(id);
-    this.#tokens = new TokenKeeper({ store, secretStore: this.#secretStore, clock, env, getProvider, notify });
+    const getLogin = (id: string) => this.#findLogin(id);
+    this.#tokens = new TokenKeeper({ store, secretStore: this.#secretStore, clock, env, getLogin, notify });
     for (const provider of [...oauthProviders, ...(options.oauthProviders ?? [])]) this.registerOAuthProvider(provider);
   }
 
@@ -194,11 +197,27 @@ export class AuthStorage {
     return [...this.#providers.values()];
   }
 
+  /** Adds a login, instead of the one that the provider has otherwise. Returns a function that removes it. */
+  registerLogin(login: CustomLogin): () => void {
+    this.#customLogins = [...this.#customLogins, login];
+    return () => {
+      this.#customLogins = this.#customLogins.filter((other) => other !== login);
+    };
+  }
+
+  /** The providers with a login of their own, and what it is called. */
+  getLogins(): { id: string; name: string }[] {
+    const all = [...this.#providers.values(), ...this.#customLogins].map(({ id, name }) => ({ id, name }));
+    return [...new Map(all.map((login) => [login.id, login])).values()];
+  }
+
   /** Logs in and stores the tokens. The stored credential changes only if the result is `done`. */
   async login(id: string, interaction: LoginInteraction, options: LoginOptions = {}): Promise<LoginOutcome> {
-    const provider = this.#providers.get(id);
+    const provider = this.#findLogin(id);
     if (!provider) {
-      const known = [...this.#providers.keys()].join(", ");
+      const known = this.getLogins()
+        .map((login) => login.id)
+        .join(", ");
       throw new HarnessError(
         "invalid_input",
         `There is no login for ${JSON.stringify(id)}. The providers with a login are: ${known}.`,
@@ -207,16 +226,34 @@ export class AuthStorage {
     try {
       // Fails before the login if the tokens could not be stored.
       await this.#store.change(async () => ({ result: undefined }));
-      const { login } = await import("./login.ts");
-      const { clock, env } = this.#options;
-      const outcome = await login(provider, interaction, { ...options, clock, env });
+      const outcome = await this.#logIn(provider, interaction, options);
       if (outcome.kind === "failed") return outcome;
-      await this.set(id, { type: "oauth", ...outcome.tokens });
+      await this.set(id, outcome.credential);
       return { kind: "done" };
     } catch (error) {
       if (error instanceof HarnessError && error.code === "write_failed") return failed("storage", error.message);
       throw error;
     }
+  }
+
+  #findLogin(id: string): OAuthProvider | CustomLogin | undefined {
+    return this.#customLogins.findLast((login) => login.id === id) ?? this.#providers.get(id);
+  }
+
+  async #logIn(
+    provider: OAuthProvider | CustomLogin,
+    interaction: LoginInteraction,
+    options: LoginOptions,
+  ): Promise<CredentialOutcome> {
+    if ("login" in provider) {
+      const { logInCustom } = await import("./custom-login.ts");
+      return await logInCustom(provider, interaction, options.signal);
+    }
+    const { login } = await import("./login.ts");
+    const { clock, env } = this.#options;
+    const outcome = await login(provider, interaction, { ...options, clock, env });
+    if (outcome.kind === "failed") return outcome;
+    return { kind: "credential", credential: { type: "oauth", ...outcome.tokens } };
   }
 
   #addUsed(key: string): void {

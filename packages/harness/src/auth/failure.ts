@@ -1,4 +1,4 @@
-/** An expected failure. Its message never has anything that a server sent. */
+/** An expected failure. Its message never has anything that a server sent, unless an extension says it. */
 export type AuthFailureKind =
   /** The stored login is no longer accepted: the user has to log in again. */
   | "login_required"

@@ -1,6 +1,7 @@
 /** Credentials, and logging in. */
 export type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, GetApiKeyOptions, ModelsKey } from "./auth-options.ts";
 export { type AuthChange, AuthStorage } from "./auth-storage.ts";
+export type { CustomLogin } from "./custom-login.ts";
 export type { ApiKeyCredential, Credential, OAuthCredential } from "./credential.ts";
 export type { AuthFailure, AuthFailureKind, AuthNotice } from "./failure.ts";
 export type { KeyChain } from "./key-chain.ts";
@@ -9,7 +10,7 @@ export type { CredentialPlace, MoveOptions } from "./move-credentials.ts";
 export { chooseKeyChain, createSystemKeyChain } from "./system-key-chain.ts";
 export { literalKey } from "./key-value.ts";
 export { checkProvider, type ProviderSources } from "./known-provider.ts";
-export type { LoginEvent, LoginInteraction } from "./login-interaction.ts";
+export type { LoginEvent, LoginInteraction, LoginQuestion } from "./login-interaction.ts";
 export { type LoginMethod, loginMethods, type LoginOptions, type LoginOutcome } from "./login.ts";
 export { type BrowserLogin, type DeviceLogin, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
 export { parseTypedKey, type TypedKey } from "./typed-key.ts";

@@ -2,17 +2,16 @@
 import { getProviders } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
-import type { OAuthProvider } from "./oauth-providers.ts";
 
 /** Where the names of providers come from. */
 export interface ProviderSources {
-  auth: { getOAuthProviders(): readonly OAuthProvider[] };
+  auth: { getLogins(): readonly { id: string }[] };
   registry: { getAll(): readonly { provider: string }[] };
 }
 
 /** Throws `invalid_input` for a name that no provider has: a key would be stored that nothing uses. */
 export function checkProvider(provider: string, { auth, registry }: ProviderSources): void {
-  const logins = auth.getOAuthProviders().map(({ id }) => id);
+  const logins = auth.getLogins().map(({ id }) => id);
   const names = new Set([...registry.getAll().map((model) => model.provider), ...getProviders(), ...logins]);
   if (names.has(provider)) return;
   const known = [...names].sort();

@@ -1,7 +1,10 @@
 /** What a login needs from the user interface. */
 export type LoginEvent =
   /** Open it in a browser, or show it to the user. */
-  { type: "auth_url"; url: string } | ({ type: "device_code" } & DeviceCode);
+  | { type: "auth_url"; url: string; instructions?: string }
+  | ({ type: "device_code" } & DeviceCode)
+  /** What is going on, or what to know. */
+  | { type: "message"; text: string };
 
 export interface DeviceCode {
   /** The user types it on the web page. */
@@ -20,4 +23,13 @@ export interface LoginInteraction {
    * for too; `signal` aborts when it is no longer needed. Undefined cancels the login. Absent: nothing can be pasted.
    */
   paste?(signal: AbortSignal): Promise<string | undefined>;
+  /** Asks the user something else, for logins that need it. Undefined cancels the login. Absent: nobody can be asked. */
+  ask?(question: LoginQuestion, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export interface LoginQuestion {
+  message: string;
+  placeholder?: string;
+  /** The answer is the id of one of them. Absent: any text. */
+  options?: readonly { id: string; label: string }[];
 }

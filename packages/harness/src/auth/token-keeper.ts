@@ -7,8 +7,9 @@ import type { AuthStore, Change } from "./auth-store.ts";
 import type { OAuthCredential } from "./credential.ts";
 import { type AuthFailure, type AuthNotice, failed } from "./failure.ts";
 import type { KeyValue } from "./key-value.ts";
+import type { CredentialOutcome, CustomLogin } from "./custom-login.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
-import { isDue, readTokens, type TokenOutcome } from "./oauth-tokens.ts";
+import { isDue, readTokens } from "./oauth-tokens.ts";
 import { type SecretStore, readCredential, withCredential } from "./stored-credential.ts";
 
 export interface TokenKeeperOptions {
@@ -16,7 +17,7 @@ export interface TokenKeeperOptions {
   secretStore: SecretStore;
   clock: Clock;
   env: Env;
-  getProvider: (id: string) => OAuthProvider | undefined;
+  getLogin: (id: string) => OAuthProvider | CustomLogin | undefined;
   notify: (notice: AuthNotice) => void;
 }
 
@@ -50,7 +51,7 @@ export class TokenKeeper {
     let renewing = this.#renewing.get(id);
     if (!renewing) {
       const isStored = this.#latest(id, stored) === stored;
-      if (isStored && !isDue(stored, this.#options.clock.now())) return { kind: "value", value: stored.access };
+      if (isStored && !isDue(stored, this.#options.clock.now())) return await this.#toKey(id, stored);
       renewing = this.#renew(id).finally(() => this.#renewing.delete(id));
       this.#renewing.set(id, renewing);
     }
@@ -75,7 +76,7 @@ export class TokenKeeper {
       if (!unsaved) return failed("storage", `The token for ${id} could not be renewed. ${error.message}`);
       const message = `The new token for ${id} is used but could not be stored. ${error.message} Correct that, or log in again later.`;
       notify({ kind: "not_saved", message, path: store.name, key: id });
-      return { kind: "value", value: unsaved.credential.access };
+      return await this.#toKey(id, unsaved.credential);
     }
   }
 
@@ -95,23 +96,28 @@ export class TokenKeeper {
     if (isDue(credential, clock.now())) {
       const outcome = await this.#ask(id, credential);
       if (outcome.kind === "failed") {
-        const value = this.#afterFailure(id, credential, outcome.failure);
+        const value = await this.#afterFailure(id, credential, outcome.failure);
         return { result: { value, isStored: credential.access === replaces } };
       }
-      credential = { ...credential, ...outcome.tokens };
+      credential = outcome.credential;
     }
-    const result: Renewed = { value: { kind: "value", value: credential.access }, isStored: true };
+    const result: Renewed = { value: await this.#toKey(id, credential), isStored: true };
     if (credential.access === replaces) return { result };
     this.#unsaved.set(id, { replaces, credential });
     return { result, entries: await withCredential(entries, { provider: id, credential, secretStore }) };
   }
 
-  async #ask(id: string, { refresh: refresh_token }: OAuthCredential): Promise<TokenOutcome> {
-    const { clock, env, getProvider } = this.#options;
-    const provider = getProvider(id);
+  async #ask(id: string, credential: OAuthCredential): Promise<CredentialOutcome> {
+    const { clock, env, getLogin } = this.#options;
+    const provider = getLogin(id);
+    const { refresh: refresh_token } = credential;
     if (!provider) return failed("unsupported", `There is no OAuth provider ${id}. Register it to renew its token.`);
     if (refresh_token === "") {
       return failed("login_required", `The login to ${provider.name} has expired. Log in again: tau auth login ${id}`);
+    }
+    if ("renew" in provider) {
+      const { renewCustom } = await import("./custom-login.ts");
+      return await renewCustom(provider, credential, clock);
     }
     const { tokenUrl: url, clientId: client_id, format = "form" } = provider;
     const { post } = await import("./oauth-post.ts");
@@ -120,14 +126,24 @@ export class TokenKeeper {
       { clock, env },
     );
     if (answer.kind === "failed") return answer;
-    return readTokens(answer, { provider, nowMs: clock.now(), refresh: refresh_token });
+    const outcome = readTokens(answer, { provider, nowMs: clock.now(), refresh: refresh_token });
+    if (outcome.kind === "failed") return outcome;
+    return { kind: "credential", credential: { ...credential, ...outcome.tokens } };
+  }
+
+  /** What is sent with requests. */
+  async #toKey(id: string, credential: OAuthCredential): Promise<KeyValue> {
+    const login = this.#options.getLogin(id);
+    if (!login || !("getKey" in login)) return { kind: "value", value: credential.access };
+    const { getCustomKey } = await import("./custom-login.ts");
+    return await getCustomKey(login, credential);
   }
 
   /** The stored token stays. It is used until it expires, since the failure may be over by then. */
-  #afterFailure(id: string, { access, expires }: OAuthCredential, failure: AuthFailure): KeyValue {
-    if (this.#options.clock.now() >= expires) return { kind: "failed", failure };
+  async #afterFailure(id: string, credential: OAuthCredential, failure: AuthFailure): Promise<KeyValue> {
+    if (this.#options.clock.now() >= credential.expires) return { kind: "failed", failure };
     const message = `The token for ${id} expires soon and could not be renewed. ${failure.message}`;
     this.#options.notify({ kind: "refresh_failed", message, path: this.#options.store.name, key: id });
-    return { kind: "value", value: access };
+    return await this.#toKey(id, credential);
   }
 }

@@ -12,7 +12,10 @@ import type {
   SendUserMessageOptions,
 } from "./context.ts";
 import type { CustomMessageDraft, ExtensionEvent, ExtensionEventName, ExtensionResult } from "./events.ts";
+import type { NativeProvider, ProviderConfig } from "./provider-config.ts";
 import type { UiComponent, UiFactory } from "./ui.ts";
+
+export type { ProviderConfig } from "./provider-config.ts";
 
 /** What an extension module exports. */
 export type ExtensionFactory = (tau: ExtensionAPI) => void | Promise<void>;
@@ -127,28 +130,6 @@ export interface SourceInfo {
   baseDir?: string;
 }
 
-/** A provider as data, or with functions of its own (only in process). See pi's `ProviderConfig`. */
-export interface ProviderConfig {
-  name?: string;
-  baseUrl?: string;
-  apiKey?: string;
-  api?: string;
-  headers?: Record<string, string>;
-  authHeader?: boolean;
-  models?: readonly Record<string, unknown>[];
-  // oxlint-disable-next-line typescript/no-explicit-any -- the stream function of the provider's own API
-  streamSimple?: (...args: any[]) => any;
-  oauth?: {
-    name: string;
-    // oxlint-disable-next-line typescript/no-explicit-any -- see `OAuthLoginCallbacks` of pi
-    login(callbacks: any): Promise<Record<string, unknown>>;
-    refreshToken(credentials: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
-    getApiKey(credentials: Record<string, unknown>): string;
-    modifyModels?: (models: Model[], credentials: Record<string, unknown>) => Model[];
-  };
-  refreshModels?: (context: unknown) => Promise<readonly Record<string, unknown>[]>;
-}
-
 export type MessageRenderer = UiFactory<UiComponent | undefined>;
 export type EntryRenderer = UiFactory<UiComponent | undefined>;
 export type MarkdownTransformer = (markdown: string, context: Record<string, unknown>) => string;
@@ -193,7 +174,7 @@ export interface ExtensionAPI {
   registerEntryRenderer(customType: string, renderer: EntryRenderer): void;
   registerMarkdownTransformer(transformer: MarkdownTransformer): void;
   registerToolRenderer(resolver: ToolRendererResolver): void;
-  registerProvider(name: string | ({ id: string } & ProviderConfig), config?: ProviderConfig): void;
+  registerProvider(name: string | ({ id: string } & ProviderConfig) | NativeProvider, config?: ProviderConfig): void;
   unregisterProvider(name: string): void;
   /** Kept and listed; there is no client of MCP yet, which is said once. */
   registerMcpServer(name: string, config: Record<string, unknown>): void;

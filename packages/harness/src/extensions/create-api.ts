@@ -2,12 +2,14 @@
 import { didYouMean, getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import { checkTool } from "../pipeline/adapt-tool.ts";
-import type { EventBus, ExtensionAPI, FlagDefinition } from "./api.ts";
+import type { EventBus, ExtensionAPI, FlagDefinition, ProviderConfig } from "./api.ts";
 import type { Lifetime } from "./create-context.ts";
 import { type ExtensionEventName, extensionEventNames } from "./events.ts";
 import type { AnyHandler, Registrations } from "./extension.ts";
 import { copyData } from "./must-be-data.ts";
 import { checkDefinition, checkHandler } from "./check-registration.ts";
+import { isNativeProvider, toProviderConfig } from "./native-provider.ts";
+import type { NativeProvider } from "./provider-config.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
 
 export interface ApiParts {
@@ -86,17 +88,10 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     registerEntryRenderer: (customType, renderer) => void registrations.entryRenderers.set(customType, renderer),
     registerMarkdownTransformer: (transformer) => void registrations.markdownTransformers.push(transformer),
     registerToolRenderer: (resolver) => void registrations.toolRenderers.push(resolver),
-    registerProvider(nameOrProvider, config) {
+    registerProvider(given, config) {
       lifetime.check();
-      const [name, provider] =
-        typeof nameOrProvider === "string" ? [nameOrProvider, config ?? {}] : [nameOrProvider.id, nameOrProvider];
+      const [name, provider] = typeof given === "string" ? [given, config ?? {}] : [given.id, toConfig(given)];
       registrations.providers.set(name, provider);
-      if (provider.oauth)
-        report(`Its provider ${name} has a login of its own, which is not used yet: the provider needs an API key.`);
-      if (provider.refreshModels)
-        report(
-          `Its provider ${name} looks for models by itself, which is not used yet: only those in \`models\` are known.`,
-        );
       getSession()?.registerProvider(name, provider);
     },
     unregisterProvider(name) {
@@ -179,3 +174,6 @@ export function createEventBus(): EventBus & { clear(): void } {
     clear: () => channels.clear(),
   };
 }
+
+const toConfig = (provider: ProviderConfig | NativeProvider): ProviderConfig =>
+  isNativeProvider(provider) ? toProviderConfig(provider) : provider;

@@ -39,6 +39,8 @@ export interface ExtensionsParams {
   factories?: readonly InlineExtension[];
   /** The values of their flags on the command line. */
   flags?: ReadonlyMap<string, boolean | string>;
+  /** Whether providers of extensions may ask servers for their models. Default true. */
+  allowNetwork?: boolean;
   /** Modules that extensions import by a name of ours. Default: none. */
   loadShared?: LoadSharedModule;
   /** What the process of an isolated extension runs. Default, also for undefined: none runs. */

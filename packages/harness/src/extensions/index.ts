@@ -74,6 +74,7 @@ export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
 export { loadTypeboxModule } from "./load/shared-modules.ts";
 export type { ExtensionHooksObject, ExtensionObject, HookContext } from "./object-form.ts";
+export { isNativeProvider, toProviderConfig } from "./native-provider.ts";
 export { createProviders, registerProviders } from "./providers.ts";
 export { type ExtensionHooks, ExtensionRunner } from "./runner.ts";
 export type { ExtensionSessionPort } from "./session-port.ts";

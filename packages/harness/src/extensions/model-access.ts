@@ -1,16 +1,10 @@
 /** The models of a session as extensions see them, with requests that have the keys of the user. Names are pi's. */
 import type { StreamFn } from "@tau/agent";
-import {
-  type AssistantMessage,
-  AssistantMessageEventStream,
-  type Context,
-  type Model,
-  type SimpleStreamOptions,
-} from "@tau/ai";
-import { createAssistantMessage, getErrorMessage, withFailure } from "@tau/ai/internal";
+import type { AssistantMessage, AssistantMessageEventStream, Context, Model, SimpleStreamOptions } from "@tau/ai";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ProviderConfig } from "./api.ts";
+import { startLate } from "./late-stream.ts";
 import type { ProviderPort } from "./providers.ts";
 
 export type RequestAuth =
@@ -60,14 +54,8 @@ export async function createModelAccess(parts: ModelAccessParts): Promise<ModelA
     const outcome = await auth.getApiKey(provider, host === undefined || host === "" ? {} : { host });
     return outcome.kind === "found" ? outcome.key : undefined;
   };
-  const streamSimple: ModelAccess["streamSimple"] = (model, context, options) => {
-    const stream = new AssistantMessageEventStream();
-    pass(request, [model, context, options], stream).catch((error: unknown) => {
-      const failure = { kind: "unknown", message: getErrorMessage(error) } as const;
-      stream.end({ ...withFailure(createAssistantMessage(model, Date.now()), failure), stopReason: "error" });
-    });
-    return stream;
-  };
+  // A key has to be looked up before there is a stream.
+  const streamSimple: ModelAccess["streamSimple"] = (...question) => startLate(question[0], () => request(...question));
   return {
     getAll: () => registry.getAll(),
     getAvailable: () => registry.getAvailable(),
@@ -93,9 +81,4 @@ export async function createModelAccess(parts: ModelAccessParts): Promise<ModelA
     registerProvider: (name, config) => providers.register(name, config),
     unregisterProvider: (name) => providers.unregister(name),
   };
-}
-
-/** A key has to be looked up before there is a stream, and extensions do not wait for one. */
-async function pass(request: StreamFn, question: Parameters<StreamFn>, stream: AssistantMessageEventStream) {
-  for await (const event of await request(...question)) stream.push(event);
 }

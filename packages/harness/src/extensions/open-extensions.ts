@@ -1,6 +1,7 @@
 /** Finds and loads the extensions of a session, before there is a session: they may bring its model. */
 import type { Clock, Ids } from "@tau/ai";
 import type { ToolLogLevel } from "@tau/tools";
+import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ExtensionTrustState } from "../policy/extension-trust.ts";
 import type { Audit, Decision } from "../policy/policy.ts";
@@ -23,6 +24,7 @@ import type { ExtensionSessionPort } from "./session-port.ts";
 
 export interface OpenExtensionsParts extends ExtensionPlace {
   registry: ModelRegistry;
+  auth: AuthStorage;
   clock: Clock;
   ids: Ids;
   start: SessionStart;
@@ -69,10 +71,18 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
   const sources = parts.settings.get().contextSources;
   const added = sources.length === 0 ? [] : [await describeSources(sources)];
   await startInline([...added, ...(params.factories ?? [])], ports, loading);
-  const providers = createProviders(parts.registry);
+  const { registry, auth, clock } = parts;
+  const providers = createProviders({
+    registry,
+    auth,
+    clock,
+    allowNetwork: params.allowNetwork ?? true,
+    report: ports.report,
+  });
   const { isIsolated: isIsolatedProvider } = providers;
   const idle = await loadFound(params, { ...parts, ports, changed, audit, isIsolatedProvider }, loading);
   problems.push(...registerProviders(extensions, providers));
+  await providers.settle();
   return {
     extensions,
     idle,

@@ -1,5 +1,6 @@
-import { getApiProvider, streamSimple } from "@tau/ai";
+import { getApiProvider, streamSimple, systemClock } from "@tau/ai";
 import { describe, expect, test } from "vitest";
+import { AuthStorage } from "../auth/auth-storage.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import type { ProviderConfig } from "./api.ts";
 import { createProviders, registerProviders } from "./providers.ts";
@@ -8,11 +9,12 @@ const plain = { baseUrl: "https://x.test", apiKey: "k-1", api: "openai-completio
 
 function open() {
   const resolved: string[] = [];
+  const auth = AuthStorage.inMemory();
   const registry = ModelRegistry.inMemory({
     hasKey: (provider, written) => written !== undefined || provider === "stored",
     resolveValue: async (written) => void resolved.push(written),
   });
-  return { registry, resolved, providers: createProviders(registry) };
+  return { registry, resolved, providers: createProviders({ registry, auth, clock: systemClock, report: () => {} }) };
 }
 
 const describeExtension = (name: string, host: "process" | "isolated", providers: Record<string, unknown>) => ({

@@ -1,11 +1,21 @@
-/** Providers of extensions: their models are added to the registry, and their own stream functions to the APIs. */
-import { type ApiProvider, type Context, type Message, registerApiProvider, unregisterApiProviders } from "@tau/ai";
+/** Providers of extensions: their models, their logins and their own stream functions are added to those of the session. */
+import {
+  type ApiProvider,
+  type Clock,
+  type Context,
+  type Message,
+  registerApiProvider,
+  unregisterApiProviders,
+} from "@tau/ai";
+import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
+import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
-import { getErrorMessage } from "@tau/ai/internal";
-import type { ProviderConfig } from "./api.ts";
 import type { Extension, ExtensionProblem } from "./extension.ts";
 import { findProviderProblem } from "./isolated/provider-problem.ts";
 import type { ListedRegistrations } from "./list-registrations.ts";
+import type { ProviderConfig } from "./provider-config.ts";
+import { followProvider } from "./follow-provider.ts";
+import { toCustomLogin } from "./provider-login.ts";
 
 export interface ProviderPort {
   /** `host` is where the code of the extension runs. Default: in this process. */
@@ -15,33 +25,66 @@ export interface ProviderPort {
   isIsolated(name: string): boolean;
   /** Whether there is a provider of this name, or a key for one. */
   isKnown(name: string): boolean;
+  /** Resolves when the providers without models have looked for them, and those that look for keys for these. */
+  settle(): Promise<void>;
   /** Removes all that were registered. */
   close(): void;
 }
 
-export function createProviders(registry: ModelRegistry): ProviderPort {
-  /** By the name of the provider: what removes its API. */
-  const removals = new Map<string, () => void>();
+export interface ProvidersParts {
+  registry: ModelRegistry;
+  auth: AuthStorage;
+  clock: Clock;
+  /** Whether providers may ask servers for their models. Default true. */
+  allowNetwork?: boolean;
+  report: (problem: ExtensionProblem) => void;
+}
+
+/** A session does not wait longer for what a provider looks for. */
+const maxSettleMs = 5_000;
+
+export function createProviders(parts: ProvidersParts): ProviderPort {
+  const { registry, auth, clock, allowNetwork = true, report } = parts;
+  /** By the name of the provider: what removes its API, its login and what looks for its models. */
+  const removals = new Map<string, readonly (() => void)[]>();
   const isolated = new Set<string>();
-  const unregister = (name: string) => {
-    removals.get(name)?.();
+  let waiting: Promise<void>[] = [];
+  const removeParts = (name: string) => {
+    for (const remove of removals.get(name) ?? []) remove();
     removals.delete(name);
+  };
+  const unregister = (name: string) => {
+    removeParts(name);
     isolated.delete(name);
     registry.unregisterProvider(name);
   };
   return {
     register(name, config, host = "process") {
-      const { streamSimple, oauth: _oauth, refreshModels: _refresh, ...description } = config;
+      const { streamSimple, oauth, refreshModels, findKey, ...description } = config;
       const api = streamSimple ? (config.api ?? `extension:${name}`) : config.api;
-      registry.registerProvider(name, { ...description, ...(api !== undefined && { api }) });
+      const describe = (change: Pick<ProviderConfig, "models" | "apiKey">) =>
+        registry.registerProvider(name, { ...description, ...(api !== undefined && { api }), ...change });
+      describe(refreshModels && !config.models ? { models: [] } : {});
       if (host === "isolated") isolated.add(name);
       else isolated.delete(name);
-      removals.get(name)?.();
-      removals.set(name, streamSimple ? addApi(api!, streamSimple) : () => {});
+      removeParts(name);
+      const added: (() => void)[] = [];
+      removals.set(name, added);
+      if (streamSimple) added.push(addApi(api!, streamSimple));
+      if (oauth) added.push(auth.registerLogin(toCustomLogin(name, oauth)));
+      if (!refreshModels && !findKey && !oauth?.modifyModels) return;
+      const followed = followProvider(name, config, { registry, auth, allowNetwork, describe, report });
+      added.push(() => followed.stop());
+      if (findKey || !config.models?.length) waiting.push(followed.first);
     },
     unregister,
     isIsolated: (name) => isolated.has(name),
     isKnown: (name) => registry.isKnown(name),
+    async settle() {
+      const all = waiting;
+      waiting = [];
+      if (all.length > 0) await untilTimeout(Promise.all(all), maxSettleMs, clock);
+    },
     close: () => [...removals.keys()].forEach(unregister),
   };
 }
@@ -75,7 +118,7 @@ export function registerProviders(
 }
 
 /** By API, the newest last. All sessions of the process share the APIs, and each of them loads its extensions. */
-const added = new Map<string, ApiProvider[]>();
+const apis = new Map<string, ApiProvider[]>();
 
 /** The newest counts, as long as it is there. Returns what removes this one. */
 function addApi(api: string, streamSimple: ApiProvider["streamSimple"]): () => void {
@@ -83,11 +126,11 @@ function addApi(api: string, streamSimple: ApiProvider["streamSimple"]): () => v
     streamSimple(model, withSystemMessage(context), options);
   const provider: ApiProvider = { api, stream, streamSimple: stream };
   const sourceId = `extension:${api}`;
-  added.set(api, [...(added.get(api) ?? []), provider]);
+  apis.set(api, [...(apis.get(api) ?? []), provider]);
   registerApiProvider(provider, sourceId);
   return () => {
-    const others = added.get(api)!.filter((each) => each !== provider);
-    added.set(api, others);
+    const others = apis.get(api)!.filter((each) => each !== provider);
+    apis.set(api, others);
     const newest = others.at(-1);
     if (newest) registerApiProvider(newest, sourceId);
     else unregisterApiProviders(sourceId);

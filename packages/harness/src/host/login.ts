@@ -2,7 +2,7 @@
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { checkProvider } from "../auth/known-provider.ts";
 import { literalKey } from "../auth/key-value.ts";
-import type { LoginEvent } from "../auth/login-interaction.ts";
+import type { LoginEvent, LoginInteraction, LoginQuestion } from "../auth/login-interaction.ts";
 import { parseTypedKey } from "../auth/typed-key.ts";
 import { HarnessError } from "../errors.ts";
 
@@ -28,13 +28,26 @@ export class Logins {
     const controller = new AbortController();
     this.#waiting.add(controller);
     try {
-      const notify = (event: LoginEvent) => this.#session.notify("login", formatEvent(provider, event));
       const { signal } = controller;
-      const outcome = await this.#session.authStorage.login(provider, { notify }, { signal });
+      const outcome = await this.#session.authStorage.login(provider, this.#createInteraction(provider), { signal });
       if (outcome.kind === "failed") throw new HarnessError("login_failed", outcome.failure.message);
     } finally {
       this.#waiting.delete(controller);
     }
+  }
+
+  /** What a login of an extension asks for is asked like everything else that extensions ask. */
+  #createInteraction(provider: string): LoginInteraction {
+    const notify = (event: LoginEvent) => this.#session.notify("login", formatEvent(provider, event));
+    const ui = this.#session.extensions?.ui;
+    if (!ui) return { notify };
+    const ask = async ({ message, placeholder, options }: LoginQuestion, signal: AbortSignal) => {
+      if (!options) return await ui.input(message, placeholder, { signal });
+      const labels = options.map(({ label }) => label);
+      const chosen = await ui.select(message, labels, { signal });
+      return options.find(({ label }) => label === chosen)?.id;
+    };
+    return { notify, ask };
   }
 
   /** Stops waiting for all logins. */
@@ -45,6 +58,7 @@ export class Logins {
 
 function formatEvent(provider: string, event: LoginEvent): string {
   const start = `To log in to ${provider}, open`;
-  if (event.type === "auth_url") return `${start} ${event.url}`;
+  if (event.type === "message") return event.text;
+  if (event.type === "auth_url") return `${start} ${event.url}${event.instructions ? `\n${event.instructions}` : ""}`;
   return `${start} ${event.completeUrl ?? event.verificationUrl} and enter the code ${event.userCode}.`;
 }

@@ -232,3 +232,41 @@ test("after a reload the old extensions follow the log no longer", async () => {
   expect(readers[0]?.getEntries()).toHaveLength(before!);
   expect(readers[1]?.getEntries().length).toBeGreaterThan(before!);
 });
+
+test("the login of a provider of an extension asks the user through the surface, and its models can be used", async () => {
+  const factory: ExtensionFactory = (tau) =>
+    tau.registerProvider("corp", {
+      baseUrl: "https://corp.test/v1",
+      api: "openai-completions",
+      models: [{ id: "c" }],
+      oauth: {
+        name: "Corp (SSO)",
+        async login({ onAuth, onPrompt, onSelect }) {
+          const region = await onSelect({ message: "Region", options: [{ id: "eu", label: "Europe" }] });
+          onAuth({ url: `https://corp.test/${region}`, instructions: "Sign in there." });
+          return { access: `a-${await onPrompt({ message: "Code" })}`, refresh: "r", expires: 9e15 };
+        },
+        refreshToken: async (credentials) => credentials,
+        getApiKey: ({ access }) => String(access),
+      },
+    });
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  const { session } = host.get(sessionId);
+  const answers: { select?: string; input?: string } = { select: "Europe", input: "42" };
+  const ui = { ...noUi, select: async () => answers.select, input: async () => answers.input };
+  await session.attachSurface({ mode: "tui", ui });
+  const notices: string[] = [];
+  host.get(sessionId).subscribe((event) => {
+    if (event.kind === "event" && event.event.type === "notice") notices.push(event.event.message);
+  });
+  const { providers } = await host.execute(sessionId, { type: "get_providers" });
+  expect(providers.find(({ name }) => name === "corp")).toMatchObject({ login: "Corp (SSO)", modelCount: 1 });
+  await host.execute(sessionId, { type: "login", provider: "corp" });
+  expect(notices).toEqual(["To log in to corp, open https://corp.test/eu\nSign in there."]);
+  expect(await session.authStorage.get("corp")).toMatchObject({ type: "oauth", access: "a-42" });
+  delete answers.select;
+  await expect(host.execute(sessionId, { type: "login", provider: "corp" })).rejects.toMatchObject({
+    code: "login_failed",
+    message: "The login to Corp (SSO) failed: It was cancelled.",
+  });
+});

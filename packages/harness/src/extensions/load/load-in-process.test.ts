@@ -108,18 +108,6 @@ describe("loadInProcess", () => {
     expect(reported).toEqual([{ extension: "a.ts", message: 'There is no event "x".' }]);
   });
 
-  test("what a provider has that is not used yet is said once", async () => {
-    const text =
-      "tau.registerProvider('lab', { baseUrl: 'http://x', oauth: { name: 'Lab' }, refreshModels: () => [] });";
-    const source = write("a.ts", `export default (tau) => { ${text} ${text} };`);
-    const { extensions, problems } = await loadInProcess([source], createPorts().ports);
-    expect(extensions).toHaveLength(1);
-    expect(problems.map(({ message }) => message)).toEqual([
-      "Its provider lab has a login of its own, which is not used yet: the provider needs an API key.",
-      "Its provider lab looks for models by itself, which is not used yet: only those in `models` are known.",
-    ]);
-  });
-
   test.each([
     ["tau.registerTool(5)", "(no name) is not a tool. A tool is an object with a name and a function `execute`."],
     ["tau.registerTool({ name: 'x' })", "x is not a tool. It has no function `execute`."],

@@ -32,6 +32,7 @@ function open(extensions: readonly Extension[], changes: Partial<LoadedExtension
         unregister: () => {},
         isIsolated: () => false,
         isKnown: () => false,
+        settle: async () => {},
         close: () => void (isClosed.providers = true),
       },
       changed: new ChangedInputs({} as never),

@@ -69,7 +69,7 @@ function formatUnknownModel({ modelRegistry }: AgentSession, reference: string):
 
 function listProviders({ modelRegistry, authStorage }: AgentSession) {
   const configured = new Set(modelRegistry.getAvailable().map(({ provider }) => provider));
-  const logins = new Map(authStorage.getOAuthProviders().map(({ id, name }) => [id, name]));
+  const logins = new Map(authStorage.getLogins().map(({ id, name }) => [id, name]));
   const counts = new Map<string, number>();
   for (const { provider } of modelRegistry.getAll()) counts.set(provider, (counts.get(provider) ?? 0) + 1);
   return [...counts]

@@ -1,5 +1,11 @@
 /** What a factory is called with. */
-import { type EventBus, type ExtensionAPI, execProgram } from "@tau/harness/extensions";
+import {
+  type EventBus,
+  type ExtensionAPI,
+  execProgram,
+  isNativeProvider,
+  toProviderConfig,
+} from "@tau/harness/extensions";
 import { createSyntheticSourceInfo } from "../source-info.ts";
 import type { ExtensionRuntime, Handler, PiExtension } from "./extension.ts";
 
@@ -62,7 +68,7 @@ export function createExtensionApi(
     },
     registerProvider(name, config) {
       if (typeof name === "string") runtime.registerProvider(name, config ?? {});
-      else runtime.registerProvider(name.id, name);
+      else runtime.registerProvider(name.id, isNativeProvider(name) ? toProviderConfig(name) : name);
     },
     unregisterProvider: (name) => runtime.unregisterProvider(name),
     sendMessage: (message, options) => runtime.sendMessage(message, options),

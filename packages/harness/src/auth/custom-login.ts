@@ -1,0 +1,79 @@
+/** A login that functions carry out, such as that of an extension. Other logins are data: see `oauth-providers.ts`. */
+import type { Clock } from "@tau/ai";
+import { getErrorMessage, isRecord, untilAborted, untilTimeout } from "@tau/ai/internal";
+import { formatCredentialProblem, type OAuthCredential, parseCredential } from "./credential.ts";
+import { cancelled, type Failed, failed } from "./failure.ts";
+import { checkKey, type KeyValue } from "./key-value.ts";
+import type { LoginInteraction } from "./login-interaction.ts";
+
+export interface CustomLogin {
+  /** The provider's id, as in `auth.json` and in models. */
+  readonly id: string;
+  /** The display name. */
+  readonly name: string;
+  /** Resolves to the fields of an `OAuthCredential`, and any others that it needs. They are stored. */
+  login(interaction: LoginInteraction, signal: AbortSignal): Promise<unknown>;
+  /** Called before the access token expires. Resolves to the fields that change. */
+  renew(credential: OAuthCredential, signal: AbortSignal): Promise<unknown>;
+  /** What is sent with requests. */
+  getKey(credential: OAuthCredential): string | Promise<string>;
+}
+
+export type CredentialOutcome = { kind: "credential"; credential: OAuthCredential } | Failed;
+
+/** The file of credentials is locked while a token is renewed, so that no other process renews it too. */
+const maxRenewalMs = 60_000;
+
+export async function logInCustom(
+  custom: CustomLogin,
+  interaction: LoginInteraction,
+  signal = new AbortController().signal,
+): Promise<CredentialOutcome> {
+  try {
+    if (signal.aborted) return cancelled();
+    const outcome = await untilAborted(custom.login(interaction, signal), signal);
+    return outcome.kind === "aborted" ? cancelled() : toCredential(custom, outcome.value);
+  } catch (error) {
+    if (signal.aborted) return cancelled();
+    return failed("server", `The login to ${custom.name} failed: ${getErrorMessage(error)}`);
+  }
+}
+
+export async function renewCustom(
+  custom: CustomLogin,
+  credential: OAuthCredential,
+  clock: Clock,
+): Promise<CredentialOutcome> {
+  const limit = new AbortController();
+  try {
+    const work = custom.renew(structuredClone(credential), limit.signal);
+    const outcome = await untilTimeout(work, maxRenewalMs, clock);
+    if (outcome.kind === "done") return toCredential(custom, outcome.value, credential);
+    limit.abort();
+    return failed(
+      "network",
+      `${custom.name} did not renew the login within ${maxRenewalMs / 1000} s. Try again later.`,
+    );
+  } catch (error) {
+    return failed(
+      "server",
+      `The login to ${custom.name} could not be renewed: ${getErrorMessage(error)} If that does not help, log in again.`,
+    );
+  }
+}
+
+export async function getCustomKey(custom: CustomLogin, credential: OAuthCredential): Promise<KeyValue> {
+  try {
+    return checkKey(await custom.getKey(structuredClone(credential)), `the key of ${custom.name}`);
+  } catch (error) {
+    return failed("server", `The login to ${custom.name} gives no key: ${getErrorMessage(error)}`);
+  }
+}
+
+function toCredential({ id, name }: CustomLogin, value: unknown, before?: OAuthCredential): CredentialOutcome {
+  const fields = isRecord(value) ? value : {};
+  const parsed = parseCredential(id, { refresh: "", ...before, ...fields, type: "oauth" });
+  if (parsed.kind === "bad")
+    return failed("server", `The login to ${name} gave no valid token: ${formatCredentialProblem(parsed.problem)}`);
+  return { kind: "credential", credential: parsed.credential as OAuthCredential };
+}

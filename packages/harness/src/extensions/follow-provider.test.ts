@@ -1,0 +1,134 @@
+import type { Model } from "@tau/ai";
+import { createFakeClock } from "@tau/ai/testing";
+import { expect, test } from "vitest";
+import { AuthStorage } from "../auth/auth-storage.ts";
+import { ModelRegistry } from "../models/model-registry.ts";
+import type { ExtensionProblem } from "./extension.ts";
+import type { ProviderConfig } from "./provider-config.ts";
+import { createProviders } from "./providers.ts";
+
+const plain = { baseUrl: "https://x.test", apiKey: "k-1", api: "openai-completions" };
+
+function open(allowNetwork = true) {
+  const problems: ExtensionProblem[] = [];
+  const clock = createFakeClock();
+  const registry = ModelRegistry.inMemory();
+  const auth = AuthStorage.inMemory();
+  const report = (problem: ExtensionProblem) => void problems.push(problem);
+  const providers = createProviders({ registry, auth, clock, allowNetwork, report });
+  const listIds = () => registry.getAll().flatMap(({ provider, id }) => (provider === "mine" ? [id] : []));
+  return { registry, auth, clock, providers, problems, listIds };
+}
+
+const createOAuth = (changes: Partial<NonNullable<ProviderConfig["oauth"]>> = {}) => ({
+  name: "Mine (SSO)",
+  login: async () => ({ access: "a1", refresh: "r1", expires: 9e15 }),
+  refreshToken: async () => ({}),
+  getApiKey: () => "key",
+  ...changes,
+});
+
+test("models that a provider looks for are there when it has settled, and again when the user has logged in", async () => {
+  const { auth, providers, listIds } = open();
+  const contexts: unknown[] = [];
+  providers.register("mine", {
+    ...plain,
+    oauth: createOAuth(),
+    refreshModels: async ({ credential, allowNetwork, baseUrl }) => {
+      contexts.push([credential?.type, allowNetwork, baseUrl]);
+      return credential ? [{ id: "small" }, { id: "large" }] : [{ id: "small" }];
+    },
+  });
+  expect(listIds()).toEqual([]);
+  await providers.settle();
+  expect(listIds()).toEqual(["small"]);
+  expect(await auth.login("mine", { notify: () => {} })).toEqual({ kind: "done" });
+  await expect.poll(listIds).toEqual(["small", "large"]);
+  expect(contexts).toEqual([
+    [undefined, true, "https://x.test"],
+    ["oauth", true, "https://x.test"],
+  ]);
+});
+
+test("a provider that has models is not waited for", async () => {
+  const { providers, listIds } = open();
+  providers.register("mine", { ...plain, models: [{ id: "known" }], refreshModels: () => new Promise(() => {}) });
+  await providers.settle();
+  expect(listIds()).toEqual(["known"]);
+});
+
+test("a provider that never lists its models keeps nobody waiting for longer than five seconds", async () => {
+  const { providers, clock } = open();
+  providers.register("mine", { ...plain, refreshModels: () => new Promise(() => {}) });
+  const settled = providers.settle();
+  clock.advance(5_000);
+  await settled;
+});
+
+test("what fails is reported once, and the models that were there stay", async () => {
+  const { providers, problems, listIds } = open();
+  providers.register("mine", {
+    ...plain,
+    models: [{ id: "known" }],
+    refreshModels: () => Promise.reject(new Error("no connection")),
+  });
+  await expect
+    .poll(() => problems)
+    .toEqual([{ extension: "mine", message: "Its models could not be listed: no connection" }]);
+  expect(listIds()).toEqual(["known"]);
+});
+
+test("a provider that is taken away is told, and what it finds later does not count", async () => {
+  const { providers, listIds } = open();
+  let finish = (_models: { id: string }[]): void => {};
+  let signal: AbortSignal | undefined;
+  providers.register("mine", {
+    ...plain,
+    models: [{ id: "known" }],
+    refreshModels: (context) => {
+      signal = context.signal;
+      return new Promise((resolve) => (finish = resolve));
+    },
+  });
+  await expect.poll(() => signal).toBeDefined();
+  providers.unregister("mine");
+  expect(signal?.aborted).toBe(true);
+  finish([{ id: "late" }]);
+  await new Promise(setImmediate);
+  expect(listIds()).toEqual([]);
+});
+
+test("offline, a provider is told not to ask servers", async () => {
+  const { providers } = open(false);
+  let allowed: boolean | undefined;
+  providers.register("mine", {
+    ...plain,
+    refreshModels: async ({ allowNetwork }) => {
+      allowed = allowNetwork;
+      return [];
+    },
+  });
+  await providers.settle();
+  expect(allowed).toBe(false);
+});
+
+test("a login may change the models of its provider, and no others", async () => {
+  const { registry, auth, providers } = open();
+  const modifyModels = (models: Model[]) => models.map((model) => ({ ...model, baseUrl: "https://eu.x.test" }));
+  providers.register("mine", { ...plain, models: [{ id: "m" }], oauth: createOAuth({ modifyModels }) });
+  expect(registry.find("mine", "m")?.baseUrl).toBe("https://x.test");
+  const others = () =>
+    registry.getAll().filter(({ baseUrl, provider }) => provider !== "mine" && baseUrl.includes("eu.x"));
+  await auth.login("mine", { notify: () => {} });
+  await expect.poll(() => registry.find("mine", "m")?.baseUrl).toBe("https://eu.x.test");
+  expect(others()).toEqual([]);
+});
+
+test("its login is there as long as the provider is", () => {
+  const { auth, providers } = open();
+  const getName = () => auth.getLogins().find(({ id }) => id === "mine")?.name;
+  providers.register("mine", { ...plain, models: [{ id: "m" }], oauth: createOAuth() });
+  expect(getName()).toBe("Mine (SSO)");
+  providers.close();
+  expect(getName()).toBeUndefined();
+});

@@ -1,0 +1,66 @@
+/** Looks for the models and the key of a provider, once at the beginning and again when its key or login changes. */
+import type { Model } from "@tau/ai";
+import { getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
+import type { AuthStorage } from "../auth/auth-storage.ts";
+import { literalKey } from "../auth/key-value.ts";
+import type { ModelRegistry } from "../models/model-registry.ts";
+import type { ExtensionProblem } from "./extension.ts";
+import type { ProviderConfig } from "./provider-config.ts";
+
+export interface FollowParts {
+  registry: ModelRegistry;
+  auth: AuthStorage;
+  allowNetwork: boolean;
+  /** Registers the provider again, with other models or another key. */
+  describe: (change: Pick<ProviderConfig, "models" | "apiKey">) => void;
+  report: (problem: ExtensionProblem) => void;
+}
+
+/** `first` resolves when it has looked for the first time. It never rejects: what fails is reported. */
+export function followProvider(
+  name: string,
+  config: ProviderConfig,
+  parts: FollowParts,
+): { first: Promise<void>; stop(): void } {
+  const controller = new AbortController();
+  const queue = new SerialQueue();
+  const look = () =>
+    queue.add(async () => {
+      if (controller.signal.aborted) return;
+      try {
+        await update(name, config, parts, controller.signal);
+      } catch (error) {
+        if (controller.signal.aborted) return;
+        parts.report({ extension: name, message: `Its models could not be listed: ${getErrorMessage(error)}` });
+      }
+    });
+  const unsubscribe = parts.auth.subscribe(({ provider }) => void (provider === name && look()));
+  return {
+    first: look(),
+    stop() {
+      unsubscribe();
+      controller.abort();
+    },
+  };
+}
+
+async function update(name: string, config: ProviderConfig, parts: FollowParts, signal: AbortSignal): Promise<void> {
+  const { registry, auth, allowNetwork, describe } = parts;
+  const { refreshModels, findKey, oauth, baseUrl } = config;
+  const credential = await auth.get(name);
+  const key = await findKey?.();
+  const publish = async ({ update: install }: { update?: () => void }) => {
+    if (!signal.aborted) install?.();
+    return !signal.aborted;
+  };
+  const context = { ...withoutUndefined({ credential, baseUrl }), allowNetwork, signal, publish };
+  const models = refreshModels ? await refreshModels(context) : config.models;
+  if (signal.aborted) return;
+  const change = withoutUndefined({ models, apiKey: key === undefined ? config.apiKey : literalKey(key) });
+  describe(change);
+  if (credential?.type !== "oauth" || !oauth?.modifyModels) return;
+  const modified = oauth.modifyModels(registry.getAll(), credential).filter(({ provider }) => provider === name);
+  describe({ ...change, models: modified.map(toDescription) });
+}
+
+const toDescription = ({ provider: _provider, ...model }: Model): Record<string, unknown> => ({ ...model });

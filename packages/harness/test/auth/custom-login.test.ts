@@ -1,0 +1,124 @@
+import { createFakeClock } from "@tau/ai/testing";
+import { expect, test } from "vitest";
+import type { AuthStorage } from "../../src/auth/auth-storage.ts";
+import type { CustomLogin } from "../../src/auth/custom-login.ts";
+import { setup } from "./kit.ts";
+
+const hour = 3_600_000;
+
+function start(changes: Partial<CustomLogin> = {}) {
+  const clock = createFakeClock();
+  const kit = setup({ clock });
+  const login: CustomLogin = {
+    id: "corp",
+    name: "Corp",
+    login: async () => ({ access: "a1", refresh: "r1", expires: clock.now() + hour, region: "eu" }),
+    renew: async (credential) => ({ access: `${credential.access}+`, expires: clock.now() + hour }),
+    getKey: ({ access, region }) => `${String(region)}:${access}`,
+    ...changes,
+  };
+  return { clock, login, remove: kit.storage.registerLogin(login), ...kit };
+}
+
+const getKey = async (storage: AuthStorage) => {
+  const outcome = await storage.getApiKey("corp");
+  if (outcome.kind === "failed") return outcome.failure.message;
+  return outcome.kind === "found" ? outcome.key : outcome.kind;
+};
+
+test("what a login returns is stored, and its function makes the key of it", async () => {
+  const { storage, read } = start();
+  expect(await storage.login("corp", { notify: () => {} })).toEqual({ kind: "done" });
+  expect(read()["corp"]).toMatchObject({ type: "oauth", access: "a1", refresh: "r1", region: "eu" });
+  expect(await getKey(storage)).toBe("eu:a1");
+});
+
+test("a token that expires is renewed once for all who ask, and fields that are not renewed are kept", async () => {
+  let renewals = 0;
+  const { storage, clock, read } = start({
+    renew: async () => ({ access: `a${++renewals + 1}`, expires: clock.now() + hour }),
+  });
+  await storage.login("corp", { notify: () => {} });
+  clock.advance(hour - 60_000);
+  expect(await Promise.all([getKey(storage), getKey(storage), getKey(storage)])).toEqual(["eu:a2", "eu:a2", "eu:a2"]);
+  expect(renewals).toBe(1);
+  expect(read()["corp"]).toMatchObject({ access: "a2", refresh: "r1", region: "eu" });
+});
+
+test.each<[string, Partial<CustomLogin>, RegExp]>([
+  [
+    "throws",
+    { renew: () => Promise.reject(new Error("The server said no.")) },
+    /could not be renewed: The server said no\./,
+  ],
+  ["returns no token", { renew: async () => ({ access: 7 }) }, /gave no valid token/],
+])("a renewal that %s is a failure, and the stored login stays", async (_what, changes, message) => {
+  const { storage, clock, read } = start(changes);
+  await storage.login("corp", { notify: () => {} });
+  clock.advance(2 * hour);
+  expect(await getKey(storage)).toMatch(message);
+  expect(read()["corp"]).toMatchObject({ access: "a1", refresh: "r1" });
+});
+
+test("a renewal that never ends is given up, so that others can use the file", async () => {
+  let signal: AbortSignal | undefined;
+  const { storage, clock } = start({
+    renew: (_credential, given) => {
+      signal = given;
+      return new Promise(() => {});
+    },
+  });
+  await storage.login("corp", { notify: () => {} });
+  clock.advance(2 * hour);
+  const key = getKey(storage);
+  await expect.poll(() => signal).toBeDefined();
+  clock.advance(60_000);
+  expect(await key).toMatch(/did not renew the login within 60 s/);
+  expect(signal?.aborted).toBe(true);
+  await storage.set("other", { type: "api_key", key: "k" });
+  expect(await storage.get("other")).toMatchObject({ key: "k" });
+});
+
+test("a login that fails or returns nothing stores nothing", async () => {
+  const { storage } = start({ login: () => Promise.reject(new Error("The window was closed.")) });
+  expect(await storage.login("corp", { notify: () => {} })).toMatchObject({
+    kind: "failed",
+    failure: { message: "The login to Corp failed: The window was closed." },
+  });
+  storage.registerLogin({ ...start().login, login: async () => undefined });
+  expect(await storage.login("corp", { notify: () => {} })).toMatchObject({ failure: { kind: "server" } });
+  expect(await storage.get("corp")).toBeUndefined();
+});
+
+test("an abort ends a login that does not listen to its signal, also before it has begun", async () => {
+  const controller = new AbortController();
+  let begun = 0;
+  const { storage } = start({
+    login: () => {
+      begun++;
+      return new Promise(() => {});
+    },
+  });
+  const outcome = storage.login("corp", { notify: () => {} }, { signal: controller.signal });
+  await expect.poll(() => begun).toBe(1);
+  controller.abort();
+  expect(await outcome).toMatchObject({ failure: { kind: "aborted" } });
+  const again = await storage.login("corp", { notify: () => {} }, { signal: controller.signal });
+  expect([again, begun]).toMatchObject([{ failure: { kind: "aborted" } }, 1]);
+});
+
+test("the newest login of a provider counts, also before a built-in one, until it is removed", () => {
+  const { storage, login, remove } = start();
+  const getName = () => storage.getLogins().find(({ id }) => id === "corp")?.name;
+  const removeNewer = storage.registerLogin({ ...login, name: "Newer" });
+  expect(getName()).toBe("Newer");
+  removeNewer();
+  expect(getName()).toBe("Corp");
+  remove();
+  expect(getName()).toBeUndefined();
+  const removeOwn = storage.registerLogin({ ...login, id: "anthropic", name: "Of an extension" });
+  const find = () => storage.getLogins().filter(({ id }) => id === "anthropic");
+  expect(find()).toEqual([{ id: "anthropic", name: "Of an extension" }]);
+  removeOwn();
+  expect(find()).toEqual([{ id: "anthropic", name: "Anthropic (Claude Pro or Max)" }]);
+});
