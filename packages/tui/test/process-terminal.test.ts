@@ -107,6 +107,13 @@ test("a terminal that answers only the second question gets modifyOtherKeys, whi
   }
 });
 
+test("two Escapes that come together are two keys, also before another one", async () => {
+  const screen = await openScreen();
+  screen.type("\x1b[?62c\x1b\x1bq");
+  await waitFor(screen, "<bye>");
+  expect(screen.inputs).toEqual(["ESC", "ESC", "q"]);
+});
+
 test("an answer to an earlier question between the others does not hide Kitty's protocol", async () => {
   const screen = await openScreen();
   screen.type("\x1b[?62c\x1b[?7u\x1b[?62c");

@@ -11,6 +11,10 @@ const pasteOff = "\x1b[?2004l";
 const progressOn = "\x1b]9;4;3\x07";
 const progressOff = "\x1b]9;4;0\x07";
 
+const escape = "\x1b";
+/** tmux holds Escape back for half a second, and passes a second one on together with it. */
+const twoEscapes = escape + escape;
+
 /** Terminals take progress that is not repeated for a program that died. */
 const progressIntervalMs = 1_000;
 
@@ -103,7 +107,8 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
     };
 
     session.buffer.on("data", (data) => {
-      if (!session.keyboard.takeAnswer(data)) session.onInput(data);
+      if (session.keyboard.takeAnswer(data)) return;
+      for (const key of data === twoEscapes ? [escape, escape] : [data]) session.onInput(key);
     });
     session.buffer.on("paste", (text) => session.onInput(`\x1b[200~${text}\x1b[201~`));
     listen(stdin, "data", (data: string | Buffer) => {
