@@ -23,8 +23,8 @@ export interface ActivityOptions {
   frame: number;
   /** What is drawn instead of ours. Empty: nothing. */
   mark?: string;
-  /** How the run is stopped. */
-  interruptKey: string;
+  /** How the run is stopped; undefined if a dialog gets that key. */
+  interruptKey: string | undefined;
 }
 
 export function drawActivity(
@@ -33,7 +33,8 @@ export function drawActivity(
 ): string {
   const shown = mark ?? theme.fg("accent", frames[frame % frames.length] as string);
   const start = shown === "" ? " " : ` ${shown} `;
-  const end = `${seconds > 0 ? ` ${seconds} s` : ""} (${interruptKey} to stop)`;
+  const key = interruptKey === undefined ? "" : ` (${interruptKey} to stop)`;
+  const end = `${seconds > 0 ? ` ${seconds} s` : ""}${key}`;
   // However long the rest is, it has to be seen how this is stopped.
   const room = Math.max(1, width - visibleWidth(end) - visibleWidth(start));
   const color = (text: string) => theme.fg("muted", text);

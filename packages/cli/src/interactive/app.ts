@@ -164,6 +164,7 @@ export class App {
       getView,
       getLate: () => this.#composer.late,
       getShellCommand: () => shell.current,
+      hasDialog: () => !dialogs.isEmpty,
       getBranch: options.getBranch,
       describeKey: (id) => this.#describeKey(id),
       requestRender,

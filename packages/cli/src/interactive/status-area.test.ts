@@ -21,6 +21,7 @@ test("an answer of a session that is not shown any more does not count, however 
     getView: () => emptyView,
     getLate: () => [],
     getShellCommand: () => undefined,
+    hasDialog: () => false,
     getBranch: async () => "main",
     describeKey: () => "",
     requestRender: () => {},

@@ -17,6 +17,8 @@ export interface StatusAreaOptions {
   getLate: () => readonly string[];
   /** The command that the user runs with `!`. */
   getShellCommand: () => string | undefined;
+  /** Whether something is asked, and gets the keys. */
+  hasDialog: () => boolean;
   /** The branch of the repository in a directory. */
   getBranch: (cwd: string) => Promise<string | undefined>;
   describeKey: (id: Keybinding) => string;
@@ -124,7 +126,7 @@ export class StatusArea {
   }
 
   #drawActivity(width: number): string[] {
-    const { theme, now, getView, getLate, describeKey } = this.#options;
+    const { theme, now, getView, getLate, describeKey, hasDialog } = this.#options;
     const activity = this.#getActivity();
     const dequeueKey = describeKey("app.message.dequeue");
     const queue = drawQueue(getView().live, { theme, width, late: getLate(), dequeueKey });
@@ -140,7 +142,7 @@ export class StatusArea {
       seconds: Math.floor(elapsed / 1_000),
       frame: Math.floor(elapsed / spinnerMs),
       ...(frames && { mark: frames.length === 0 ? "" : toStyledLine(frames[step % frames.length] ?? "") }),
-      interruptKey: describeKey("app.interrupt"),
+      interruptKey: hasDialog() ? undefined : describeKey("app.interrupt"),
     });
     return ["", line, ...queue];
   }

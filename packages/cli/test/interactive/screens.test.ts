@@ -18,7 +18,7 @@ const answer = [
 /** Without what differs from run to run. */
 async function draw(app: OpenedApp): Promise<string> {
   const screen = (await app.screen()).replace(app.directory, "/project");
-  return `${screen.replace(/^ [⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] (.*?)(?: \d+ s)? \(/m, " * $1 (").trimEnd()}\n`;
+  return `${screen.replace(/^ [⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] (.*?)(?: \d+ s)?(?= \(|$)/m, " * $1").trimEnd()}\n`;
 }
 
 const views: Record<

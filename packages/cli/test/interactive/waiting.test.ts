@@ -95,9 +95,12 @@ describe("/approve", () => {
       message: "read it",
     });
     await app.sees("Allow this?");
+    // Escape answers the question, and stops nothing.
+    expect(await app.screen()).not.toContain("to stop");
     app.advance(500);
     app.press("up", "enter");
     await app.sees("A question is open: /approve answers it.");
+    await app.sees("(escape to stop)");
     expect(await app.screen()).not.toContain("Allow this?");
     app.type("/approve ");
     app.press("enter");
