@@ -169,7 +169,7 @@ describe("/model", () => {
     app.press("escape");
     app.type("/model nosuch");
     app.press("enter");
-    await app.sees(/> nosuch[\s\S]*No match/);
+    await app.sees(/> nosuch[\s\S]*Nothing matches/);
     app.press("escape");
     await app.sees(/small$/m);
   });
