@@ -9,7 +9,7 @@ import { judgeWrite } from "./write.ts";
 
 /** Words of a subcommand that end something: `destroy`, `instances delete`, `apps:destroy`, `delete-stack`. */
 const destroys =
-  /^(?:[\w-]+:)?(?:destroy|delete|terminate|uninstall|teardown|purge|down|nuke|wipe|rm|remove)(?:-[\w-]+)?$/;
+  /^(?:[\w-]+:)?(?:destroy|delete|terminate|uninstall|teardown|purge|down|nuke|wipe|rm|remove)(?:-[\w-]+)?$|^pg:reset$/;
 const reads = /^(?:get|describe|list|ls|show|explain|top|status|plan|validate|version|template|lint|history)$/;
 const changes =
   /^(?:[\w-]+:)?(?:apply|up|deploy|redeploy|upgrade|install|import|taint|untaint|rollback|scale|sync|bootstrap|reconcile|run-all|promote)$/;
@@ -109,7 +109,7 @@ function judgeDotCommands(text: Text, scope: Scope): void {
 
 export const destroyRules: Judges = {
   ...forNames(
-    "terraform tofu terragrunt pulumi cdk cdktf sam eksctl kops serverless sls sst copilot helm helmfile argocd flux skaffold vagrant fly flyctl heroku railway render doctl linode-cli hcloud scw ibmcloud oci nomad gcloud az kubectl oc eb kamal dokku",
+    "terraform tofu terragrunt pulumi cdk cdktf sam eksctl kops serverless sls sst copilot helm helmfile argocd flux skaffold vagrant fly flyctl heroku railway render vercel netlify firebase supabase wrangler doctl linode-cli hcloud scw ibmcloud oci nomad gcloud az kubectl oc eb kamal dokku",
     client,
   ),
   ...forNames("ansible-playbook puppet chef-client chef-solo chef-apply salt salt-call salt-ssh cap", configure),

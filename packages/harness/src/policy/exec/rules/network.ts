@@ -108,6 +108,8 @@ function judgeCurlData(
   scope: Scope,
   to: string,
 ): void {
+  if (options.get("X", "request").some(({ text }) => /^(?:POST|PUT|PATCH|DELETE)$/i.test(text)))
+    report(scope, "medium", "exfiltration", `It asks for a change ${to.replace(/^to /, "at ")}.`);
   for (const data of options.get("d", "data", "data-binary", "data-ascii", "data-urlencode", "json", "url-query")) {
     const file = /^(?:[^=@]*)@(.+)$/s.exec(data.text)?.[1];
     if (file) judgeUpload({ ...data, text: file }, scope, to);
