@@ -331,6 +331,17 @@ describe.runIf(process.platform === "linux")("git's own files", () => {
     for (const name of ["me/.config/fish", "me/.bashrc"]) expect(notices).toContain(`protects ${name}:`);
   });
 
+  test("compiled code of our own is protected wherever caches are", () => {
+    const { project } = openProject();
+    const [workspace, home] = [project.path("ws"), project.path("home")];
+    const setAside = createSetAside(project.path("agent/aside"), () => "1");
+    const options = { workspace, shownFrom: workspace, home, setAside, getWritable: () => [workspace] };
+    const files = new ProtectedFiles({ ...options, cacheHome: project.path("ws/.cache") });
+    project.write("ws/.cache/tau/code/x");
+    expect(files.check().join()).toContain("protects .cache/tau:");
+    expect(project.has("ws/.cache/tau")).toBe(false);
+  });
+
   test.each([
     ["~/.config", ".config", ["fish/config.fish", "starship.toml"]],
     ["~/.cache, which has compiled code of our own", ".cache", ["tau/code/x"]],

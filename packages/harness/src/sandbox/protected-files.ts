@@ -23,6 +23,8 @@ export interface ProtectedFilesOptions {
   /** Paths in it are shown to the model without it. */
   readonly shownFrom: string;
   readonly home: string;
+  /** Where the program that we are part of keeps compiled code, in `tau`. Default: `XDG_CACHE_HOME`, if that is set. */
+  readonly cacheHome?: string;
   readonly setAside: SetAside;
   /** All directories that commands may change: real paths. */
   readonly getWritable: () => readonly string[];
@@ -63,10 +65,11 @@ export class ProtectedFiles {
   #git: GitDirectories = { directories: [], links: [], named: [], others: [] };
 
   constructor(options: ProtectedFilesOptions) {
-    const { workspace, home } = options;
+    const { workspace, home, cacheHome = process.env["XDG_CACHE_HOME"] } = options;
     this.#options = options;
     // The workspace may be the home directory, one above it, or one in it with such names, as `~/.config` is.
     const atHome = [...protectedHomeNames, ...protectedNames].map((name) => join(home, name));
+    if (cacheHome) atHome.push(join(cacheHome, "tau"));
     const isInside = (path: string) => path !== workspace && isWithin(workspace, path);
     this.#names = [...new Set([...protectedNames.map((name) => join(workspace, name)), ...atHome.filter(isInside)])];
     this.#search = new RepositorySearch(workspace);
