@@ -230,7 +230,10 @@ async function executeNested(
       if (denied?.block) return fail(denied.reason ?? "The call was denied.");
       const verdict = await host.judge(judged, signal);
       if (verdict?.block) return fail(verdict.reason ?? "The call was denied.");
-      const result: AgentToolResult = await called.execute(id, input, signal, onUpdate);
+      // Handlers are also told of what a call failed with, as of calls of the model.
+      const result: AgentToolResult = await called
+        .execute(id, input, signal, onUpdate)
+        .catch((error: unknown) => ({ ...fail(getErrorMessage(error)).result, isError: true }));
       const isError = result.isError === true;
       const { content, details } = result;
       const changed = await extensions.emit({ type: "tool_result", ...call, input, content, details, isError });

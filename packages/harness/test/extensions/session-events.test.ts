@@ -527,6 +527,31 @@ test("a tool calls another tool as the model would, and the policy judges it", a
   expect(JSON.stringify(outcomes[0])).toContain("x.txt");
 });
 
+test("handlers change the result of a failed call of another tool too", async () => {
+  const outcomes: unknown[] = [];
+  const { prompt } = await open([[call("outer", {})], [text("Done.")]], (tau) => {
+    const parameters = Type.Object({});
+    const describe = { label: "", description: "", parameters };
+    const execute = async () => {
+      throw new Error("The password is swordfish.");
+    };
+    tau.registerTool({ name: "inner", ...describe, execute });
+    tau.registerTool({
+      name: "outer",
+      ...describe,
+      async execute(_id, _params, _signal, _onUpdate, context) {
+        outcomes.push(await context.executeTool("inner", {}));
+        return { content: [], details: {} };
+      },
+    });
+    tau.on("tool_result", ({ toolName, isError }) =>
+      toolName === "inner" && isError ? { content: [{ type: "text", text: "It failed." }] } : undefined,
+    );
+  });
+  await prompt("go");
+  expect(outcomes).toMatchObject([{ isError: true, result: { content: [{ type: "text", text: "It failed." }] } }]);
+});
+
 test("what goes wrong while extensions load is told to the user, and the session works", async () => {
   const { prompt, session } = await open([[text("Hi.")]], (tau) => {
     tau.on("no_such_event" as "agent_start", () => {});
