@@ -44,14 +44,19 @@ export async function takePiPackagesNotice(options: PiPackagesOptions & { ids: I
   const sources = (await findPiPackages(options)).map((entry) => toDetailed(entry).source);
   if (sources.length === 0) return undefined;
   const place = { agentDir, cwd: agentDir };
-  const named = await store.read(place);
-  const fresh = sources.filter((source) => !named.includes(source));
+  const listFresh = (named: readonly string[]) => sources.filter((source) => !named.includes(source));
+  let fresh = listFresh(await store.read(place));
   if (fresh.length === 0) return undefined;
   try {
-    await store.change({ ...place, ids }, () => [...named, ...fresh]);
+    await store.change({ ...place, ids }, (named) => {
+      // Another program that starts now may have named them.
+      fresh = listFresh(named);
+      return [...named, ...fresh];
+    });
   } catch (error) {
     if (systemCode(error) === undefined && !(error instanceof HarnessError)) throw error;
     return undefined;
   }
+  if (fresh.length === 0) return undefined;
   return `pi has packages that tau does not use: ${fresh.join(", ")}. To look at them and install them: tau install --from-pi`;
 }

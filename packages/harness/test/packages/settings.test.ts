@@ -84,6 +84,14 @@ test("packages of pi that tau does not have are named once", async () => {
   expect(await findPiPackages({ ...options, agentDir: join(home, ".pi", "agent") })).toEqual([]);
 });
 
+test("packages of pi are named once by programs that start together", async () => {
+  const { root: home, agentDir } = await createWorkspace();
+  await writeFiles(home, { ".pi/agent/settings.json": JSON.stringify({ packages: ["npm:a"] }) });
+  const options = { home, agentDir, entries: [], ids: systemIds };
+  const notices = await Promise.all([takePiPackagesNotice(options), takePiPackagesNotice(options)]);
+  expect(notices.filter((notice) => notice !== undefined)).toHaveLength(1);
+});
+
 test("extensions of packages are found with the others, and what is missing is a problem", async () => {
   const workspace = await createWorkspace();
   const { agentDir, cwd, root } = workspace;
