@@ -182,6 +182,7 @@ export class Choices {
   async setModel(model: Model | string, source: ModelSource): Promise<void> {
     const { notice, getExtensions } = this.#parts;
     const previousModel = this.#model;
+    const { thinkingLevel: previousLevel } = this;
     const { model: chosen, thinkingLevel } = typeof model === "string" ? this.#resolve(model) : { model };
     this.#model = chosen;
     this.#wantedLevel = thinkingLevel ?? this.#wantedLevel;
@@ -189,6 +190,7 @@ export class Choices {
     const unlisted = formatUnlisted(chosen);
     if (unlisted !== undefined) notice("model", unlisted);
     await this.remember();
+    await this.#tellThinkingLevel(previousLevel);
     await getExtensions()?.emit({ type: "model_select", model: chosen, previousModel, source });
   }
 
@@ -198,9 +200,13 @@ export class Choices {
     const { thinkingLevel: previousLevel } = this;
     this.#wantedLevel = parsed;
     await this.remember();
-    const { thinkingLevel: chosen } = this;
-    if (chosen === previousLevel) return;
-    await this.#parts.getExtensions()?.emit({ type: "thinking_level_select", level: chosen, previousLevel });
+    await this.#tellThinkingLevel(previousLevel);
+  }
+
+  async #tellThinkingLevel(previousLevel: ThinkingLevel): Promise<void> {
+    const { thinkingLevel: level } = this;
+    if (level === previousLevel) return;
+    await this.#parts.getExtensions()?.emit({ type: "thinking_level_select", level, previousLevel });
   }
 
   setTools(tools: readonly (GivenTool | string)[]): void {

@@ -597,6 +597,20 @@ test("the system prompt is the first message for handlers of context_with_system
   expect(session.systemPrompt).not.toBe("Another prompt.");
 });
 
+test("extensions are told of the thinking level that comes with another model", async () => {
+  const told: unknown[] = [];
+  const { session } = await open([], (tau) => {
+    tau.on("thinking_level_select", ({ level, previousLevel }) => void told.push([previousLevel, level]));
+    tau.on("model_select", ({ model }) => void told.push(model.id));
+  });
+  await session.setModel({ ...session.model!, id: "thinker", reasoning: true });
+  await session.setThinkingLevel("high");
+  await session.setModel({ ...session.model!, id: "plain", reasoning: false });
+  const last = session.thinkingLevel;
+  expect(told.slice(-2)).toEqual([["high", last], "plain"]);
+  expect(last).not.toBe("high");
+});
+
 test("a thinking level that cannot be set any more is told, and ends nothing", async () => {
   const unhandled: unknown[] = [];
   const onUnhandled = (reason: unknown) => void unhandled.push(reason);
