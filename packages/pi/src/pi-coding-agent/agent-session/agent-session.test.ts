@@ -488,3 +488,32 @@ test("a custom message in the tree is written anew, and an extension decides on 
   expect(asked).toContain("keep the names");
   expect(asked).not.toContain("## Goal");
 });
+
+test("compactions, the end of a run and the queue are told under the names of today", async () => {
+  const { session, events } = await createSession({
+    turns: [[text("one")], [text("two")]],
+    factories: [summarizeByExtension],
+    settings: { compaction: { enabled: true, keepRecentTokens: 1 } },
+  });
+  const running = session.prompt("first");
+  await session.followUp("second");
+  await running;
+  await session.compact();
+  await expect(session.compact()).rejects.toThrow("Already compacted");
+  const told = events.flatMap((event) => {
+    switch (event.type) {
+      case "queue_update":
+        return [`waiting: ${event.followUp.join()}`];
+      case "agent_settled":
+        return [`settled ${event.aborted}`];
+      case "compaction_start":
+        return [event.reason];
+      case "compaction_end":
+        return [event.errorMessage ?? event.result?.summary];
+      default:
+        return [];
+    }
+  });
+  const compactions = ["manual", "SUMMARY", "manual", "Compaction failed: Already compacted"];
+  expect(told).toEqual(["waiting: second", "waiting: ", "settled false", ...compactions]);
+});

@@ -38,7 +38,7 @@ export interface ExtensionBindings {
 export class AgentSession extends SessionBash {
   protected runner: ExtensionRunner;
   readonly #unsubscribe: () => void;
-  readonly #waiting = new WaitingTexts();
+  readonly #waiting = new WaitingTexts((texts) => this.listeners.emit({ type: "queue_update", ...texts }));
   /** Go along with the next prompt. */
   #asides: AgentMessage[] = [];
   /** Undefined until extensions were bound: only then do they learn of the session's start. */

@@ -5,6 +5,11 @@ import { contentText } from "../../pi-ai/content.ts";
 export class WaitingTexts {
   #steering: string[] = [];
   #followUps: string[] = [];
+  readonly #onChange: (texts: { steering: readonly string[]; followUp: readonly string[] }) => void;
+
+  constructor(onChange: (texts: { steering: readonly string[]; followUp: readonly string[] }) => void) {
+    this.#onChange = onChange;
+  }
 
   get steering(): readonly string[] {
     return this.#steering;
@@ -16,6 +21,7 @@ export class WaitingTexts {
 
   add(kind: "steer" | "followUp", text: string): void {
     (kind === "steer" ? this.#steering : this.#followUps).push(text);
+    this.#tell();
   }
 
   /** A message that was delivered waits no longer. */
@@ -26,6 +32,7 @@ export class WaitingTexts {
       const index = list.indexOf(text);
       if (index < 0) continue;
       list.splice(index, 1);
+      this.#tell();
       return;
     }
   }
@@ -34,6 +41,11 @@ export class WaitingTexts {
     const texts = { steering: this.#steering, followUp: this.#followUps };
     this.#steering = [];
     this.#followUps = [];
+    if (texts.steering.length + texts.followUp.length > 0) this.#tell();
     return texts;
+  }
+
+  #tell(): void {
+    this.#onChange({ steering: [...this.#steering], followUp: [...this.#followUps] });
   }
 }

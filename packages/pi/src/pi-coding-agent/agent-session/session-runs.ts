@@ -8,7 +8,7 @@ import { type CompactionResult, summarizePreparation } from "../compaction/compa
 import { hasMessages, prepareAnyCompaction } from "../compaction/prepare.ts";
 import { getCompactionReason } from "./compaction-reason.ts";
 import { SessionState } from "./session-state.ts";
-import type { Activity, AgentSessionEvent } from "./types.ts";
+import type { Activity, CompactionEnd, CompactionReason } from "./types.ts";
 
 const recoveryFailed =
   "Context overflow recovery failed after one compact-and-retry attempt. " +
@@ -56,10 +56,21 @@ export abstract class SessionRuns extends SessionState {
 
   async compact(customInstructions?: string): Promise<CompactionResult> {
     await this.abort();
-    const result = await this.#compactNow(customInstructions);
-    if (result) return result;
+    this.listeners.emit({ type: "compaction_start", reason: "manual" });
+    try {
+      const result = await this.#compactNow(customInstructions);
+      if (!result) throw new Error(this.#describeNothing());
+      this.#endCompaction("manual", { result });
+      return result;
+    } catch (error) {
+      this.#endCompaction("manual", describeFailure(error, "Compaction failed"));
+      throw error;
+    }
+  }
+
+  #describeNothing(): string {
     const isCompacted = this.sessionManager.getBranch().at(-1)?.type === "compaction";
-    throw new Error(isCompacted ? "Already compacted" : "Nothing to compact (session too small)");
+    return isCompacted ? "Already compacted" : "Nothing to compact (session too small)";
   }
 
   /** Extensions see calls and results before those hooks that the agent has already. */
@@ -125,8 +136,15 @@ export abstract class SessionRuns extends SessionState {
     try {
       await run;
     } finally {
-      if (this.#currentRun === run) this.#currentRun = undefined;
+      if (this.#currentRun === run) await this.#settle();
     }
+  }
+
+  async #settle(): Promise<void> {
+    this.#currentRun = undefined;
+    const settled = { type: "agent_settled", aborted: this.#getLastAnswer()?.stopReason === "aborted" } as const;
+    await this.runner.emit(settled);
+    this.listeners.emit(settled);
   }
 
   async #runToEnd(start: () => Promise<void>): Promise<void> {
@@ -173,7 +191,7 @@ export abstract class SessionRuns extends SessionState {
     if (!last || !reason) return false;
     const willRetry = reason === "overflow" && last.stopReason === "error";
     if (willRetry && this.#isRecovering) {
-      this.#endCompaction({ errorMessage: recoveryFailed });
+      this.#endCompaction("overflow", { errorMessage: recoveryFailed });
       return false;
     }
     this.#isRecovering = willRetry;
@@ -199,28 +217,22 @@ export abstract class SessionRuns extends SessionState {
   /** False if it failed, or if there was nothing to compact. */
   async #compactFor(reason: "overflow" | "threshold", willRetry: boolean): Promise<boolean> {
     this.listeners.emit({ type: "auto_compaction_start", reason });
+    this.listeners.emit({ type: "compaction_start", reason });
     try {
       const result = await this.#compactNow();
-      this.#endCompaction({ result, willRetry: willRetry && result !== undefined });
+      this.#endCompaction(reason, { result, willRetry: willRetry && result !== undefined });
       return result !== undefined;
     } catch (error) {
-      const message = getErrorMessage(error);
       const prefix = reason === "overflow" ? "Context overflow recovery failed" : "Auto-compaction failed";
-      this.#endCompaction(
-        message === "Compaction cancelled" ? { aborted: true } : { errorMessage: `${prefix}: ${message}` },
-      );
+      this.#endCompaction(reason, describeFailure(error, prefix));
       return false;
     }
   }
 
-  #endCompaction(fields: Partial<Extract<AgentSessionEvent, { type: "auto_compaction_end" }>>): void {
-    this.listeners.emit({
-      type: "auto_compaction_end",
-      result: undefined,
-      aborted: false,
-      willRetry: false,
-      ...fields,
-    });
+  #endCompaction(reason: CompactionReason, fields: Partial<CompactionEnd>): void {
+    const end: CompactionEnd = { result: undefined, aborted: false, willRetry: false, ...fields };
+    if (reason !== "manual") this.listeners.emit({ type: "auto_compaction_end", ...end });
+    this.listeners.emit({ type: "compaction_end", reason, ...end });
   }
 
   /** Undefined if there is nothing to compact. */
@@ -303,4 +315,9 @@ export abstract class SessionRuns extends SessionState {
   protected abortActivity(kind: Activity["kind"]): void {
     if (this.activity.kind !== "idle" && this.activity.kind === kind) this.activity.abort.abort();
   }
+}
+
+function describeFailure(error: unknown, prefix: string): Partial<CompactionEnd> {
+  const message = getErrorMessage(error);
+  return message === "Compaction cancelled" ? { aborted: true } : { errorMessage: `${prefix}: ${message}` };
 }

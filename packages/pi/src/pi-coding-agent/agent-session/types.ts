@@ -28,16 +28,26 @@ export interface AgentSessionConfig {
 
 export type AgentSessionEvent =
   | AgentEvent
+  /** The name of versions before 1.0, without the compactions that somebody asked for. */
   | { type: "auto_compaction_start"; reason: "threshold" | "overflow" }
-  | {
-      type: "auto_compaction_end";
-      result: CompactionResult | undefined;
-      aborted: boolean;
-      willRetry: boolean;
-      errorMessage?: string;
-    }
+  | ({ type: "auto_compaction_end" } & CompactionEnd)
+  | { type: "compaction_start"; reason: CompactionReason }
+  | ({ type: "compaction_end"; reason: CompactionReason } & CompactionEnd)
+  /** The run is over, and so are its retries and compactions. */
+  | { type: "agent_settled"; aborted: boolean }
+  /** The texts that wait. */
+  | { type: "queue_update"; steering: readonly string[]; followUp: readonly string[] }
   | { type: "auto_retry_start"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
   | { type: "auto_retry_end"; success: boolean; attempt: number; finalError?: string };
+
+export type CompactionReason = "manual" | "threshold" | "overflow";
+
+export interface CompactionEnd {
+  result: CompactionResult | undefined;
+  aborted: boolean;
+  willRetry: boolean;
+  errorMessage?: string;
+}
 
 export interface PromptOptions {
   /** Default true. */
