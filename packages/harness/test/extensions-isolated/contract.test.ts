@@ -213,6 +213,13 @@ const cases: readonly Case[] = [
     },
   },
   {
+    law: "a handler that removes itself takes the turn of no other",
+    code: on(`const stop = tau.on("input", async ({ text }) => { stop(); return { action: "transform", text: text + "1" }; });
+      tau.on("input", ({ text }) => ({ action: "transform", text: text + "2" }));
+      tau.on("input", ({ text }) => ({ action: "transform", text: text + "3" }));`),
+    drive: ({ runner }) => runner.emit({ type: "input", text: "0", source: "rpc" }),
+  },
+  {
     law: "the state of the session can be read at once",
     code: toolCode(`return { model: ctx.model.id, hasUI: ctx.hasUI, mode: ctx.mode, cwd: ctx.cwd.length > 0, level: ctx.thinkingLevel, idle: ctx.isIdle(),
       usage: ctx.getContextUsage(), prompt: ctx.getSystemPrompt(), entries: ctx.sessionManager.getEntries(), entry: ctx.sessionManager.getEntry("e1").data,

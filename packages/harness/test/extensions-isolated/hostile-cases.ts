@@ -371,7 +371,7 @@ export const hostileCases: readonly HostileCase[] = [
   {
     name: "forges what it registered",
     code: raw(
-      `send({ type: "registered", manifest: { handlers: [["nothing", 1], ["tool_call", 1e9]], tools: [{ tool: { name: "x" } }, null, 3], commands: "all", flags: [{ name: "x", flag: { type: "other" } }] } });`,
+      `send({ type: "registered", manifest: { handlers: [["nothing", [1]], ["tool_call", 1e9], ["input", [{}, "x"]]], tools: [{ tool: { name: "x" } }, null, 3], commands: "all", flags: [{ name: "x", flag: { type: "other" } }] } });`,
     ),
     says: /ended|sent|no tool|There is/,
   },

@@ -11,7 +11,7 @@ async function transform(typed: string, text: string): Promise<unknown> {
   const nothing = { tools: [], commands: [], shortcuts: [], flags: [], providers: [], needsTrust: [] };
   const supervisor = { call: async () => ({ value: { action: "transform", text } }), stream: () => {} };
   const parts = { supervisor, onInputChanged: () => {}, ownCode: "/own" };
-  fillRegistrations(registrations, { handlers: [["input", 1]], ...nothing }, parts);
+  fillRegistrations(registrations, { handlers: [["input", [0]]], ...nothing }, parts);
   const event: ExtensionEvent<"input"> = { type: "input", text: typed, source: "interactive" };
   return await registrations.handlers.get("input")![0]!(event, {} as never);
 }

@@ -27,13 +27,13 @@ export interface ForwardParts {
 export function fillRegistrations(registrations: Registrations, manifest: Manifest, parts: ForwardParts): void {
   const { handlers, tools, commands, shortcuts, flags, providers } = registrations;
   for (const map of [handlers, tools, commands, shortcuts, flags, providers]) map.clear();
-  for (const [name, count] of manifest.handlers) {
+  for (const [name, ids] of manifest.handlers) {
     if (notForwarded.has(name)) continue;
     // Streamed events reach all handlers at once.
-    const length = streamedEvents.has(name) ? 1 : count;
+    const called = streamedEvents.has(name) ? ids.slice(0, 1) : ids;
     handlers.set(
       name,
-      Array.from({ length }, (_unused, index) => createHandler(name, index, parts)),
+      called.map((id) => createHandler(name, id, parts)),
     );
   }
   for (const item of manifest.tools) tools.set(item.tool.name, createTool(item, parts));
@@ -43,12 +43,12 @@ export function fillRegistrations(registrations: Registrations, manifest: Manife
   for (const { name, provider } of manifest.providers) providers.set(name, provider);
 }
 
-function createHandler(name: ExtensionEventName, index: number, parts: ForwardParts): AnyHandler {
+function createHandler(name: ExtensionEventName, handlerId: number, parts: ForwardParts): AnyHandler {
   const { supervisor, onInputChanged } = parts;
   if (streamedEvents.has(name)) return (event) => supervisor.stream(event);
   return async (event) => {
     const { signal } = event as { signal?: AbortSignal };
-    const call = { kind: "event", name, index, event: toCrossingEvent(event) } as const;
+    const call = { kind: "event", name, handlerId, event: toCrossingEvent(event) } as const;
     const { value, changed } = await supervisor.call(call, { signal });
     // Before changes are made: an extension that answers wrongly changes nothing.
     const result =

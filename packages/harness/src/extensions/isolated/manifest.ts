@@ -57,8 +57,8 @@ export const providerDataKeys = [
 ] as const satisfies readonly (keyof ProviderData)[];
 
 export interface Manifest {
-  /** How many handlers of each event. */
-  handlers: readonly (readonly [ExtensionEventName, number])[];
+  /** The handlers of each event, by their numbers. */
+  handlers: readonly (readonly [ExtensionEventName, readonly number[]])[];
   tools: readonly { tool: ToolData; phases: readonly LifecyclePhase[] }[];
   commands: readonly { name: string; description?: string; completes: boolean }[];
   shortcuts: readonly { key: string; description?: string }[];

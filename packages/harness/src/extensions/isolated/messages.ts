@@ -29,8 +29,8 @@ export type CrossingEvent = { type: ExtensionEventName } & Record<string, unknow
 
 /** What is asked of an extension. */
 export type ChildCall =
-  /** `index`: which of its handlers of this event. */
-  | { kind: "event"; name: ExtensionEventName; index: number; event: CrossingEvent }
+  /** `handlerId`: which of its handlers of this event, see `Manifest`. */
+  | { kind: "event"; name: ExtensionEventName; handlerId: number; event: CrossingEvent }
   | { kind: "tool"; name: string; toolCallId: string; params: unknown }
   | { kind: "lifecycle"; name: string; phase: LifecyclePhase; toolCallId: string; value: unknown }
   | { kind: "command"; name: string; args: string }

@@ -59,12 +59,14 @@ const parseName = (value: unknown): string | undefined =>
 
 const parseDescription = ({ description }: Record<string, unknown>) => (isText(description) ? { description } : {});
 
+const isIdList = (value: unknown): value is number[] => Array.isArray(value) && value.every(Number.isInteger);
+
 function parseHandlers(value: unknown): Manifest["handlers"] {
   if (!Array.isArray(value)) return [];
   return extensionEventNames.flatMap((name) => {
     const entry: unknown = value.find((item) => Array.isArray(item) && item[0] === name);
-    const count = Array.isArray(entry) ? Number(entry[1]) : 0;
-    return Number.isInteger(count) && count > 0 && count <= maxHandlers ? [[name, count] as const] : [];
+    const ids: unknown = Array.isArray(entry) ? entry[1] : undefined;
+    return isIdList(ids) && ids.length > 0 && ids.length <= maxHandlers ? [[name, ids] as const] : [];
   });
 }
 

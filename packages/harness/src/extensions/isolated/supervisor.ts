@@ -206,10 +206,9 @@ export class Supervisor {
   #repeatStart({ link, manifest }: OpenProcess): void {
     if (!this.#sessionStart || this.#events !== "allowed") return;
     const event = { ...this.#sessionStart, reason: "reload" };
-    const count = new Map(manifest.handlers).get("session_start") ?? 0;
-    for (let index = 0; index < count; index++) {
+    for (const handlerId of new Map(manifest.handlers).get("session_start") ?? []) {
       link
-        .call({ kind: "event", name: "session_start", index, event })
+        .call({ kind: "event", name: "session_start", handlerId, event })
         .catch((error: unknown) => this.#report(`Its handler of session_start failed: ${getErrorMessage(error)}`));
     }
   }

@@ -9,11 +9,13 @@ import type { Registrations } from "../../extension.ts";
 import type { ExtensionSessionPort } from "../../session-port.ts";
 import { getChangeableFields, hasSignal } from "../changeable-fields.ts";
 import type { ChildCall, HostMessage } from "../messages.ts";
+import type { HandlerIds } from "./handler-ids.ts";
 import type { HostLink } from "./link.ts";
 
 export interface CallParts {
   link: HostLink;
   registrations: Registrations;
+  ids: HandlerIds;
   session: ExtensionSessionPort;
   lifetime: Lifetime;
 }
@@ -103,8 +105,9 @@ export class CallAnswerer {
     }
   }
 
-  async #handle({ name, index, event }: ChildCall & { kind: "event" }, signal: AbortSignal): Promise<Answer> {
-    const handler = this.#parts.registrations.handlers.get(name)?.[index];
+  async #handle({ name, handlerId, event }: ChildCall & { kind: "event" }, signal: AbortSignal): Promise<Answer> {
+    const { registrations, ids } = this.#parts;
+    const handler = registrations.handlers.get(name)?.find((each) => ids.get(each) === handlerId);
     if (!handler) return {};
     const fields = getChangeableFields(name);
     const given = (hasSignal(name) ? { ...event, signal } : event) as unknown as Record<string, unknown>;

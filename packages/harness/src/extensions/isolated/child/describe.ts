@@ -5,12 +5,13 @@ import type { Registrations } from "../../extension.ts";
 import type { Capability } from "../../../policy/policy.ts";
 import { type Manifest, type ProviderData, providerDataKeys, type ToolData, toolDataKeys } from "../manifest.ts";
 import { lifecyclePhases } from "../messages.ts";
+import type { HandlerIds } from "./handler-ids.ts";
 import type { NeedsTrust } from "./needs-trust.ts";
 
 export function describeRegistrations(
   registrations: Registrations,
   needsTrust: NeedsTrust,
-  capabilities: readonly Capability[] | undefined,
+  { capabilities, ids }: { capabilities: readonly Capability[] | undefined; ids: HandlerIds },
 ): Manifest {
   const { handlers, tools, commands, shortcuts, flags, providers, mcpServers } = registrations;
   if (registrations.messageRenderers.size + registrations.entryRenderers.size + registrations.toolRenderers.length > 0)
@@ -19,7 +20,7 @@ export function describeRegistrations(
   if (mcpServers.size > 0) needsTrust.note("a server of MCP");
   if (registrations.markdownTransformers.length > 0) needsTrust.note("changing how Markdown is drawn");
   return {
-    handlers: [...handlers].map(([name, list]) => [name, list.length] as const),
+    handlers: [...handlers].map(([name, list]) => [name, list.map((handler) => ids.get(handler))] as const),
     tools: [...tools.values()].map((tool) => describeTool(tool, needsTrust)),
     commands: [...commands].map(([name, { description, getArgumentCompletions }]) => ({
       name,

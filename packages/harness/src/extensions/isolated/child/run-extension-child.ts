@@ -16,6 +16,7 @@ import { CallAnswerer } from "./answer-calls.ts";
 import { describeRegistrations } from "./describe.ts";
 import { replaceEnvironment } from "./environment.ts";
 import { createFetch } from "./fetch.ts";
+import { HandlerIds } from "./handler-ids.ts";
 import { replaceFiles } from "./files.ts";
 import { HostLink } from "./link.ts";
 import { createNeedsTrust } from "./needs-trust.ts";
@@ -75,7 +76,8 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
   globalThis.fetch = createFetch(link);
 
   const { factory, capabilities } = await load(link, parts, init);
-  const describe = () => describeRegistrations(registrations, needsTrust, capabilities);
+  const ids = new HandlerIds();
+  const describe = () => describeRegistrations(registrations, needsTrust, { capabilities, ids });
   let told = "";
   let isTelling = false;
   const tellChanges = () => {
@@ -102,7 +104,7 @@ async function begin(link: HostLink, parts: ChildParts, init: ChildInit): Promis
   hasLoaded = true;
   link.send({ type: "loaded", manifest });
 
-  const answerer = new CallAnswerer({ link, registrations, session, lifetime });
+  const answerer = new CallAnswerer({ link, registrations, ids, session, lifetime });
   const streamed = new StreamedMessage();
   return (message) => {
     switch (message.type) {
