@@ -85,6 +85,7 @@ export class WalledComponent implements Component, Focusable {
   }
 
   #draw(width: number): string[] {
+    if (typeof this.#component.render !== "function") throw new Error("it is not a component, which has a `render`");
     const lines = limitTime(() => this.#component.render(width));
     if (!Array.isArray(lines)) throw new Error("`render` did not return lines");
     return lines.map((line) =>
