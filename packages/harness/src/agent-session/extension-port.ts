@@ -2,6 +2,7 @@
 import { type AgentTool, type AgentToolResult, type AgentToolUpdateCallback } from "@tau/agent";
 import { createAssistantMessage, joinTextBlocks, getErrorMessage } from "@tau/ai/internal";
 import { type Clock, validateToolArguments } from "@tau/ai";
+import type { SessionEntry } from "@tau/protocol";
 import { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 import { HarnessError } from "../errors.ts";
 import type { SourceInfo, ToolDefinition, ToolInfo } from "../extensions/api.ts";
@@ -150,19 +151,31 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
         replaceSession(extensions, (target) => target.switchSession(path), withSession),
     },
     async navigateTree(targetId, { summarize, customInstructions, replaceInstructions, label } = {}) {
-      const moved = await session.navigate(targetId, {
+      const target = await sessionManager.getEntry(targetId);
+      const text = target && getEditableText(target);
+      const isEdited = target !== undefined && text !== undefined;
+      const moved = await session.navigate(isEdited ? target.parentId : targetId, {
         ...(summarize !== undefined && { summarise: summarize }),
         ...(customInstructions !== undefined && { instructions: customInstructions }),
         ...(replaceInstructions !== undefined && { replaceInstructions }),
-        ...(label !== undefined && { label }),
+        ...(label !== undefined && (summarize || !isEdited) && { label }),
       });
-      return { cancelled: !moved };
+      if (!moved) return { cancelled: true };
+      if (isEdited && label !== undefined && !summarize) await sessionManager.appendLabelChange(targetId, label);
+      if (isEdited && extensions.ui.getEditorText().trim() === "") extensions.ui.setEditorText(text);
+      return { cancelled: false };
     },
   };
 
   function reportRun(error: unknown): void {
     session.notify("run_failed", getErrorMessage(error));
   }
+}
+
+/** Of a message that is written again when a user goes back to it: the session goes to the entry before it. */
+function getEditableText(entry: SessionEntry): string | undefined {
+  if (entry.type === "custom_message") return joinTextBlocks(entry.content);
+  return entry.type === "message" && entry.message.role === "user" ? joinTextBlocks(entry.message.content) : undefined;
 }
 
 const isReachable = ({ exposure }: ToolInfo): boolean => exposure === "direct" || exposure === "model-only";

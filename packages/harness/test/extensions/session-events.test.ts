@@ -7,7 +7,7 @@ import { Type } from "typebox";
 import { expect, onTestFinished, test } from "vitest";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import type { ExtensionAPI, ExtensionContext, ExtensionFactory } from "../../src/extensions/index.ts";
-import { extensionEventNames } from "../../src/extensions/index.ts";
+import { extensionEventNames, noUi } from "../../src/extensions/index.ts";
 import { createTestSession, type TestSessionParams } from "../../src/testing/index.ts";
 import type { TestTurn } from "../../src/testing/script.ts";
 
@@ -428,6 +428,27 @@ test("an extension makes the summary of a compaction, or cancels it", async () =
   cancels = true;
   expect(await session.compact()).toMatchObject({ kind: expect.stringMatching(/aborted|nothing/) });
   expect(outcomes[0]).toBe("compacted true");
+});
+
+test("going back to a prompt leaves it to the editor, as going there by hand does", async () => {
+  const typed: string[] = [];
+  const { prompt, session } = await open([[text("One.")], [text("Two.")]], (tau) => {
+    tau.registerCommand("again", {
+      async handler(_args, ctx) {
+        const prompts = ctx.sessionManager.getEntries().filter((entry) => entry.type === "message");
+        await ctx.navigateTree(prompts[2]!.id, { label: "again" });
+      },
+    });
+  });
+  await session.attachSurface({ mode: "tui", ui: { ...noUi, setEditorText: (text) => void typed.push(text) } });
+  await prompt("first");
+  await prompt("second");
+  await session.submit("/again");
+  expect(typed).toEqual(["second"]);
+  expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  const entries = await session.sessionManager.getEntries();
+  const second = entries.filter(({ type }) => type === "message")[2];
+  expect(entries.find(({ type }) => type === "label")).toMatchObject({ targetId: second?.id, label: "again" });
 });
 
 test("an extension is told in a sentence why nothing was compacted", async () => {
