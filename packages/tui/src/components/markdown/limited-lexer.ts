@@ -7,6 +7,9 @@ const maxDepth = 16;
 /** `marked` reads a nested quote twice at every level, if lines follow that are nested less deep. */
 const getMaxReadLength = (source: string): number => 10_000 + 64 * source.length;
 
+/** `marked` reads a word that ends with `@` once for each of its characters. */
+const maxWordLength = 5_000;
+
 /** For one text. What is beyond the limits is text as it is written. */
 export class LimitedLexer extends Lexer {
   #depth = 0;
@@ -26,6 +29,7 @@ export class LimitedLexer extends Lexer {
   }
 
   override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    if (hasLongAddress(source)) return addText(tokens, source);
     return this.#nest(source, tokens, () => super.inlineTokens(source, tokens));
   }
 
@@ -37,6 +41,11 @@ export class LimitedLexer extends Lexer {
     return result;
   }
 }
+
+const hasLongAddress = (source: string): boolean =>
+  source.length > maxWordLength &&
+  source.includes("@") &&
+  source.split(/[\s@]/).some(({ length }) => length > maxWordLength);
 
 function addText(tokens: Token[], source: string): Token[] {
   tokens.push({ type: "text", raw: source, text: source.trimEnd() });
