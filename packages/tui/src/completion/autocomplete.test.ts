@@ -99,6 +99,18 @@ describe("suggestions", () => {
     expect(await suggest(`../${name}/s`, true)).toEqual([`../${name}/s`, `../${name}/src/`]);
   });
 
+  test("have no names with control characters", async () => {
+    const names = ["odd/plain", "odd/line\nbreak", "odd/\x1b[31mred"];
+    await mkdir(join(folder, "odd"));
+    try {
+      for (const name of names) await writeFile(join(folder, name), "");
+      expect(await suggest("odd/", true)).toEqual(["odd/", "odd/plain"]);
+      expect(await suggest("@odd/")).toEqual(["@odd/", "@odd/plain"]);
+    } finally {
+      await rm(join(folder, "odd"), { recursive: true });
+    }
+  });
+
   test("are found in a short time, however long the word before the cursor is", async () => {
     const before = process.cpuUsage();
     expect(await suggest(`${"a".repeat(100_000)} @main.c`)).toEqual(["@main.c", "@zeta/main.c"]);

@@ -97,7 +97,8 @@ async function readFolder(
   if (signal.aborted) return [];
   // A folder that cannot be read has nothing to offer.
   const entries = await readdir(path, { withFileTypes: true }).catch((): Dirent[] => []);
-  const matching = entries.filter(({ name }) => matches(name.toLowerCase()));
+  // A line break in a name would break the line in which it is completed.
+  const matching = entries.filter(({ name }) => matches(name.toLowerCase()) && !/\p{Cc}/u.test(name));
   return Promise.all(matching.map((entry) => toEntry(path, entry)));
 }
 
