@@ -33,14 +33,14 @@ export class SearchIndex {
     if (!isSame) this.#corpus = createCorpus(lines);
     const corpus = this.#corpus;
     const wanted = normalize(query).trim();
-    const places: number[] = [];
-    let at = wanted === "" ? -1 : corpus.text.indexOf(wanted);
-    for (; at !== -1; at = corpus.text.indexOf(wanted, at + wanted.length)) places.push(at);
+    const starts: number[] = [];
+    let start = wanted === "" ? -1 : corpus.text.indexOf(wanted);
+    for (; start !== -1; start = corpus.text.indexOf(wanted, start + wanted.length)) starts.push(start);
     const get = (index: number) => {
-      const place = places[index] as number;
-      return getSegments(corpus, place, place + wanted.length);
+      const matchStart = starts[index] as number;
+      return getSegments(corpus, matchStart, matchStart + wanted.length);
     };
-    return { count: places.length, get };
+    return { count: starts.length, get };
   }
 }
 

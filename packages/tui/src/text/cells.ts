@@ -86,22 +86,21 @@ function pushRun(cells: Cell[], run: string): void {
   let index = 0;
   while (index < run.length) {
     simple.lastIndex = index;
-    const found = simple.exec(run)?.[0];
-    if (found === undefined) {
+    const text = simple.exec(run)?.[0];
+    if (text === undefined) {
       index += pushClusters(cells, run, index);
       continue;
     }
     // A mark that follows belongs to the last character.
-    const length = index + found.length < run.length ? found.length - 1 : found.length;
-    for (let at = index; at < index + length; at++) cells.push(asciiCell(run.charCodeAt(at)));
-    index += length;
+    const end = index + text.length < run.length ? index + text.length - 1 : index + text.length;
+    for (; index < end; index++) cells.push(getSimpleCell(run.charCodeAt(index)));
     if (index < run.length) index += pushClusters(cells, run, index);
   }
 }
 
-const asciiCells: Cell[] = [];
-const asciiCell = (code: number): Cell =>
-  (asciiCells[code] ??= { text: String.fromCharCode(code), width: 1, isEscape: false });
+const simpleCells: Cell[] = [];
+const getSimpleCell = (code: number): Cell =>
+  (simpleCells[code] ??= { text: String.fromCharCode(code), width: 1, isEscape: false });
 
 /** The segmenter takes quadratic time for long texts, so that it gets pieces; none ends within a cluster of usual length. */
 const pieceLength = 256;
