@@ -70,8 +70,31 @@ function parseHandlers(value: unknown): Manifest["handlers"] {
   });
 }
 
+const isFlag = (value: unknown): boolean => typeof value === "boolean";
+const isListOf = (check: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(check);
+const isGuideline = (value: unknown): boolean =>
+  isText(value) || (isRecord(value) && isText(value["text"]) && isListOf(isText)(value["with"]));
+
+/** What the session works with itself; the rest is passed on as it is. */
+const toolFields: Partial<Record<(typeof toolDataKeys)[number], (value: unknown) => boolean>> = {
+  promptSnippet: isText,
+  promptGuidelines: isListOf(isGuideline),
+  executionMode: (value) => value === "sequential" || value === "parallel",
+  exposure: isText,
+  defaultActive: isFlag,
+  namespace: (value) => isRecord(value) && isText(value["name"]),
+  annotations: isRecord,
+  readOnly: isFlag,
+  shows: isText,
+  parameterNeeds: (value) => isRecord(value) && Object.values(value).every(isListOf(isText)),
+};
+
 function parseTool(item: Record<string, unknown>): Manifest["tools"][number] | undefined {
-  const data = pick(asRecord(item["tool"]), toolDataKeys);
+  const record = asRecord(item["tool"]);
+  const data = pick(
+    record,
+    toolDataKeys.filter((key) => toolFields[key]?.(record[key]) ?? true),
+  );
   const name = parseName(data["name"]);
   const { description, parameters, label = name } = data;
   if (!name || !isText(description) || !isRecord(parameters) || !isText(label)) return undefined;
