@@ -273,6 +273,11 @@ export class SessionManager extends Session {
     return this.#options.storage.directory;
   }
 
+  /** When an entry counts as appended. With `none`, it may not be in the file yet. */
+  get durability(): Durability {
+    return this.#options.durability;
+  }
+
   /** The file, which appears with the first entry; undefined in memory. */
   getSessionFile(): string | undefined {
     return this.isPersisted() ? this.#log.name : undefined;

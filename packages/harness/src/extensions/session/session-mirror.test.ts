@@ -2,12 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { Durability } from "../../session/append-queue.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { createSessionMirror } from "./session-mirror.ts";
 
-async function open(isInMemory: boolean) {
+async function open(isInMemory: boolean, durability: Durability = "strict") {
   const directory = await mkdtemp(join(tmpdir(), "tau-mirror-"));
-  const options = { agentDir: directory };
+  const options = { agentDir: directory, durability };
   const session = isInMemory
     ? await SessionManager.inMemory(directory, options)
     : await SessionManager.create(directory, join(directory, "sessions"), options);
@@ -45,3 +46,10 @@ test.each([true, false])(
     }
   },
 );
+
+test("has entries that were appended but are not in the file yet", async () => {
+  const { session, mirror } = await open(false, "none");
+  for (const content of ["one", "two"]) await session.appendMessage({ role: "user", content, timestamp: 1 });
+  expect(mirror.getBranch()).toEqual(await session.getBranch());
+  expect(mirror.getEntries()).toHaveLength(2);
+});

@@ -16,10 +16,11 @@ export interface SessionMirror extends SessionReader {
   close(): void;
 }
 
-/** A log that is only in memory is small, and is read at once. */
+/** A log is read at once if it is only in memory, or if entries may not be in its file when they have been appended. */
 export async function createSessionMirror(session: SessionManager): Promise<SessionMirror> {
   const file = session.getSessionFile();
-  return new Mirror(session, file === undefined ? await session.getEntries() : file);
+  const isBehind = file === undefined || session.durability === "none";
+  return new Mirror(session, isBehind ? await session.getEntries() : file);
 }
 
 /** Lines that cannot be read are left out: the session itself tells the user about them. */
