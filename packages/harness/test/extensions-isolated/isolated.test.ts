@@ -12,6 +12,7 @@ import { createHostcallJudge, loadIsolated } from "../../src/extensions/isolated
 import type { HostcallJudge } from "../../src/extensions/isolated/ports.ts";
 import type { ExtensionSessionPort } from "../../src/extensions/session-port.ts";
 import { noUi } from "../../src/extensions/ui.ts";
+import { resolvePolicy } from "../../src/policy/extension-policy.ts";
 import { readExtensionTrust } from "../../src/policy/extension-trust.ts";
 import { verifyLedger } from "../../src/policy/ledger.ts";
 import {
@@ -805,6 +806,22 @@ describe.runIf(isWalled)("an isolated extension", () => {
       { policy },
     );
     await expect(callTool(host, "go")).rejects.toThrow(/turned off.*bytes written/);
+  });
+
+  test("writes no bytes to files by printing them", async () => {
+    const { clock, skip } = createSkippingClock();
+    const policy = resolvePolicy(openPolicy);
+    const getPolicy = () => ({ ...policy, quota: { ...policy.quota, bytesWritten: 1024 * 1024 } });
+    const code = toolCode(
+      `await new Promise((done) => process.stdout.write("x".repeat(1024 * 1024), done)); return "printed";`,
+    );
+    const host = await load(code, { ports: { clock, getPolicy } });
+    for (let round = 0; round < 10; round++) {
+      expect(await callTool(host, "go")).toBe("printed");
+      // What was written is counted each second.
+      skip(1_000);
+    }
+    expect(host.problems).toEqual([]);
   });
 
   test("sees neither keys in headers nor can set them", async () => {

@@ -70,12 +70,12 @@ export async function openProcess(options: OpenOptions): Promise<OpenProcess> {
   });
   connection.attach(link);
 
-  const stopCounting = countWritten(started, link, options);
+  const stopCounting = countWritten(started, () => link.receivedBytes + output.receivedBytes, options);
   const ended = started.exit.then((exit) => {
     stopCounting();
     outputThrottle.close();
     connection.close();
-    const reason = brokenBecause ?? [exit, ...output()].join(" ");
+    const reason = brokenBecause ?? [exit, ...output.findReason()].join(" ");
     link.end(reason);
     handshake.fail(reason);
     return reason;
@@ -111,27 +111,36 @@ function createInit({ path, name, info }: ExtensionSource, { program, extension,
 /** Bytes that are read of what it prints; one that prints more waits. */
 const maxOutput = { perSecond: 8 * 1024 * 1024, burst: 16 * 1024 * 1024 };
 
-/** The last line that it printed: what Node says when it crashes, or what the extension said. */
-function keepOutput({ output }: StartedProcess, throttle: Throttle): () => string[] {
+interface Output {
+  receivedBytes: number;
+  /** The line that says why it ended, as far as one does: of Node when it crashes, or of the extension. */
+  findReason(): string[];
+}
+
+function keepOutput({ output: streams }: StartedProcess, throttle: Throttle): Output {
   let last = "";
-  for (const stream of output) {
+  const output: Output = {
+    receivedBytes: 0,
+    findReason() {
+      const line = last.split("\n").find((text) => /error|fatal|bwrap/i.test(text));
+      return line === undefined ? [] : [line.trim()];
+    },
+  };
+  for (const stream of streams) {
     stream.on("data", (piece: Buffer) => {
       throttle.count(stream, piece.length);
+      output.receivedBytes += piece.length;
       last = (last + piece.toString("utf8")).slice(-maxSentenceLength);
     });
     stream.on("error", () => undefined);
   }
-  return () => {
-    const lines = last.split("\n").filter((line) => /error|fatal|bwrap/i.test(line));
-    const line = lines[0]?.trim();
-    return line === undefined ? [] : [line];
-  };
+  return output;
 }
 
 /** What it wrote and did not send to us, it wrote to files. */
 function countWritten(
   started: StartedProcess,
-  link: ProcessLink,
+  getReceivedBytes: () => number,
   { ports: { clock }, onWritten }: OpenOptions,
 ): () => void {
   let counted = 0;
@@ -139,7 +148,7 @@ function countWritten(
   let isOver = false;
   const count = async () => {
     const written = (await started.countWritten().catch(() => undefined)) ?? counted;
-    const toFiles = Math.max(counted, written - link.receivedBytes);
+    const toFiles = Math.max(counted, written - getReceivedBytes());
     if (toFiles > counted) onWritten(toFiles - counted);
     counted = toFiles;
     if (!isOver) later();
