@@ -57,6 +57,17 @@ describe("StreamBatch", () => {
     expect(second.items).toEqual([whole("c", "abc")]);
   });
 
+  test("a listener that asks again misses nothing", () => {
+    const batch = new StreamBatch(createFakeClock());
+    const listener = createListener();
+    batch.listen(listener, ["message_update"]);
+    batch.push(update("a", "a"));
+    batch.listen(listener, ["message_update", "tool_execution_update"]);
+    batch.push(update("b", "ab"));
+    batch.flush();
+    expect(listener.items).toEqual([whole("a", "a"), whole("b", "ab")]);
+  });
+
   test("a listener gets the names that it asked for last, and nothing once it was removed", () => {
     const batch = new StreamBatch(createFakeClock());
     const listener = createListener();

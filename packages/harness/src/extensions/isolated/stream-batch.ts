@@ -39,6 +39,8 @@ export class StreamBatch {
 
   /** From now on the listener gets the events of these names, and of no others. */
   listen(listener: StreamListener, names: readonly ExtensionEventName[]): void {
+    // What came before is for those that listened then.
+    this.flush();
     this.remove(listener);
     for (const name of names) (this.#channels.get(name) ?? this.#open(name)).add(listener);
   }
@@ -80,9 +82,8 @@ class Channel {
   #deltas: { type: Delta["type"]; contentIndex: number; texts: string[]; last: MessageUpdate } | undefined;
   #knowsMessage = false;
 
-  /** A listener that comes later must not get earlier deltas, and needs the whole message with its first one. */
+  /** Nothing may be waiting: a listener that comes later must not get earlier deltas, and needs the whole message first. */
   add(listener: StreamListener): void {
-    this.flush();
     this.#knowsMessage = false;
     this.#listeners.add(listener);
   }
