@@ -1,6 +1,7 @@
 /**
  * The timers and the `process` of one extension. What it starts with them ends when the extension is closed, and what it
- * starts with them after that does not begin: code that waited for something may still go on. What it starts in another way goes on: `globalThis.setTimeout`, `node:timers`, listeners of other objects, servers, child processes.
+ * starts with them after that does not begin: code that waited for something may still go on. What it starts in another
+ * way goes on: `globalThis.setTimeout`, `node:timers`, listeners of other objects, servers, child processes.
  */
 import { promisify } from "node:util";
 
@@ -20,6 +21,8 @@ export function createModuleGlobals(onError: (error: unknown) => void): ModuleGl
   const listeners = new Set<() => void>();
   let isClosed = false;
   const call = (callback: Callback, values: unknown[]): void => {
+    // A timer that has fired can be started again with its own `refresh()`.
+    if (isClosed) return;
     try {
       const result: unknown = callback(...values);
       if (result instanceof Promise) result.catch(onError);
