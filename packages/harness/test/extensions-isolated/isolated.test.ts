@@ -478,6 +478,23 @@ describe.runIf(isWalled)("an isolated extension", () => {
     expect(await callTool(failing, "go")).toBe(JSON.stringify(["TypeError", "denied", "AbortError", 20]));
   });
 
+  test("follows redirects as fetch does: a HEAD stays one, and a GET describes no body", async () => {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push([request.method, request.url, request.headers["content-type"] ?? "-"].join(" "));
+      if (request.url === "/there") return void response.end();
+      response.writeHead(303, { location: "/there" }).end();
+    });
+    await new Promise<void>((done) => void server.listen(0, "127.0.0.1", done));
+    onTestFinished(() => void server.close());
+    const address = `http://example.com:${(server.address() as AddressInfo).port}/moved`;
+    const code =
+      toolCode(`const [head, post] = [await fetch("${address}", { method: "HEAD" }), await fetch("${address}", { method: "POST", body: "x" })];
+      return [head.redirected, post.redirected];`);
+    expect(await callTool(await load(code), "go")).toBe("[true,true]");
+    expect(seen).toEqual(["HEAD /moved -", "HEAD /there -", "POST /moved text/plain;charset=UTF-8", "GET /there -"]);
+  });
+
   test("of the object form gets only what it declares", async () => {
     const host =
       await load(`import fs from "node:fs"; export default { name: "thing", version: "1.0.0", capabilities: ["crypto"],
