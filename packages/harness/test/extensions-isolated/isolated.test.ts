@@ -1,5 +1,14 @@
 /** What isolated extensions can do, when their processes run, and when they are turned off. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -385,6 +394,18 @@ describe.runIf(isWalled)("an isolated extension", () => {
     const policy = { ...openPolicy, perExtension: { guest: { deny: ["read" as const] } } };
     expect(await callTool(await load(text, { place }), "go")).toBe("true");
     expect(await callTool(await load(text, { place, policy }), "go")).toBe("false");
+  });
+
+  test("reads what it sees of the system without asking", async () => {
+    const seen = "/usr /etc/ld.so.cache /etc/localtime /etc/alternatives".split(" ").filter((path) => existsSync(path));
+    const code = toolCode(
+      `return ${JSON.stringify(seen)}.map((path) => fs.statSync(path).isDirectory() ? fs.readdirSync(path).length : fs.readFileSync(path).length);`,
+      `import fs from "node:fs";`,
+    );
+    const host = await load(code, { policy: { ...openPolicy, perExtension: { guest: { deny: ["read"] } } } });
+    const sizes = seen.map((path) => (statSync(path).isDirectory() ? readdirSync(path) : readFileSync(path)).length);
+    expect(JSON.parse(await callTool(host, "go"))).toEqual(sizes);
+    expect(host.decisions).toEqual([]);
   });
 
   test("works in a workspace that is among temporary files", async () => {

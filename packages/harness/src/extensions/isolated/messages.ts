@@ -18,7 +18,7 @@ export interface ChildInit {
   name: string;
   /** The directory that the extension is in. */
   root: string;
-  /** What it can see besides the system's own directories. */
+  /** What is mounted for it, besides `/proc` and `/dev`. */
   visible: readonly string[];
   /** What of it it can change without asking. */
   temporary: string;

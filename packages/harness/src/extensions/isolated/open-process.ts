@@ -103,8 +103,9 @@ function findFacts(source: ExtensionSource, { program, agentDir, home, cwd, getP
   return findRoomFacts({ source, program: [program.path, ...program.readable], cwd, home, agentDir, mayRead });
 }
 
-function createInit({ path, name, info }: ExtensionSource, { program, extension, workspace }: RoomFacts): ChildInit {
-  const visible = [...program, ...extension, ...(workspace === undefined ? [] : [workspace])];
+function createInit({ path, name, info }: ExtensionSource, facts: RoomFacts): ChildInit {
+  const { system, program, extension, workspace } = facts;
+  const visible = [...system, ...program, ...extension, ...(workspace === undefined ? [] : [workspace])];
   return { path, name, root: info.baseDir ?? dirname(path), visible, temporary: temporaryDirectory };
 }
 

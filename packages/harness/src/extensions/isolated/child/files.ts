@@ -42,7 +42,7 @@ export function replaceFiles(link: HostLink, places: FilePlaces): void {
   const isMounted = (path: string): boolean => places.visible.some((directory) => isWithin(directory, path));
   const isOwn = (path: string): boolean => isWithin(places.temporary, path) && !isMounted(path);
   const isVisible = (path: string): boolean =>
-    isOwn(path) || isMounted(path) || systemDirectories.some((directory) => isWithin(directory, path));
+    isOwn(path) || isMounted(path) || kernelDirectories.some((directory) => isWithin(directory, path));
   /** Whether the host has to do it; undefined if the system can. */
   const findPath = (value: unknown, operation: Operation): string | undefined => {
     const path = toPath(value);
@@ -155,8 +155,8 @@ export function replaceFiles(link: HostLink, places: FilePlaces): void {
   }
 }
 
-/** What every process sees of the system; the mounts say exactly what that is. */
-const systemDirectories = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ssl", "/proc", "/dev", "/nix/store"];
+/** They belong to the process, so the host's are others. */
+const kernelDirectories = ["/proc", "/dev"];
 
 function override(target: object, name: string, create: (original: AnyFunction) => (...args: unknown[]) => unknown) {
   const record = target as Record<string, AnyFunction | undefined>;
