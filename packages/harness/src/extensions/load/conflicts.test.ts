@@ -74,6 +74,13 @@ describe("resolveConflicts", () => {
     ]);
   });
 
+  test("a number that makes the name of another command is left out", () => {
+    const extensions = ["first", "second"].map((name) => create(name, { commands: ["deploy"] }));
+    const third = create("third", { commands: ["deploy:1"] });
+    const { commands } = resolveConflicts([...extensions, third], none);
+    expect(owners(commands)).toEqual({ "deploy:1": "third", "deploy:2": "first", "deploy:3": "second" });
+  });
+
   test("a reserved key is not taken under another name", () => {
     const keys = new Map([["escape", "app.interrupt"]]);
     const { shortcuts, problems } = resolveConflicts([create("first", { shortcuts: ["esc"] })], { ...none, keys });

@@ -81,9 +81,11 @@ function keepAll<T>(entries: readonly Entry<T>[], { builtIn, report }: { builtIn
       report(extension, `Its command /${name} is not used: tau has one of that name.`);
       continue;
     }
-    const number = (counts.get(name) ?? 0) + 1;
-    counts.set(name, number);
     const isAlone = owners.get(name) === 1;
+    let number = (counts.get(name) ?? 0) + 1;
+    // A command may itself be called so.
+    while (owners.has(`${name}:${number}`)) number++;
+    counts.set(name, number);
     const typed = isAlone ? name : `${name}:${number}`;
     if (!isAlone)
       report(extension, `Its command /${name} is called /${typed}: another extension has one of that name.`);
