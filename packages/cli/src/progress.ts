@@ -65,7 +65,8 @@ function getActivity(event: SessionEvent): string | undefined {
 function formatLine(event: SessionEvent, verbose: boolean): string | undefined {
   if (event.type === "notice") return event.message;
   if (event.type === "retry_scheduled") {
-    return `${event.reason} Trying again in ${Math.ceil(event.delayMs / 1_000)} s (${event.attempt} of ${event.maxAttempts}).`;
+    const seconds = Math.ceil(event.delayMs / 1_000);
+    return `Trying again in ${seconds} s (${event.attempt} of ${event.maxAttempts}): ${event.reason}`;
   }
   return verbose && event.type === "tool_execution_start" ? formatCall(event) : undefined;
 }

@@ -52,8 +52,8 @@ test("a server that does not run is named once, with a question that helps, also
   await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify({ defaultModel: "acme/small", retry }));
   const { code, err } = await run(workspace, ["-p", "Hi"]);
   expect(code).toBe(exitCodes.failed);
-  const message = `tau: 127.0.0.1:${port} does not accept connections (ECONNREFUSED). Is the server running?`;
-  expect(err).toBe(`${message} Trying again in 1 s (1 of 1).\n${message}\n`);
+  const message = `127.0.0.1:${port} does not accept connections (ECONNREFUSED). Is the server running?`;
+  expect(err).toBe(`tau: Trying again in 1 s (1 of 1): ${message}\ntau: ${message}\n`);
 });
 
 test("several mistakes in models.json are one line each, with line and column", async () => {

@@ -107,7 +107,7 @@ function buildLive({ message, error, retry, compaction }: LiveView, loggedId: st
   if (compaction) items.push({ key: "live:compaction", kind: "note", text: "Summarising the conversation so far…" });
   if (retry) {
     const seconds = Math.ceil(retry.delayMs / 1_000);
-    const text = `${retry.reason} Trying again in ${seconds} s (${retry.attempt} of ${retry.maxAttempts}).`;
+    const text = `Trying again in ${seconds} s (${retry.attempt} of ${retry.maxAttempts}): ${retry.reason}`;
     items.push({ key: "live:retry", kind: "note", text });
   }
   if (error) items.push({ key: "live:error", kind: "error", text: error.message });
