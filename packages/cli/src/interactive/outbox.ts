@@ -4,6 +4,8 @@ import type { SessionClient } from "./session-client.ts";
 
 /** A message that is taken sooner is not shown as late. */
 const lateMs = 300;
+/** How long Escape waits for what is on its way to the queue. */
+const maxTakeBackMs = 1_000;
 
 /** Sends messages with their images, and takes back those that wait. */
 export class Outbox {
@@ -37,10 +39,10 @@ export class Outbox {
     await (client.outlivesTerminal ? this.#watch(message, sent) : sent);
   }
 
-  /** Empties the queue, also of what reaches it within `lateMs`, and resolves to the texts. */
+  /** Empties the queue, also of what reaches it within `maxTakeBackMs`, and resolves to the texts. */
   async takeBack(): Promise<string[]> {
     // A command of an extension is on its way for as long as it runs, and may itself wait for the end of the run.
-    await Promise.race([this.#sending, sleep(lateMs, undefined, { ref: false })]);
+    await Promise.race([this.#sending, sleep(maxTakeBackMs, undefined, { ref: false })]);
     const { steering, followUp } = await this.#getClient().execute({ type: "clear_queue" });
     return [...steering, ...followUp];
   }
