@@ -1,4 +1,5 @@
 /** What a session lets its extensions do. */
+import { resolve } from "node:path";
 import { type AgentTool, type AgentToolResult, type AgentToolUpdateCallback } from "@tau/agent";
 import { createAssistantMessage, joinTextBlocks, getErrorMessage } from "@tau/ai/internal";
 import { type Clock, validateToolArguments } from "@tau/ai";
@@ -122,7 +123,8 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
     setSessionName: async (name) => void (await sessionManager.appendSessionInfo(name)),
     setLabel: async (entryId, label) => void (await sessionManager.appendLabelChange(entryId, label)),
 
-    exec: (command, args, options) => execProgram(command, args, { cwd: session.cwd, ...options }),
+    exec: (command, args, options = {}) =>
+      execProgram(command, args, { ...options, cwd: resolve(session.cwd, options.cwd ?? "") }),
     getActiveTools: () => session.tools.map(({ name }) => name),
     getAllTools: () => listAllTools(session, extensions),
     setActiveTools(names) {

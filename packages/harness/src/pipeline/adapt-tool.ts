@@ -34,7 +34,8 @@ const adapt = oncePer((source: GivenTool): PipelineTool =>
 export function getProblem(value: unknown): string | undefined {
   if (!isRecord(value)) return "A tool is an object with a name and a function `execute`.";
   if (typeof value["name"] !== "string" || value["name"] === "") return "It has no name.";
-  return typeof value["execute"] === "function" ? undefined : "It has no function `execute`.";
+  if (typeof value["execute"] !== "function") return "It has no function `execute`.";
+  return Array.isArray(value["promptGuidelines"] ?? []) ? undefined : "Its `promptGuidelines` are not a list.";
 }
 
 /** The name of a value that may not be a tool, for messages. */

@@ -270,3 +270,15 @@ test("the login of a provider of an extension asks the user through the surface,
     message: "The login to Corp (SSO) failed: It was cancelled.",
   });
 });
+
+test("a program of an extension starts in a directory of the session, also if that is relative", async () => {
+  const seen: string[] = [];
+  const factory: ExtensionFactory = (tau) =>
+    void tau.on("session_start", async () => {
+      for (const options of [undefined, { cwd: "sub" }]) seen.push((await tau.exec("pwd", [], options)).stdout.trim());
+    });
+  const { host, sessionId, directory } = await openHost({ factories: [factory] });
+  await mkdir(join(directory, "sub"));
+  await host.get(sessionId).run("hi", {});
+  expect(seen).toEqual([directory, join(directory, "sub")]);
+});

@@ -111,6 +111,10 @@ describe("loadInProcess", () => {
   test.each([
     ["tau.registerTool(5)", "(no name) is not a tool. A tool is an object with a name and a function `execute`."],
     ["tau.registerTool({ name: 'x' })", "x is not a tool. It has no function `execute`."],
+    [
+      "tau.registerTool({ name: 'x', execute() {}, promptGuidelines: 'Be brief.' })",
+      "x is not a tool. Its `promptGuidelines` are not a list.",
+    ],
     ["tau.registerCommand(undefined, {})", "A command needs a name, which is a text."],
     ["tau.registerCommand('x')", "The command x needs an object that describes it."],
     ["tau.registerCommand('x', {})", "The handler of the command x is not a function."],

@@ -1,4 +1,5 @@
 /** What a factory is called with. */
+import { resolve } from "node:path";
 import {
   type EventBus,
   type ExtensionAPI,
@@ -77,7 +78,8 @@ export function createExtensionApi(
     setSessionName: (name) => runtime.setSessionName(name),
     getSessionName: () => runtime.getSessionName(),
     setLabel: (entryId, label) => runtime.setLabel(entryId, label),
-    exec: (command, args, options) => execProgram(command, args, { cwd, ...options }),
+    exec: (command, args, options = {}) =>
+      execProgram(command, args, { ...options, cwd: resolve(cwd, options.cwd ?? "") }),
     getActiveTools: () => runtime.getActiveTools(),
     getAllTools: () => runtime.getAllTools(),
     setActiveTools: (names) => runtime.setActiveTools(names),
