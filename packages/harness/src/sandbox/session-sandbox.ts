@@ -5,7 +5,7 @@ import { type CommandEnd, type CommandSandbox, type SandboxEntry, type SpawnRequ
 import { BwrapCommands } from "./bwrap-commands.ts";
 import { shorterPauses, toSandboxEnvironment } from "./environment.ts";
 import { getTemporaryDirectories } from "./temporary-files.ts";
-import { SandboxGround } from "./ground.ts";
+import { SessionFiles } from "./session-files.ts";
 import { mayBeRefused } from "./refused-ports.ts";
 import { HelperCommands } from "./helper-commands.ts";
 import { findRealPath } from "./look.ts";
@@ -67,7 +67,7 @@ class LazySandbox implements SessionSandbox {
   readonly #workspace: string;
   readonly #network: SessionNetwork;
   #state: Promise<SandboxState> | undefined;
-  #ground: SandboxGround | undefined;
+  #files: SessionFiles | undefined;
   #commands: SandboxedCommands | undefined;
   /** Sandboxes in which commands of before still run. */
   readonly #retired: SandboxedCommands[] = [];
@@ -109,17 +109,17 @@ class LazySandbox implements SessionSandbox {
     const state = await this.getState();
     if (state.kind === "off" || (state.kind === "unavailable" && mode !== "required")) return undefined;
     if (state.kind === "unavailable") throw refuse(`${state.reason} ${state.fix}`);
-    const ground = (this.#ground ??= this.#openGround());
-    const plan = ground.begin([...this.#grantedPaths, ...more.paths]);
+    const files = (this.#files ??= this.#openFiles());
+    const plan = files.begin([...this.#grantedPaths, ...more.paths]);
     let apart: SandboxedCommands | undefined;
     let network: UsedNetwork | undefined;
     try {
-      const shared = this.#getCommands(state.with, ground);
-      if (more.paths.length > 0 && shared.isFixed) apart = this.#createCommands(state.with, ground);
+      const shared = this.#getCommands(state.with, files);
+      if (more.paths.length > 0 && shared.isFixed) apart = this.#createCommands(state.with, files);
       const createRequest = async (sockets: InnerSockets | undefined) => {
         network?.finish();
         network = sockets && (await this.#network.use(sockets, { hosts: more.hosts, isApart: apart !== undefined }));
-        const caches = ground.getCacheVariables(request.argv);
+        const caches = files.getCacheVariables(request.argv);
         const env = toSandboxEnvironment(request.env, caches);
         // The workspace is mounted at its real path. A link to it in the temporary directory is not there inside.
         const cwd = findRealPath(request.cwd) ?? request.cwd;
@@ -127,8 +127,8 @@ class LazySandbox implements SessionSandbox {
       };
       const way = await (apart ?? shared).enter(createRequest, plan);
       const finish = async (end?: CommandEnd) => {
-        if (!end) ground.cancel();
-        const notices = [...(network?.problems ?? []), ...(end ? ground.finish() : [])];
+        if (!end) files.cancel();
+        const notices = [...(network?.problems ?? []), ...(end ? files.finish() : [])];
         // Before it is closed: what was open for this command alone counts as inside.
         const findOuterPorts = network?.listOuterPorts;
         const outerPorts = end?.hasFailed && mayBeRefused(end.output) ? (findOuterPorts?.() ?? []) : [];
@@ -138,7 +138,7 @@ class LazySandbox implements SessionSandbox {
       };
       return { ...way, finish };
     } catch (error) {
-      ground.cancel();
+      files.cancel();
       network?.finish();
       await apart?.close();
       if (state.with === "bwrap") throw refuse(`The sandbox could not be started: ${getErrorMessage(error)}`);
@@ -152,15 +152,15 @@ class LazySandbox implements SessionSandbox {
 
   async findTemporary(): Promise<string | undefined> {
     const { kind } = await this.getState();
-    return kind === "works" ? (this.#ground ??= this.#openGround()).place.temporary : undefined;
+    return kind === "works" ? (this.#files ??= this.#openFiles()).place.temporary : undefined;
   }
 
   async close(): Promise<void> {
     await this.#network.close();
     for (const commands of [this.#commands, ...this.#retired.splice(0)]) await commands?.close();
-    await this.#ground?.close();
+    await this.#files?.close();
     this.#commands = undefined;
-    this.#ground = undefined;
+    this.#files = undefined;
   }
 
   async #probe(): Promise<SandboxState> {
@@ -178,21 +178,21 @@ class LazySandbox implements SessionSandbox {
     return "bwrap" in programs ? { ...programs, helper: helper === false ? undefined : helper } : programs;
   }
 
-  #openGround(): SandboxGround {
+  #openFiles(): SessionFiles {
     const { home, agentDir, readable = [], clock = systemClock, ids = systemIds } = this.#options;
     const allowedPaths = this.#options.settings.allowedPaths.flatMap((path) => findRealPath(path) ?? []);
     const settings = { ...this.#options.settings, allowedPaths };
     const real = (path: string) => findRealPath(path) ?? path;
     const place = { workspace: this.#workspace, home: real(home), agentDir: real(agentDir), readable };
     const { temporaryDirectories = getTemporaryDirectories() } = this.#options;
-    return new SandboxGround({ settings, ...place, temporaryDirectories, clock, ids });
+    return new SessionFiles({ settings, ...place, temporaryDirectories, clock, ids });
   }
 
-  #getCommands(how: "helper" | "bwrap", ground: SandboxGround): SandboxedCommands {
-    return (this.#commands ??= this.#createCommands(how, ground));
+  #getCommands(how: "helper" | "bwrap", files: SessionFiles): SandboxedCommands {
+    return (this.#commands ??= this.#createCommands(how, files));
   }
 
-  #createCommands(how: "helper" | "bwrap", { system }: SandboxGround): SandboxedCommands {
+  #createCommands(how: "helper" | "bwrap", { system }: SessionFiles): SandboxedCommands {
     const programs = this.#findPrograms();
     if (!("bwrap" in programs)) throw refuse(programs.reason);
     const { bwrap, helper } = programs;

@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { SandboxGround } from "./ground.ts";
+import { SessionFiles } from "./session-files.ts";
 import { defaultSandboxSettings } from "./settings.ts";
 
 test.runIf(process.platform === "linux")(
   "what was put right while a command could not be started is told after the next one",
   async () => {
-    const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-ground-")));
+    const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-files-")));
     onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const [workspace = "", home = "", agentDir = ""] = ["ws", "home", "agent"].map((name) => join(root, name));
     for (const path of [workspace, home, agentDir]) mkdirSync(path);
-    const ground = new SandboxGround({
+    const files = new SessionFiles({
       settings: defaultSandboxSettings,
       workspace,
       home,
@@ -23,11 +23,11 @@ test.runIf(process.platform === "linux")(
       clock: createFakeClock(),
       ids: () => "1",
     });
-    onTestFinished(() => ground.close());
-    ground.begin([]);
+    onTestFinished(() => files.close());
+    files.begin([]);
     writeFileSync(join(workspace, ".envrc"), "evil");
-    ground.cancel();
-    ground.begin([]);
-    expect(ground.finish().join()).toContain("The sandbox protects .envrc");
+    files.cancel();
+    files.begin([]);
+    expect(files.finish().join()).toContain("The sandbox protects .envrc");
   },
 );

@@ -19,7 +19,7 @@ import {
   type TemporaryDirectory,
 } from "./temporary-directory.ts";
 
-export interface GroundOptions {
+export interface SessionFilesOptions {
   readonly settings: SandboxSettings;
   /** Real paths. */
   readonly workspace: string;
@@ -36,10 +36,10 @@ const hiddenEveryMs = 10_000;
 /** How often the project is checked while commands run: jobs may run for hours. */
 const checkEveryMs = 1_000;
 
-export class SandboxGround {
+export class SessionFiles {
   readonly place: SandboxPlace;
   readonly system: SystemFacts;
-  readonly #options: GroundOptions;
+  readonly #options: SessionFilesOptions;
   readonly #temporary: TemporaryDirectory;
   /** Of the workspace and of each other directory that commands may change, by its path. */
   readonly #files = new Map<string, ProtectedFiles>();
@@ -52,7 +52,7 @@ export class SandboxGround {
   #notices: string[] = [];
   #cancelCheck: (() => void) | undefined;
 
-  constructor(options: GroundOptions) {
+  constructor(options: SessionFilesOptions) {
     const { settings, workspace, home, agentDir, readable, ids } = options;
     this.#options = options;
     this.#temporary = createTemporaryDirectory();
