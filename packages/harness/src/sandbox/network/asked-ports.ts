@@ -19,7 +19,7 @@ const minPort = 1_024;
 /** A command that listens at more ports is not a server for a person. */
 const maxPorts = 20;
 
-interface Door {
+interface AskedPort {
   /** Undefined while it is being opened, and where it could not be. */
   forward: Forward | undefined;
   /** The answer of the person, once there is a question. */
@@ -31,7 +31,7 @@ export class AskedPorts {
   readonly #policy: PortPolicy;
   readonly #isOwn: (port: number) => boolean;
   /** By port. What is in it is not opened again as long as the server listens. */
-  readonly #doors = new Map<number, Door>();
+  readonly #ports = new Map<number, AskedPort>();
   /** A person said no: not asked again. */
   readonly #refused = new Set<number>();
   readonly #abort = new AbortController();
@@ -45,56 +45,56 @@ export class AskedPorts {
 
   /** Whether any server was there when it was last looked. */
   get hasServers(): boolean {
-    return this.#doors.size > 0;
+    return this.#ports.size > 0;
   }
 
   /** Whether we listen at this port of the machine, or are about to. */
   has(port: number): boolean {
-    return this.#doors.has(port);
+    return this.#ports.has(port);
   }
 
   /** Looks which servers there are. What was allowed for a server ends with it. */
   refresh(): void {
     if (this.#abort.signal.aborted) return;
     const ports = this.#sockets.listPorts().filter((port) => port >= minPort && !this.#isOwn(port));
-    for (const [port, { forward }] of this.#doors) {
+    for (const [port, { forward }] of this.#ports) {
       if (ports.includes(port)) continue;
       forward?.close();
-      this.#doors.delete(port);
+      this.#ports.delete(port);
     }
     for (const port of ports) {
-      if (this.#doors.size >= maxPorts) return;
-      if (!this.#doors.has(port) && !this.#refused.has(port)) void this.#open(port);
+      if (this.#ports.size >= maxPorts) return;
+      if (!this.#ports.has(port) && !this.#refused.has(port)) void this.#open(port);
     }
   }
 
   close(): void {
     this.#abort.abort();
-    for (const { forward } of this.#doors.values()) forward?.close();
-    this.#doors.clear();
+    for (const { forward } of this.#ports.values()) forward?.close();
+    this.#ports.clear();
   }
 
   async #open(port: number): Promise<void> {
-    const door: Door = { forward: undefined };
-    this.#doors.set(port, door);
+    const asked: AskedPort = { forward: undefined };
+    this.#ports.set(port, asked);
     const standing = await this.#policy.getStanding(port);
-    const isGone = () => this.#doors.get(port) !== door;
+    const isGone = () => this.#ports.get(port) !== asked;
     // Asked for again with the next look: a person may come.
-    if (standing === "closed") return void (isGone() || this.#doors.delete(port));
-    const isAllowed = async () => standing === "open" || (await (door.answer ??= this.#ask(port)));
+    if (standing === "closed") return void (isGone() || this.#ports.delete(port));
+    const isAllowed = async () => standing === "open" || (await (asked.answer ??= this.#ask(port)));
     const forward = await openForward(port, this.#sockets, isAllowed);
     // A port that another program has is not told of: nobody asked for it.
     if (typeof forward === "string") return;
     if (isGone()) forward.close();
-    else door.forward = forward;
+    else asked.forward = forward;
   }
 
   async #ask(port: number): Promise<boolean> {
     const isAllowed = await this.#policy.ask(port, this.#abort.signal);
     if (!isAllowed) {
       this.#refused.add(port);
-      this.#doors.get(port)?.forward?.close();
-      this.#doors.delete(port);
+      this.#ports.get(port)?.forward?.close();
+      this.#ports.delete(port);
     }
     return isAllowed;
   }
