@@ -166,6 +166,7 @@ describe("kept output", () => {
     const directory = join(scratch(), "logs");
     expect(await getOutput("one\ntwo\n", logsIn(directory))).toEqual({
       text: "one\ntwo",
+      outputLength: 7,
       notice: "",
       shownLines: 2,
       totalLines: 2,
