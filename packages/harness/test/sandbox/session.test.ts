@@ -287,8 +287,10 @@ for (const user of users) {
         const find = async () => (await outside(user, `pgrep -fx 'sleep ${seconds}'`)).text.trim();
         let output = "";
         child.stdout!.on("data", (piece: Buffer) => (output += piece.toString()));
+        onTestFinished(() => void child.kill("SIGKILL"));
         await expect.poll(() => output.split("\n").length).toBe(3);
-        expect((await find()).split("\n").length).toBe(2);
+        // A shell may not have started them yet.
+        await expect.poll(async () => (await find()).split("\n").length).toBe(2);
         child.kill("SIGKILL");
         await once(child, "exit");
         await expect.poll(find).toBe("");
