@@ -39,6 +39,11 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
   const { session, extensions, reader, models, choices, activity, host, clock } = parts;
   let nestedCalls = 0;
   const { sessionManager, modelRegistry } = session;
+  /** After what was sent before. A run must not be waited for: the extension may wait for the entry in it. */
+  const writeInOrder = async (append: () => Promise<string>): Promise<void> => {
+    const write = async () => void (await append());
+    await (session.isStreaming ? write() : activity.later(write));
+  };
   return {
     cwd: session.cwd,
     ui: extensions.ui,
@@ -116,12 +121,10 @@ export function createExtensionPort(parts: ExtensionPortParts): ExtensionSession
       if (!isCustomType(customType)) {
         throw new HarnessError("invalid_input", "The type of an entry is a text that does not begin with `tau.`.");
       }
-      const append = async () => void (await sessionManager.appendCustomEntry(customType, data));
-      // After what was sent before. A run must not be waited for: the extension may wait for the entry in it.
-      await (session.isStreaming ? append() : activity.later(append));
+      await writeInOrder(() => sessionManager.appendCustomEntry(customType, data));
     },
-    setSessionName: async (name) => void (await sessionManager.appendSessionInfo(name)),
-    setLabel: async (entryId, label) => void (await sessionManager.appendLabelChange(entryId, label)),
+    setSessionName: (name) => writeInOrder(() => sessionManager.appendSessionInfo(name)),
+    setLabel: (entryId, label) => writeInOrder(() => sessionManager.appendLabelChange(entryId, label)),
 
     exec: (command, args, options = {}) =>
       execProgram(command, args, { ...options, cwd: resolve(session.cwd, options.cwd ?? "") }),

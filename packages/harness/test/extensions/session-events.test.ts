@@ -211,6 +211,26 @@ test("entries and messages are stored as they were when they were given", async 
   expect(message).toMatchObject({ content: "one", details: { count: 4 } });
 });
 
+test("entries, labels and names are written in the order in which an extension gives them", async () => {
+  const { prompt, session } = await open([[text("Done.")]], (tau) => {
+    tau.registerCommand("mark", {
+      handler: (_args, ctx) => {
+        tau.sendMessage({ customType: "first", content: "one", display: true });
+        tau.appendEntry("second");
+        tau.setLabel(ctx.sessionManager.getLeafId()!, "third");
+        tau.setSessionName("fourth");
+        tau.appendEntry("fifth");
+      },
+    });
+  });
+  await prompt("go");
+  const before = (await session.sessionManager.getEntries()).length;
+  await prompt("/mark");
+  await session.waitForIdle();
+  const entries = (await session.sessionManager.getEntries()).slice(before);
+  expect(entries.map(({ type }) => type)).toEqual(["custom_message", "custom", "label", "session_info", "custom"]);
+});
+
 test("entries without a type or with one of tau's own, and labels of nothing, are refused", async () => {
   const { prompt, session, events } = await open([[text("Done.")]], (tau) => {
     tau.registerCommand("junk", {
