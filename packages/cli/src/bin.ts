@@ -7,8 +7,11 @@ import { processIo } from "./process-io.ts";
 const { io, finish } = processIo(process);
 const args = process.argv.slice(2);
 const crash = async (error: unknown) => {
-  await reportCrash(error, args, io);
-  finish(exitCodes.failed);
+  try {
+    await reportCrash(error, args, io);
+  } finally {
+    finish(exitCodes.failed);
+  }
 };
 // Also for rejected promises that nobody waits for. Node would show a line of the program, which is very long.
 process.on("uncaughtException", (error) => void crash(error));

@@ -20,17 +20,22 @@ export function getAdvice(error: unknown, command: string | undefined): string {
 /** What to say after the message: with `--verbose` or `TAU_DEBUG` the stack, otherwise how to get that of a bug. */
 export async function getDetails(error: unknown, args: readonly string[], { env }: Pick<Io, "env">): Promise<string> {
   if (error instanceof UsageError) return "";
-  const isWanted = args.includes("--verbose") || Boolean(env["TAU_DEBUG"]);
-  if (isWanted) return `${(await import("./stack.ts")).formatStack(error)}\n`;
+  if (wantsStack(args, { env })) return `${(await import("./stack.ts")).formatStack(error)}\n`;
   const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
   return isBug ? "This looks like a mistake in tau. TAU_DEBUG=1 shows where it happened.\n" : "";
 }
 
-/** Reports an error that nothing has caught. Never rejects. */
+const wantsStack = (args: readonly string[], { env }: Pick<Io, "env">): boolean =>
+  args.includes("--verbose") || Boolean(env["TAU_DEBUG"]);
+
+/** Reports an error that nothing has caught. The first line is written at once: files of the program may be missing. */
 export async function reportCrash(error: unknown, args: readonly string[], io: Io): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   io.err(`tau: an unexpected error: ${message}\n`);
-  io.err(await getDetails(error, args, io));
+  const { describeErrorOrigin } = await import("@tau/harness/extensions");
+  const origin = describeErrorOrigin(error);
+  if (origin !== undefined) io.err(`${origin}. To start without extensions: tau -ne\n`);
+  if (origin === undefined || wantsStack(args, io)) io.err(await getDetails(error, args, io));
 }
 
 /** Errors of the harness that mean the same: the user named something that does not exist, and nothing was tried. */

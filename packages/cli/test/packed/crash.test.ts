@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
+import { writeModule } from "../extension-kit.ts";
 import { createModelWorkspace } from "../kit.ts";
 import { runPacked } from "./kit.ts";
 
@@ -33,6 +34,30 @@ test.each([
   );
   const debug = await runPacked(workspace, ["-p", "Hi"], { env: { ...env, TAU_DEBUG: "1" } });
   expect(debug.err).toMatch(/^tau: an unexpected error: boom\nTypeError: boom\n +at .*boom\.cjs:\d+/);
+});
+
+test.each([
+  [
+    "a callback of it",
+    `readFile("/", () => { throw new TypeError("boom"); })`,
+    /: boom\nIt comes from the extension a: .*a\.ts:3\. /,
+  ],
+  [
+    "an emitter of it that nobody listens to",
+    `spawn("/no/such/program")`,
+    /ENOENT\nIt most likely comes from an extension: a\. /,
+  ],
+])("an error that nothing catches names the extension: %s", async (_name, failure, expected) => {
+  const workspace = await createModelWorkspace([{ kind: "raw", chunks: [], ending: "hang" }]);
+  const source = `import { spawn } from "node:child_process"; import { readFile } from "node:fs";
+    export default (tau) => tau.on("agent_start", () => {
+      ${failure};
+    });`;
+  await writeModule(join(workspace.agentDir, "extensions", "a.ts"), source);
+  const { code, err } = await runPacked(workspace, ["-p", "Hi"], { input: "" });
+  expect(code).toBe(exitCodes.failed);
+  expect(err).toMatch(expected);
+  expect(err).not.toContain("mistake in tau");
 });
 
 test("with --verbose or TAU_DEBUG an error has a stack, with the lines of the sources", async () => {
