@@ -74,6 +74,20 @@ test("without a terminal nothing is fetched unless a flag agrees to it", async (
   expect(await run(workspace, "install npm:pack --yes")).toMatchObject({ code: 0 });
 });
 
+test("an update does not go back from a release that was installed with --any-age", async () => {
+  const workspace = await create();
+  const { registry } = workspace;
+  registry.publish("pack", "1.0.0", { files: extension });
+  registry.publish("pack", "1.1.0", { files: extension, time: new Date().toISOString() });
+  registry.publish("new", "1.0.0", { files: extension, time: new Date().toISOString() });
+  expect((await run(workspace, "install npm:pack npm:new --yes --any-age")).code).toBe(0);
+  const tomorrow = new Date(Date.now() + 24 * 60 * 60 * 1_000).toISOString();
+  registry.publish("pack", "1.2.0", { files: extension, time: tomorrow });
+  expect(await run(workspace, "update --yes")).toMatchObject({ code: 0, err: "All packages are up to date.\n" });
+  expect((await run(workspace, "install npm:pack --yes")).out).toBe("Installed npm:pack 1.1.0 (acknowledged).\n");
+  expect((await run(workspace, "update --yes --any-age")).out).toBe("Installed npm:pack 1.2.0 (acknowledged).\n");
+});
+
 test("removal leaves nothing but the audit", async () => {
   const workspace = await create();
   const { registry, agentDir } = workspace;

@@ -109,11 +109,16 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
   try {
     const directory = join(staging, "package");
     const wanted = { directory, locked: asLocked ? previous : undefined };
-    const fetched = await (source.kind === "npm"
-      ? fetchNpm(source, wanted, options)
-      : fetchGit(source, wanted, options));
+    const { anyAgeUntil, before } = getAgeLimit(options.before, previous);
+    const ports = { ...options, before };
+    const fetched = await (source.kind === "npm" ? fetchNpm(source, wanted, ports) : fetchGit(source, wanted, ports));
     await checkTree(directory);
-    const locked = { source: text, ...fetched.locked, digest: await digestTree(fetched.root) };
+    const locked = {
+      source: text,
+      ...fetched.locked,
+      digest: await digestTree(fetched.root),
+      ...(anyAgeUntil && { anyAgeUntil }),
+    };
     if (asLocked && previous && previous.digest !== locked.digest) {
       const reason = `The content of ${source.id} ${locked.resolved} is not the one in packages-lock.json`;
       throw new HarnessError("install_failed", `${reason}, so it is refused.`);
@@ -142,6 +147,17 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
     }
     throw error;
   }
+}
+
+/** What `before` is for a package of which releases of any age were allowed at some time, and until when they are. */
+function getAgeLimit(
+  before: Date | undefined,
+  previous: LockedPackage | undefined,
+): Pick<LockedPackage, "anyAgeUntil"> & Pick<FetchPorts, "before"> {
+  if (!before) return { anyAgeUntil: new Date().toISOString(), before };
+  const { anyAgeUntil } = previous ?? {};
+  if (anyAgeUntil === undefined || new Date(anyAgeUntil) <= before) return { before };
+  return { anyAgeUntil, before: new Date(anyAgeUntil) };
 }
 
 const stagingPrefix = ".staging-";

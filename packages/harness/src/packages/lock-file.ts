@@ -17,6 +17,11 @@ export interface LockedPackage {
   readonly integrity?: string;
   /** Of the content; see `digestTree`. */
   readonly digest: string;
+  /**
+   * When it was installed without regard to the age of releases, as an ISO date. Those that there were then stay allowed:
+   * otherwise an update would go back to an older one.
+   */
+  readonly anyAgeUntil?: string;
   /** The `packages` of npm's own lock, with the integrity of every dependency. */
   readonly dependencies?: Readonly<Record<string, unknown>>;
 }
@@ -71,7 +76,7 @@ const resolvedForm = /^[\w][\w.+-]*$/;
 
 function isLocked(value: unknown): value is LockedPackage {
   if (!isRecord(value)) return false;
-  const { source, resolved, integrity, digest, dependencies } = value;
+  const { source, resolved, integrity, digest, anyAgeUntil, dependencies } = value;
   const isText = (each: unknown) => typeof each === "string";
   return (
     isText(source) &&
@@ -79,6 +84,7 @@ function isLocked(value: unknown): value is LockedPackage {
     resolvedForm.test(resolved) &&
     (integrity === undefined || isText(integrity)) &&
     isText(digest) &&
+    (anyAgeUntil === undefined || (typeof anyAgeUntil === "string" && !Number.isNaN(Date.parse(anyAgeUntil)))) &&
     (dependencies === undefined || isRecord(dependencies))
   );
 }
