@@ -10,6 +10,8 @@ export interface RunToEndOptions {
   timeoutMs?: number;
   /** How long its output is read after it has ended: what it started may hold the pipes. Default: until they are closed. */
   maxPipeMs?: number;
+  /** How long the program may take to end after it was asked to. Default 5,000. */
+  killAfterMs?: number;
   /** What is signalled. */
   target: "process" | "group";
 }
@@ -27,11 +29,8 @@ export interface ProgramEnd {
 /** Of each of the two outputs. */
 export const maxOutputMb = 16;
 
-/** How long a program may take to end after it was asked to. */
-const killAfterMs = 5_000;
-
 export async function runToEnd(child: RunningProcess, options: RunToEndOptions): Promise<ProgramEnd> {
-  const { signal, timeoutMs = 0, maxPipeMs, target } = options;
+  const { signal, timeoutMs = 0, maxPipeMs, killAfterMs = 5_000, target } = options;
   let isKilled = false;
   let isTooMuch = false;
   let settleKilled: () => void;
@@ -39,7 +38,7 @@ export async function runToEnd(child: RunningProcess, options: RunToEndOptions):
   const kill = () => {
     if (isKilled) return;
     isKilled = true;
-    void end(child, whenDone, target).then(settleKilled);
+    void end(child, whenDone, { killAfterMs, target }).then(settleKilled);
   };
   const onTooMuch = () => {
     isTooMuch = true;
@@ -62,7 +61,11 @@ export async function runToEnd(child: RunningProcess, options: RunToEndOptions):
 }
 
 /** Resolves when the program has ended, though what it started may not have. */
-async function end(child: RunningProcess, whenDone: Promise<unknown>, target: "process" | "group"): Promise<void> {
+async function end(
+  child: RunningProcess,
+  whenDone: Promise<unknown>,
+  { killAfterMs, target }: Required<Pick<RunToEndOptions, "killAfterMs" | "target">>,
+): Promise<void> {
   child.signal("SIGTERM", target);
   await untilTimeout(whenDone, killAfterMs, systemClock);
   child.signal("SIGKILL", target);

@@ -1,13 +1,15 @@
 /** Extensions of the packed program: its help, and packages that are fetched for one run and run isolated. */
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { startRegistry } from "../../../harness/test/packages/registry.ts";
+import { type Registry, startRegistry } from "../../../harness/test/packages/registry.ts";
 import { writeExtension, writeModule } from "../extension-kit.ts";
-import { createModelWorkspace, textReply } from "../kit.ts";
-import { installed, runPacked } from "./kit.ts";
+import { createModelWorkspace, textReply, type Workspace } from "../kit.ts";
+import { installed, runPacked, start } from "./kit.ts";
+import { isRunning, listChildren } from "./pty.ts";
 
 test("--help lists the options of extensions", async () => {
   const workspace = await createModelWorkspace([]);
@@ -39,6 +41,30 @@ test("extensions import the schema library under both of its names, and write no
   expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toContain("Go; true; false; string");
 });
 
+const createNpmEnv = ({ directory }: Workspace, { url }: Registry) => ({
+  npm_config_cache: join(directory, "cache"),
+  npm_config_userconfig: join(directory, "npmrc"),
+  npm_config_registry: url,
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s during an installation ends npm too, and leaves no file",
+  async (signal) => {
+    const [workspace, registry] = await Promise.all([createModelWorkspace([]), startRegistry()]);
+    registry.publish("pack", "1.0.0", { files: { "prompts/a.md": "" } });
+    registry.isSilent = "archives";
+    const env = createNpmEnv(workspace, registry);
+    const { child, ended } = await start(workspace, ["install", "npm:pack", "--yes"], { env });
+    await expect.poll(() => registry.requests, { timeout: 20_000 }).toContain("pack/-/1.0.0.tgz");
+    const started = listChildren(child.pid!);
+    expect(started).not.toEqual([]);
+    child.kill(signal);
+    expect((await ended).code).toBe(signal === "SIGINT" ? 130 : 143);
+    expect(started.filter(isRunning)).toEqual([]);
+    expect(existsSync(join(workspace.agentDir, "npm"))).toBe(false);
+  },
+);
+
 test("-e npm:NAME runs isolated where nobody is asked, and leaves no file behind", async () => {
   const [workspace, registry] = await Promise.all([createModelWorkspace([textReply("ok")]), startRegistry()]);
   registry.publish("pack", "1.0.0", {
@@ -60,9 +86,7 @@ test("-e npm:NAME runs isolated where nobody is asked, and leaves no file behind
     TMPDIR: temporary,
     // From Node 22 on, npm itself would keep one there.
     NODE_DISABLE_COMPILE_CACHE: "1",
-    npm_config_cache: join(workspace.directory, "cache"),
-    npm_config_userconfig: join(workspace.directory, "npmrc"),
-    npm_config_registry: registry.url,
+    ...createNpmEnv(workspace, registry),
   };
   const { code, out, err } = await runPacked(workspace, ["-e", "npm:pack", "-p", "Go"], { env, input: "" });
   expect({ code, out, err }).toEqual({ code: 0, out: "ok\n", err: "" });

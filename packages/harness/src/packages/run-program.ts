@@ -17,6 +17,8 @@ export type ProgramOutcome =
 
 /** What stays behind, such as a connection that ssh keeps for later, may hold the output open. */
 const maxPipeMs = 1_000;
+/** Asked to end, npm first waits for what it downloads. The program that waits for it has three seconds to end itself. */
+const killAfterMs = 1_000;
 const maxReasonCharacters = 2_000;
 
 /**
@@ -27,7 +29,7 @@ export async function runProgram({ argv, cwd, env, signal }: ProgramRequest): Pr
   if (signal.aborted) throw new HarnessError("aborted", "Interrupted.");
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const child = await createSpawn()({ argv, cwd, env: Object.fromEntries(given), detached: true });
-  const { stdout, stderr, status } = await runToEnd(child, { signal, maxPipeMs, target: "group" });
+  const { stdout, stderr, status } = await runToEnd(child, { signal, maxPipeMs, killAfterMs, target: "group" });
   if (signal.aborted) throw new HarnessError("aborted", "Interrupted.");
   if (status.kind === "failed") {
     const message = status.code === "ENOENT" ? `There is no program ${argv[0]}. Install it first.` : status.message;

@@ -25,8 +25,8 @@ export interface Registry {
   readonly url: string;
   /** The paths that were asked for. */
   readonly requests: string[];
-  /** Whether requests get no answer. */
-  isSilent: boolean;
+  /** Whether requests get no answer, all of them or those for archives. */
+  isSilent: boolean | "archives";
   publish(name: string, version: string, options?: PublishOptions): void;
   /** Sends other bytes for an archive than the registry has announced. */
   tamper(name: string, version: string): void;
@@ -49,10 +49,11 @@ export async function startRegistry(): Promise<Registry> {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? "/").slice(1);
     requests.push(path);
-    if (registry.isSilent) return;
+    if (registry.isSilent === true) return;
     const [, name = path, version] = /^(.+)\/-\/(.+)\.tgz$/.exec(path) ?? [];
     const releases = packages.get(name);
     const release = version === undefined ? undefined : releases?.get(version);
+    if (release && registry.isSilent === "archives") return;
     if (release) return void response.end(release.archive);
     response.statusCode = releases ? 200 : 404;
     response.setHeader("content-type", "application/json");
