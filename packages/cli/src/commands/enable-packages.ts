@@ -14,20 +14,19 @@ export function mustBeAnswerable(args: CommandArgs, io: Io): void {
 }
 
 /** Several lines. */
-export function describePackage({ names, locked, previous, manifest }: FetchedPackage, text: string): string {
+export function describePackage({ source, names, locked, previous, manifest }: FetchedPackage, text: string): string {
   const version = locked ? ` ${locked.resolved.slice(0, 40)}` : "";
   const from = previous && previous.resolved !== locked?.resolved ? ` (was ${previous.resolved.slice(0, 40)})` : "";
   const rows = resourceKinds
     .filter((kind) => names[kind].length > 0)
     .map((kind) => `  ${kind.padEnd(12)} ${names[kind].map((name) => JSON.stringify(name).slice(1, -1)).join(", ")}\n`);
-  const dependencies = countDependencies(locked?.dependencies);
+  // npm lists the directory it installs into, and a package that it fetched itself.
+  const isOwn = (path: string) => path === "" || (source.kind === "npm" && path === `node_modules/${source.name}`);
+  const dependencies = Object.keys(locked?.dependencies ?? {}).filter((path) => !isOwn(path)).length;
   if (dependencies > 0) rows.push(`  ${"dependencies".padEnd(12)} ${dependencies}\n`);
   if (manifest?.hasInstallScripts) rows.push("  Its install scripts are not run, so parts of it may not work.\n");
   return `${text}${version}${from} brings:\n${rows.join("")}`;
 }
-
-const countDependencies = (packages: Readonly<Record<string, unknown>> = {}): number =>
-  Math.max(0, Object.keys(packages).filter((path) => path !== "").length - 1);
 
 /** The state of the extensions from now on. Throws if the user does not agree. */
 export async function askToEnable(

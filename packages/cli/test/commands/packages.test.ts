@@ -4,8 +4,10 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { VirtualTerminal } from "@tau/tui/testing";
 import { expect, test } from "vitest";
+import { createNpmWorkspace, createRepository, fetch } from "../../../harness/test/packages/kit.ts";
 import { type Registry, startRegistry } from "../../../harness/test/packages/registry.ts";
 import { changeInList } from "../../src/commands/config-resources.ts";
+import { describePackage } from "../../src/commands/enable-packages.ts";
 import { openPackageContext } from "../../src/commands/package-context.ts";
 import { listRows } from "../../src/commands/resource-rows.ts";
 import { createIo, createWorkspace, run as runProgram, type RunOptions, type Workspace } from "../kit.ts";
@@ -62,6 +64,20 @@ test("a package is shown before it is used, and a person decides how its extensi
   const trusted = await run(workspace, "install npm:pack", typing("t"));
   expect(trusted.out).toBe("Installed npm:pack 1.0.0 (trusted).\n");
   expect((await run(workspace, "extensions list")).out).toMatch(/npm:pack +trusted +package/);
+});
+
+test("the dependencies of a package are counted, from npm and from git", async () => {
+  const workspace = await createNpmWorkspace();
+  const { registry } = workspace;
+  const dependencies = { dep: "1.0.0" };
+  registry.publish("dep", "1.0.0");
+  registry.publish("pack", "1.0.0", { files: extension, manifest: { dependencies } });
+  const { url, commit } = await createRepository(workspace);
+  await commit({ ...extension, "package.json": JSON.stringify({ name: "pack", dependencies }) });
+  for (const source of ["npm:pack", url]) {
+    const fetched = await fetch(workspace, source);
+    expect(describePackage(fetched, source)).toContain("\n  dependencies 1\n");
+  }
 });
 
 test("without a terminal nothing is fetched unless a flag agrees to it", async () => {
