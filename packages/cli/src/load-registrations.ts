@@ -1,5 +1,4 @@
 /** What extensions add to lists of the program: options to `tau --help`, models to `tau models`. */
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ListedRegistrations } from "@tau/harness/extensions";
 import { getAgentDir } from "./agent-dir.ts";
@@ -19,13 +18,13 @@ export async function loadRegistrations(io: Io, options: ChosenExtensions): Prom
   const places = [agentDir, join(cwd, ".tau"), join(cwd, ".pi")];
   if (named.length === 0 && (noExtensions || !mayHaveExtensions(places))) return [];
   io.claimOutput?.();
-  const [{ listRegistrations }, { openSettings }, { lendModule }] = await Promise.all([
+  const [{ existsNamed, listRegistrations }, { openSettings }, { lendModule }] = await Promise.all([
     import("@tau/harness/extensions"),
     import("@tau/harness/policy"),
     import("./lend-module.ts"),
   ]);
   const settings = await openSettings({ cwd, agentDir, watch: false });
-  const paths = named.map((path) => resolve(cwd, path)).filter((path) => existsSync(path));
+  const paths = named.filter((path) => existsNamed(path, { cwd, agentDir })).map((path) => resolve(cwd, path));
   const params = { paths, discovers: !noExtensions, loadShared: lendModule };
   const { extensions, problems } = await listRegistrations(params, { cwd, agentDir, settings });
   await settings.close();

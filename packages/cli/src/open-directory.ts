@@ -44,7 +44,7 @@ export async function createDirectoryOpener(
     const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
     return await askProjectTrust(extensions, { ...place, ids: systemIds, mode, report });
   };
-  await mustExist(options, toPath);
+  await mustExist(options, { cwd: io.cwd, agentDir }, toPath);
   const readPrompt = (value: string) => readTextOrFile(value, { cwd: io.cwd, agentDir });
   const systemPrompt = options.systemPrompt === undefined ? undefined : await readPrompt(options.systemPrompt);
   const appendSystemPrompt = await Promise.all(options.appendSystemPrompt.map(readPrompt));
@@ -127,11 +127,19 @@ function toParams(options: SessionOptions, toPath: (path: string) => string): Pa
   };
 }
 
-async function mustExist(options: SessionOptions, toPath: (path: string) => string): Promise<void> {
-  for (const path of [...options.skills, ...options.promptTemplates, ...options.extensions]) {
-    if (!(await findStats(toPath(path)))) {
-      throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
-    }
+async function mustExist(
+  options: SessionOptions,
+  place: Omit<ExtensionPlace, "settings">,
+  toPath: (path: string) => string,
+): Promise<void> {
+  const { skills, promptTemplates, extensions } = options;
+  for (const path of [...skills, ...promptTemplates]) {
+    if (!(await findStats(toPath(path)))) throw createMissingError(path);
+  }
+  if (extensions.length > 0) {
+    const { existsNamed } = await import("@tau/harness/extensions");
+    const missing = extensions.find((path) => !existsNamed(path, place));
+    if (missing !== undefined) throw createMissingError(missing);
   }
   for (const path of options.addDir) {
     if (!(await findStats(toPath(path)))?.isDirectory()) {
@@ -139,6 +147,9 @@ async function mustExist(options: SessionOptions, toPath: (path: string) => stri
     }
   }
 }
+
+const createMissingError = (path: string): HarnessError =>
+  new HarnessError("invalid_input", `There is no file or directory ${path}.`);
 
 /** What sessions are told about extensions. `flags` is filled when the extensions are loaded, because they say which there are. */
 function createExtensionsParams(

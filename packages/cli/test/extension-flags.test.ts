@@ -1,5 +1,5 @@
 /** Options of extensions, and extensions in modes without a terminal. */
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -110,6 +110,24 @@ test("-e loads files and directories, also with -ne, which leaves out all others
   expect(lastPrompt(workspace)).toContain("Go one two");
   const missing = await run(workspace, ["-e", "gone.ts", "-p", "Go"]);
   expect(missing).toMatchObject({ code: exitCodes.usage, err: "tau: There is no file or directory gone.ts.\n" });
+});
+
+test("-e takes the name of a package that npm has installed or linked", async () => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
+  const elsewhere = join(workspace.directory, "elsewhere");
+  const modules = join(workspace.directory, "node_modules", "@me");
+  const source = `export default (tau) => {
+    tau.registerFlag("loud", { type: "boolean", description: "Loud" });
+    tau.on("input", ({ text }) => ({ action: "transform", text: text + " linked" }));
+  };`;
+  await mkdir(elsewhere);
+  await writeModule(join(elsewhere, "lib.js"), source);
+  await writeFile(join(elsewhere, "package.json"), JSON.stringify({ name: "@me/pack", main: "lib.js" }));
+  await mkdir(modules, { recursive: true });
+  await symlink(elsewhere, join(modules, "pack"));
+  expect(await run(workspace, ["-e", "@me/pack", "-p", "Go"])).toEqual({ code: 0, out: "ok\n", err: "" });
+  expect(lastPrompt(workspace)).toContain("Go linked");
+  expect((await run(workspace, ["-e", "@me/pack", "--help"])).out).toContain("--loud");
 });
 
 test("print and JSON mode start extensions before the prompt, answer dialogs for nobody, and end them", async () => {

@@ -72,6 +72,7 @@ export type { IdleExtension } from "./idle-extensions.ts";
 export { type ListedRegistrations, listRegistrations } from "./list-registrations.ts";
 export type { BuiltIns, Owned, ResolvedRegistrations } from "./load/conflicts.ts";
 export type { LoadedModule, LoadSharedModule } from "./load/loaded-module.ts";
+export { existsNamed } from "./load/discover.ts";
 export { describeErrorOrigin } from "./load/stray-errors.ts";
 export { loadTypeboxModule } from "./load/shared-modules.ts";
 export type { ExtensionHooksObject, ExtensionObject, HookContext } from "./object-form.ts";

@@ -68,8 +68,7 @@ export async function discoverExtensions(
   };
 
   const { cwd, agentDir, isProjectTrusted } = options;
-  const ofProject = [join(cwd, "node_modules")];
-  const ofUser = [join(agentDir, "npm", "node_modules"), ...listGlobalDirectories()];
+  const { ofProject, ofUser } = listPackageDirectories(options);
   for (const path of options.paths) {
     add(findNamed(path, cwd, [...ofProject, ...ofUser]), { origin: "flag", scope: "temporary", source: "cli" });
   }
@@ -105,11 +104,26 @@ export async function discoverExtensions(
   return { sources: [...sources.values()], problems };
 }
 
+/** Where npm puts packages that can be named. */
+const listPackageDirectories = ({ cwd, agentDir }: Pick<DiscoverOptions, "cwd" | "agentDir">) => ({
+  ofProject: [join(cwd, "node_modules")],
+  ofUser: [join(agentDir, "npm", "node_modules"), ...listGlobalDirectories()],
+});
+
+/** Whether there is a file, a directory or a package that a person means on the command line. */
+export function existsNamed(path: string, place: Pick<DiscoverOptions, "cwd" | "agentDir">): boolean {
+  const { ofProject, ofUser } = listPackageDirectories(place);
+  return getKind(locateNamed(path, place.cwd, [...ofProject, ...ofUser])) !== undefined;
+}
+
+const findNamed = (path: string, cwd: string, packageDirectories: readonly string[]): Entries =>
+  findAt(locateNamed(path, cwd, packageDirectories));
+
 /** A path; where there is none, the name of a package that npm has put into one of the directories. */
-function findNamed(path: string, cwd: string, packageDirectories: readonly string[]): Entries {
+function locateNamed(path: string, cwd: string, packageDirectories: readonly string[]): string {
   const absolute = resolve(cwd, path);
   const directory = getKind(absolute) === undefined ? findPackage(path, packageDirectories) : undefined;
-  return findAt(directory ?? absolute);
+  return directory ?? absolute;
 }
 
 /** A pattern can mean the file or the directory of the extension. */
