@@ -181,7 +181,7 @@ interface Progress {
   target?: Target | undefined;
   hasEmitted: boolean;
   onContent: () => void;
-  /** Called when the provider has sent its stop reason. */
+  /** Called when the provider has sent its stop reason and nothing seems to be missing. */
   onStopped: () => void;
 }
 
@@ -209,8 +209,10 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
     if (events.length > 0) {
       progress.hasEmitted = true;
       progress.onContent();
+    } else if (draft.state.kind === "stopped" && draft.message.content.length > 0) {
+      // Some servers send a stop reason with every piece of content, or before the first one: then more is to come.
+      progress.onStopped();
     }
-    if (draft.state.kind === "stopped") progress.onStopped();
   };
   const damage = await readFrames(response, protocol.framing, (frame) => {
     // After an abort the message has been delivered and must not change.

@@ -44,13 +44,17 @@ export class Deadline {
   content(): void {
     this.#hasContent = true;
     this.#lastContent = this.#clock.monotonic();
-    if (this.#expectsEnd || this.#limitMs === this.#limits.idleMs) return;
+    this.#expectsEnd = false;
+    if (this.#limitMs === this.#limits.idleMs) return;
     this.#limitMs = this.#limits.idleMs;
     this.#cancelIdle();
     this.#cancelIdle = this.#arm(this.#limits.idleMs);
   }
 
-  /** Call when the answer is complete. The server then has at most `withinMs` to close the connection. */
+  /**
+   * Call when the answer seems complete. The server then has at most `withinMs` to close the connection, unless more
+   * content comes.
+   */
   expectEnd(withinMs: number): void {
     if (this.#expectsEnd) return;
     this.#expectsEnd = true;

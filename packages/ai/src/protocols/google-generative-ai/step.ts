@@ -147,7 +147,7 @@ function readFinish(state: GoogleState, candidate: Record<string, unknown>): voi
   // An incomplete call cannot be completed any more.
   if (state.call) rejectArguments(draft, state.call.key, "the answer ended before they were complete");
   closeCall(state);
-  closeText(state);
+  // The text stays open: older models send a reason with every piece of it.
   const explanation = asString(candidate["finishMessage"]);
   const failure = failures.get(raw);
   if (refusals.has(raw)) {

@@ -1,0 +1,72 @@
+/** Streams that real servers send although no protocol describes them, over a real socket. */
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { AssistantMessage } from "../src/message.ts";
+import type { KnownApi } from "../src/model.ts";
+import type { SimpleStreamOptions } from "../src/options.ts";
+import { streamSimple } from "../src/stream.ts";
+import { sse } from "../src/testing/dialects/dialect.ts";
+import { createFakeClock } from "../src/testing/fake-clock.ts";
+import { text } from "../src/testing/script.ts";
+import { createModel, question } from "./protocols/kit.ts";
+
+/** Asks a server that answers with whatever `respond` writes. */
+async function ask(
+  api: KnownApi,
+  respond: (response: ServerResponse) => void,
+  options: SimpleStreamOptions = {},
+): Promise<AssistantMessage> {
+  const server = createServer((request, response) => {
+    request.resume().once("end", () => respond(response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const model = createModel({ api, provider: "p", id: "m", baseUrl });
+  return await streamSimple(model, question, { apiKey: "key", maxRetries: 0, ...options }).result();
+}
+
+const chat = (content: string, finish_reason: string | null) =>
+  sse({ id: "r", choices: [{ index: 0, delta: { content }, finish_reason }] });
+const gemini = (content: string, finishReason?: string) =>
+  sse({ candidates: [{ content: { parts: [{ text: content }] }, ...(finishReason && { finishReason }) }] });
+
+describe("a stop reason before the end", () => {
+  test.each<[KnownApi, string, Uint8Array[], Uint8Array[]]>([
+    ["openai-completions", "with every piece", [chat("One ", "stop")], [chat("two", "stop"), sse("[DONE]")]],
+    ["openai-completions", "before the text", [chat("", "stop")], [chat("One two", null), chat("", "stop")]],
+    [
+      "openai-completions",
+      "in a frame of its own",
+      [chat("One ", null), chat("", "stop")],
+      [chat("t", null), chat("wo", null), chat("", "stop")],
+    ],
+    ["google-generative-ai", "with every piece", [gemini("One ", "STOP")], [gemini("two", "STOP")]],
+    ["google-generative-ai", "before the text", [gemini("", "STOP")], [gemini("One two"), gemini("", "STOP")]],
+  ])("%s, %s: the rest is waited for", async (api, _where, before, after) => {
+    const clock = createFakeClock();
+    let response: ServerResponse | undefined;
+    let seen = 0;
+    const asking = ask(
+      api,
+      (opened) => {
+        response = opened;
+        for (const chunk of before) response.write(chunk);
+      },
+      { clock, onProviderStreamEvent: () => void seen++ },
+    );
+    await expect.poll(() => seen).toBe(before.length);
+    // A reason in a frame of its own is believed for five seconds.
+    await clock.advance(before.length > 1 ? 4_000 : 60_000);
+    response!.write(after[0]!);
+    await expect.poll(() => seen).toBe(before.length + 1);
+    await clock.advance(60_000);
+    for (const chunk of after.slice(1)) response!.write(chunk);
+    response!.end();
+    expect(await asking).toMatchObject({ stopReason: "stop", content: [text("One two")] });
+  });
+});
