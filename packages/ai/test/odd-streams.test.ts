@@ -30,6 +30,13 @@ async function ask(
   return await streamSimple(model, question, { apiKey: "key", maxRetries: 0, ...options }).result();
 }
 
+const write =
+  (...chunks: (string | Uint8Array)[]) =>
+  (response: ServerResponse) => {
+    for (const chunk of chunks) response.write(chunk);
+    response.end();
+  };
+
 const chat = (content: string, finish_reason: string | null) =>
   sse({ id: "r", choices: [{ index: 0, delta: { content }, finish_reason }] });
 const gemini = (content: string, finishReason?: string) =>
@@ -68,5 +75,37 @@ describe("a stop reason before the end", () => {
     for (const chunk of after.slice(1)) response!.write(chunk);
     response!.end();
     expect(await asking).toMatchObject({ stopReason: "stop", content: [text("One two")] });
+  });
+});
+
+describe("an error outside of the events of a stream", () => {
+  const tooLong = {
+    code: 400,
+    message: "the request exceeds the available context size",
+    type: "invalid_request_error",
+  };
+  const overloaded = { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" };
+
+  test("llama.cpp: in a field of its own, before or after text, is the failure", async () => {
+    const error = `error: ${JSON.stringify(tooLong)}\n\n`;
+    const failure = { kind: "context_overflow", message: tooLong.message };
+    for (const before of [[], [chat("So", null)]]) {
+      const message = await ask("openai-completions", write(...before, error, sse("[DONE]")));
+      expect(message).toMatchObject({ stopReason: "error", failure });
+    }
+  });
+
+  test("Google: bare JSON after text, even after a stop reason, is the failure", async () => {
+    const error = JSON.stringify({ error: overloaded }, undefined, 2);
+    for (const before of [[gemini("So")], [gemini("So"), gemini("", "STOP")]]) {
+      const message = await ask("google-generative-ai", write(...before, error));
+      expect(message).toMatchObject({ stopReason: "error", content: [text("So")], failure: { kind: "overloaded" } });
+      expect(message.errorMessage).toBe(overloaded.message);
+    }
+  });
+
+  test("text that is no error changes nothing", async () => {
+    const message = await ask("google-generative-ai", write("hello\n", gemini("So", "STOP"), "bye: bye\n"));
+    expect(message).toMatchObject({ stopReason: "stop", content: [text("So")] });
   });
 });

@@ -34,6 +34,16 @@ test("data over several lines keeps its line breaks", () => {
   expect(frameText("data: a\ndata: b\n\n")).toEqual([{ data: "a\nb" }]);
 });
 
+test("an error outside of the events is an event too", () => {
+  expect(frameText('data: 1\n\nerror: {"code":500}\n\ndata: 2\n\n')).toEqual([
+    { data: "1" },
+    { event: "error", data: '{"code":500}' },
+    { data: "2" },
+  ]);
+  const bare = '{\n  "error": {\n    "code": 503\n  }\n}\n';
+  expect(frameText(`data: 1\n\n${bare}`)).toEqual([{ data: "1" }, { data: bare }]);
+});
+
 test("a body split at any byte gives the same events, even inside a character", () => {
   const body = encoder.encode('event: delta\ndata: {"t":"Zürich 🌍"}\n\n: ping\r\n\r\ndata: x\r\rdata: [DONE]\n\n');
   const whole = frame(body, []);
@@ -46,7 +56,7 @@ test("a body split at any byte gives the same events, even inside a character", 
 
 test("arbitrary bytes, split anywhere, give the same events and never throw", () => {
   const noise = fc.array(
-    fc.constantFrom("data: ", "event: x", "\n", "\r", "\r\n", ":", "é", "🌍", "{}", " ", "\u0000", "id: 1"),
+    fc.constantFrom("data: ", "event: x", "error: ", "\n", "\r", "\r\n", ":", "é", "🌍", "{}", " ", "\u0000", "id: 1"),
   );
   fc.assert(
     fc.property(noise, fc.array(fc.nat()), (parts, cuts) => {
