@@ -261,11 +261,15 @@ test("an error response that is cut keeps its status and what arrived", async ()
   expect(requests).toBe(1);
 });
 
-test("an error response that never ends keeps its status and what it asks for", async () => {
+test.each([
+  ["idleTimeoutMs", 300_000],
+  ["idleTimeoutMs", 1_000],
+  ["timeoutMs", 1_000],
+])("an error response that never ends keeps its status and what it asks for (%s %i)", async (limit, limitMs) => {
   const clock = createFakeClock();
   let asking: ReturnType<typeof failHalfway> | undefined;
   await new Promise<void>((resolve) => {
-    asking = failHalfway(429, "hang", { clock, maxRetries: 0, onResponse: () => resolve() });
+    asking = failHalfway(429, "hang", { clock, maxRetries: 0, onResponse: () => resolve(), [limit]: limitMs });
   });
   await clock.advance(5_000);
   expect((await asking)?.failure).toMatchObject({ kind: "rate_limited", status: 429, retryAfterMs: 7_000 });

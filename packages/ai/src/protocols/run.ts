@@ -135,6 +135,7 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
   });
   const progress: Progress = {
     hasEmitted: false,
+    onErrorStatus: () => deadline.close(),
     onContent: () => deadline.content(),
     onStopped: () => deadline.expectEnd(closingMs),
   };
@@ -180,6 +181,8 @@ interface Progress {
   /** Where the request was sent. */
   target?: Target | undefined;
   hasEmitted: boolean;
+  /** Called when the status says that the request failed. Reading the explanation has a time limit of its own. */
+  onErrorStatus: () => void;
   onContent: () => void;
   /** Called when the provider has sent its stop reason and nothing seems to be missing. */
   onStopped: () => void;
@@ -195,6 +198,7 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
   const response = await platform.send(request, { signal, env: run.env });
   await run.options.onResponse?.({ status: response.status, headers: response.headers }, run.model);
   if (response.status < 200 || response.status >= 300) {
+    progress.onErrorStatus();
     const failure = await readFailure(run, response);
     response.discard();
     return failure;
