@@ -204,6 +204,18 @@ const overflows: [string, number, unknown][] = [
     { error: { message: "Input length 9001 exceeds the maximum allowed input length of 8192 tokens." } },
   ],
   ["LM Studio, second message", 400, { error: "Trying to keep the first 9000 tokens when context the overflows." }],
+  ["z.ai, by number", 400, { error: { code: "1261", message: "Prompt exceeds max length" } }],
+  [
+    "Volcano Engine",
+    400,
+    { error: { code: "InvalidParameter", message: "Input length 203743 exceeds the maximum length 202752" } },
+  ],
+  ["Kimi, in bytes", 400, { error: { message: "total message size 10176584 exceeds limit 2097152" } }],
+  [
+    "Kronk",
+    500,
+    { error: { code: "server_error", message: "unable to process request: the context window is full." } },
+  ],
 ];
 
 test.each(overflows)("a context overflow is recognised: %s", (_name, status, body) => {
@@ -297,6 +309,39 @@ const others: [string, number, unknown, FailureKind][] = [
     { error: { code: "content_filter", message: "The response was filtered" } },
     "refused",
   ],
+  [
+    "a filtered prompt at xAI",
+    403,
+    {
+      code: "The caller does not have permission to execute the specified operation",
+      error: "Content violates usage guidelines. Model: grok-4, Failed check: SAFETY_CHECK_TYPE_BIO",
+    },
+    "refused",
+  ],
+  [
+    "a filtered prompt at OpenRouter",
+    403,
+    { error: { code: 403, message: "This model requires moderation and your input was flagged for violence." } },
+    "refused",
+  ],
+  [
+    "a filter behind OpenRouter",
+    403,
+    { error: { code: 403, message: "Provider returned error", metadata: { error_type: "content_policy_violation" } } },
+    "refused",
+  ],
+  [
+    "a filtered prompt at DashScope",
+    400,
+    {
+      error: {
+        code: "data_inspection_failed",
+        message: "<400> InternalError.Algo.DataInspectionFailed: Input text data may contain inappropriate content.",
+      },
+    },
+    "refused",
+  ],
+  ["a key without permission", 403, { error: { message: "Your key may not use this model" } }, "auth"],
   ["an empty body", 418, "", "invalid_request"],
 ];
 

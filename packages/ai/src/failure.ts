@@ -80,9 +80,10 @@ export function classifyError(error: ProviderErrorBody, httpStatus?: number): Fa
   if (hasCode(overflowCodes) || isOverflowMessage(error.message) || status === 413) {
     return { kind: "context_overflow", ...facts };
   }
+  // Before the status: xAI and OpenRouter refuse a prompt with 403, which otherwise means a rejected key.
+  if (hasCode(refusalCodes) || refusalMessage.test(error.message)) return { kind: "refused", ...facts };
   if (hasCode(authCodes) || status === 401 || status === 403) return { kind: "auth", ...facts };
   if (hasCode(overloadCodes)) return { kind: "overloaded", ...retry, ...facts };
-  if (hasCode(refusalCodes)) return { kind: "refused", ...facts };
   if (status === 408 || status === 409 || status === 424 || status === 425)
     return { kind: "overloaded", ...retry, ...facts };
   if (status !== undefined && status >= 500) return { kind: "overloaded", ...retry, ...facts };
@@ -105,10 +106,12 @@ const overloadCodes =
   /^(overloaded_error|api_error|server_error|internal_error|internal_server_error|service_unavailable|timeout_error|slow_down|UNAVAILABLE|INTERNAL|DEADLINE_EXCEEDED|internalServerException|serviceUnavailableException|modelStreamErrorException|modelErrorException|modelTimeoutException|modelNotReadyException|50[0-4]|529)$/i;
 const authCodes =
   /^(authentication_error|permission_error|invalid_api_key|unauthorized|UNAUTHENTICATED|API_KEY_INVALID|PERMISSION_DENIED|accessDeniedException|UnrecognizedClientException|InvalidSignatureException|ExpiredTokenException|expired_token)$/i;
-const refusalCodes = /^(content_filter|content_policy_violation|cyber_policy|safety|prohibited_content)$/i;
+const refusalCodes =
+  /^(content_filter|content_policy_violation|cyber_policy|safety|prohibited_content|data_?inspection_?failed)$/i;
+const refusalMessage = /content violates usage guidelines|input was flagged|data may contain inappropriate content/i;
 const invalidCodes =
   /^(invalid_request_error|invalid_prompt|INVALID_ARGUMENT|FAILED_PRECONDITION|NOT_FOUND|not_found_error|validationException|ResourceNotFoundException|invalid_image.*|unsupported_.*)$/i;
-const overloadMessage = /overloaded|temporarily unavailable|try again later|internal (server )?error/i;
+const overloadMessage = /overloaded|over capacity|temporarily unavailable|try again later|internal (server )?error/i;
 
 /**
  * The messages with which providers say that a prompt is too long for the model.
@@ -143,6 +146,10 @@ const overflowMessages: readonly RegExp[] = [
   /model_context_window_exceeded/i, // z.ai
   /context size has been exceeded/i, // llama.cpp
   /trying to keep the first \d+ tokens/i, // LM Studio
+  /prompt exceeds max length/i, // z.ai
+  /input length \d+ exceeds the maximum length/i, // Volcano Engine
+  /total message size \d+ exceeds limit/i, // Kimi
+  /context window is full/i, // Kronk
   /too many tokens in (the )?(prompt|request|input)/i,
 ];
 
@@ -225,7 +232,17 @@ export function describeError(json: unknown): ProviderErrorBody {
     }
     if (typeof value !== "object") return;
     const record = value as Record<string, unknown>;
-    for (const key of ["type", "code", "status", "__type", "reason", "error_code", "name"]) {
+    for (const key of [
+      "type",
+      "code",
+      "status",
+      "status_code",
+      "__type",
+      "reason",
+      "error_code",
+      "error_type",
+      "name",
+    ]) {
       const name = record[key];
       if (typeof name === "string" && name !== "error") codes.push(name.replace(/^.*#/, ""));
       else if (typeof name === "number") codes.push(String(name));
