@@ -921,12 +921,18 @@ describe("how an answer ends", () => {
     ["at the top", { error: { code: 502, message: "gone" } }],
     ["in the choice", { choices: [{ index: 0, delta: {}, error: { code: 502, message: "gone" } }] }],
     ["as the chunk itself", { object: "error", message: "gone", code: 502 }],
+    ["in Groq's own field", { choices: [{ index: 0, delta: {} }], x_groq: { error: { code: 502, message: "gone" } } }],
   ])("an error %s is a failure", (_where, chunk) => {
     expect(read([chunk]).state).toMatchObject({ kind: "failed", failure: { kind: "overloaded", message: "gone" } });
   });
 
   test("an error that is only a text is told as it is", () => {
     expect(read([{ error: "gone" }]).state).toMatchObject({ kind: "failed", failure: { message: "gone" } });
+    const groq = { ...delta({}, "stop"), x_groq: { error: "over capacity" } };
+    expect(read([groq]).state).toMatchObject({
+      kind: "failed",
+      failure: { kind: "overloaded", message: "over capacity" },
+    });
   });
 });
 

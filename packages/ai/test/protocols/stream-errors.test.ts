@@ -13,6 +13,16 @@ const forms: [string, Frame, object][] = [
   ],
   ["a text", { data: { error: "upstream died" } }, { kind: "unknown", message: "upstream died" }],
   [
+    "an object that has its status",
+    { data: { error: { message: "Slow down", status_code: 429 } } },
+    { kind: "rate_limited", message: "Slow down" },
+  ],
+  [
+    "an object beside its status",
+    { data: { type: "error", status: 429, error: { message: "Slow down" } } },
+    { kind: "rate_limited", message: "Slow down" },
+  ],
+  [
     "an event that is named error",
     { event: "error", data: { type: "overloaded_error", message: "Busy" } },
     { kind: "overloaded", message: "Busy" },

@@ -50,10 +50,11 @@ export function step(state: CompletionsState, frame: Frame): AssistantMessageEve
   const chunk = asRecord(frame.data);
   const choice = getChoice(chunk);
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
-  const usage = chunk["usage"] ?? choice["usage"] ?? asRecord(chunk["x_groq"])["usage"];
+  const groq = asRecord(chunk["x_groq"]);
+  const usage = chunk["usage"] ?? choice["usage"] ?? groq["usage"];
   if (usage) draft.usage(readUsage(asRecord(usage)));
   readDelta(state, toDelta(choice, draft));
-  const failure = findStreamError(frame) ?? findStreamError({ data: choice });
+  const failure = findStreamError(frame) ?? findStreamError({ data: choice }) ?? findStreamError({ data: groq });
   if (failure) draft.fail(failure);
   const raw = getFinishReason(choice);
   if (raw !== "") readStop(state, raw);
