@@ -753,6 +753,12 @@ describe("events that are missing, doubled or out of order do not change what is
     response: { id: "resp_1", status: "completed", ...fields },
   });
   const delta = (type: string, fields: object) => ({ type: `response.${type}.delta`, ...fields });
+  const part = (type: string) => ({
+    type: `response.${type}.added`,
+    output_index: 0,
+    content_index: 0,
+    part: { type: "reasoning_text", text: "" },
+  });
   const message = (said: string) => ({
     type: "message",
     id: "msg_1",
@@ -1023,6 +1029,20 @@ describe("events that are missing, doubled or out of order do not change what is
         completed(),
       ],
       content: [thinking("Hm.")],
+    },
+    {
+      name: "open reasoning whose content index counts the deltas",
+      events: [
+        added(0, { type: "reasoning", id: "rs_1", summary: [] }),
+        part("reasoning_part"),
+        ...["We", " say", " hi."].map((piece, index) =>
+          delta("reasoning_text", { output_index: 0, content_index: index, delta: piece }),
+        ),
+        part("content_part"),
+        delta("reasoning_text", { output_index: 0, content_index: 3, delta: "Now" }),
+        completed(),
+      ],
+      content: [thinking("We say hi.\n\nNow")],
     },
     {
       name: "reasoning whose encrypted content comes with the end",

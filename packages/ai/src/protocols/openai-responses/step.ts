@@ -49,8 +49,13 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
     case "response.reasoning_summary_text.delta":
       appendThinking(state, key, { part: `summary ${String(data["summary_index"])}`, delta });
       break;
+    case "response.content_part.added":
+    case "response.reasoning_part.added":
+      if (asRecord(data["part"])["type"] === "reasoning_text") endPart(state, key);
+      break;
     case "response.reasoning_text.delta":
-      appendThinking(state, key, { part: `content ${String(data["content_index"])}`, delta });
+      // Its content index says nothing: vLLM counts every delta.
+      appendThinking(state, key, { part: "content", delta });
       break;
     case "response.function_call_arguments.delta":
       appendArguments(state, key, "function_call", delta);
@@ -127,6 +132,12 @@ function appendThinking(
   if (item.part !== undefined && item.part !== part) draft.thinking(item.key, "\n\n");
   item.part = part;
   draft.thinking(item.key, delta);
+}
+
+/** Makes the next piece of thinking, if it is not the first one, the start of a new paragraph. */
+function endPart({ items }: ResponsesState, key: ItemKey): void {
+  const item = items.findOrAdd(key, "reasoning");
+  if (item?.part !== undefined) item.part = "";
 }
 
 function appendArguments({ draft, items }: ResponsesState, key: ItemKey, kind: ItemKind, delta: string): void {
