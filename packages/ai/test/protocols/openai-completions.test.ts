@@ -826,6 +826,24 @@ describe("words and thinking", () => {
     ]);
   });
 
+  test.each(["google", "vertex"])("the signature that %s adds to a call goes back with it", (server) => {
+    const extra_content = { [server]: { thought_signature: "sig" } };
+    const { message } = read([
+      calls(
+        { index: 0, id: "a", ...made("clock", "{}"), extra_content },
+        { index: 1, id: "b", ...made("clock", "{}") },
+      ),
+      delta({}, "tool_calls"),
+    ]);
+    const encode = (asked: Model<"openai-completions">) => {
+      const { payload } = openaiCompletions.encode(asked, { messages: [user("x"), message] }, {});
+      return (payload["messages"] as { tool_calls?: object[] }[])[1];
+    };
+    const [a, b] = ["a", "b"].map((id) => ({ id, type: "function", function: { name: "clock", arguments: "{}" } }));
+    expect(encode(model)).toEqual({ role: "assistant", content: null, tool_calls: [{ ...a, extra_content }, b] });
+    expect(encode({ ...model, id: "another" })).toEqual({ role: "assistant", content: null, tool_calls: [a, b] });
+  });
+
   test("details that only repeat the text are not kept", () => {
     const piece = (said: string) => ({
       reasoning: said,

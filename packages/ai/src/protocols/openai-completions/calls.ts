@@ -4,6 +4,7 @@ import type { Draft } from "../draft.ts";
 import { asRecord, asString } from "../../json.ts";
 import { isTooDeep } from "../streaming-json.ts";
 import { CallArguments, startsArguments } from "./arguments.ts";
+import { writeExtraContent } from "./reasoning.ts";
 
 interface OpenCall {
   readonly key: string;
@@ -19,6 +20,8 @@ interface Piece {
   id: string;
   name: string;
   args: string;
+  /** What the server wants back with the call. */
+  signature: string;
   /** The arguments came as an object instead of a piece of JSON text, so they are complete. */
   whole: boolean;
 }
@@ -48,6 +51,7 @@ export class ToolCalls {
       if (piece.index !== undefined) this.#byIndex.set(piece.index, call);
       if (piece.name !== "") namedInThisList.add(call);
       if (call === match) this.#fill(call, piece);
+      if (piece.signature !== "") call.block.thoughtSignature = piece.signature;
       if (piece.whole && call.args.begun) continue;
       this.#draft.argumentsDelta(call.key, call.args.push(piece.args));
     }
@@ -111,6 +115,7 @@ function readPiece(entry: Record<string, unknown>): Piece {
     id: asString(entry["id"]),
     name: asString(calledFunction["name"]),
     args: readArguments(args),
+    signature: writeExtraContent(entry["extra_content"]),
     whole: typeof args === "object",
   };
 }

@@ -17,7 +17,7 @@ import type {
 } from "../../message.ts";
 import { toMistralId } from "../mistral-id.ts";
 import type { CompletionsModel, ResolvedCompat } from "./compat.ts";
-import { parseDetails, reasoningFields } from "./reasoning.ts";
+import { parseDetails, readExtraContent, reasoningFields } from "./reasoning.ts";
 
 /** A JSON object of the request: a message or a part of one. */
 export type Wire = Record<string, unknown>;
@@ -132,7 +132,9 @@ function encodeAssistant(model: CompletionsModel, message: AssistantMessage, thi
     {
       role: "assistant",
       content: content || (requiresAssistantAfterToolResult ? "" : null),
-      ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
+      ...(calls.length > 0 && {
+        tool_calls: calls.map((call) => ({ ...encodeCall(call), ...readExtraContent(call.thoughtSignature) })),
+      }),
       ...(!requiresThinkingAsText && encodeThoughts(model, message, thinks)),
     },
   ];

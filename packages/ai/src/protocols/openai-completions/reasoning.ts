@@ -3,7 +3,7 @@
  * field. Some also send `reasoning_details`, which the provider needs to accept the thinking again; the details arrive
  * in pieces and are stored as JSON in the signature of their block.
  */
-import { asArray, asRecord, asString, tryParseJson } from "../../json.ts";
+import { asArray, asRecord, asString, isRecord, tryParseJson } from "../../json.ts";
 import { isTooDeep } from "../streaming-json.ts";
 
 /** The fields in which servers send thinking text. If a server fills several, they are equal and the first is used. */
@@ -47,6 +47,19 @@ export function addDetail(details: ReasoningDetail[], piece: ReasoningDetail): v
 /** Whether the details hold anything besides their text, which the block already stores. */
 export const needsStoring = (details: readonly ReasoningDetail[]): boolean =>
   details.some((detail) => isEncrypted(detail) || asString(detail["signature"]) !== "");
+
+/**
+ * The signature of a call whose server sent it in the field `extra_content`, as Google's does. The field must be sent
+ * back as it was. Empty if there is nothing to store.
+ */
+export const writeExtraContent = (value: unknown): string =>
+  isRecord(value) && !isTooDeep(value) ? JSON.stringify({ extra_content: value }) : "";
+
+/** The field `extra_content` of a call, if its signature has it. */
+export function readExtraContent(signature: string | undefined): { extra_content?: Record<string, unknown> } {
+  const stored = signature?.startsWith("{") ? asRecord(tryParseJson(signature))["extra_content"] : undefined;
+  return isRecord(stored) && !isTooDeep(stored) ? { extra_content: stored } : {};
+}
 
 /** Parses a stored signature: a list of details or a single detail. Any other signature gives an empty list. */
 export function parseDetails(signature: string | undefined): ReasoningDetail[] {
