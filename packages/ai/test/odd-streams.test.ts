@@ -109,3 +109,18 @@ describe("an error outside of the events of a stream", () => {
     expect(message).toMatchObject({ stopReason: "stop", content: [text("So")] });
   });
 });
+
+test("Anthropic's counts of the prompt are kept if the end of the stream has zeros for them", async () => {
+  const counts = { input_tokens: 40, cache_read_input_tokens: 30, cache_creation_input_tokens: 20, output_tokens: 1 };
+  const zeros = { input_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0, output_tokens: 7 };
+  const message = await ask(
+    "anthropic-messages",
+    write(
+      sse({ type: "message_start", message: { id: "a", usage: counts } }),
+      sse({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "So" } }),
+      sse({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: zeros }),
+      sse({ type: "message_stop" }),
+    ),
+  );
+  expect(message.usage).toMatchObject({ input: 40, cacheRead: 30, cacheWrite: 20, output: 7, totalTokens: 97 });
+});

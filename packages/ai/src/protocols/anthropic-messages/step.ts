@@ -105,13 +105,14 @@ function readStop(draft: Draft, delta: Record<string, unknown>): void {
   } else draft.stop(stopReasons.get(raw) ?? "stop", raw);
 }
 
+/** Counts only grow, so a zero says nothing: some servers end with zeros for what they counted at the start. */
 function readUsage(value: unknown): UsageReport {
   const usage = asRecord(value);
   return {
-    input: usage["input_tokens"],
-    output: usage["output_tokens"],
-    cacheRead: usage["cache_read_input_tokens"],
-    cacheWrite: usage["cache_creation_input_tokens"],
+    input: usage["input_tokens"] || undefined,
+    output: usage["output_tokens"] || undefined,
+    cacheRead: usage["cache_read_input_tokens"] || undefined,
+    cacheWrite: usage["cache_creation_input_tokens"] || undefined,
     cacheWrite1h: asRecord(usage["cache_creation"])["ephemeral_1h_input_tokens"],
   };
 }
