@@ -844,6 +844,32 @@ describe("words and thinking", () => {
     expect(encode({ ...model, id: "another" })).toEqual({ role: "assistant", content: null, tool_calls: [a, b] });
   });
 
+  const clock = { index: 0, id: "a", ...made("clock", "{}") };
+  test.each<[string, object[], object]>([
+    [
+      "after its text",
+      [delta({ reasoning_text: "H" }), delta({ reasoning_text: "m." }), delta({ reasoning_opaque: "o" }), calls(clock)],
+      { reasoning_text: "Hm.", reasoning_opaque: "o" },
+    ],
+    [
+      "with the call",
+      [delta({ reasoning_text: "Hm." }), delta({ tool_calls: [clock], reasoning_opaque: "o" })],
+      { reasoning_text: "Hm.", reasoning_opaque: "o" },
+    ],
+    ["without text", [delta({ tool_calls: [clock], reasoning_opaque: "o" })], { reasoning_opaque: "o" }],
+  ])("Copilot's signature of thinking goes back with the answer: %s", (_name, chunks, expected) => {
+    const { message } = read([...chunks, delta({}, "tool_calls")]);
+    expect(message.content.at(-1)).toEqual(call("clock", {}, "a"));
+    const { payload } = openaiCompletions.encode(model, { messages: [user("x"), message] }, {});
+    const { role, content, tool_calls, ...thoughts } = (payload["messages"] as Record<string, unknown>[])[1]!;
+    expect({ role, content, tool_calls }).toMatchObject({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "a" }],
+    });
+    expect(thoughts).toEqual(expected);
+  });
+
   test("details that only repeat the text are not kept", () => {
     const piece = (said: string) => ({
       reasoning: said,

@@ -17,7 +17,7 @@ import type {
 } from "../../message.ts";
 import { toMistralId } from "../mistral-id.ts";
 import type { CompletionsModel, ResolvedCompat } from "./compat.ts";
-import { parseDetails, readExtraContent, reasoningFields } from "./reasoning.ts";
+import { parseDetails, readExtraContent, readOpaque, reasoningFields } from "./reasoning.ts";
 
 /** A JSON object of the request: a message or a part of one. */
 export type Wire = Record<string, unknown>;
@@ -146,7 +146,10 @@ export const encodeCall = ({ id, name, arguments: args }: ToolCall): Wire => ({
   function: { name, arguments: JSON.stringify(args) },
 });
 
-/** Thinking is sent back as it was received: as `reasoning_details` if there are any, else in the same text field. */
+/**
+ * Thinking is sent back as it was received: as `reasoning_details` if there are any, else in the same text field, with
+ * `reasoning_opaque` if there is one.
+ */
 function encodeThoughts(model: CompletionsModel, message: AssistantMessage, thinks: boolean): Wire {
   const required = model.compat.requiresReasoningContentOnAssistantMessages;
   const empty = required && thinks ? { reasoning_content: "" } : {};
@@ -161,6 +164,13 @@ function encodeThoughts(model: CompletionsModel, message: AssistantMessage, thin
   const thoughts = message.content
     .filter((block) => block.type === "thinking")
     .filter(({ thinking }) => thinking.trim() !== "");
+  const opaque = message.content
+    .map((block) => (block.type === "thinking" ? readOpaque(block.thinkingSignature) : ""))
+    .findLast(Boolean);
+  if (opaque !== undefined) {
+    const text = thoughts.map(({ thinking }) => thinking).join("\n");
+    return { ...empty, ...(text && { reasoning_text: text }), reasoning_opaque: opaque };
+  }
   const field = thoughts[0]?.thinkingSignature;
   if (field === undefined || !reasoningFields.includes(field)) return empty;
   return {

@@ -61,6 +61,16 @@ export function readExtraContent(signature: string | undefined): { extra_content
   return isRecord(stored) && !isTooDeep(stored) ? { extra_content: stored } : {};
 }
 
+/**
+ * The signature of thinking whose server sent it in the field `reasoning_opaque`, as GitHub Copilot's does. It must be
+ * sent back with the text.
+ */
+export const writeOpaque = (value: string): string => JSON.stringify({ reasoning_opaque: value });
+
+/** The field `reasoning_opaque` of a stored signature; empty if it has none. */
+export const readOpaque = (signature: string | undefined): string =>
+  signature?.startsWith("{") ? asString(asRecord(tryParseJson(signature))["reasoning_opaque"]) : "";
+
 /** Parses a stored signature: a list of details or a single detail. Any other signature gives an empty list. */
 export function parseDetails(signature: string | undefined): ReasoningDetail[] {
   if (!signature || !/^[[{]/.test(signature)) return [];

@@ -16,6 +16,7 @@ import {
   type ReasoningDetail,
   reasoningFields,
   needsStoring,
+  writeOpaque,
 } from "./reasoning.ts";
 
 export interface CompletionsState {
@@ -30,6 +31,8 @@ export interface CompletionsState {
 interface Thought {
   readonly block: ThinkingContent;
   readonly details: ReasoningDetail[];
+  /** The latest `reasoning_opaque`; empty if there was none. */
+  opaque: string;
 }
 
 export const start = (draft: Draft): CompletionsState => ({
@@ -68,6 +71,8 @@ function readDelta(state: CompletionsState, delta: Record<string, unknown>): voi
   if (field !== undefined) addThinking(state, field, asString(delta[field]));
   else for (const detail of details) addThinking(state, "reasoning", getReadable(detail));
   for (const detail of details) if (!isEncrypted(detail)) keepDetail(state, detail);
+  const opaque = asString(delta["reasoning_opaque"]);
+  if (opaque !== "") (state.thought ?? openThinking(state, "reasoning_text")).opaque = opaque;
   addContent(state, delta["content"]);
   state.refusal += asString(delta["refusal"]);
   state.calls.take(readCalls(delta), () => closeTextAndThinking(state));
@@ -114,7 +119,7 @@ function openThinking(state: CompletionsState, field: string): Thought {
   draft.thinking("thinking", "");
   const block = draft.block("thinking") as ThinkingContent;
   block.thinkingSignature = field;
-  state.thought = { block, details: [] };
+  state.thought = { block, details: [], opaque: "" };
   return state.thought;
 }
 
@@ -123,10 +128,12 @@ function keepDetail(state: CompletionsState, detail: ReasoningDetail): void {
   addDetail((state.thought ?? openThinking(state, "reasoning")).details, detail);
 }
 
-/** Stores the collected details in the block's signature. Must run before the block is reported as complete. */
+/** Stores what must be sent back in the block's signature. Must run before the block is reported as complete. */
 function signThought({ thought }: CompletionsState): void {
-  if (!thought || !needsStoring(thought.details)) return;
-  thought.block.thinkingSignature = JSON.stringify(thought.details);
+  if (!thought) return;
+  if (thought.opaque !== "") thought.block.thinkingSignature = writeOpaque(thought.opaque);
+  else if (needsStoring(thought.details)) thought.block.thinkingSignature = JSON.stringify(thought.details);
+  else return;
   if (thought.block.thinking === "") thought.block.redacted = true;
 }
 
