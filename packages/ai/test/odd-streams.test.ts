@@ -124,3 +124,18 @@ test("Anthropic's counts of the prompt are kept if the end of the stream has zer
   );
   expect(message.usage).toMatchObject({ input: 40, cacheRead: 30, cacheWrite: 20, output: 7, totalTokens: 97 });
 });
+
+test("chat completions: an answer that is not streamed is read as one document", async () => {
+  const tool_calls = [{ id: "a", type: "function", function: { name: "clock", arguments: "{}" } }];
+  const message = { role: "assistant", reasoning_content: "Hm", content: "So", tool_calls };
+  const usage = { prompt_tokens: 9, completion_tokens: 3 };
+  const body = {
+    id: "r",
+    object: "chat.completion",
+    choices: [{ index: 0, message, finish_reason: "tool_calls" }],
+    usage,
+  };
+  const answer = await ask("openai-completions", write(JSON.stringify(body, undefined, 2)));
+  expect(answer).toMatchObject({ stopReason: "toolUse", usage: { input: 9, output: 3 } });
+  expect(answer.content).toMatchObject([{ thinking: "Hm" }, { text: "So" }, { id: "a", name: "clock", arguments: {} }]);
+});

@@ -8,7 +8,7 @@ import type { Frame, Framing } from "./protocol.ts";
 
 /**
  * Passes frames to `take` until it returns true or the body ends. Returns a failure if the body is not the expected
- * stream or is damaged.
+ * stream or is damaged. It counts only if the frames did not amount to an answer.
  */
 export async function readFrames(
   response: HttpResponse,
@@ -23,9 +23,16 @@ export async function readFrames(
     if (firstByte !== undefined) {
       isEmpty = false;
       if (isDocumentStart(firstByte)) {
-        if (framing !== "text") return classifyDocument(await readDocument(chunk, response.body, maxErrorBytes));
-        take({ event: "document", data: await readDocument(chunk, response.body, maxResponseBytes) });
-        return undefined;
+        const canBeAnswer = framing === "text" || firstByte !== 0x3c;
+        const body = await readDocument(chunk, response.body, canBeAnswer ? maxResponseBytes : maxErrorBytes);
+        if (framing === "text") {
+          take({ event: "document", data: body });
+          return undefined;
+        }
+        // Some servers do not stream and send the whole answer, which the protocol may understand.
+        const data = framing === "sse" ? tryParseJson(body) : undefined;
+        if (data !== undefined) take({ data });
+        return classifyDocument(body);
       }
     }
     size += chunk.length;
