@@ -139,3 +139,27 @@ test("chat completions: an answer that is not streamed is read as one document",
   expect(answer).toMatchObject({ stopReason: "toolUse", usage: { input: 9, output: 3 } });
   expect(answer.content).toMatchObject([{ thinking: "Hm" }, { text: "So" }, { id: "a", name: "clock", arguments: {} }]);
 });
+
+describe("events without a blank line between them", () => {
+  const piece = (content: string, finish_reason: string | null = null) =>
+    JSON.stringify({ id: "r", choices: [{ index: 0, delta: { content }, finish_reason }] });
+
+  test("are read one by one", async () => {
+    const body = ["", piece("One "), piece("two", "stop"), "[DONE]"].join("\ndata: ");
+    const message = await ask("openai-completions", write(`${body}\n\n`));
+    expect(message).toMatchObject({ stopReason: "stop", content: [text("One two")] });
+  });
+
+  test("an error after an event that was cut is the failure", async () => {
+    const error = { error: { message: "No capacity", code: 503 } };
+    const body = `data: ${piece("One")}\n\ndata: ${piece("two").slice(0, 20)}\ndata: ${JSON.stringify(error)}\n\n`;
+    const message = await ask("openai-completions", write(body));
+    expect(message).toMatchObject({ content: [text("One")], failure: { kind: "overloaded", message: "No capacity" } });
+  });
+
+  test("JSON over several lines is one document", async () => {
+    const lines = JSON.stringify(JSON.parse(piece("One", "stop")), undefined, 1).replaceAll("\n", "\ndata: ");
+    const message = await ask("openai-completions", write(`data: ${lines}\n\n`));
+    expect(message).toMatchObject({ stopReason: "stop", content: [text("One")] });
+  });
+});

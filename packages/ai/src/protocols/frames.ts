@@ -86,17 +86,17 @@ function createFramer(framing: Framing): Framer {
       return new AwsEventStreamFramer();
     case "text":
       // Names are dropped, so that none is mistaken for a `document`.
-      return new SseFrames(({ data }) => ({ data }));
+      return new SseFrames(({ data }) => [{ data }]);
   }
 }
 
-/** Server-sent events. `parse` returns the frame of an event, or undefined if its data is damaged. */
+/** Server-sent events. `parse` returns the frames of an event, with undefined for damaged data. */
 class SseFrames implements Framer {
   readonly #framer = new SseFramer();
-  readonly #parse: (event: ServerSentEvent) => Frame | undefined;
+  readonly #parse: (event: ServerSentEvent) => (Frame | undefined)[];
   #damage: string | undefined;
 
-  constructor(parse: (event: ServerSentEvent) => Frame | undefined) {
+  constructor(parse: (event: ServerSentEvent) => (Frame | undefined)[]) {
     this.#parse = parse;
   }
 
@@ -115,20 +115,27 @@ class SseFrames implements Framer {
   #toFrames(events: readonly ServerSentEvent[]): Frame[] {
     const frames: Frame[] = [];
     for (const event of events) {
-      const frame = this.#parse(event);
-      if (!frame) {
-        this.#damage = `The stream is damaged: ${JSON.stringify(event.data.slice(0, 200))} is not JSON.`;
-        break;
-      }
-      frames.push(frame);
+      const parsed = this.#parse(event);
+      frames.push(...parsed.filter((frame) => frame !== undefined));
+      if (!parsed.includes(undefined)) continue;
+      this.#damage = `The stream is damaged: ${JSON.stringify(event.data.slice(0, 200))} is not JSON.`;
+      break;
     }
     return frames;
   }
 }
 
-function parseJsonEvent({ event, data }: ServerSentEvent): Frame | undefined {
+/** Some servers omit the blank line between events, which makes them one event with a JSON document on each line. */
+function parseJsonEvent({ event, data }: ServerSentEvent): (Frame | undefined)[] {
+  const whole = parseData(data);
+  const values = whole === undefined ? data.split("\n").map(parseData) : [whole];
+  return values.map((value) => {
+    if (value === undefined) return undefined;
+    return event === undefined ? { data: value } : { event, data: value };
+  });
+}
+
+function parseData(data: string): unknown {
   const text = data.trim();
-  const parsed = text === "" || text === "[DONE]" ? text : tryParseJson(text);
-  if (parsed === undefined) return undefined;
-  return event === undefined ? { data: parsed } : { event, data: parsed };
+  return text === "" || text === "[DONE]" ? text : tryParseJson(text);
 }
