@@ -163,3 +163,19 @@ describe("events without a blank line between them", () => {
     expect(message).toMatchObject({ stopReason: "stop", content: [text("One")] });
   });
 });
+
+test.each([
+  ["with text, an answer that was cut off", "So", { stopReason: "length", content: [text("So")] }],
+  ["without, a prompt that is too long", "", { stopReason: "error", failure: { kind: "context_overflow" } }],
+])("a full window at Anthropic is, %s", async (_what, said, expected) => {
+  const message = await ask(
+    "anthropic-messages",
+    write(
+      sse({ type: "message_start", message: { id: "a" } }),
+      ...(said ? [sse({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: said } })] : []),
+      sse({ type: "message_delta", delta: { stop_reason: "model_context_window_exceeded" } }),
+      sse({ type: "message_stop" }),
+    ),
+  );
+  expect(message).toMatchObject({ ...expected, rawStopReason: "model_context_window_exceeded" });
+});

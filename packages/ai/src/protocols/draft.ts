@@ -139,6 +139,15 @@ export class Draft {
     this.#stop({ kind: "stopped", reason }, raw);
   }
 
+  /**
+   * Records that the context window is full. With content, the answer was cut off; without, the prompt alone was too
+   * long.
+   */
+  fillWindow(raw: string): void {
+    if (this.message.content.length > 0) this.stop("length", raw);
+    else this.fail({ kind: "context_overflow", message: "The prompt does not fit into the model's window." }, raw);
+  }
+
   /** Records a refusal. Usage and other data may still follow; then the request fails. */
   refuse(message: string, raw: string): void {
     this.#stop({ kind: "stopped", reason: "stop", refusal: { kind: "refused", message } }, raw);

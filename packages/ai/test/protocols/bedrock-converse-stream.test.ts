@@ -655,13 +655,19 @@ describe("what a stream says", () => {
       ["stop_sequence", "stop"],
       ["tool_use", "toolUse"],
       ["max_tokens", "length"],
-      ["model_context_window_exceeded", "length"],
+      ["model_context_window_exceeded", "context_overflow"],
       ["guardrail_intervened", "refused"],
       ["content_filtered", "refused"],
       ["malformed_tool_use", "unknown"],
       ["malformed_model_output", "unknown"],
       ["something_new", "stop"],
     ]);
+  });
+
+  test("a window that is full after some text cut the answer off", () => {
+    const stop = event("messageStop", { stopReason: "model_context_window_exceeded" });
+    const { state } = readAll([delta(0, { text: "So" }), stop]);
+    expect(state).toEqual({ kind: "stopped", reason: "length" });
   });
 
   test("exceptions are told apart", () => {

@@ -91,7 +91,6 @@ const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
   ["end_turn", "stop"],
   ["tool_use", "toolUse"],
   ["max_tokens", "length"],
-  ["model_context_window_exceeded", "length"],
   ["pause_turn", "stop"],
   ["stop_sequence", "stop"],
 ]);
@@ -102,7 +101,8 @@ function readStop(draft: Draft, delta: Record<string, unknown>): void {
   if (raw === "refusal" || raw === "sensitive") {
     const explanation = asString(asRecord(delta["stop_details"])["explanation"]);
     draft.refuse(explanation || `The provider refused to answer (${raw}).`, raw);
-  } else draft.stop(stopReasons.get(raw) ?? "stop", raw);
+  } else if (raw === "model_context_window_exceeded") draft.fillWindow(raw);
+  else draft.stop(stopReasons.get(raw) ?? "stop", raw);
 }
 
 /** Counts only grow, so a zero says nothing: some servers end with zeros for what they counted at the start. */

@@ -115,7 +115,6 @@ const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
   ["stop_sequence", "stop"],
   ["tool_use", "toolUse"],
   ["max_tokens", "length"],
-  ["model_context_window_exceeded", "length"],
 ]);
 
 function readStop(draft: Draft, raw: string): void {
@@ -123,7 +122,8 @@ function readStop(draft: Draft, raw: string): void {
     draft.refuse(`The provider refused to answer (${raw}).`, raw);
   } else if (raw === "malformed_model_output" || raw === "malformed_tool_use") {
     draft.fail({ kind: "unknown", message: `The provider could not read the model's answer (${raw}).` }, raw);
-  } else draft.stop(stopReasons.get(raw) ?? "stop", raw || "messageStop");
+  } else if (raw === "model_context_window_exceeded") draft.fillWindow(raw);
+  else draft.stop(stopReasons.get(raw) ?? "stop", raw || "messageStop");
 }
 
 function readUsage(value: unknown): UsageReport {

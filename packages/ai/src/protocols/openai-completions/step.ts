@@ -184,7 +184,7 @@ function readStop(state: CompletionsState, raw: string): void {
   state.refusal ||= refusals.get(reason) ?? "";
   if (state.refusal !== "") draft.refuse(state.refusal, raw);
   else if (failure) draft.fail(failure, raw);
-  else if (reason === "model_context_window_exceeded") readFullWindow(draft, raw);
+  else if (reason === "model_context_window_exceeded") draft.fillWindow(raw);
   else draft.stop(stopReasons.get(reason) ?? "stop", raw);
 }
 
@@ -192,12 +192,6 @@ function readStop(state: CompletionsState, raw: string): void {
 function readMissingStop({ draft, refusal }: CompletionsState): void {
   if (refusal !== "") draft.refuse(refusal, "[DONE]");
   else if (draft.message.content.length > 0) draft.stop("stop", "[DONE]");
-}
-
-/** The context window is full. With content, the answer was cut off; without, the prompt alone was too long. */
-function readFullWindow(draft: Draft, raw: string): void {
-  if (draft.message.content.length > 0) draft.stop("length", raw);
-  else draft.fail({ kind: "context_overflow", message: "The prompt does not fit into the model's window." }, raw);
 }
 
 function readUsage(usage: Record<string, unknown>): UsageReport {
