@@ -413,3 +413,32 @@ test("a host that accepts no connection is given up, and one that only takes lon
     body: "late",
   });
 });
+
+/** A server that does not speak HTTP: `onConnection` answers. */
+async function startRaw(onConnection: (socket: Socket) => void): Promise<number> {
+  const server = createServer(onConnection).listen(0, "127.0.0.1");
+  closing.push(() => server.close());
+  await once(server, "listening");
+  return getPort(server);
+}
+
+test("the body of a request keeps its limits, so that it cannot hold another request", async () => {
+  let seen = "";
+  const rawPort = await startRaw((socket) => {
+    socket.on("data", (chunk) => {
+      seen += String(chunk);
+      if (seen.includes("/second")) socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    });
+  });
+  const { port } = await start([`127.0.0.1:${rawPort}`]);
+  const inner = "GET http://other.example/second HTTP/1.1\r\n\r\n";
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.write(
+    `DELETE http://127.0.0.1:${rawPort}/first HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n`,
+  );
+  await once(socket, "data");
+  socket.destroy();
+  const [head, body] = seen.split(/\r\n\r\n([^]*)/);
+  expect(head).toMatch(/transfer-encoding: chunked/i);
+  expect(body).toMatch(new RegExp(`^${inner.length.toString(16)}\r\n`));
+});

@@ -94,7 +94,9 @@ export function createProxy(options: ProxyOptions): Proxy {
     }
     const { target, way } = admitted;
     const path = match![2]!.startsWith("/") ? match![2]! : `/${match![2]!}`;
-    const headers = { ...withoutHopByHop(request.headers), host: match![1]! };
+    // Without it, a body of unknown length would follow a GET or DELETE as if it were the next request.
+    const framing = request.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
+    const headers = { ...withoutHopByHop(request.headers), ...framing, host: match![1]! };
     const outgoing = { method: request.method ?? "GET", headers, timeout: connectMs };
     const upstream =
       way instanceof URL
