@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, request } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { Duplex } from "node:stream";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { type Address, admitTarget, type Refusal } from "./admit.ts";
@@ -43,7 +44,7 @@ async function start(
     web.closeAllConnections();
     web.close();
   });
-  return { port: getPort(door), webPort: getPort(web), refused, close: () => proxy.close() };
+  return { port: getPort(door), webPort: getPort(web), refused, serve: proxy.serve, close: () => proxy.close() };
 }
 
 async function get(port: number, url: string, headers: Record<string, string> = {}) {
@@ -421,6 +422,28 @@ async function startRaw(onConnection: (socket: Socket) => void): Promise<number>
   await once(server, "listening");
   return getPort(server);
 }
+
+test("a client that reads slowly gets all that a host sent before it closed the connection", async () => {
+  const rawPort = await startRaw((socket) => socket.end("all of it"));
+  const { serve } = await start([`127.0.0.1:${rawPort}`]);
+  let received = "";
+  const client = new Duplex({
+    read: () => undefined,
+    write(chunk, _encoding, done) {
+      let turns = 50;
+      const wait = () => {
+        if (turns-- > 0) return void setImmediate(wait);
+        received += String(chunk);
+        done();
+      };
+      wait();
+    },
+  });
+  serve(client);
+  client.push(`CONNECT 127.0.0.1:${rawPort} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await once(client, "close");
+  expect(received).toBe("HTTP/1.1 200 Connection Established\r\n\r\nall of it");
+});
 
 test("the body of a request keeps its limits, so that it cannot hold another request", async () => {
   let seen = "";

@@ -79,8 +79,8 @@ export function createProxy(options: ProxyOptions): Proxy {
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     upstream.write(head);
     upstream.pipe(socket).pipe(upstream);
-    upstream.once("close", () => socket.destroy());
-    socket.once("close", () => upstream.destroy());
+    closeAfter(upstream, socket);
+    closeAfter(socket, upstream);
   }
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -137,6 +137,14 @@ function dial({ target, way }: Admitted, connectMs: number): Promise<Duplex> {
       socket.setTimeout(0);
       resolve(socket);
     });
+  });
+}
+
+/** Destroys `other` when `closed` is closed, but only after what `closed` has sent. */
+function closeAfter(closed: Duplex, other: Duplex): void {
+  closed.once("close", () => {
+    if (closed.readableEnded) other.end(() => other.destroy());
+    else other.destroy();
   });
 }
 
