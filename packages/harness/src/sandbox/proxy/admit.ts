@@ -18,8 +18,8 @@ export interface Refusal {
 }
 
 export type Refused = { kind: "refused"; why: Refusal["kind"] };
-/** `way`: the address to dial, or the user's own proxy, which gets the name. */
-export type Admitted = { kind: "admitted"; target: ProxyTarget; way: Address | URL };
+/** `way`: the addresses to dial, in turn until one answers, or the user's own proxy, which gets the name. */
+export type Admitted = { kind: "admitted"; target: ProxyTarget; way: readonly Address[] | URL };
 
 /**
  * The name is resolved once, and every address that it has must be one on the internet. Behind a proxy of the user
@@ -34,9 +34,9 @@ export async function admitTarget(
   const standing = rules.check(target);
   if (standing === "refused") return { kind: "refused", why: "not_allowed" };
   const { host } = target;
-  if (host.kind === "address") return { kind: "admitted", target, way: upstream ?? host };
+  if (host.kind === "address") return { kind: "admitted", target, way: upstream ?? [host] };
   const addresses = await lookup(host.name).catch(() => []);
   if (standing === "allowed" && !addresses.every(isPublicAddress)) return { kind: "refused", why: "private_address" };
-  const way = upstream ?? addresses[0];
-  return way ? { kind: "admitted", target, way } : { kind: "refused", why: "unknown_host" };
+  if (!upstream && addresses.length === 0) return { kind: "refused", why: "unknown_host" };
+  return { kind: "admitted", target, way: upstream ?? addresses };
 }

@@ -120,7 +120,7 @@ const ip = (address: string, family: 4 | 6 = 4): Address => ({ address, family }
 test("a name that leads to a private address is refused, also if it has others", async () => {
   const allow = ["registry.example"];
   const publicAddress = ip("93.184.216.34");
-  expect(await admit("registry.example:443", allow, [publicAddress])).toMatchObject({ way: publicAddress });
+  expect(await admit("registry.example:443", allow, [publicAddress])).toMatchObject({ way: [publicAddress] });
   const privates = ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0"].map((each) =>
     ip(each),
   );
@@ -143,7 +143,7 @@ test("a name is resolved once, and the address that was judged is the one that i
   const outcome = await admitTarget(parseTarget("a.example:443"), createHostRules(["a.example"]), {
     lookup: async () => answers[asked++]!,
   });
-  expect(outcome).toMatchObject({ way: { address: "93.184.216.34" } });
+  expect(outcome).toMatchObject({ way: [{ address: "93.184.216.34" }] });
   expect(asked).toBe(1);
 });
 
@@ -464,4 +464,11 @@ test("the body of a request keeps its limits, so that it cannot hold another req
   const [head, body] = seen.split(/\r\n\r\n([^]*)/);
   expect(head).toMatch(/transfer-encoding: chunked/i);
   expect(body).toMatch(new RegExp(`^${inner.length.toString(16)}\r\n`));
+});
+
+test("the next address of a host is dialled if the first does not take the connection", async () => {
+  const { port, webPort } = await start(["localhost:PORT"], { localhost: [ip("::1", 6), ip("127.0.0.1")] });
+  expect(await get(port, `http://localhost:${webPort}/a`)).toMatchObject({ status: 200 });
+  const answer = await tunnel(port, `localhost:${webPort}`, "GET /inside HTTP/1.1\r\nHost: here\r\n\r\n");
+  expect(answer).toContain("GET here /inside");
 });

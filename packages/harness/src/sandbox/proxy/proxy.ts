@@ -10,10 +10,10 @@ import {
   request as httpRequest,
   type ServerResponse,
 } from "node:http";
-import { connect, type Socket } from "node:net";
+import { connect, type LookupFunction, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { admitTarget, type Address, type Admitted, type Lookup, type Refusal, type Refused } from "./admit.ts";
-import { formatTarget, parseTarget } from "./host.ts";
+import { formatTarget, parseTarget, type ProxyTarget } from "./host.ts";
 import { createHostRules } from "./rules.ts";
 import { type GetUpstream, openTunnel, requestThrough } from "./upstream.ts";
 
@@ -38,6 +38,8 @@ export interface Proxy {
 }
 
 const maxHeaderBytes = 64 * 1024;
+/** How long one address of several may take before the next is tried. */
+const attemptMs = 1_000;
 
 const lookupAll = async (name: string): Promise<Address[]> =>
   (await nodeLookup(name, { all: true, verbatim: true })) as Address[];
@@ -101,7 +103,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     const upstream =
       way instanceof URL
         ? requestThrough(way, { ...outgoing, url: `http://${formatTarget(target)}${path}` })
-        : httpRequest({ ...outgoing, host: way.address, port: target.port, path });
+        : httpRequest({ ...outgoing, ...getDialOptions(target, way), path, agent: false });
 
     limitConnecting(upstream);
     upstream.on("response", (answer) => {
@@ -129,7 +131,7 @@ export function createProxy(options: ProxyOptions): Proxy {
 /** Connects to what was admitted: to the address that was checked, or by the name that was checked through a proxy. */
 function dial({ target, way }: Admitted, connectMs: number): Promise<Duplex> {
   if (way instanceof URL) return openTunnel(way, target, connectMs);
-  const socket = connect({ host: way.address, port: target.port });
+  const socket = connect(getDialOptions(target, way));
   return new Promise((resolve, reject) => {
     socket.setTimeout(connectMs, () => socket.destroy(new Error("The host did not answer.")));
     socket.once("error", reject);
@@ -139,6 +141,16 @@ function dial({ target, way }: Admitted, connectMs: number): Promise<Duplex> {
     });
   });
 }
+
+/** Many hosts have several addresses, of which some cannot be reached from here. */
+const getDialOptions = ({ host, port }: ProxyTarget, addresses: readonly Address[]) => ({
+  host: host.kind === "name" ? host.name : host.address,
+  port,
+  autoSelectFamily: true,
+  autoSelectFamilyAttemptTimeout: attemptMs,
+  // The addresses were checked: the name must not be resolved again.
+  lookup: ((_name, _options, callback) => callback(null, [...addresses])) satisfies LookupFunction,
+});
 
 /** Destroys `other` when `closed` is closed, but only after what `closed` has sent. */
 function closeAfter(closed: Duplex, other: Duplex): void {
