@@ -29,7 +29,8 @@ const git: Judge = ({ args }, outer) => {
     long: "exec-path=? git-dir= work-tree= namespace= config-env= super-prefix= attr-source= paginate no-pager bare no-replace-objects literal-pathspecs glob-pathspecs no-optional-locks html-path man-path info-path version help list-cmds=",
     stopsAtOperand: true,
   });
-  const scope = enterDirectories(general.get("C"), outer);
+  const workTrees = listWorkTrees(general, outer);
+  const scope = enterDirectories([...general.get("C"), ...workTrees], outer);
   for (const setting of general.get("c")) {
     const index = setting.text.indexOf("=");
     const key = index === -1 ? setting.text : setting.text.slice(0, index);
@@ -44,7 +45,7 @@ const git: Judge = ({ args }, outer) => {
       command.text,
     )
   )
-    for (const directory of [...general.get("work-tree"), ...listTargets(rest)]) judgeCreated(directory, scope);
+    for (const directory of [...workTrees.map(() => known(".")), ...listTargets(rest)]) judgeCreated(directory, scope);
   if (!isKnown(command.text))
     report(scope, "medium", "opaque_exec", "The subcommand of git is not known before it runs.");
   for (const file of listOutputs("git", rest)) for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
@@ -67,6 +68,16 @@ const listTargets = (args: readonly Text[]): Text[] =>
     const directory = /^--(?:prefix|directory)=(.+)$/s.exec(arg.text)?.[1];
     return directory === undefined ? [] : [{ ...arg, text: directory }];
   });
+
+/** Where git works instead of the directory that it finds: by an option, a setting for this call, or a variable. */
+function listWorkTrees(options: ReturnType<typeof parseOptions>, scope: Scope): Text[] {
+  const settings = options.get("c").flatMap((setting) => {
+    const directory = /^core\.worktree=(.+)$/is.exec(setting.text)?.[1];
+    return directory === undefined ? [] : [{ ...setting, text: directory }];
+  });
+  const variables = (scope.state.variables.get("GIT_WORK_TREE") ?? []).flat().slice(0, 1);
+  return [...variables, ...settings, ...options.get("work-tree")].filter(({ text }) => text !== "").slice(-1);
+}
 
 /** `git -C DIR` works as if it were started there. */
 function enterDirectories(directories: readonly Text[], scope: Scope): Scope {
