@@ -8,6 +8,7 @@ import { concat, hasOrigin, isKnown, known, origins, type Text } from "../shell/
 import { getVariable } from "../shell/variables.ts";
 import { judgeInstall } from "./installs.ts";
 import { judgeSource } from "./packages.ts";
+import { judgeAssignment } from "./variables.ts";
 
 /** Whether it is the `pip` of an environment of the project, by its path or because that comes first. */
 function isOfProject(program: Text, scope: Scope): boolean {
@@ -149,6 +150,7 @@ const make: Judge = ({ name, args }, scope) => {
   for (const operand of options.operands) {
     const [, variable, value] = /^(\w+)[:+?]?=(.*)$/s.exec(operand.text) ?? [];
     if (variable === "SHELL" || variable === ".SHELLFLAGS") runCode({ ...operand, text: value! }, [], scope);
+    else if (variable !== undefined) judgeAssignment(variable, { ...operand, text: value! }, scope);
     for (const [, inner] of operand.text.matchAll(/\$\(shell\s+((?:[^()]|\([^()]*\))*)\)/g))
       runCode({ ...operand, text: inner! }, [], scope);
   }

@@ -7,6 +7,9 @@ import { isViewerOrEditor } from "./viewers.ts";
 /** Their value is run as a command, by this or that program. */
 const commands =
   /^(?:(?:GIT_|SYSTEMD_|MAN|AWS_)?PAGER|(?:GIT_|GIT_SEQUENCE_|VISUAL_|SUDO_|SVN_|HG)?EDITOR|VISUAL|FCEDIT|BROWSER|GIT_SSH_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|TAR_OPTIONS|MANROFFOPT|TEXINPUTS_PAGER|CARGO_BUILD_RUSTC_WRAPPER|RUSTC_WRAPPER|npm_config_script_shell|NPM_CONFIG_SCRIPT_SHELL)$/;
+/** Build systems run their value: `CC`, `AR`, `CMAKE_C_COMPILER_LAUNCHER`, `CARGO_TARGET_…_RUNNER`. */
+const buildTools =
+  /^(?:\w+_)?(?:CC|CXX|CPP|FC|LD|AR|AS|NM|RANLIB|STRIP|OBJCOPY|LEX|YACC|RM|INSTALL|LINKER|COMPILER|LAUNCHER|RUNNER|WRAPPER|CMD|COMMAND)$/;
 /** Their value names code that the loader or an interpreter loads. */
 const loaders =
   /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|ZDOTDIR|PYTHONSTARTUP|PYTHONHOME|PYTHONPATH|PYTHONUSERBASE|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GCONV_PATH|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM|GIT_CONFIG_COUNT|GIT_CONFIG_KEY_\d+|GIT_CONFIG_VALUE_\d+|GIT_CONFIG_PARAMETERS|GIT_DIR|GLIBC_TUNABLES|BASH_FUNC_.+|SHELLOPTS|BASHOPTS|PS4|LUA_INIT|PHPRC|PHP_INI_SCAN_DIR|R_PROFILE|OPENSSL_CONF|CLASSPATH|npm_config_node_options|ERL_FLAGS|HOSTALIASES|MAKEFLAGS)$/;
@@ -18,6 +21,14 @@ export function judgeAssignment(name: string, value: Text, outer: Scope): void {
   if (name === "PATH") judgePath(value, scope);
   else if (commands.test(name)) judgeCommandVariable(name, value, scope);
   else if (loaders.test(name)) judgeLoader(name, value, scope);
+  else if (buildTools.test(name) && isCommandLine(value.text)) runValue(value, scope);
+}
+
+/** More than the name of a program. */
+const isCommandLine = (text: string) => /^\s*[^\s-]\S*\s+\S/.test(text) && isKnown(text);
+
+function runValue(value: Text, scope: Scope): void {
+  scope.interpreter.runText(value, deepen(scope, { state: scope.state.clone() }));
 }
 
 function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
@@ -36,7 +47,7 @@ function judgeCommandVariable(name: string, value: Text, scope: Scope): void {
       "opaque_exec",
       `${name} makes other programs run ${text.slice(0, 80).replaceAll(unknownMark, "…")}.`,
     );
-  if (isKnown(text)) scope.interpreter.runText({ ...value, text }, deepen(scope, { state: scope.state.clone() }));
+  if (isKnown(text)) runValue({ ...value, text }, scope);
 }
 
 function judgeLoader(name: string, value: Text, scope: Scope): void {
