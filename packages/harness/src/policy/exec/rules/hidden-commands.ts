@@ -21,7 +21,9 @@ export function judgeHiddenCommands({ name, args }: Invocation, mayRun: (name: s
     const code = findCode(args, start, mayRun);
     if (!isCommand && !code) continue;
     if (++count > maxCommands) throw new AnalysisLimitError("The command has too many parts.");
-    if (isCommand) judgeHidden(scope, (inner) => scope.interpreter.runCommand(args.slice(start), inner));
+    // `composer exec rm -- -rf DIR`: the dashes may be those of the program in front.
+    const rest = args[start + 1]?.text === "--" ? args.slice(start + 2) : args.slice(start + 1);
+    if (isCommand) judgeHidden(scope, (inner) => scope.interpreter.runCommand([args[start]!, ...rest], inner));
     if (code) judgeHidden(scope, (inner) => scope.interpreter.runText(code, inner));
   }
 }
@@ -31,9 +33,12 @@ const codeOption =
   /^(--?(?:(?:[a-z-]*-)?(?:run|exec|execute|cmd|command|shell|hook|wrap)|on-?[a-z]+|[cex]))(?:=(.*))?$/is;
 
 function findCode(args: readonly Text[], index: number, mayRun: (name: string) => boolean): Text | undefined {
-  const match = codeOption.exec(args[index]!.text);
-  if (!match) return undefined;
-  const value = match[2] === undefined ? args[index + 1] : { ...args[index]!, text: match[2] };
+  const arg = args[index]!;
+  const match = codeOption.exec(arg.text);
+  // An argument may be a whole line. What follows another option is mostly text, such as a message.
+  const isLine = !match && !args[index - 1]?.text.startsWith("-");
+  if (!match && !isLine) return undefined;
+  const value = !match ? arg : match[2] === undefined ? args[index + 1] : { ...arg, text: match[2] };
   const [program, ...rest] = value?.text.trim().split(/\s+/) ?? [];
   return program !== undefined && rest.length > 0 && mayRun(baseName(program)) ? value : undefined;
 }
