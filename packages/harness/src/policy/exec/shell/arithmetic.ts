@@ -1,5 +1,5 @@
 /** Arithmetic: constants are computed, and every substitution inside is walked. */
-import type { ArithmeticExpression, WordPart } from "unbash";
+import type { ArithmeticBinary, ArithmeticExpression, ArithmeticUnary, WordPart } from "unbash";
 import type { Scope } from "./analysis.ts";
 import { runEmbedded } from "./parameters.ts";
 import { substitute } from "./substitute.ts";
@@ -28,7 +28,7 @@ function evaluate(node: ArithmeticExpression, scope: Scope, expandParts: ExpandP
       return test === undefined ? undefined : test === 0 ? no : yes;
     }
     case "ArithmeticUnary": {
-      if (node.operator === "++" || node.operator === "--") {
+      if (isStep.test(node.operator)) {
         forget(node.operand, scope);
         return undefined;
       }
@@ -44,7 +44,7 @@ function evaluate(node: ArithmeticExpression, scope: Scope, expandParts: ExpandP
     }
     case "ArithmeticBinary": {
       const [left, right] = [next(node.left), next(node.right)];
-      if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(node.operator)) forget(node.left, scope);
+      if (isAssigning.test(node.operator)) forget(node.left, scope);
       return left === undefined || right === undefined ? undefined : compute(node.operator, left, right);
     }
     case "ArithmeticCommandExpansion":
@@ -58,9 +58,21 @@ function evaluate(node: ArithmeticExpression, scope: Scope, expandParts: ExpandP
 
 /** A variable that arithmetic changes is not known any more. In most cases it counts. */
 function forget(node: ArithmeticExpression, scope: Scope): void {
-  const name = node.type === "ArithmeticWord" ? /^\w+/.exec(node.value)?.[0] : undefined;
-  if (name) scope.state.set(name, [[unknown(origins.counter)]]);
+  const name = findName(node);
+  if (name !== undefined) scope.state.set(name, [[unknown(origins.counter)]]);
 }
+
+const findName = (node: ArithmeticExpression): string | undefined =>
+  node.type === "ArithmeticWord" ? /^\w+/.exec(node.value)?.[0] : undefined;
+
+/** The variable that `i++` or `i += 1` changes. */
+export function findChanged(node: ArithmeticUnary | ArithmeticBinary): string | undefined {
+  if (node.type === "ArithmeticUnary") return isStep.test(node.operator) ? findName(node.operand) : undefined;
+  return isAssigning.test(node.operator) ? findName(node.left) : undefined;
+}
+
+const isStep = /^(?:\+\+|--)$/;
+const isAssigning = /^(?:[-+*/%&|^]|<<|>>)?=$/;
 
 function toVariableNumber(text: string, scope: Scope): number | undefined {
   if (!/^[A-Za-z_]\w*$/.test(text)) return toNumber(text);

@@ -1,6 +1,7 @@
 /** Loops: over known words each round is walked, otherwise one round that may be any. */
 import {
   type ArithmeticFor,
+  type Assignment,
   type CompoundList,
   type For,
   forEachChild,
@@ -9,8 +10,18 @@ import {
   type While,
 } from "unbash";
 import { deepen, report, type Scope } from "./analysis.ts";
+import { findChanged } from "./arithmetic.ts";
 import { expandWords } from "./expand.ts";
-import { concatOptions, emptyText, joinOrigins, limitOptions, unknown, type Options, type Text } from "./text.ts";
+import {
+  concatOptions,
+  emptyText,
+  joinOrigins,
+  limitOptions,
+  origins,
+  unknown,
+  type Options,
+  type Text,
+} from "./text.ts";
 
 type RunList = (list: CompoundList, scope: Scope) => Options<Text>;
 
@@ -39,9 +50,9 @@ export function runFor(node: For | Select, scope: Scope, runList: RunList): Opti
 export function runLoop(node: While | ArithmeticFor, scope: Scope, runList: RunList): Options<Text> {
   const loop = [scope.state.clone()];
   const inner = deepen(scope, { loop });
-  for (const name of findAssigned(node.body)) {
+  for (const [name, origin] of findAssigned(node.body)) {
     const values = scope.state.variables.get(name) ?? [[]];
-    scope.state.set(name, [...values, [unknown(joinOrigins(values.flat()))]]);
+    scope.state.set(name, [...values, [unknown(joinOrigins(values.flat()) | origin)]]);
   }
   const isEndless = node.type === "While" ? isAlways(node) : node.test === undefined;
   if (isEndless && startsEndlessly(node.body)) {
@@ -55,16 +66,24 @@ export function runLoop(node: While | ArithmeticFor, scope: Scope, runList: RunL
   return limitOptions([...output, emptyText, unknown(joinOrigins(output))]);
 }
 
-/** Names that the body of a loop assigns, so that they differ from round to round. */
-function findAssigned(body: CompoundList): Set<string> {
-  const names = new Set<string>();
+/** Names that the body of a loop assigns, so that they differ from round to round, and whether it counts with them. */
+function findAssigned(body: CompoundList): Map<string, number> {
+  const names = new Map<string, number>();
   const visit = (node: SyntaxNode): void => {
-    if (node.type === "Assignment") names.add(node.name);
+    if (node.type === "Assignment") names.set(node.name, isCalculated(node) ? origins.counter : 0);
+    else if (node.type === "ArithmeticUnary" || node.type === "ArithmeticBinary") {
+      const name = findChanged(node);
+      if (name !== undefined) names.set(name, origins.counter);
+    }
     forEachChild(node, visit);
   };
   visit(body);
   return names;
 }
+
+/** `i=$((i + 1))`. */
+const isCalculated = ({ value }: Assignment): boolean =>
+  value?.type === "Word" && (value.parts?.some(({ type }) => type === "ArithmeticExpansion") ?? false);
 
 function isAlways({ kind, clause }: While): boolean {
   const last = clause.commands.at(-1)?.command;
