@@ -1,5 +1,12 @@
 /** Clients of services and databases: what they destroy or change there cannot be taken back from here. */
-import { forNames, isInformation, resolveAll, type Judge, type Judges } from "../programs/invocation.ts";
+import {
+  forNames,
+  isInformation,
+  resolveAll,
+  type Invocation,
+  type Judge,
+  type Judges,
+} from "../programs/invocation.ts";
 import { runCode } from "../programs/code.ts";
 import { report, type Scope } from "../shell/analysis.ts";
 import { joinOrigins, origins, type Text } from "../shell/text.ts";
@@ -9,7 +16,7 @@ import { judgeWrite } from "./write.ts";
 
 /** Words of a subcommand that end something: `destroy`, `instances delete`, `apps:destroy`, `delete-stack`. */
 const destroys =
-  /^(?:[\w-]+:)?(?:destroy|delete|terminate|uninstall|teardown|purge|down|nuke|wipe|rm|remove)(?:-[\w-]+)?$|^pg:reset$/;
+  /^(?:[\w-]+:)?(?:destroy|delete|del|terminate|uninstall|teardown|purge|down|nuke|wipe|rm|remove)(?:-[\w-]+)?$|^pg:reset$/;
 const reads = /^(?:get|describe|list|ls|show|explain|top|status|plan|validate|version|template|lint|history)$/;
 const changes =
   /^(?:[\w-]+:)?(?:apply|up|deploy|redeploy|upgrade|install|import|taint|untaint|rollback|scale|sync|bootstrap|reconcile|run-all|promote)$/;
@@ -29,8 +36,9 @@ const client: Judge = ({ name, args }, scope) => {
   // `kubectl describe pod rm` only reads. Behind an option a word may be its value, so it does not count there.
   const end = args.findIndex((arg) => arg === verb || arg.text.startsWith("-"));
   if ((end === -1 ? args : args.slice(0, end)).some(({ text }) => reads.test(text))) return;
-  if (verb || args.some(({ text }) => /^--?destroy$/.test(text)))
-    report(scope, "high", "recursive_delete", `${name} ${verb?.text ?? "destroy"} destroys what others use.`);
+  const option = args.find(({ text }) => /^--?(?:destroy|delete)$/.test(text));
+  if (verb || option)
+    report(scope, "high", "recursive_delete", `${name} ${(verb ?? option)!.text} destroys what others use.`);
   // `vagrant up` starts a machine of the project.
   else {
     const change = words.slice(0, nestedClients.test(name) ? 4 : 1).find(({ text }) => changes.test(text));
@@ -38,6 +46,28 @@ const client: Judge = ({ name, args }, scope) => {
       report(scope, "medium", "privilege_escalation", `${name} ${change.text} changes what others use.`);
   }
 };
+
+/** `etcdctl`, `istioctl`, `kafka-topics.sh`: by their names, clients of a service. */
+const serviceClient = /^[a-z]+ctl$|^(?:kafka|rabbitmq)-?[a-z-]*(?:\.sh)?$/;
+
+/** Tasks of frameworks and of tools for migrations: `db:drop`, `migrate reset`, `doctrine:database:drop`, `ecto.drop`. */
+const dropsData =
+  /(?:^|[\s:._-])(?:db|database|schema|migrate|migrations?|ecto)[\s:._-](?:drop|reset|wipe|fresh|purge|truncate|flush|nuke)(?:[\s:_-]|$)/;
+
+/** For programs without rules of their own. */
+export function judgeUnknownClient(invocation: Invocation, scope: Scope): void {
+  if (serviceClient.test(invocation.name)) client(invocation, scope);
+  judgeTasks(invocation, scope);
+}
+
+/** The task is among the first words, also behind a script: `php artisan migrate:fresh`. */
+export function judgeTasks({ name, args }: Invocation, scope: Scope): void {
+  const words = args.slice(0, 4).map(({ text }) => text);
+  const end = words.findIndex((text) => !/^[\w.:/-]+$/.test(text) || text.startsWith("-"));
+  const task = (end === -1 ? words : words.slice(0, end)).join(" ");
+  if (dropsData.test(task) && !args.some(({ text }) => /^--?(?:help|dry-run)$/.test(text)))
+    report(scope, "medium", "recursive_delete", `${name} ${task} deletes data of a database.`);
+}
 
 /** Programs whose whole purpose is to change other machines, or this one, to what files describe. */
 const configure: Judge = ({ name, args }, scope) => {

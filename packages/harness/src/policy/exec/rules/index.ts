@@ -15,7 +15,7 @@ import { connectionRules } from "./connections.ts";
 import { containerRules } from "./containers.ts";
 import { credentialRules } from "./credentials.ts";
 import { deleteRules } from "./delete.ts";
-import { destroyRules } from "./destroy.ts";
+import { destroyRules, judgeTasks, judgeUnknownClient } from "./destroy.ts";
 import { deviceRules } from "./devices.ts";
 import { gitRules } from "./git.ts";
 import { installRules } from "./installs.ts";
@@ -98,8 +98,10 @@ export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text
   if (name === undefined) {
     judgeHiddenCommands(invocation, isDangerous, scope);
     judgeDisks(invocation, scope);
+    judgeUnknownClient(invocation, scope);
     return undefined;
   }
+  if (Object.hasOwn(interpreters, name)) judgeTasks(invocation, scope);
   if (partlyKnownNames.has(name)) judgeHiddenCommands(invocation, isDangerous, scope);
   else if (!passesArguments(name)) judgeBehindDashes(invocation, isDangerous, scope);
   let output: Options<Text> | undefined;
