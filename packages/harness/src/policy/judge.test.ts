@@ -5,7 +5,7 @@ import { createTools, type DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
 import { adviseUser } from "./advice.ts";
 import { createDefaultPolicy } from "./default-policy.ts";
-import { Grants } from "./grants.ts";
+import { type Grant, Grants, isCovered } from "./grants.ts";
 import { createJudge, type JudgeParts } from "./judge.ts";
 import type { Answer, Decision, Question } from "./policy.ts";
 
@@ -20,6 +20,14 @@ interface TestParts extends Partial<JudgeParts> {
 }
 
 const noScript = () => Promise.reject(new Error("There is no such file."));
+
+/** Rules that are kept as long as the test. */
+function createRules(rules: Grant[] = []): JudgeParts["remembered"] {
+  return {
+    covers: async (capability, target) => isCovered(rules, capability, target),
+    add: async (_scope, grant) => void rules.push(grant),
+  };
+}
 
 const builtIn = Object.values(createTools({ cwd: "/w" }).byName);
 
@@ -42,7 +50,7 @@ function createTestJudge(parts: TestParts = {}) {
       }),
     audit: (decision) => void decisions.push(decision),
     grants,
-    remembered: { covers: async () => false, add: async () => {} },
+    remembered: createRules(),
     subject: { kind: "model", sessionId: "s" },
     cwd: "/w",
     files: {
@@ -189,7 +197,23 @@ test.each(["session", "project", "always"] as const)(
     expect(await call("read", { path: "/outside/below/it" })).toBeUndefined();
     expect(await call("write", { path: "/outside/below/it", content: "" })).toMatchObject({ block: true });
     expect(questions).toHaveLength(2);
-    expect(outcomes().slice(0, 2)).toEqual(["allowed outside person /outside", "allowed granted /outside/below/it"]);
+    const rule = choice === "session" ? "granted" : "remembered";
+    expect(outcomes().slice(0, 2)).toEqual(["allowed outside person /outside", `allowed ${rule} /outside/below/it`]);
+  },
+);
+
+test.each(["project", "always"] as const)(
+  "a rule for %s that the user removes does not count any longer",
+  async (choice) => {
+    const rules: Grant[] = [];
+    const { call, questions } = createTestJudge({
+      answers: [{ decision: "allow", choice }, { decision: "deny" }],
+      remembered: createRules(rules),
+    });
+    expect(await call("ls", { path: "/outside" })).toBeUndefined();
+    rules.pop();
+    expect(await call("ls", { path: "/outside" })).toMatchObject({ block: true });
+    expect(questions).toHaveLength(2);
   },
 );
 

@@ -244,7 +244,8 @@ async function getOutcome(
     const problem = choice === "project" || choice === "always" ? await remember(parts, choice, given) : undefined;
     if (problem !== undefined) return withoutEffect(problem);
     if (answer.message) onMessage?.(call.id, answer.message);
-    return { outcome: "allowed", rule, by, grant: { given, term: choice === "once" ? "call" : "session" } };
+    // What is remembered is not also granted here: a rule that the user removes must not count any longer.
+    return { outcome: "allowed", rule, by, grant: { given, term: choice === "session" ? "session" : "call" } };
   } catch (error) {
     return { outcome: "denied", rule, reason: `${verdict.reason} No person could be asked: ${getErrorMessage(error)}` };
   }

@@ -46,7 +46,10 @@ function createDesk({
     remembered: {
       covers: async (capability, target) =>
         rules.some((rule) => rule.capability === capability && JSON.stringify(rule.target) === JSON.stringify(target)),
-      add: async (scope, grant) => void added.push([scope, grant]),
+      async add(scope, grant) {
+        added.push([scope, grant]);
+        rules.push(grant);
+      },
     },
   }));
   return { policy, questions, decisions, added };

@@ -78,7 +78,7 @@ async function askPerson(parts: PortParts, port: number, signal: AbortSignal): P
     const offer = offers.find((each) => each.choice === choice && (rule ?? each.text) === each.text);
     if (!offer) return { outcome: "denied", by, reason: "The answer names a rule that was not offered." };
     if (choice === "project" || choice === "always") await remembered.add(choice, offer.given);
-    if (choice !== "once") grants.grant(offer.given, "session");
+    if (choice === "session") grants.grant(offer.given, "session");
     return { outcome: "allowed", by };
   } catch (error) {
     return { outcome: "denied", reason: `No person could be asked: ${getErrorMessage(error)}` };
