@@ -11,6 +11,8 @@ export interface BoundCommand {
   /** The commands that were found in it, each as its argv. */
   commands: readonly (readonly string[])[];
   cwd: string;
+  /** Bound to the contents of scripts, but to no directory. Default false. */
+  isAnywhere?: boolean;
 }
 
 /** Programs one of whose first arguments without a dash is a script. */
@@ -24,14 +26,16 @@ const maxScripts = 64;
 
 /** A hash of all of it. A script that cannot be read counts as missing. */
 export async function bindCommand(
-  { command, commands, cwd }: BoundCommand,
+  { command, commands, cwd, isAnywhere = false }: BoundCommand,
   files: Pick<Files, "realPath" | "readWhole">,
 ): Promise<string> {
   const realCwd = await files.realPath(cwd);
-  const scripts = findScripts(commands).map((path) => resolve(realCwd, path));
-  const contents = await Promise.all(scripts.map(async (path) => [path, await hashFile(path, files)] as const));
+  const scripts = findScripts(commands);
+  const contents = await Promise.all(
+    scripts.map(async (path) => [path, await hashFile(resolve(realCwd, path), files)] as const),
+  );
   return createHash("sha256")
-    .update(JSON.stringify([command, commands, realCwd, contents]))
+    .update(JSON.stringify([command, commands, isAnywhere ? null : realCwd, contents]))
     .digest("hex");
 }
 

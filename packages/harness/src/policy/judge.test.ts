@@ -217,6 +217,26 @@ test.each(["project", "always"] as const)(
   },
 );
 
+test("a command that is always allowed is not asked about in another directory, unless its script is another", async () => {
+  const rules: Grant[] = [];
+  const run = async (cwd: string, script: string, answers: Answer[]) => {
+    const { call, questions } = createTestJudge({
+      decide: askForCommands,
+      cwd,
+      answers,
+      remembered: createRules(rules),
+      scripts: new Map([[`${cwd}/x.sh`, script]]),
+    });
+    await call("bash", { command: "./x.sh" });
+    return questions.length;
+  };
+  expect(await run("/w", "a", [{ decision: "allow", choice: "always" }])).toBe(1);
+  expect(await run("/w", "a", [])).toBe(0);
+  expect(await run("/other", "a", [])).toBe(0);
+  expect(await run("/other", "b", [{ decision: "allow", choice: "project" }])).toBe(1);
+  expect(await run("/third", "b", [{ decision: "deny" }])).toBe(1);
+});
+
 test("one question for one target, however often and however it is spelled in a call", async () => {
   const { call, questions } = createTestJudge({ answers: [{ decision: "allow" }] });
   expect(await call("hashline_patch", patch("/outside/a", "link/a", "/outside/./a", "in.ts"))).toBeUndefined();

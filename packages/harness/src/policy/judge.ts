@@ -209,7 +209,10 @@ async function getOutcome(
   if (verdict.kind === "deny") return { outcome: "denied", rule, reason: verdict.reason };
   const target = await bindTarget(parts, request.target, verdict);
   const { asksEachTime = false } = verdict;
-  const known = asksEachTime ? undefined : await findGrant(parts, { capability, target });
+  const anywhere = await bindTarget(parts, request.target, verdict, { isAnywhere: true });
+  const known = asksEachTime
+    ? undefined
+    : ((await findGrant(parts, { capability, target })) ?? (await findGrant(parts, { capability, target: anywhere })));
   if (known !== undefined)
     return { outcome: "allowed", rule: known, grant: { given: { capability, target }, term: "call" } };
   if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended}` };
@@ -241,7 +244,8 @@ async function getOutcome(
     if (!offer) return withoutEffect("The answer names a rule that was not offered.");
     if (!isSameTarget(target, await bindTarget(parts, request.target, verdict))) return withoutEffect(changedMeanwhile);
     const { given } = offer;
-    const problem = choice === "project" || choice === "always" ? await remember(parts, choice, given) : undefined;
+    const kept = choice === "always" ? { ...given, target: anywhere } : given;
+    const problem = choice === "project" || choice === "always" ? await remember(parts, choice, kept) : undefined;
     if (problem !== undefined) return withoutEffect(problem);
     if (answer.message) onMessage?.(call.id, answer.message);
     // What is remembered is not also granted here: a rule that the user removes must not count any longer.
@@ -277,15 +281,19 @@ export async function findGrant(
   return (await remembered.covers(capability, target)) ? "remembered" : undefined;
 }
 
-/** Of a command: what an answer is bound to. Another command, directory or script needs another answer. */
+/**
+ * Of a command: what an answer is bound to. Another command, script or directory needs another answer; what is allowed
+ * `isAnywhere` counts in every directory.
+ */
 export async function bindTarget(
   { cwd, files }: Pick<JudgeParts, "cwd" | "files">,
   target: PolicyRequest["target"],
   { exec }: Verdict,
+  { isAnywhere = false } = {},
 ): Promise<PolicyRequest["target"]> {
   if (target.kind !== "command") return target;
   const { command } = target;
-  return { ...target, binding: await bindCommand({ command, commands: exec?.commands ?? [], cwd }, files) };
+  return { ...target, binding: await bindCommand({ command, commands: exec?.commands ?? [], cwd, isAnywhere }, files) };
 }
 
 export const isSameTarget = (a: PolicyRequest["target"], b: PolicyRequest["target"]) =>
