@@ -23,6 +23,8 @@ const rows = [
   "python3 -W ignore scripts/deploy.sh",
   "env A=b node --title x scripts/deploy.sh",
   "cd scripts || exit 1; true; ./deploy.sh",
+  "cat scripts/deploy.sh | sh",
+  "sudo bash -x <scripts/deploy.sh",
 ];
 
 test.for(rows)("an answer about a command does not count for another script: %s", async (command) => {

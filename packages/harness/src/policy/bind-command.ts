@@ -30,7 +30,7 @@ export async function bindCommand(
   files: Pick<Files, "realPath" | "readWhole">,
 ): Promise<string> {
   const realCwd = await files.realPath(cwd);
-  const scripts = findScripts(commands);
+  const scripts = [...findScripts(commands), ...findInputs(command, commands)].slice(0, maxScripts);
   const contents = await Promise.all(
     scripts.map(async (path) => [path, await hashFile(resolve(realCwd, path), files)] as const),
   );
@@ -60,6 +60,17 @@ export function findScripts(commands: readonly (readonly string[])[]): string[] 
       for (const script of scripts) paths.add(isAbsolute(script) ? script : join(from, script));
   }
   return [...paths].slice(0, maxScripts);
+}
+
+/**
+ * Files that may be what an interpreter reads from its input: `sh < x.sh`, `cat x.sh | sh`. All words of the command may be.
+ * Pure.
+ */
+function findInputs(command: string, commands: readonly (readonly string[])[]): string[] {
+  const readsInput = commands.some(
+    ([program = "", ...args]) => interpreters.test(basename(program)) && args.every((arg) => arg.startsWith("-")),
+  );
+  return readsInput ? (command.match(/[^\s<>|;&()"'`]+/g) ?? []) : [];
 }
 
 async function hashFile(path: string, files: Pick<Files, "readWhole">): Promise<string | undefined> {
