@@ -19,6 +19,9 @@ export interface ProxyPort {
 /** What is refused more often than that in one command need not be told. */
 const maxRefusals = 1_000;
 
+/** More connections at a time are refused: each takes a descriptor of ours, and without those no file can be opened. */
+const maxConnections = 256;
+
 /** `getAllowed` is called for each request. */
 export async function openProxyPort(sockets: InnerSockets, getAllowed: () => readonly string[]): Promise<ProxyPort> {
   const server: Server = await sockets.listen(0);
@@ -30,6 +33,7 @@ export async function openProxyPort(sockets: InnerSockets, getAllowed: () => rea
   server.on("connection", (socket) => proxy.serve(socket));
   // The sandbox has ended, or we are out of descriptors: commands then get no connection.
   server.on("error", () => server.close());
+  server.maxConnections = maxConnections;
   server.unref();
   const { port } = server.address() as AddressInfo;
   return {
