@@ -1031,6 +1031,16 @@ describe("events that are missing, doubled or out of order do not change what is
       content: [thinking("Hm.")],
     },
     {
+      name: "texts that come without deltas",
+      events: [
+        added(0, { type: "reasoning", id: "rs_1", summary: [] }),
+        { type: "response.reasoning_text.done", output_index: 0, item_id: "rs_1", text: "Hm" },
+        { type: "response.output_text.done", output_index: 1, item_id: "msg_1", text: "So" },
+        completed(),
+      ],
+      content: [thinking("Hm"), { type: "text", text: "So" }],
+    },
+    {
       name: "open reasoning whose content index counts the deltas",
       events: [
         added(0, { type: "reasoning", id: "rs_1", summary: [] }),

@@ -57,6 +57,11 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
       // Its content index says nothing: vLLM counts every delta.
       appendThinking(state, key, { part: "content", delta });
       break;
+    case "response.output_text.done":
+    case "response.reasoning_text.done":
+    case "response.reasoning_summary_text.done":
+      readWholeText(state, key, type, asString(data["text"]));
+      break;
     case "response.function_call_arguments.delta":
       appendArguments(state, key, "function_call", delta);
       break;
@@ -132,6 +137,16 @@ function appendThinking(
   if (item.part !== undefined && item.part !== part) draft.thinking(item.key, "\n\n");
   item.part = part;
   draft.thinking(item.key, delta);
+}
+
+/** Reads a text that did not come in deltas. After deltas of its kind it is only a repetition, whatever its ids say. */
+function readWholeText({ draft, items }: ResponsesState, key: ItemKey, type: string, text: string): void {
+  const kind = type === "response.output_text.done" ? "text" : "thinking";
+  const isStreamed = draft.message.content.some(
+    (block) => block.type === kind && (block.type === "text" ? block.text : block.thinking) !== "",
+  );
+  const item = isStreamed || text === "" ? undefined : items.findOrAdd(key, kind === "text" ? "message" : "reasoning");
+  if (item) draft[kind](item.key, text);
 }
 
 /** Makes the next piece of thinking, if it is not the first one, the start of a new paragraph. */
