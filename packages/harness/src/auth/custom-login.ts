@@ -21,8 +21,12 @@ export interface CustomLogin {
 
 export type CredentialOutcome = { kind: "credential"; credential: OAuthCredential } | Failed;
 
-/** The file of credentials is locked while a token is renewed, so that no other process renews it too. */
-const maxRenewalMs = 60_000;
+/**
+ * The file of credentials is locked while a token is renewed and its key is made, so that no other process renews it too.
+ * Others wait for longer than both.
+ */
+const maxRenewalMs = 30_000;
+const maxKeyMs = 10_000;
 
 export async function logInCustom(
   custom: CustomLogin,
@@ -48,26 +52,41 @@ export async function renewCustom(
   try {
     const work = custom.renew(structuredClone(credential), limit.signal);
     const outcome = await untilTimeout(work, maxRenewalMs, clock);
-    if (outcome.kind === "done") return toCredential(custom, outcome.value, credential);
+    if (outcome.kind === "done") return toRenewed(custom, outcome.value, credential);
     limit.abort();
     return failed(
       "network",
       `${custom.name} did not renew the login within ${maxRenewalMs / 1000} s. Try again later.`,
     );
   } catch (error) {
+    const reason = getErrorMessage(error).replace(/\.?$/, ".");
     return failed(
       "server",
-      `The login to ${custom.name} could not be renewed: ${getErrorMessage(error)} If that does not help, log in again.`,
+      `The login to ${custom.name} could not be renewed: ${reason} If that does not help, log in again.`,
     );
   }
 }
 
-export async function getCustomKey(custom: CustomLogin, credential: OAuthCredential): Promise<KeyValue> {
+export async function getCustomKey(custom: CustomLogin, credential: OAuthCredential, clock: Clock): Promise<KeyValue> {
   try {
-    return checkKey(await custom.getKey(structuredClone(credential)), `the key of ${custom.name}`);
+    const work = Promise.resolve(custom.getKey(structuredClone(credential)));
+    const outcome = await untilTimeout<unknown>(work, maxKeyMs, clock);
+    if (outcome.kind === "timeout")
+      return failed("network", `The login to ${custom.name} gave no key within ${maxKeyMs / 1000} s. Try again later.`);
+    if (typeof outcome.value !== "string") return failed("server", `The login to ${custom.name} gave no key.`);
+    return checkKey(outcome.value, `the key of ${custom.name}`);
   } catch (error) {
     return failed("server", `The login to ${custom.name} gives no key: ${getErrorMessage(error)}`);
   }
+}
+
+/** A renewal that changes nothing is a failure: the stored token expires, or has. */
+function toRenewed(custom: CustomLogin, value: unknown, before: OAuthCredential): CredentialOutcome {
+  const outcome = toCredential(custom, value, before);
+  if (outcome.kind === "failed") return outcome;
+  const { access, expires } = outcome.credential;
+  if (access !== before.access || expires > before.expires) return outcome;
+  return failed("server", `The login to ${custom.name} could not be renewed: there is no new token. Log in again.`);
 }
 
 function toCredential({ id, name }: CustomLogin, value: unknown, before?: OAuthCredential): CredentialOutcome {

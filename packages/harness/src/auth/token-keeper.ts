@@ -97,12 +97,12 @@ export class TokenKeeper {
       const outcome = await this.#ask(id, credential);
       if (outcome.kind === "failed") {
         const value = await this.#afterFailure(id, credential, outcome.failure);
-        return { result: { value, isStored: credential.access === replaces } };
+        return { result: { value, isStored: credential === stored.credential } };
       }
       credential = outcome.credential;
     }
     const result: Renewed = { value: await this.#toKey(id, credential), isStored: true };
-    if (credential.access === replaces) return { result };
+    if (credential === stored.credential) return { result };
     this.#unsaved.set(id, { replaces, credential });
     return { result, entries: await withCredential(entries, { provider: id, credential, secretStore }) };
   }
@@ -112,12 +112,12 @@ export class TokenKeeper {
     const provider = getLogin(id);
     const { refresh: refresh_token } = credential;
     if (!provider) return failed("unsupported", `There is no OAuth provider ${id}. Register it to renew its token.`);
-    if (refresh_token === "") {
-      return failed("login_required", `The login to ${provider.name} has expired. Log in again: tau auth login ${id}`);
-    }
     if ("renew" in provider) {
       const { renewCustom } = await import("./custom-login.ts");
       return await renewCustom(provider, credential, clock);
+    }
+    if (refresh_token === "") {
+      return failed("login_required", `The login to ${provider.name} has expired. Log in again: tau auth login ${id}`);
     }
     const { tokenUrl: url, clientId: client_id, format = "form" } = provider;
     const { post } = await import("./oauth-post.ts");
@@ -136,7 +136,7 @@ export class TokenKeeper {
     const login = this.#options.getLogin(id);
     if (!login || !("getKey" in login)) return { kind: "value", value: credential.access };
     const { getCustomKey } = await import("./custom-login.ts");
-    return await getCustomKey(login, credential);
+    return await getCustomKey(login, credential, this.#options.clock);
   }
 
   /** The stored token stays. It is used until it expires, since the failure may be over by then. */

@@ -48,9 +48,11 @@ test("a token that expires is renewed once for all who ask, and fields that are 
 test.each<[string, Partial<CustomLogin>, RegExp]>([
   [
     "throws",
-    { renew: () => Promise.reject(new Error("The server said no.")) },
-    /could not be renewed: The server said no\./,
+    { renew: () => Promise.reject(new Error("The server said no")) },
+    /could not be renewed: The server said no\. If that/,
   ],
+  ["returns nothing", { renew: async () => undefined }, /there is no new token/],
+  ["changes nothing", { renew: async (credential) => credential }, /there is no new token/],
   ["returns no token", { renew: async () => ({ access: 7 }) }, /gave no valid token/],
 ])("a renewal that %s is a failure, and the stored login stays", async (_what, changes, message) => {
   const { storage, clock, read } = start(changes);
@@ -72,11 +74,43 @@ test("a renewal that never ends is given up, so that others can use the file", a
   clock.advance(2 * hour);
   const key = getKey(storage);
   await expect.poll(() => signal).toBeDefined();
-  clock.advance(60_000);
-  expect(await key).toMatch(/did not renew the login within 60 s/);
+  clock.advance(30_000);
+  expect(await key).toMatch(/did not renew the login within 30 s/);
   expect(signal?.aborted).toBe(true);
   await storage.set("other", { type: "api_key", key: "k" });
   expect(await storage.get("other")).toMatchObject({ key: "k" });
+});
+
+test("a key that never comes is given up, and something that is not text is no key", async () => {
+  let calls = 0;
+  const never = () => {
+    calls++;
+    return new Promise<string>(() => {});
+  };
+  const { storage, clock, login } = start({ getKey: never });
+  await storage.login("corp", { notify: () => {} });
+  const key = getKey(storage);
+  await expect.poll(() => calls).toBe(1);
+  clock.advance(10_000);
+  expect(await key).toMatch(/gave no key within 10 s/);
+  storage.registerLogin({ ...login, getKey: () => undefined as unknown as string });
+  expect(await getKey(storage)).toBe("The login to Corp gave no key.");
+});
+
+test("a login without a refresh token is renewed too, and a renewal may keep the access token", async () => {
+  let renewals = 0;
+  const { storage, clock, read } = start({
+    login: async () => ({ access: "a1", expires: clock.now() + hour, region: "eu" }),
+    renew: async () => {
+      renewals++;
+      return { expires: clock.now() + hour };
+    },
+  });
+  await storage.login("corp", { notify: () => {} });
+  clock.advance(2 * hour);
+  expect(await getKey(storage)).toBe("eu:a1");
+  expect(read()["corp"]).toMatchObject({ access: "a1", refresh: "", expires: clock.now() + hour });
+  expect([await getKey(storage), renewals]).toEqual(["eu:a1", 1]);
 });
 
 test("a login that fails or returns nothing stores nothing", async () => {
