@@ -1,21 +1,39 @@
 /** The login of a provider of an extension, with pi's callbacks, as a login of ours. */
 import type { CustomLogin } from "../auth/custom-login.ts";
-import type { LoginInteraction, LoginQuestion } from "../auth/login-interaction.ts";
+import type { LoginEvent, LoginInteraction, LoginQuestion } from "../auth/login-interaction.ts";
 import type { OAuthLoginCallbacks, ProviderConfig } from "./provider-config.ts";
 
 export const toCustomLogin = (id: string, oauth: NonNullable<ProviderConfig["oauth"]>): CustomLogin => ({
   id,
   name: oauth.name,
-  login: (interaction, signal) => oauth.login(createCallbacks(interaction, signal)),
+  async login(interaction, signal) {
+    const end = new AbortController();
+    try {
+      return await oauth.login(createCallbacks(interaction, signal, AbortSignal.any([signal, end.signal])));
+    } finally {
+      // Closes questions that are no longer needed, such as the one for a code if the browser came back by itself.
+      end.abort();
+    }
+  },
   renew: (credential, signal) => oauth.refreshToken(credential, signal),
   getKey: (credential) => oauth.getApiKey(credential),
 });
 
-function createCallbacks({ notify, ask }: LoginInteraction, signal: AbortSignal): OAuthLoginCallbacks {
-  const prompt = async (question: LoginQuestion): Promise<string> => {
+/** `signal` is for the extension. `ended` aborts with it, and at the end of the login. */
+function createCallbacks(interaction: LoginInteraction, signal: AbortSignal, ended: AbortSignal): OAuthLoginCallbacks {
+  const { ask } = interaction;
+  const notify = (event: LoginEvent) => void (!ended.aborted && interaction.notify(event));
+  const askUser = async (question: LoginQuestion, allowEmpty: boolean): Promise<string> => {
     if (!ask) throw new Error("It asks for something, and nobody can be asked here.");
-    const answer = await ask(question, signal);
+    const answer = ended.aborted ? undefined : await ask(question, ended);
     if (answer === undefined) throw new Error("It was cancelled.");
+    if (answer === "" && !allowEmpty) throw new Error("Nothing was typed.");
+    return answer;
+  };
+  const prompt = (question: LoginQuestion, allowEmpty = false): Promise<string> => {
+    const answer = askUser(question, allowEmpty);
+    // An extension that no longer waits for the answer must not end the program.
+    answer.catch(() => {});
     return answer;
   };
   return {
@@ -28,11 +46,7 @@ function createCallbacks({ notify, ask }: LoginInteraction, signal: AbortSignal)
         intervalMs: intervalSeconds * 1000,
         lifetimeMs: expiresInSeconds * 1000,
       }),
-    onPrompt: async ({ allowEmpty = false, ...question }) => {
-      const answer = await prompt(question);
-      if (answer === "" && !allowEmpty) throw new Error("Nothing was typed.");
-      return answer;
-    },
+    onPrompt: ({ allowEmpty = false, ...question }) => prompt(question, allowEmpty),
     onProgress: (text) => notify({ type: "message", text }),
     onManualCodeInput: () => prompt({ message: "Paste the final address, or the code in it" }),
     onSelect: (question) => prompt(question),
