@@ -50,6 +50,32 @@ test("models that a provider looks for are there when it has settled, and again 
   ]);
 });
 
+test("a provider looks for its models with a token that is valid, and with the key that variables stand for", async () => {
+  const { auth, providers, clock, problems } = open();
+  const seen: unknown[] = [];
+  const refreshToken = async ({ access }: Record<string, unknown>) => {
+    if (access === "refused") throw new Error("refused");
+    return { access: "a2", expires: clock.now() + 3_600_000 };
+  };
+  await auth.set("mine", { type: "oauth", access: "a1", refresh: "r1", expires: clock.now() - 1 });
+  providers.register("mine", {
+    ...plain,
+    oauth: createOAuth({ refreshToken }),
+    refreshModels: async ({ credential }) => {
+      seen.push(credential?.type === "oauth" ? credential.access : credential?.key);
+      return [];
+    },
+  });
+  await providers.settle();
+  await auth.set("mine", { type: "api_key", key: "a$$b" });
+  await expect.poll(() => seen).toEqual(["a2", "a$b"]);
+  await auth.set("mine", { type: "oauth", access: "refused", refresh: "r1", expires: clock.now() - 1 });
+  await expect
+    .poll(() => problems)
+    .toMatchObject([{ message: expect.stringMatching(/could not be renewed: refused/) }]);
+  expect(seen).toHaveLength(2);
+});
+
 test("a provider that has models is not waited for", async () => {
   const { providers, listIds } = open();
   providers.register("mine", { ...plain, models: [{ id: "known" }], refreshModels: () => new Promise(() => {}) });

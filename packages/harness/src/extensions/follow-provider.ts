@@ -2,6 +2,7 @@
 import type { Model } from "@tau/ai";
 import { getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import type { AuthStorage } from "../auth/auth-storage.ts";
+import type { Credential } from "../auth/credential.ts";
 import { literalKey } from "../auth/key-value.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ExtensionProblem } from "./extension.ts";
@@ -47,7 +48,7 @@ export function followProvider(
 async function update(name: string, config: ProviderConfig, parts: FollowParts, signal: AbortSignal): Promise<void> {
   const { registry, auth, allowNetwork, describe } = parts;
   const { refreshModels, findKey, oauth, baseUrl } = config;
-  const credential = await auth.get(name);
+  const credential = refreshModels && allowNetwork ? await getUsable(name, auth, signal) : await auth.get(name);
   const key = await findKey?.();
   const publish = async ({ update: install }: { update?: () => void }) => {
     if (!signal.aborted) install?.();
@@ -61,6 +62,16 @@ async function update(name: string, config: ProviderConfig, parts: FollowParts, 
   if (credential?.type !== "oauth" || !oauth?.modifyModels) return;
   const modified = oauth.modifyModels(registry.getAll(), credential).filter(({ provider }) => provider === name);
   describe({ ...change, models: modified.map(toDescription) });
+}
+
+/** The stored key or login as a server takes it: a login is renewed if it has to be, and variables of a key are replaced. */
+async function getUsable(name: string, auth: AuthStorage, signal: AbortSignal): Promise<Credential | undefined> {
+  const stored = await auth.get(name);
+  if (!stored) return undefined;
+  const outcome = await auth.getApiKey(name, { signal });
+  if (outcome.kind === "failed") throw new Error(outcome.failure.message);
+  if (stored.type === "oauth") return await auth.get(name);
+  return outcome.kind === "found" && outcome.source === "stored" ? { ...stored, key: outcome.key } : stored;
 }
 
 const toDescription = ({ provider: _provider, ...model }: Model): Record<string, unknown> => ({ ...model });
