@@ -130,3 +130,11 @@ test("models that it finds later are those that it has then", async () => {
   const { registry } = await open(native);
   expect(registry.find("native", "m")).toMatchObject({ name: "M" });
 });
+
+test("a login may give headers instead of a key", async () => {
+  const toAuth = async ({ access }: Record<string, unknown>) => ({ headers: { "x-session": String(access) } });
+  const oauth = { name: "Native (SSO)", login: async () => ({}), refresh: async () => ({}), toAuth };
+  const { auth, ask } = await open(createNative({ auth: { oauth } }));
+  await auth.set("native", { type: "oauth", access: "a1", refresh: "r", expires: 9e15 });
+  expect(getText(await ask())).toBe('openai-completions https://native.test/v1  {"x-session":"a1"}');
+});

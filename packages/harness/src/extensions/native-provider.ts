@@ -24,10 +24,10 @@ const noKey = "no-key-needed";
 
 export function toProviderConfig(provider: NativeProvider): ProviderConfig {
   const { id, name, baseUrl, headers, auth = {} } = provider;
-  /** What the login gave last: besides the key it may have an address and headers. */
-  let loggedIn: ModelAuth | undefined;
+  /** What the login gave last, by its key: it may have an address and headers besides, or instead. */
+  let loggedIn: { key: string; auth: ModelAuth } | undefined;
   const resolveAuth = async ({ apiKey, signal = new AbortController().signal }: SimpleStreamOptions) => {
-    if (apiKey !== undefined && apiKey === loggedIn?.apiKey) return loggedIn;
+    if (apiKey !== undefined && apiKey === loggedIn?.key) return loggedIn.auth;
     const isStored = apiKey !== undefined && apiKey !== noKey;
     const credential = isStored ? { type: "api_key", key: apiKey } : undefined;
     const ctx = createAuthContext();
@@ -64,8 +64,9 @@ export function toProviderConfig(provider: NativeProvider): ProviderConfig {
       login: (callbacks: OAuthLoginCallbacks) => oauth.login(toInteraction(callbacks)),
       refreshToken: (credential: Fields, signal: AbortSignal) => oauth.refresh(credential, signal),
       async getApiKey(credential: Fields) {
-        loggedIn = await oauth.toAuth({ ...credential, type: "oauth" });
-        return loggedIn.apiKey ?? String(credential["access"]);
+        const given = await oauth.toAuth({ ...credential, type: "oauth" });
+        loggedIn = { key: given.apiKey ?? String(credential["access"]), auth: given };
+        return loggedIn.key;
       },
     },
     refreshModels:
