@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools";
@@ -53,6 +53,16 @@ test("all files of a session move to the trash and back, except its lock", async
   expect(await restoreSession(id, lookup)).toEqual({ id, path });
   expect([await listFiles(path), await listFiles(trashed.path)]).toEqual([files, []]);
   expect(await readFirstMessage(path)).toBe("One");
+});
+
+test("of a symbolic link, the session that it points to moves to the trash", async () => {
+  const { root, createSession } = await createWorkspace();
+  const { id, path } = await createSession("One");
+  const link = join(root, "link.jsonl");
+  await symlink(path, link);
+  const trashed = await trashSession(link);
+  expect([trashed.id, existsSync(path)]).toEqual([id, false]);
+  expect(await readFirstMessage(trashed.path)).toBe("One");
 });
 
 test("a deleted session is found by its path, by its id and by the unique beginning of its id", async () => {

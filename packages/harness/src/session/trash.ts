@@ -17,13 +17,14 @@ export interface MovedSession {
 }
 
 /**
- * Moves a session to the trash. If a deleted session with the same file name is there, that one is removed for good.
+ * Moves a session to the trash; of a symbolic link, the session that it points to. If a deleted session with the same file name is there, that one is removed for good.
  * Throws `read_only` while another process writes the session.
  */
 export async function trashSession(path: string, fs: FileSystem = nodeFileSystem): Promise<MovedSession> {
   await checkSession(path, fs);
-  const target = join(dirname(path), trashName, basename(path));
-  return await moveSession(fs, path, target, (sideFiles) => removeFiles(fs, target, sideFiles));
+  const file = (await fs.lstat(path)).isSymbolicLink() ? await fs.realpath(path) : path;
+  const target = join(dirname(file), trashName, basename(file));
+  return await moveSession(fs, file, target, (sideFiles) => removeFiles(fs, target, sideFiles));
 }
 
 /** Takes a session out of the trash. `reference` is its path there, its id, or the unique beginning of its id. */
