@@ -1,5 +1,13 @@
+import { HarnessError } from "../errors.ts";
 import type { SettingsInput } from "./schema.ts";
 
-/** A change of one setting by its dotted name, for `SettingsManager.update`. */
-export const nestSetting = (key: string, value: unknown): SettingsInput =>
-  key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as SettingsInput;
+/** More than any setting has. What checks and writes settings calls itself for each level. */
+const maxDepth = 32;
+
+/** A change of one setting by its dotted name, for `SettingsManager.update`. Throws `invalid_input` for too many dots. */
+export function nestSetting(key: string, value: unknown): SettingsInput {
+  const names = key.split(".");
+  if (names.length > maxDepth)
+    throw new HarnessError("invalid_input", `There is no setting with ${names.length} names between dots.`);
+  return names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as SettingsInput;
+}
