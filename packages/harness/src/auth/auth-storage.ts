@@ -180,7 +180,8 @@ export class AuthStorage {
 
   /** For the message if the provider rejects the key, or if there is none: where it is from, or how to give one. */
   getKeyHint(provider: string, key?: { source: KeySource; origin: string }): string {
-    return formatKeyHint(provider, { ...(key && { key }), canLogIn: this.#commands !== undefined });
+    const hasCustomLogin = this.#customLogins.some(({ id }) => id === provider);
+    return formatKeyHint(provider, { ...(key && { key }), canLogIn: this.#commands !== undefined, hasCustomLogin });
   }
 
   /** All keys that were set for this process or returned by `getApiKey` so far. The same array until there is another one. */

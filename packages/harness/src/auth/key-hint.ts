@@ -7,10 +7,13 @@ export interface KeyHintOptions {
   key?: { source: KeySource; origin: string };
   /** Whether `tau auth login` stores keys where they are read. */
   canLogIn: boolean;
+  /** Whether the provider's login is that of an extension, which `tau auth login` does not know. */
+  hasCustomLogin?: boolean;
 }
 
 /** Where the key of a request is from, or how to give one. Whole sentences. */
-export function formatKeyHint(provider: string, { key, canLogIn }: KeyHintOptions): string {
+export function formatKeyHint(provider: string, { key, canLogIn, hasCustomLogin }: KeyHintOptions): string {
+  if (!key && hasCustomLogin) return `Log in: /login ${provider}`;
   if (!key) {
     const names = findEnvKeys(provider, () => "any")?.join(" or ");
     // A stored key of such a provider is sent nowhere, because its hosts are not known.

@@ -156,3 +156,10 @@ test("the newest login of a provider counts, also before a built-in one, until i
   removeOwn();
   expect(find()).toEqual([{ id: "anthropic", name: "Anthropic (Claude Pro or Max)" }]);
 });
+
+test("without a key, the hint is to use the login of the extension", () => {
+  const { storage, remove } = start();
+  expect(storage.getKeyHint("corp")).toBe("Log in: /login corp");
+  remove();
+  expect(storage.getKeyHint("corp")).toMatch(/models\.json/);
+});
