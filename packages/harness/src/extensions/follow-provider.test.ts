@@ -150,6 +150,15 @@ test("a login may change the models of its provider, and no others", async () =>
   expect(others()).toEqual([]);
 });
 
+test("models that a stored login changes are changed when the provider has settled", async () => {
+  const { registry, auth, providers } = open();
+  const modifyModels = (models: Model[]) => models.map((model) => ({ ...model, baseUrl: "https://eu.x.test" }));
+  await auth.set("mine", { type: "oauth", access: "a1", refresh: "r1", expires: 9e15 });
+  providers.register("mine", { ...plain, models: [{ id: "m" }], oauth: createOAuth({ modifyModels }) });
+  await providers.settle();
+  expect(registry.find("mine", "m")?.baseUrl).toBe("https://eu.x.test");
+});
+
 test("its login is there as long as the provider is", () => {
   const { auth, providers } = open();
   const getName = () => auth.getLogins().find(({ id }) => id === "mine")?.name;

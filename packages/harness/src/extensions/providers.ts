@@ -75,7 +75,8 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
       if (!refreshModels && !findKey && !oauth?.modifyModels) return;
       const followed = followProvider(name, config, { registry, auth, allowNetwork, describe, report });
       added.push(() => followed.stop());
-      if (findKey || !config.models?.length) waiting.push(followed.first);
+      // A login may change the address of models. A session that chose one before would use the old address.
+      if (findKey || oauth?.modifyModels || !config.models?.length) waiting.push(followed.first);
     },
     unregister,
     isIsolated: (name) => isolated.has(name),
