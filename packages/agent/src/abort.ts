@@ -1,4 +1,5 @@
 import type { Clock } from "@tau/ai";
+import { followSignal } from "@tau/ai/internal";
 
 /** How a piece of work that a run waited for has ended. */
 export type Settled<T> = { kind: "done"; value: T } | { kind: "failed"; error: unknown } | { kind: "abandoned" };
@@ -9,7 +10,8 @@ const graceMs = 100;
 /** Aborts a run, when its caller's signal aborts or for a reason of its own, and limits how long an aborted run waits. */
 export class Abort {
   readonly #controller = new AbortController();
-  readonly #caller: AbortSignal | undefined;
+  /** Stops following the caller's signal. */
+  readonly close: () => void;
   readonly #clock: Clock;
   /** The end of the grace period, once the run is aborted. */
   #deadlineMs = 0;
@@ -17,10 +19,8 @@ export class Abort {
   readonly #waits = new Set<Wait>();
 
   constructor(caller: AbortSignal | undefined, clock: Clock) {
-    this.#caller = caller;
     this.#clock = clock;
-    if (caller?.aborted) this.now(caller.reason);
-    else caller?.addEventListener("abort", this.#onCallerAbort);
+    this.close = followSignal(caller, (reason) => this.now(reason));
   }
 
   get signal(): AbortSignal {
@@ -36,11 +36,6 @@ export class Abort {
     this.#deadlineMs = this.#clock.monotonic() + graceMs;
     this.#controller.abort(reason);
     for (const wait of this.#waits) this.#startTimer(wait);
-  }
-
-  /** Stops listening to the caller's signal. */
-  close(): void {
-    this.#caller?.removeEventListener("abort", this.#onCallerAbort);
   }
 
   /**
@@ -69,8 +64,6 @@ export class Abort {
     wait.cancelTimer?.();
     wait.resolve(outcome);
   }
-
-  readonly #onCallerAbort = () => this.now(this.#caller?.reason);
 }
 
 interface Wait<T = never> {

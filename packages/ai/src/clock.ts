@@ -4,6 +4,7 @@
  */
 
 import { platform } from "#platform";
+import { followSignal } from "./internal/follow-signal.ts";
 
 /** Time. `now` may jump when the machine's clock is set; `monotonic` never goes back and is what durations use. */
 export interface Clock {
@@ -47,14 +48,13 @@ export const systemIds: Ids = () => platform.uuid();
 export function sleep(clock: Clock, afterMs: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
   if (signal?.aborted) return Promise.resolve("aborted");
   return new Promise((resolve) => {
-    const onAbort = () => {
+    const stop = followSignal(signal, () => {
       cancel();
       resolve("aborted");
-    };
+    });
     const cancel = clock.setTimer(afterMs, () => {
-      signal?.removeEventListener("abort", onAbort);
+      stop();
       resolve("elapsed");
     });
-    signal?.addEventListener("abort", onAbort, { once: true });
   });
 }

@@ -15,6 +15,7 @@ export { withoutUserinfo } from "../userinfo.ts";
 export { closeAfter } from "./close-after.ts";
 export { Closers } from "./closers.ts";
 export { joinTextBlocks } from "./text-blocks.ts";
+export { followSignal } from "./follow-signal.ts";
 export { deepFreeze } from "./freeze.ts";
 export { Listeners } from "./listeners.ts";
 export { oncePer, oncePerPair } from "./once.ts";

@@ -1,3 +1,5 @@
+import { followSignal } from "./follow-signal.ts";
+
 export type UntilAborted<T> = { readonly kind: "done"; readonly value: T } | { readonly kind: "aborted" };
 
 /**
@@ -8,12 +10,9 @@ export type UntilAborted<T> = { readonly kind: "done"; readonly value: T } | { r
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<UntilAborted<T>> {
   return new Promise((resolve, reject) => {
     const abort = () => resolve({ kind: "aborted" });
-    // Later, so that the result of work that has settled comes first.
-    const onAbort = () => queueMicrotask(abort);
     if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", onAbort, { once: true });
-    void work
-      .then((value) => resolve({ kind: "done", value }), reject)
-      .finally(() => signal?.removeEventListener("abort", onAbort));
+    // Later, so that the result of work that has settled comes first.
+    const stop = followSignal(signal, () => queueMicrotask(abort));
+    void work.then((value) => resolve({ kind: "done", value }), reject).finally(stop);
   });
 }

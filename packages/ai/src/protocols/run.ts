@@ -6,6 +6,7 @@ import { platform } from "#platform";
 import { type Clock, sleep, systemClock, systemRandom } from "../clock.ts";
 import type { AssistantMessageEventStream } from "../event-stream.ts";
 import { classifyThrown, type Failure } from "../failure.ts";
+import { followSignal } from "../internal/follow-signal.ts";
 import type { AssistantMessage, AssistantMessageDiagnostic } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
@@ -125,9 +126,8 @@ type AttemptOutcome = { kind: "done" } | { kind: "failed"; failure: Failure; has
 async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
   const { signal } = run.options;
   const abort = new AbortController();
-  const onAbort = () => abort.abort(signal?.reason);
   if (signal?.aborted) return { kind: "failed", failure: abortedFailure, hasEmitted: false };
-  signal?.addEventListener("abort", onAbort, { once: true });
+  const stop = followSignal(signal, (reason) => abort.abort(reason));
   let expired: Failure | undefined;
   const deadline = new Deadline(run.clock, run.limits, (expiry) => {
     expired = createTimeoutFailure(run.model, expiry);
@@ -153,7 +153,7 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
     return failure ? { kind: "failed", failure, hasEmitted: progress.hasEmitted } : { kind: "done" };
   } finally {
     deadline.close();
-    signal?.removeEventListener("abort", onAbort);
+    stop();
   }
 }
 

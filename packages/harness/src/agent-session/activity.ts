@@ -4,7 +4,7 @@
  */
 import type { AgentMessage } from "@tau/agent";
 import { type Clock, emptyUsage, type ImageContent, type TextContent, type Usage, type UserMessage } from "@tau/ai";
-import { getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
+import { followSignal, getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import type { RunEnd } from "@tau/protocol";
 import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
 import { addUsage } from "../budget/usage.ts";
@@ -160,7 +160,7 @@ export class Activity {
       this.#beginExclusive(controller);
       const tooLong = new RunAborted({ kind: "aborted", by: "signal" }, `${what} took too long and was given up.`);
       const cancelTimer = this.#parts.clock.setTimer(maxExclusiveWorkMs, () => controller.abort(tooLong));
-      const stopFollowing = follow(this.#parts.lifetime, (reason) => controller.abort(reason));
+      const stopFollowing = followSignal(this.#parts.lifetime, (reason) => controller.abort(reason));
       try {
         return await work(controller.signal);
       } finally {
@@ -228,7 +228,7 @@ export class Activity {
   async #admit(admitRun: NonNullable<ActivityParts["admitRun"]>): Promise<() => void> {
     const controller = new AbortController();
     this.#beginExclusive(controller);
-    const stopFollowing = follow(this.#parts.lifetime, (reason) => controller.abort(reason));
+    const stopFollowing = followSignal(this.#parts.lifetime, (reason) => controller.abort(reason));
     try {
       return await admitRun(controller.signal);
     } finally {
@@ -302,9 +302,9 @@ export class Activity {
     await choices.loadTools();
     const run = new Run(host, this.#createRunBudget());
     const stops = [
-      follow(lifetime, (reason) => run.abort(toRunAborted(reason, "person"))),
-      follow(abortSignal, (reason) => run.abort(toRunAborted(reason, "signal"))),
-      follow(parent?.signal, (reason) => run.abort(toRunAborted(reason, "parent"))),
+      followSignal(lifetime, (reason) => run.abort(toRunAborted(reason, "person"))),
+      followSignal(abortSignal, (reason) => run.abort(toRunAborted(reason, "signal"))),
+      followSignal(parent?.signal, (reason) => run.abort(toRunAborted(reason, "parent"))),
     ];
     if (this.#state.kind === "starting" && this.#state.aborted) run.abort(this.#state.aborted);
     this.#state = { kind: "running", run, aborted: undefined };
@@ -335,12 +335,3 @@ export class Activity {
 /** What the answers of a run cost. */
 const sumUsage = (messages: RunOutcome["messages"]): Usage =>
   messages.reduce((sum, message) => (message.role === "assistant" ? addUsage(sum, message.usage) : sum), emptyUsage());
-
-/** Calls `onAbort` when the signal aborts, or at once. Returns how to stop following. */
-function follow(signal: AbortSignal | undefined, onAbort: (reason: unknown) => void): () => void {
-  if (!signal) return () => {};
-  const listener = () => onAbort(signal.reason);
-  if (signal.aborted) listener();
-  else signal.addEventListener("abort", listener, { once: true });
-  return () => signal.removeEventListener("abort", listener);
-}

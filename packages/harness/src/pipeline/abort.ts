@@ -1,5 +1,5 @@
 /** Layer 7: a call ends with its session, and has a context of its own. */
-import { oncePerPair } from "@tau/ai/internal";
+import { followSignal, oncePerPair } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import { withCallContext } from "./call-context.ts";
 import type { Layer, PipelineTool } from "./layer.ts";
@@ -32,34 +32,6 @@ function refuseAfter(signal: AbortSignal, text: string): void {
  */
 function joinSignals(session: AbortSignal, call: AbortSignal): { signal: AbortSignal; leave: () => void } {
   const controller = new AbortController();
-  const leaves = [addFollower(session, controller), addFollower(call, controller)];
+  const leaves = [session, call].map((source) => followSignal(source, (reason) => controller.abort(reason)));
   return { signal: controller.signal, leave: () => leaves.forEach((leave) => leave()) };
-}
-
-interface Following {
-  readonly controllers: Set<AbortController>;
-  readonly tell: () => void;
-}
-
-/** One listener serves all calls that run at the same time: Node warns of a leak when a signal has more than ten. */
-const followed = new WeakMap<AbortSignal, Following>();
-
-function addFollower(source: AbortSignal, controller: AbortController): () => void {
-  const following = followed.get(source) ?? startFollowing(source);
-  following.controllers.add(controller);
-  return () => {
-    following.controllers.delete(controller);
-    if (following.controllers.size > 0) return;
-    source.removeEventListener("abort", following.tell);
-    followed.delete(source);
-  };
-}
-
-function startFollowing(source: AbortSignal): Following {
-  const controllers = new Set<AbortController>();
-  const tell = () => controllers.forEach((controller) => controller.abort(source.reason));
-  source.addEventListener("abort", tell);
-  const following = { controllers, tell };
-  followed.set(source, following);
-  return following;
 }

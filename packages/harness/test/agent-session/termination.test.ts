@@ -2,6 +2,7 @@
 import type { AgentTool } from "@tau/agent";
 import { call, createFakeClock, type ScriptedTurn, text } from "@tau/ai/testing";
 import type { SessionEvent, TerminationReason } from "@tau/protocol";
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { AgentSessionParams } from "../../src/agent-session/params.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
@@ -244,4 +245,22 @@ test("a hung provider, a hung guard and a hung question cannot outlive an abort"
   expect(hungQuestion.events).toContainEqual(
     expect.objectContaining({ type: "approval_resolved", decision: "denied" }),
   );
+});
+
+test("one signal ends many sessions, and has one listener while they run and none afterwards", async () => {
+  const controller = new AbortController();
+  const desks = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      openDesk([[call("hang")]], { customTools: [hung()], abortSignal: controller.signal }),
+    ),
+  );
+  const runs = desks.map(({ session }) => session.prompt("Wait."));
+  for (const desk of desks) await running(desk);
+  expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
+  controller.abort("shutdown");
+  await Promise.all(runs);
+  expect(desks.map(({ events }) => getEnd(events))).toEqual(
+    desks.map(() => ({ reason: "abort_signal", detail: "shutdown" })),
+  );
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** Tools with methods that accompany their calls. */
 import { createHash } from "node:crypto";
+import { getEventListeners } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentTool } from "@tau/agent";
@@ -256,4 +257,16 @@ test("createAgent takes such a tool, also as an instance of a class", async () =
   expect(await agent.run("Add.")).toBe("3");
   await agent.dispose();
   expect(steps).toEqual(["load", "1: 3", "unload"]);
+});
+
+test("however many tools a session loads, one listener waits for its end", async () => {
+  const counts: number[] = [];
+  const tools = Array.from({ length: 12 }, (_, index): AgentTool & Partial<InputSchemaTool> => ({
+    ...sayTool(`say_${index}`),
+    async onLoad({ signal }: ToolContext) {
+      counts.push(getEventListeners(signal, "abort").length);
+    },
+  }));
+  await openDesk([], { customTools: tools });
+  expect(counts).toEqual(tools.map(() => 1));
 });
