@@ -15,6 +15,7 @@ import { withProviderHooks } from "../request/provider-hooks.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { AgentSession } from "./agent-session.ts";
+import { checkParams } from "./check-params.ts";
 import { chooseModel } from "./choose-model.ts";
 import { openExtensionSlot } from "./open-extension-slot.ts";
 import { spentBefore } from "./open-log.ts";
@@ -29,6 +30,7 @@ import { createWorkspace } from "./workspace.ts";
 /** Resolves when the session can be prompted. Dispose of it when it is no longer needed. */
 export function createAgentSession(params: AgentSessionParams = {}): Promise<AgentSession> {
   return Closers.open(async (closers) => {
+    checkParams(params);
     const session = await putTogether(params, closers);
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) await followSession(session, params.debugLog);

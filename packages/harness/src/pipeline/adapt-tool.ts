@@ -35,6 +35,9 @@ export function getProblem(value: unknown): string | undefined {
   if (!isRecord(value)) return "A tool is an object with a name and a function `execute`.";
   if (typeof value["name"] !== "string" || value["name"] === "") return "It has no name.";
   if (typeof value["execute"] !== "function") return "It has no function `execute`.";
+  if (typeof (value["description"] ?? "") !== "string") return "Its description is not a text.";
+  const schema = value["parameters"] ?? value["inputSchema"] ?? noParameters;
+  if (typeof schema !== "object" && typeof schema !== "function") return "Its parameters are not a schema.";
   return Array.isArray(value["promptGuidelines"] ?? []) ? undefined : "Its `promptGuidelines` are not a list.";
 }
 

@@ -327,3 +327,58 @@ test("a budget of one session's own counts for each of its runs, whatever it spe
   expect(await session.prompt("Again.")).toMatchObject({ detail: undefined });
   expect(events.filter(({ type }) => type === "agent_end")).toHaveLength(2);
 });
+
+test.each([
+  ["cwd", "", '"cwd" has to be a string that is not empty, not "".'],
+  ["agentDir", 1, '"agentDir" has to be a string that is not empty, not 1.'],
+  ["model", {}, '"model" has to be a name, or a Model with all of its fields, not an object.'],
+  ["tools", "read", '"tools" has to be a list, not "read".'],
+  ["customTools", {}, '"customTools" has to be a list, not an object.'],
+  ["excludedTools", "bash", '"excludedTools" has to be a list, not "bash".'],
+  ["allowedTools", [1], '"allowedTools[0]" has to be a string, not 1.'],
+  [
+    "sessionManager",
+    Promise.resolve(),
+    '"sessionManager" has to be a SessionManager that is open, not a promise of one, not an object.',
+  ],
+  ["resources", { skillPaths: "x" }, '"resources.skillPaths" has to be a list, not "x".'],
+  [
+    "abortSignal",
+    new AbortController(),
+    '"abortSignal" has to be an AbortSignal, such as the signal of an AbortController, not an object.',
+  ],
+  ["onEvent", 1, '"onEvent" has to be a function, not 1.'],
+  ["sandbox", "off", '"sandbox" has to be an object, not "off".'],
+  ["sandbox", { mode: "always" }, '"sandbox.mode" has to be "off", "auto", or "required", not "always".'],
+  ["toolExecution", "fast", '"toolExecution" has to be "ordered" or "sequential", not "fast".'],
+  ["ask", "nobody", '"ask" has to be a function, "surface", or an object with a function `isAttended`, not "nobody".'],
+  ["decide", "allow", '"decide" has to be a function, not "allow".'],
+  ["budgets", { turns: "3" }, '"budgets.turns" has to be a number of 0 or more, not "3".'],
+  ["budgets", { turns: null }, '"budgets.turns" has to be a number of 0 or more, not null.'],
+  ["budgets", { turn: 3 }, 'There is no parameter "budgets.turn". Did you mean "turns"?'],
+  ["projectTrusted", "no", '"projectTrusted" has to be true or false, not "no".'],
+  ["extensions", { factories: [1] }, '"extensions.factories[0]" has to be a function, or { name, factory }, not 1.'],
+  ["clock", null, '"clock" has to be a Clock, not null.'],
+  ["excludeTools", ["bash"], 'There is no parameter "excludeTools". Did you mean "excludedTools"?'],
+])("a wrong %s is refused by its name: %j", async (name, value, message) => {
+  const cwd = await temporaryDirectory();
+  const opening = createAgentSession({ cwd, agentDir: join(cwd, "agent"), [name]: value });
+  onTestFinished(async () => void (await opening.then((session) => session.dispose()).catch(() => {})));
+  await expect(opening).rejects.toMatchObject({ code: "invalid_input", message });
+});
+
+test("a parameter that is undefined is left out", async () => {
+  const { session } = await openDesk([[text("Hello.")]], {
+    abortSignal: undefined,
+    budgets: { turns: undefined },
+  } as {});
+  expect(await session.prompt("Hi")).toMatchObject({ terminationReason: "no_tool_calls" });
+});
+
+test.each([
+  [{ ...sayTool("odd"), description: 1 }, "Its description is not a text."],
+  [{ name: "odd", description: "", inputSchema: "text", execute: () => "" }, "Its parameters are not a schema."],
+])("a tool that is not valid is left out, and the session begins", async (tool, reason) => {
+  const { session } = await openDesk([], { customTools: [tool] as never });
+  expect(session.notices.map(({ message }) => message)).toContain(`The tool odd is left out: ${reason}`);
+});

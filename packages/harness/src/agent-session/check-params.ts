@@ -1,0 +1,156 @@
+/** Refuses parameters of a session that are wrong, before anything is opened. */
+import { isRecord } from "@tau/ai/internal";
+import { HarnessError } from "../errors.ts";
+import type { Field, FieldProblem, OptionalField } from "../fields/field.ts";
+import { anyJson, decimal, flag, list, nonEmptyText, object, oneOf, optional, scalar, text } from "../fields/kinds.ts";
+import { formatFieldProblem } from "../fields/problem.ts";
+import type { AgentSessionParams } from "./params.ts";
+
+/**
+ * Throws `invalid_input` with a sentence that names the parameter. A name that does not exist is refused too: a limit that
+ * is misspelt would not count, and nobody would notice.
+ */
+export function checkParams(params: AgentSessionParams): void {
+  const problems: FieldProblem[] = [];
+  object(fields).read(params, { path: [], report: (problem) => problems.push(problem) });
+  const [first] = problems;
+  const words = { whole: "What createAgentSession is given", field: "parameter" };
+  if (first) throw new HarnessError("invalid_input", formatFieldProblem(first, words));
+}
+
+/** A parameter that is left out is undefined or missing. Null is refused, because not every part can be null. */
+const param = <T>(field: Field<T>): OptionalField<T> => ({ ...optional(field), nullable: true });
+
+const check = (expected: string, accepts: (value: unknown) => boolean): Field<unknown> =>
+  scalar({ expected, type: expected, schema: {}, accepts: (value): value is unknown => accepts(value) });
+
+const isFunction = (value: unknown): boolean => typeof value === "function";
+
+const fn = check("a function", isFunction);
+
+/** Of any class: a program may pass a part of its own. */
+const withMethods = (expected: string, ...names: string[]): Field<unknown> =>
+  check(expected, (value) => isRecord(value) && names.every((name) => isFunction(value[name])));
+
+const isModel = (value: unknown): boolean =>
+  isRecord(value) &&
+  [value["id"], value["provider"], value["api"]].every((each) => typeof each === "string" && each !== "") &&
+  [value["contextWindow"], value["maxTokens"]].every((each) => typeof each === "number") &&
+  isRecord(value["cost"]) &&
+  Array.isArray(value["input"]);
+
+const either = (expected: string, ...checks: ((value: unknown) => boolean)[]): Field<unknown> =>
+  check(expected, (value) => checks.some((accepts) => accepts(value)));
+
+const isPort = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535;
+
+const isText = (value: unknown): boolean => typeof value === "string";
+
+/** A limit that cannot be reached is the same as none. */
+const limit = check("a number of 0 or more", (value) => typeof value === "number" && value >= 0);
+
+const extensions = object({
+  paths: param(list(text)),
+  packages: param(list(anyJson)),
+  discovers: param(flag),
+  factories: param(
+    list(
+      either(
+        "a function, or { name, factory }",
+        isFunction,
+        (value) => isRecord(value) && isFunction(value["factory"]),
+      ),
+    ),
+  ),
+  flags: param(check("a Map", (value) => value instanceof Map)),
+  allowNetwork: param(flag),
+  loadShared: param(fn),
+  findChild: param(fn),
+  start: param(anyJson),
+});
+
+const sandbox = object({
+  mode: param(oneOf("off", "auto", "required")),
+  allowedPaths: param(list(text)),
+  network: param(
+    either(
+      '"none", "all", or { allow } with a list of hosts',
+      (value) => value === "none" || value === "all",
+      (value) => isRecord(value) && Array.isArray(value["allow"]) && value["allow"].every(isText),
+    ),
+  ),
+  ports: param(list(check("a port, 1 to 65535", isPort))),
+  timeoutMs: param(decimal({ min: 1, unit: "milliseconds" })),
+});
+
+const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
+  cwd: param(nonEmptyText),
+  agentDir: param(nonEmptyText),
+  agentName: param(text),
+  authStorage: param(withMethods("an AuthStorage", "list", "set")),
+  modelRegistry: param(withMethods("a ModelRegistry that is open, not a promise of one", "resolve", "getAvailable")),
+  model: param(either("a name, or a Model with all of its fields", isText, isModel)),
+  provider: param(nonEmptyText),
+  models: param(list(text)),
+  // It is refused where it is read, as one that a command sets.
+  thinkingLevel: param(anyJson),
+  // A tool that cannot be used is left out with a notice, as one that an extension brings.
+  tools: param(list(anyJson)),
+  customTools: param(list(anyJson)),
+  sessionManager: param(
+    withMethods("a SessionManager that is open, not a promise of one", "getEntries", "appendMessage"),
+  ),
+  settingsManager: param(withMethods("a SettingsManager that is open, not a promise of one", "get", "update")),
+  resourceLoader: param(check("a ResourceLoader", (value) => isRecord(value) && isRecord(value["resources"]))),
+  resources: param(
+    object({
+      contextFiles: param(oneOf("all", "own", "none")),
+      lists: param(fn),
+      skillPaths: param(list(text)),
+      discoverSkills: param(flag),
+      promptPaths: param(list(text)),
+      discoverPrompts: param(flag),
+    }),
+  ),
+  afterCrash: param(withMethods("an object with the functions `wasCut` and `keepQueued`", "wasCut", "keepQueued")),
+  admitRun: param(fn),
+  parentSessionId: param(nonEmptyText),
+  sessionId: param(nonEmptyText),
+  abortSignal: param(
+    check(
+      "an AbortSignal, such as the signal of an AbortController",
+      (value) => isRecord(value) && typeof value["aborted"] === "boolean" && isFunction(value["addEventListener"]),
+    ),
+  ),
+  onEvent: param(fn),
+  sandbox: param(sandbox),
+  extensions: param(extensions),
+  binding: param(object({ channel: text, tools: list(anyJson) })),
+  allowedTools: param(list(text)),
+  excludedTools: param(list(text)),
+  toolExecution: param(oneOf("ordered", "sequential")),
+  scopes: param(list(text)),
+  additionalDirectories: param(list(nonEmptyText)),
+  ask: param(
+    either(
+      'a function, "surface", or an object with a function `isAttended`',
+      isFunction,
+      (value) => value === "surface",
+      (value) => isRecord(value) && isFunction(value["isAttended"]),
+    ),
+  ),
+  decide: param(fn),
+  policyProfile: param(text),
+  audit: param(fn),
+  budgets: param(object({ tokens: param(limit), cost: param(limit), turns: param(limit), timeMs: param(limit) })),
+  systemPrompt: param(text),
+  appendSystemPrompt: param(list(text)),
+  projectTrusted: param(flag),
+  watch: param(flag),
+  streamFn: param(fn),
+  reloadGateway: param(fn),
+  debugLog: param(withMethods("a DebugLog", "log", "addSecret")),
+  sessions: param(withMethods("a LiveSessions", "get", "add", "remove")),
+  clock: param(withMethods("a Clock", "now", "monotonic", "setTimer")),
+  ids: param(fn),
+};
