@@ -36,7 +36,9 @@ import { settleAfterCrash } from "./after-crash.ts";
 import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
 import { type CallJudge, createCallJudge } from "./call-judge.ts";
 import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
+import { checkModel } from "./check-params.ts";
 import { Choices, type ModelSource, type SessionOverrides } from "./choices.ts";
+import { checkMessage } from "./content.ts";
 import { createRunHost } from "./create-run-host.ts";
 import { ExtensionBinding } from "./extension-binding.ts";
 import { createHarnessActions } from "./harness-actions.ts";
@@ -373,7 +375,9 @@ export class AgentSession {
    * Sends a prompt to the model, and resolves when the run that it begins is over. While another run is in progress it
    * throws `busy`, unless `streamingBehavior` says where to queue it.
    */
-  async prompt(text: string, { streamingBehavior: queue, ...content }: PromptOptions = {}): Promise<PromptOutcome> {
+  async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
+    checkMessage({ ...options, text });
+    const { streamingBehavior: queue, ...content } = options;
     return await this.#prompts.send(text, { ...content, ...(queue && { queue }) });
   }
 
@@ -509,6 +513,7 @@ export class AgentSession {
   /** Takes effect with the next request. Takes a model, or what `ModelRegistry.resolve` understands. */
   async setModel(model: Model | string, source: ModelSource = "set"): Promise<void> {
     this.#mustBeOpen();
+    checkModel(model);
     await this.#choices.setModel(model, source);
   }
 

@@ -1,4 +1,5 @@
 /** Refuses parameters of a session that are wrong, before anything is opened. */
+import type { Model } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { Field, FieldProblem, OptionalField } from "../fields/field.ts";
@@ -11,8 +12,17 @@ import type { AgentSessionParams } from "./params.ts";
  * is misspelt would not count, and nobody would notice.
  */
 export function checkParams(params: AgentSessionParams): void {
+  refuseProblems(object(fields), params);
+}
+
+/** The same for a model that an open session is given. */
+export function checkModel(model: Model | string): void {
+  refuseProblems(object({ model: fields.model }), { model });
+}
+
+function refuseProblems(field: Field<unknown>, value: unknown): void {
   const problems: FieldProblem[] = [];
-  object(fields).read(params, { path: [], report: (problem) => problems.push(problem) });
+  field.read(value, { path: [], report: (problem) => problems.push(problem) });
   const [first] = problems;
   const words = { whole: "What createAgentSession is given", field: "parameter" };
   if (first) throw new HarnessError("invalid_input", formatFieldProblem(first, words));

@@ -102,7 +102,7 @@ async function putTogether(params: AgentSessionParams, closers: Closers): Promis
     close: () => closers.close().finally(() => sessionManager.close()),
   });
   services.authNotices.report = ({ message }) => session.notify("auth", message);
-  tellUnknownTools(session);
+  tellUnknownTools(session, params);
   return session;
 }
 
@@ -130,12 +130,14 @@ function createRequest({ params, services, sessionManager, clock }: SessionSetup
   );
 }
 
-/** A tool that files of the user name and that does not exist is told, because it leaves a tool enabled, or out. */
-function tellUnknownTools(session: AgentSession): void {
+/** A tool that is named and does not exist is told, because the mistake leaves a tool enabled, or out. */
+function tellUnknownTools(session: AgentSession, params: AgentSessionParams): void {
   const { agent } = session.resourceLoader.resources;
   const { tools, defaultTools = [] } = session.settingsManager.get();
   const { only = [], tools: choices = [] } = agent?.tools ?? {};
   const namedTools: Record<string, readonly string[]> = {
+    "The parameter allowedTools": params.allowedTools ?? [],
+    "The parameter excludedTools": params.excludedTools ?? [],
     "The setting tools.allowed": tools.allowed ?? [],
     "The setting tools.excluded": tools.excluded,
     "The setting defaultTools": defaultTools.map((entry) => entry.replace(/^[+-]/, "")),

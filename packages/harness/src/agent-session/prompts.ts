@@ -6,7 +6,7 @@ import type { SessionExtensions } from "../extensions/session/session-extensions
 import type { ExpandPort } from "../prompt/expand.ts";
 import { RunAborted } from "../run/run-aborted.ts";
 import type { Activity, Content, PromptOutcome, Submission } from "./activity.ts";
-import { getContent, type PromptContent } from "./content.ts";
+import { checkMessage, getContent, type PromptContent } from "./content.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Notices } from "./notices.ts";
 import type { RunScopes } from "./run-scopes.ts";
@@ -69,6 +69,7 @@ export class Prompts {
 
   /** Resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions): Promise<Submission> {
+    checkMessage({ ...options, text });
     const { activity, inbox, mustBeUsable } = this.#parts;
     const { queue: wanted, interrupt = false, source = "rpc", messageId, scopes, ...original } = options;
     const extensions = this.#parts.getExtensions();
@@ -122,6 +123,7 @@ export class Prompts {
 
   /** Changes the text of a queued message; answers with its new id. */
   async editQueued(id: string, text: string): Promise<string> {
+    checkMessage({ text });
     return await this.#parts.inbox.edit(id, await this.#expand(text, {}));
   }
 

@@ -382,3 +382,32 @@ test.each([
   const { session } = await openDesk([], { customTools: [tool] as never });
   expect(session.notices.map(({ message }) => message)).toContain(`The tool odd is left out: ${reason}`);
 });
+
+test.each([
+  [1, {}, '"text" has to be a string, not 1.'],
+  ["Hi", { images: 1 }, '"images" has to be a list, not 1.'],
+  ["Hi", { images: [{ type: "image" }] }, '"images[0].data" has to be a string, and is missing.'],
+  ["Hi", { files: "a.txt" }, '"files" has to be a list, not "a.txt".'],
+  ["Hi", { streamingBehavior: "later" }, '"streamingBehavior" has to be "steer" or "followUp", not "later".'],
+])("a wrong prompt is refused by the name of what is wrong: %j %j", async (words, options, message) => {
+  const { session } = await openDesk([[text("Hello.")]]);
+  await expect(session.prompt(words as string, options as {})).rejects.toMatchObject({
+    code: "invalid_input",
+    message,
+  });
+  expect(session.messages).toEqual([]);
+});
+
+test("a model that is none is refused by an open session, which keeps its own", async () => {
+  const { session } = await openDesk([[text("Hello.")]]);
+  const { model } = session;
+  await expect(session.setModel({} as never)).rejects.toMatchObject({ code: "invalid_input" });
+  expect(session.model).toBe(model);
+});
+
+test("a tool that a parameter leaves out and that does not exist is told", async () => {
+  const { session } = await openDesk([], { excludedTools: ["bsah", "*grep*"] });
+  expect(session.notices.map(({ message }) => message)).toEqual([
+    expect.stringContaining('The parameter excludedTools: There is no tool "bsah".'),
+  ]);
+});
