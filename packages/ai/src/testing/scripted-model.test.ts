@@ -63,3 +63,20 @@ test("it sends deltas at the configured rate of the clock, and stops when the si
   expect(events.at(-1)).toMatchObject({ type: "error", reason: "aborted" });
   assertGrammar(events);
 });
+
+test("it answers although the details of a tool contain a function, as a model does that is never sent them", async () => {
+  const model = scriptedModel([[text("Done.")]]);
+  const details = { retry: () => "again" };
+  const result = {
+    role: "toolResult" as const,
+    toolCallId: "c1",
+    toolName: "read",
+    content: [text("a")],
+    details,
+    isError: false,
+    timestamp: 0,
+  };
+  const messages = [...context.messages, result];
+  expect(await complete(model, { messages })).toMatchObject({ stopReason: "stop" });
+  expect(model.asked[0]?.context.messages).toEqual(messages);
+});

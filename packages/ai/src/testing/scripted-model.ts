@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { AiError } from "../errors.ts";
 import { AssistantMessageEventStream } from "../event-stream.ts";
 import type { Failure } from "../failure.ts";
-import type { AssistantMessage } from "../message.ts";
+import type { AssistantMessage, Message } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { SimpleStreamOptions } from "../options.ts";
 import { Draft } from "../protocols/draft.ts";
@@ -38,6 +38,13 @@ export interface ScriptedModel extends Model {
   dispose(): void;
 }
 
+/** Details of a tool are not sent to a model and may contain functions, which cannot be copied: they are shared. */
+function copyMessage(message: Message): Message {
+  if (message.role !== "toolResult") return structuredClone(message);
+  const { details, ...rest } = message;
+  return { ...structuredClone(rest), ...(details !== undefined && { details }) };
+}
+
 let created = 0;
 
 export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedModelOptions = {}): ScriptedModel {
@@ -46,7 +53,7 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
   const asked: ScriptedModel["asked"] = [];
   const clock = options.clock ?? systemClock;
   const streamTurn = (model: Model, context: Context, requestOptions: SimpleStreamOptions = {}) => {
-    asked.push({ context: { ...context, messages: structuredClone(context.messages) }, options: requestOptions });
+    asked.push({ context: { ...context, messages: context.messages.map(copyMessage) }, options: requestOptions });
     const stream = new AssistantMessageEventStream();
     const output: Output = { model, stream, clock, options, signal: requestOptions.signal };
     const turnNumber = asked.length;
