@@ -67,15 +67,25 @@ describe("a stop reason before the end", () => {
       { clock, onProviderStreamEvent: () => void seen++ },
     );
     await expect.poll(() => seen).toBe(before.length);
-    // A reason in a frame of its own is believed for five seconds.
-    await clock.advance(before.length > 1 ? 4_000 : 60_000);
+    // A reason in a frame of its own is believed after five seconds, one with content after thirty.
+    await clock.advance(before.length > 1 ? 4_000 : 29_000);
     response!.write(after[0]!);
     await expect.poll(() => seen).toBe(before.length + 1);
-    await clock.advance(60_000);
+    await clock.advance(4_000);
     for (const chunk of after.slice(1)) response!.write(chunk);
     response!.end();
     expect(await asking).toMatchObject({ stopReason: "stop", content: [text("One two")] });
   });
+});
+
+test("a connection that stays open after a last piece with its stop reason is given up", async () => {
+  const clock = createFakeClock();
+  let seen = 0;
+  const options = { clock, onProviderStreamEvent: () => void seen++ };
+  const asking = ask("openai-completions", (response) => response.write(chat("One", "stop")), options);
+  await expect.poll(() => seen).toBe(1);
+  await clock.advance(30_000);
+  expect(await asking).toMatchObject({ stopReason: "stop", content: [text("One")] });
 });
 
 describe("an error outside of the events of a stream", () => {

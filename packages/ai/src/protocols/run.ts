@@ -137,7 +137,7 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
     hasEmitted: false,
     onErrorStatus: () => deadline.close(),
     onContent: () => deadline.content(),
-    onStopped: () => deadline.expectEnd(closingMs),
+    onStopped: (withinMs) => deadline.expectEnd(withinMs),
   };
   try {
     const failure = await withAbort(() => exchange(run, draft, abort.signal, progress), abort.signal);
@@ -185,11 +185,13 @@ interface Progress {
   onErrorStatus: () => void;
   onContent: () => void;
   /** Called when the provider has sent its stop reason and nothing seems to be missing. */
-  onStopped: () => void;
+  onStopped: (withinMs: number) => void;
 }
 
 /** How long a server may take to close the connection after it has sent its stop reason. */
 const closingMs = 5_000;
+/** The same after a stop reason that came with content: some servers send one with every piece, so more may come. */
+const pausedMs = 30_000;
 
 /** Sends the request and reads the answer into the draft. Returns the failure, if there is one. */
 async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: Progress): Promise<Failure | undefined> {
@@ -213,9 +215,9 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
     if (events.length > 0) {
       progress.hasEmitted = true;
       progress.onContent();
-    } else if (draft.state.kind === "stopped" && draft.message.content.length > 0) {
-      // Some servers send a stop reason with every piece of content, or before the first one: then more is to come.
-      progress.onStopped();
+    }
+    if (draft.state.kind === "stopped" && draft.message.content.length > 0) {
+      progress.onStopped(events.length > 0 ? pausedMs : closingMs);
     }
   };
   const damage = await readFrames(response, protocol.framing, (frame) => {

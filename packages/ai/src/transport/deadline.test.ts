@@ -65,3 +65,13 @@ test("after a complete answer the connection must be closed soon, with or withou
     expect(expired).toEqual(["idle 5000"]);
   }
 });
+
+test("of two times to close the connection the shorter counts", async () => {
+  const { clock, expired, deadline } = start({ totalMs: 0, firstMs: 300_000, idleMs: 300_000 });
+  deadline.content();
+  deadline.expectEnd(30_000);
+  deadline.expectEnd(5_000);
+  deadline.expectEnd(30_000);
+  await clock.advance(5_000);
+  expect(expired).toEqual(["idle 5000"]);
+});

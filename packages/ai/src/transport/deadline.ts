@@ -56,7 +56,7 @@ export class Deadline {
    * content comes.
    */
   expectEnd(withinMs: number): void {
-    if (this.#expectsEnd) return;
+    if (this.#expectsEnd && this.#limitMs <= withinMs) return;
     this.#expectsEnd = true;
     this.#cancelIdle();
     this.#lastContent = this.#clock.monotonic();
