@@ -1,7 +1,7 @@
 /** Commands in a sandbox each, where the program that starts the commands of a session is not installed. */
 import type { ConfinedLimits, ConfinedProcess, SpawnRequest } from "@tau/tools";
 import { descriptors, startBwrap } from "./bwrap-process.ts";
-import { isMountMissing, maxRenewals, withoutVanished } from "./missing-mounts.ts";
+import { isMountMissing, isNamespaceRefused, maxRenewals, withoutVanished } from "./missing-mounts.ts";
 import { toBwrapArguments } from "./mounts.ts";
 import { NetworkHolder } from "./network/network-holder.ts";
 import type { BwrapParts, CreateRequest, EntryWay, MountPlan, SandboxedCommands } from "./sandboxed-commands.ts";
@@ -42,7 +42,8 @@ export class BwrapCommands implements SandboxedCommands {
         request,
         limits,
       });
-      if (complaint === undefined || renewals === maxRenewals || !isMountMissing(complaint)) return process;
+      const canHelp = complaint !== undefined && (isMountMissing(complaint) || isNamespaceRefused(complaint));
+      if (!canHelp || renewals === maxRenewals) return process;
       plan.renew();
     }
   }

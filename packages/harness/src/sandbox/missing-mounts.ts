@@ -11,6 +11,13 @@ export const withoutVanished = (mounts: readonly Mount[]): Mount[] =>
     ({ kind, path }) => (kind !== "hidden-file" && kind !== "hidden-directory") || lookAtPath(path) !== undefined,
   );
 
+/**
+ * Whether bubblewrap was refused a namespace. Once in many thousand starts the kernel does that on a busy machine to users who
+ * may have one, as the probe has shown. Pure.
+ */
+export const isNamespaceRefused = (complaint: string): boolean =>
+  complaint.trim().startsWith("bwrap: No permissions to create new namespace");
+
 /** Whether these are bubblewrap's words about a path that it was to mount, or to mount something on. Pure. */
 export const isMountMissing = (complaint: string): boolean =>
   /^bwrap: Can't (?:find source path|get type of source|create file at|mkdir|mount tmpfs|bind mount|remount readonly)/.test(
