@@ -173,22 +173,6 @@ for (const user of users) {
         expect(texts[8]).toBe("four");
       });
 
-      if (way === "command") {
-        test("starts again if the kernel refuses a namespace once", async () => {
-          const { project, session } = await prepare();
-          const refused = join(project, "refused");
-          const env = await shadowBwrap(
-            user,
-            project,
-            `case "$*" in *--args*) if [ -e ${refused} ]; then rm ${refused}
-             echo "bwrap: No permissions to create new namespace, likely because …" >&2; exit 1; fi;; esac`,
-          );
-          const commands = ["true", `!touch ${refused}`, "echo one"];
-          const [results = []] = await runSessions({ base, user, env }, [{ ...session, commands }]);
-          expect(results[2]!.text).toBe("one");
-        });
-      }
-
       test("protects and hides files that a person has made or replaced since the session started", async ({
         skip,
       }) => {
@@ -315,6 +299,23 @@ for (const user of users) {
     });
   }
 }
+
+test.each(users)(
+  "as %s without the helper, a command starts again if the kernel refuses a namespace once",
+  async (user) => {
+    const [project = ""] = await createProjects(base, user, [`refused-${user}`]);
+    const refused = join(project, "refused");
+    const env = await shadowBwrap(
+      user,
+      project,
+      `case "$*" in *--args*) if [ -e ${refused} ]; then rm ${refused}
+     echo "bwrap: No permissions to create new namespace, likely because …" >&2; exit 1; fi;; esac`,
+    );
+    const commands = ["true", `!touch ${refused}`, "echo one"];
+    const [results = []] = await runSessions({ base, user, env }, [{ ...inProject(project), helper: false, commands }]);
+    expect(results[2]!.text).toBe("one");
+  },
+);
 
 test("a session whose sandbox was killed gets a new one with its next command", async ({ skip }) => {
   skip(users.length === 0 || base.helper === undefined);
