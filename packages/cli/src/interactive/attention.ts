@@ -33,7 +33,7 @@ export class Attention {
       this.#showsProgress = isBusy && showTerminalProgress;
       this.#terminal.setProgress(this.#showsProgress);
     }
-    // Whoever stopped a run looks at the terminal.
+    // A user who has stopped the run is looking at the terminal.
     const wasStopped = live.ended !== this.#ended && live.ended?.reason === "abort_signal";
     if (this.#isBusy && !isBusy && !wasStopped) this.#notify("The answer is there.");
     this.#isBusy = isBusy;

@@ -182,7 +182,7 @@ function findCredentials(root: Text, names: readonly Text[], scope: Scope): Text
   const { home, workspace } = scope.analysis.context;
   const patterns = names.map(({ text }) => text).filter((text) => isCheapPattern(text) && isKnown(text));
   const sample = resolveAll(root, scope).flatMap((directory) => {
-    // Who works in the home directory searches all of it.
+    // If the home directory is the workspace, searching all of it is ordinary work.
     const isAnyName = names.length === 0 && directory !== workspace && !isBelow(directory, workspace);
     const isMatch = (path: string) =>
       isAnyName || patterns.some((text) => toRegExp(text).test(text.includes("/") ? path : baseName(path)));
