@@ -79,7 +79,10 @@ export class ConfiguredModels {
     return result;
   }
 
-  #emptyProvider(provider: string, { models = [], path }: ProviderConfig, describe: DescribeProblem): FileProblem[] {
+  #emptyProvider(provider: string, config: ProviderConfig, describe: DescribeProblem): FileProblem[] {
+    const { models = [], replacesModels = false, path } = config;
+    // One of an extension, which may still look for its models.
+    if (replacesModels) return [];
     if (models.length > 0 || this.#base.list(provider).length > 0 || this.#base.assumed(provider, "any")) return [];
     const hint = didYouMean(provider, this.#base.providers());
     const name = JSON.stringify(provider);

@@ -57,6 +57,12 @@ test("the written keys are always those of the file and of registered providers"
   expect(registry.writtenValues()).toEqual(["second-key"]);
 });
 
+test("a registered provider that has no models yet is no mistake of the file", async () => {
+  const { registry } = await open({ providers: {} });
+  registry.registerProvider("lab", { baseUrl: "http://127.0.0.1:10", api: "openai-completions", models: [] });
+  expect(registry.problems).toEqual([]);
+});
+
 test("a registered provider without models changes the one of the file, as long as it is registered", async () => {
   const { registry } = await open(local("m"));
   registry.registerProvider("mine", { baseUrl: "http://127.0.0.1:10/proxy", headers: { "x-team": "lab" } });
