@@ -112,7 +112,7 @@ const openSession = async (directory, params) =>
     agentDir: join(directory, "agent"),
     model,
     settingsManager: SettingsManager.inMemory({}),
-    sessionManager: SessionManager.inMemory(directory),
+    sessionManager: await SessionManager.inMemory(directory),
     ...params,
   });
 
