@@ -28,3 +28,13 @@ test.each<[ExtensionOrigin, StoredTrust | undefined, boolean, ExtensionTrustStat
 ])("%s with %j, in a project that is trusted: %s, is %s", (origin, stored, isProjectTrusted, expected) => {
   expect(resolveExtensionState({ origin, digest: "now" }, stored, { isProjectTrusted })).toBe(expected);
 });
+
+test.each<ExtensionOrigin>(["flag", "user"])("the files of the user's own extensions are not read: %s", (origin) => {
+  const source = {
+    origin,
+    get digest(): string {
+      throw new Error("The files were read.");
+    },
+  };
+  expect(resolveExtensionState(source, other("trusted"), { isProjectTrusted: false })).toBe("trusted");
+});

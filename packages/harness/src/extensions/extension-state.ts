@@ -9,21 +9,21 @@ import type { ExtensionSource } from "./extension.ts";
  * then acknowledged; what the user said about another content of it makes it pending. What was killed stays killed.
  */
 export function resolveExtensionState(
-  { origin, digest }: Pick<ExtensionSource, "origin" | "digest">,
+  source: Pick<ExtensionSource, "origin" | "digest">,
   stored: StoredTrust | undefined,
   { isProjectTrusted, named }: { isProjectTrusted: boolean; named?: ExtensionTrustState | undefined },
 ): ExtensionTrustState {
   if (stored?.state === "killed") return "killed";
-  switch (origin) {
+  switch (source.origin) {
     case "flag":
       return named ?? "trusted";
     case "user":
     case "inline":
       return "trusted";
     case "package":
-      return getTrustState(stored, digest);
+      return getTrustState(stored, source.digest);
     case "project":
       if (!isProjectTrusted) return "pending";
-      return stored ? getTrustState(stored, digest) : "acknowledged";
+      return stored ? getTrustState(stored, source.digest) : "acknowledged";
   }
 }
