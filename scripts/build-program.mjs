@@ -60,9 +60,11 @@ const parts = {
 const chunkFiles = {
   tools: /^packages\/(tools\/src\/(files|hashline|search|shell)|harness\/src\/(policy\/exec|sandbox))\//,
   gateway: /^packages\/(gateway\/src|cli\/src\/(gateway|commands\/gateway))/,
+  // The cache of an extension that has not changed does without.
+  compiler: /^node_modules\/sucrase\//,
+  extensions: /^packages\/(harness\/src\/extensions|pi\/src)\//,
   commands:
     /^packages\/(cli\/src\/(commands\/|show-help|named-packages|run-terminal)|harness\/src\/(export|packages)\/)/,
-  extensions: /^packages\/(harness\/src\/extensions|pi\/src)\//,
 };
 
 /** Returns the paths of all files that went into the program. */
