@@ -66,6 +66,21 @@ async function tunnel(port: number, target: string, text: string): Promise<strin
   return answer;
 }
 
+test("headers that are too large are answered with 431, so that the program can say what went wrong", async () => {
+  const { port, webPort } = await start(["127.0.0.1:PORT"]);
+  const answer = await get(port, `http://127.0.0.1:${webPort}/`, { "x-large": "x".repeat(70_000) });
+  expect(answer.status).toBe(431);
+});
+
+test("a connection that does not speak HTTP is answered with 400 and closed", async () => {
+  const { port } = await start([]);
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.write("\x16\x03\x01\x02\x00");
+  let answer = "";
+  for await (const chunk of socket) answer += String(chunk);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+});
+
 test("a request to a host that the list names is forwarded, without what is meant for the proxy", async () => {
   const { port, webPort, refused } = await start(["127.0.0.1:PORT"]);
   const answer = await get(port, `http://127.0.0.1:${webPort}/a?b=1`, {

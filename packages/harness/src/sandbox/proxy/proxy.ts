@@ -69,7 +69,6 @@ export function createProxy(options: ProxyOptions): Proxy {
   server.on("connect", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     void tunnel(request.url ?? "", keep(socket), head).catch(() => socket.destroy());
   });
-  server.on("clientError", (_error, socket: Duplex) => socket.destroy());
 
   async function tunnel(text: string, socket: Duplex, head: Buffer): Promise<void> {
     const admitted = await admit(text, "https");
