@@ -25,6 +25,19 @@ const rows = [
   "cd scripts || exit 1; true; ./deploy.sh",
   "cat scripts/deploy.sh | sh",
   "sudo bash -x <scripts/deploy.sh",
+  "sudo sh -s production < scripts/deploy.sh",
+  "sudo bash -es -- production < scripts/deploy.sh",
+  "sudo python3 - production < scripts/deploy.sh",
+  ". /dev/stdin < scripts/deploy.sh",
+  "source <(cat scripts/deploy.sh)",
+  "sudo bash /dev/fd/3 production 3<scripts/deploy.sh",
+  "sudo bash /proc/self/fd/3 3<scripts/deploy.sh",
+  'sudo sh -c "$(cat scripts/deploy.sh)"',
+  'eval "$(<scripts/deploy.sh)"',
+  'while read -r line; do eval "$line"; done <scripts/deploy.sh',
+  'mapfile -t words <scripts/deploy.sh; sudo "${words[@]}"',
+  "xargs -a scripts/deploy.sh sudo",
+  "sudo expect scripts/deploy.sh",
 ];
 
 test.for(rows)("an answer about a command does not count for another script: %s", async (command) => {

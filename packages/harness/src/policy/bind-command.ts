@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { basename, isAbsolute, join, resolve } from "node:path";
 import type { Files } from "@tau/tools";
+import { unknownSign } from "./exec/shell/text.ts";
 
 export interface BoundCommand {
   command: string;
@@ -17,12 +18,15 @@ export interface BoundCommand {
 
 /** Programs one of whose first arguments without a dash is a script. */
 const interpreters =
-  /^(?:\.|source|(?:ba|da|z|k|a)?sh|fish|python[\d.]*|node|deno|bun|perl|ruby|php|lua|tclsh|osascript|Rscript|tsx|ts-node)$/;
+  /^(?:\.|source|(?:ba|da|z|k|a)?sh|fish|pwsh|python[\d.]*|node|deno|bun|perl|ruby|php|lua|tclsh|expect|julia|elixir|escript|groovy|osascript|Rscript|tsx|ts-node)$/;
+
+/** Arguments by which an interpreter reads code from its input or from another descriptor. */
+const input = /^(?:-[a-z]*s[a-z]*|-|\/dev\/(?:stdin|fd\/.*)|\/proc\/[^/]+\/fd\/.*)$/;
 
 const maxScriptBytes = 4 * 1024 * 1024;
 const maxDirectories = 4;
 const maxOperands = 4;
-const maxScripts = 64;
+const maxScripts = 256;
 
 /** A hash of all of it. A script that cannot be read counts as missing. */
 export async function bindCommand(
@@ -30,7 +34,7 @@ export async function bindCommand(
   files: Pick<Files, "realPath" | "readWhole">,
 ): Promise<string> {
   const realCwd = await files.realPath(cwd);
-  const scripts = [...findScripts(commands), ...findInputs(command, commands)].slice(0, maxScripts);
+  const scripts = [...new Set([...findScripts(commands), ...findInputs(command, commands)])].slice(0, maxScripts);
   const contents = await Promise.all(
     scripts.map(async (path) => [path, await hashFile(resolve(realCwd, path), files)] as const),
   );
@@ -59,18 +63,22 @@ export function findScripts(commands: readonly (readonly string[])[]): string[] 
     for (const from of directories)
       for (const script of scripts) paths.add(isAbsolute(script) ? script : join(from, script));
   }
-  return [...paths].slice(0, maxScripts);
+  return [...paths];
 }
 
 /**
- * Files that may be what an interpreter reads from its input: `sh < x.sh`, `cat x.sh | sh`. All words of the command may be.
- * Pure.
+ * Files whose contents may be run without being named as a script: `sh < x.sh`, `cat x.sh | sh`, `eval "$(cat x.sh)"`. All words
+ * of the command may be such files. Pure.
  */
 function findInputs(command: string, commands: readonly (readonly string[])[]): string[] {
-  const readsInput = commands.some(
-    ([program = "", ...args]) => interpreters.test(basename(program)) && args.every((arg) => arg.startsWith("-")),
-  );
-  return readsInput ? (command.match(/[^\s<>|;&()"'`]+/g) ?? []) : [];
+  return commands.some(mayRunInput) ? (command.match(/[^\s<>|;&()"'`]+/g) ?? []) : [];
+}
+
+/** Whether a part of what is run is only known when it is run. */
+function mayRunInput([program = "", ...args]: readonly string[]): boolean {
+  if (program.includes(unknownSign)) return true;
+  if (program !== "eval" && !interpreters.test(basename(program))) return false;
+  return args.every((arg) => arg.startsWith("-")) || args.some((arg) => arg.includes(unknownSign) || input.test(arg));
 }
 
 async function hashFile(path: string, files: Pick<Files, "readWhole">): Promise<string | undefined> {

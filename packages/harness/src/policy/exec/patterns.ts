@@ -1,8 +1,6 @@
 /** Patterns of allowed and denied commands, compared word by word with commands as they were parsed. Pure. */
 import { baseName } from "./paths.ts";
-
-/** How unknown parts of a command are shown. */
-const unknownSign = "…";
+import { unknownSign } from "./shell/text.ts";
 
 const toWords = (pattern: string): string[] => pattern.trim().split(/\s+/).filter(Boolean);
 

@@ -86,5 +86,7 @@ export function concatOptions(first: Options<Text>, second: Options<Text>): Opti
   return limitOptions(first.flatMap((a) => second.map((b) => concat(a, b))));
 }
 
-/** How unknown parts are shown to people. */
-export const toShown = (text: string): string => text.replaceAll(unknownMark, "…");
+/** How unknown parts are shown to people, and stand in the commands of a classification. */
+export const unknownSign = "…";
+
+export const toShown = (text: string): string => text.replaceAll(unknownMark, unknownSign);
