@@ -10,11 +10,12 @@ import { createSystemCallFilter } from "./system-calls.ts";
 export class BwrapCommands implements SandboxedCommands {
   readonly isFixed = false;
   readonly #parts: BwrapParts;
-  readonly #filter = createSystemCallFilter(process.arch);
+  readonly #filter: Buffer;
   readonly #network: NetworkHolder | undefined;
 
   constructor(parts: BwrapParts) {
     this.#parts = parts;
+    this.#filter = createSystemCallFilter(process.arch, parts);
     if (parts.network !== "all") this.#network = new NetworkHolder(parts);
   }
 

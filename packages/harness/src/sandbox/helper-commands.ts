@@ -95,7 +95,7 @@ export class HelperCommands implements SandboxedCommands {
         forHelper: true,
         filterDescriptor: 4,
       }),
-      filter: createSystemCallFilter(process.arch),
+      filter: createSystemCallFilter(process.arch, { isRoot }),
       capabilities: getCapabilityMask(isRoot),
     });
     return { helper, mounted: new Set(mounts.map(getKey)) };

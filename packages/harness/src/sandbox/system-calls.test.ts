@@ -36,6 +36,15 @@ const numbers = {
   socket: [41, 198],
   ioctl: [16, 29],
   ptrace: [101, 117],
+  chmod: [90],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  fchmodat2: [452, 452],
+  creat: [85],
+  mknod: [133],
+  mknodat: [259, 33],
+  open: [2],
+  openat2: [437, 437],
 } as const;
 type Name = keyof typeof numbers;
 
@@ -64,8 +73,11 @@ const refused =
   ) as Name[];
 
 for (const [index, arch] of (["x64", "arm64"] as const).entries()) {
-  const filter = createSystemCallFilter(arch);
-  const run = (name: Name, ...args: number[]) => decide(filter, numbers[name][index]!, audits[arch], args);
+  const filter = createSystemCallFilter(arch, { isRoot: false });
+  const filterOfRoot = createSystemCallFilter(arch, { isRoot: true });
+  const getNumber = (name: Name): number | undefined => numbers[name][index];
+  const run = (name: Name, ...args: number[]) => decide(filter, getNumber(name)!, audits[arch], args);
+  const runAsRoot = (name: Name, ...args: number[]) => decide(filterOfRoot, getNumber(name)!, audits[arch], args);
 
   test(`${arch}: what no mount and no namespace covers is refused, and ordinary calls are not`, () => {
     for (const name of refused) expect([name, run(name, 0, 0, 0)]).toEqual([name, notPermitted]);
@@ -93,6 +105,44 @@ for (const [index, arch] of (["x64", "arm64"] as const).entries()) {
     for (const pid of [0, 2, 11]) expect(run("ptrace", 16, pid)).toBe(allow);
   });
 
+  const modes = [
+    ["chmod", [0]],
+    ["fchmod", [0]],
+    ["fchmodat", [0, 0]],
+    ["fchmodat2", [0, 0]],
+    ["creat", [0]],
+    ["mknod", [0]],
+    ["mknodat", [0, 0]],
+    ["open", [0, 0o102]],
+    ["openat", [0, 0, 0o101]],
+    ["openat", [0, 0, 0o20200002]],
+  ] as const;
+
+  test.for(modes.filter(([name]) => getNumber(name) !== undefined))(
+    `${arch}: root makes no file that lends others its rights, by %s`,
+    ([name, before]) => {
+      for (const mode of [0o4755, 0o2755, 0o104000, 0o6000]) {
+        expect(runAsRoot(name, ...before, mode)).toBe(notPermitted);
+        expect(run(name, ...before, mode)).toBe(allow);
+      }
+      for (const mode of [0, 0o755, 0o1777, 0o100644]) expect(runAsRoot(name, ...before, mode)).toBe(allow);
+    },
+  );
+
+  test(`${arch}: the mode of a file that is only opened means nothing`, () => {
+    expect(runAsRoot("openat", 0, 0, 0o2, 0o6777)).toBe(allow);
+    // A directory that is opened has one of the bits of an unnamed file.
+    expect(runAsRoot("openat", 0, 0, 0o200000, 0o6777)).toBe(allow);
+    expect(runAsRoot("openat2", 0, 0, 0)).toBe(notImplemented);
+    expect(run("openat2", 0, 0, 0)).toBe(allow);
+  });
+
+  test(`${arch}: what an ordinary user is refused, root is refused too`, () => {
+    for (const name of refused) expect([name, runAsRoot(name, 0, 0, 0)]).toEqual([name, notPermitted]);
+    expect(runAsRoot("clone", 0x10000000)).toBe(notPermitted);
+    for (const name of ["read", "execve"] as const) expect(runAsRoot(name, 1, 2, 3)).toBe(allow);
+  });
+
   test(`${arch}: calls of another architecture are refused as a whole`, () => {
     expect(decide(filter, numbers.read[index]!, 0x40000003, [])).toBe(notImplemented);
     expect(decide(filter, numbers.read[index]!, audits[arch === "x64" ? "arm64" : "x64"], [])).toBe(notImplemented);
@@ -100,7 +150,7 @@ for (const [index, arch] of (["x64", "arm64"] as const).entries()) {
 }
 
 test("x64: the calls of the x32 interface are refused", () => {
-  const filter = createSystemCallFilter("x64");
+  const filter = createSystemCallFilter("x64", { isRoot: false });
   expect(decide(filter, 0x40000000 + numbers.read[0], audits.x64, [])).toBe(notImplemented);
   expect(decide(filter, 0x40000000 + 512, audits.x64, [])).toBe(notImplemented);
 });

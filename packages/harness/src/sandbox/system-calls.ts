@@ -1,13 +1,13 @@
 /**
  * The filter of system calls for everything inside the sandbox, as the kernel reads it (classic BPF). It refuses what no
- * mount and no namespace covers: new user namespaces, key rings, virtual sockets to the hypervisor, typing into a terminal, and
- * interfaces of the kernel that ordinary programs do not use. Pure.
+ * mount and no namespace covers: new user namespaces, key rings, virtual sockets to the hypervisor, typing into a terminal,
+ * files that run with the rights of root, and interfaces of the kernel that ordinary programs do not use. Pure.
  */
 
 interface Architecture {
   /** As the kernel names it in the data that a filter sees. */
   readonly audit: number;
-  readonly calls: Readonly<Record<CallName, number>>;
+  readonly calls: Readonly<Record<CallName, number> & Partial<Record<X64CallName, number>>>;
 }
 
 /** Refused with any arguments. */
@@ -34,7 +34,25 @@ const refused = [
   "io_uring_setup",
 ] as const;
 
-type CallName = (typeof refused)[number] | "clone" | "clone3" | "unshare" | "socket" | "ioctl" | "ptrace";
+/** Which argument is the mode of a file. */
+const modeArguments = { fchmod: 1, fchmodat: 2, fchmodat2: 2, mknodat: 2 } as const;
+
+/** arm64 has no calls without a directory. */
+const x64ModeArguments = { chmod: 1, creat: 1, mknod: 1 } as const;
+
+type CallName =
+  | (typeof refused)[number]
+  | keyof typeof modeArguments
+  | "clone"
+  | "clone3"
+  | "unshare"
+  | "socket"
+  | "ioctl"
+  | "ptrace"
+  | "openat"
+  | "openat2";
+
+type X64CallName = keyof typeof x64ModeArguments | "open";
 
 const architectures: Readonly<Record<string, Architecture>> = {
   x64: {
@@ -66,6 +84,16 @@ const architectures: Readonly<Record<string, Architecture>> = {
       socket: 41,
       ioctl: 16,
       ptrace: 101,
+      chmod: 90,
+      fchmod: 91,
+      fchmodat: 268,
+      fchmodat2: 452,
+      creat: 85,
+      mknod: 133,
+      mknodat: 259,
+      open: 2,
+      openat: 257,
+      openat2: 437,
     },
   },
   arm64: {
@@ -97,6 +125,12 @@ const architectures: Readonly<Record<string, Architecture>> = {
       socket: 198,
       ioctl: 29,
       ptrace: 117,
+      fchmod: 52,
+      fchmodat: 53,
+      fchmodat2: 452,
+      mknodat: 33,
+      openat: 56,
+      openat2: 437,
     },
   },
 };
@@ -112,6 +146,10 @@ const fail = (error: number) => 0x00050000 + error;
 const newUserNamespace = 0x10000000;
 const virtualSocketFamily = 40;
 const firstProcess = 1;
+/** `S_ISUID` and `S_ISGID`: a program with them runs with the rights of its owner or group, whoever starts it. */
+const modeBitsOfOthers = 0o6000;
+/** `O_CREAT` and `O_TMPFILE`. Without them the mode of `open` means nothing. */
+const createBits = 0o100 | 0o20000000;
 /** `TIOCSTI` types into a terminal, `TIOCLINUX` pastes into a console. */
 const typingRequests = [0x5412, 0x541c];
 /** Above are the calls of the x32 interface, which have other numbers for the same things. */
@@ -127,20 +165,38 @@ interface Instruction {
 /** Whether there is a filter for processors of this kind (`process.arch`). */
 export const hasSystemCallFilter = (arch: string): boolean => Object.hasOwn(architectures, arch);
 
-/** Throws for a processor without one. */
-export function createSystemCallFilter(arch: string): Buffer {
+/**
+ * Throws for a processor without one. `isRoot`: whether commands are run by root, whose files must not lend others its rights.
+ */
+export function createSystemCallFilter(arch: string, { isRoot }: { isRoot: boolean }): Buffer {
   const { audit, calls } = architectures[arch]!;
   const load = (offset: number): Instruction => ({ code: op.load, value: offset });
   const end = (value: number): Instruction => ({ code: op.return, value });
   /** Steps for one call, which all others skip. They must end with a decision, or load nothing that later steps need. */
-  const forCall = (name: CallName, steps: readonly Instruction[]): Instruction[] => [
-    { code: op.equals, value: calls[name], ifFalse: steps.length },
-    ...steps,
-  ];
+  const forCall = (name: CallName | X64CallName, steps: readonly Instruction[]): Instruction[] => {
+    const value = calls[name];
+    return value === undefined ? [] : [{ code: op.equals, value, ifFalse: steps.length }, ...steps];
+  };
   const unlessArgument = (index: number, code: number, values: readonly number[], error: number): Instruction[] => [
     load(offsets.argument(index)),
     ...values.flatMap((value): Instruction[] => [{ code, value, ifFalse: 1 }, end(fail(error))]),
     end(allow),
+  ];
+  const unlessMode = (index: number) => unlessArgument(index, op.hasBits, [modeBitsOfOthers], errors.notPermitted);
+  const forOpen = (flagsIndex: number): Instruction[] => [
+    load(offsets.argument(flagsIndex)),
+    { code: op.hasBits, value: createBits, ifTrue: 1 },
+    end(allow),
+    ...unlessMode(flagsIndex + 1),
+  ];
+  const forModes: Instruction[] = [
+    ...Object.entries({ ...modeArguments, ...x64ModeArguments }).flatMap(([name, index]) =>
+      forCall(name as keyof typeof modeArguments | keyof typeof x64ModeArguments, unlessMode(index)),
+    ),
+    ...forCall("open", forOpen(1)),
+    ...forCall("openat", forOpen(2)),
+    // Its mode is in memory. Programs then use `openat`.
+    ...forCall("openat2", [end(fail(errors.notImplemented))]),
   ];
   const program: Instruction[] = [
     load(offsets.architecture),
@@ -160,6 +216,7 @@ export function createSystemCallFilter(arch: string): Buffer {
     ...forCall("ioctl", unlessArgument(1, op.equals, typingRequests, errors.notPermitted)),
     // The one signal that the first process does not ignore is the stop of an attach, after which nothing would ever end.
     ...forCall("ptrace", unlessArgument(1, op.equals, [firstProcess], errors.notPermitted)),
+    ...(isRoot ? forModes : []),
     end(allow),
   ];
   const bytes = Buffer.alloc(program.length * 8);

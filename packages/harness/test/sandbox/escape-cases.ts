@@ -465,6 +465,9 @@ const kernel: EscapeCase[] = [
     ["a file of another user", "cat /etc/shadow >/dev/null"],
     ["a file of the system", "cp /etc/hostname h; cp h /etc/hostname"],
     ["a program of the system", "touch -c /usr/bin/env"],
+    ["a program that runs as root for everybody", "cp /bin/true s; chmod 4755 s; test -u s"],
+    ["a program with a group of the system", "cp /bin/true s; chgrp shadow s; chmod g+s s; test -g s"],
+    ["a new file that runs as root for everybody", "perl -e 'umask 0; sysopen F, q(s), 65, 04755'; test -u s"],
   ].map(([what, attack, needs]) => ({
     name: `kernel: ${what}`,
     attack: `(${attack}) 2>/dev/null && ${says}`,

@@ -108,7 +108,7 @@ async function open(): Promise<Helper> {
     bwrap: findProgram("bwrap", "/nowhere")!,
     helper: base.helper!,
     arguments: toBwrapArguments(parts),
-    filter: createSystemCallFilter(process.arch),
+    filter: createSystemCallFilter(process.arch, { isRoot }),
     capabilities: getCapabilityMask(isRoot),
   });
   onTestFinished(() => helper.close());

@@ -87,7 +87,7 @@ export function startProcess({ wall, facts, env, program, maxMemoryMb }: StartOp
   // A process that has ended is noticed by its end, not by its pipes.
   for (const stream of [channel, sync, argumentsPipe, filterPipe, infoPipe]) stream.on("error", () => undefined);
   argumentsPipe.end(args.map((text) => `${text}\0`).join(""));
-  filterPipe.end(createSystemCallFilter(process.arch));
+  filterPipe.end(createSystemCallFilter(process.arch, facts));
   const pid = readPid(infoPipe);
   pid.catch(() => undefined);
   return {
