@@ -20,6 +20,12 @@ export function checkModel(model: Model | string): void {
   refuseProblems(object({ model: fields.model }), { model });
 }
 
+/** The same for what the promise of a log resolves with. */
+export function checkSessionManager(sessionManager: unknown): void {
+  const field = check("a SessionManager, or a promise of one", isSessionManager);
+  refuseProblems(object({ sessionManager: field }), { sessionManager });
+}
+
 function refuseProblems(field: Field<unknown>, value: unknown): void {
   const problems: FieldProblem[] = [];
   field.read(value, { path: [], report: (problem) => problems.push(problem) });
@@ -39,8 +45,11 @@ const isFunction = (value: unknown): boolean => typeof value === "function";
 const fn = check("a function", isFunction);
 
 /** Of any class: a program may pass a part of its own. */
+const hasMethods = (value: unknown, ...names: string[]): boolean =>
+  isRecord(value) && names.every((name) => isFunction(value[name]));
+
 const withMethods = (expected: string, ...names: string[]): Field<unknown> =>
-  check(expected, (value) => isRecord(value) && names.every((name) => isFunction(value[name])));
+  check(expected, (value) => hasMethods(value, ...names));
 
 const isModel = (value: unknown): boolean =>
   isRecord(value) &&
@@ -51,6 +60,8 @@ const isModel = (value: unknown): boolean =>
 
 const either = (expected: string, ...checks: ((value: unknown) => boolean)[]): Field<unknown> =>
   check(expected, (value) => checks.some((accepts) => accepts(value)));
+
+const isSessionManager = (value: unknown): boolean => hasMethods(value, "getEntries", "appendMessage");
 
 const isPort = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535;
 
@@ -108,7 +119,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   tools: param(list(anyJson)),
   customTools: param(list(anyJson)),
   sessionManager: param(
-    withMethods("a SessionManager that is open, not a promise of one", "getEntries", "appendMessage"),
+    either("a SessionManager, or a promise of one", isSessionManager, (value) => value instanceof Promise),
   ),
   settingsManager: param(withMethods("a SettingsManager that is open, not a promise of one", "get", "update")),
   resourceLoader: param(check("a ResourceLoader", (value) => isRecord(value) && isRecord(value["resources"]))),

@@ -4,22 +4,26 @@ import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
+import { checkSessionManager } from "./check-params.ts";
 import type { SessionBase } from "./services.ts";
 
 type LogBase = SessionBase & { settings: SettingsManager };
 
 /** A log that was passed in belongs to the caller until there is a session that closes it. */
 export async function openLog(params: AgentSessionParams, base: LogBase, closers: Closers): Promise<SessionManager> {
-  const log = await findLog(params, base);
-  if (log !== params.sessionManager) closers.add(() => log.close());
+  const { sessionManager } = params;
+  const given = sessionManager && (await sessionManager);
+  if (sessionManager) checkSessionManager(given);
+  const log = await findLog(given, params, base);
+  if (log !== given) closers.add(() => log.close());
   return log;
 }
 
 async function findLog(
-  params: AgentSessionParams,
+  log: SessionManager | undefined,
+  { sessionId, parentSessionId }: AgentSessionParams,
   { cwd, agentDir, settings, clock, ids }: LogBase,
 ): Promise<SessionManager> {
-  const { sessionManager: log, sessionId, parentSessionId } = params;
   if (log) {
     const isOther = sessionId !== undefined && sessionId !== log.id;
     if (parentSessionId !== undefined && !isOther) log.setParentId(parentSessionId);

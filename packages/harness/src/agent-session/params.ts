@@ -52,8 +52,8 @@ export interface AgentSessionParams {
   tools?: readonly (GivenTool | string)[];
   /** Tools besides; one with the name of a built-in tool takes its place. */
   customTools?: readonly GivenTool[];
-  /** Where the conversation is kept. Default: a new file for this directory. */
-  sessionManager?: SessionManager;
+  /** Where the conversation is kept. A promise is waited for. Default: a new file for this directory. */
+  sessionManager?: SessionManager | Promise<SessionManager>;
   settingsManager?: SettingsManager;
   resourceLoader?: ResourceLoader;
   /** Which resources are loaded, without `resourceLoader`. */

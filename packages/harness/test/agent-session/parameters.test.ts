@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { AuthStorage } from "../../src/auth/auth-storage.ts";
 import { createAgent } from "../../src/agent-session/create-agent.ts";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
+import { SessionManager } from "../../src/session/session-manager.ts";
 import { createDebugLog } from "../../src/observe/debug-log.ts";
 import { openDesk, sayTool, temporaryDirectory } from "./desk.ts";
 
@@ -336,10 +337,11 @@ test.each([
   ["customTools", {}, '"customTools" has to be a list, not an object.'],
   ["excludedTools", "bash", '"excludedTools" has to be a list, not "bash".'],
   ["allowedTools", [1], '"allowedTools[0]" has to be a string, not 1.'],
+  ["sessionManager", {}, '"sessionManager" has to be a SessionManager, or a promise of one, not an object.'],
   [
     "sessionManager",
     Promise.resolve(),
-    '"sessionManager" has to be a SessionManager that is open, not a promise of one, not an object.',
+    '"sessionManager" has to be a SessionManager, or a promise of one, and is missing.',
   ],
   ["resources", { skillPaths: "x" }, '"resources.skillPaths" has to be a list, not "x".'],
   [
@@ -365,6 +367,14 @@ test.each([
   const opening = createAgentSession({ cwd, agentDir: join(cwd, "agent"), [name]: value });
   onTestFinished(async () => void (await opening.then((session) => session.dispose()).catch(() => {})));
   await expect(opening).rejects.toMatchObject({ code: "invalid_input", message });
+});
+
+test("a log that is still being opened is waited for", async () => {
+  const cwd = await temporaryDirectory();
+  const opening = SessionManager.inMemory(cwd);
+  const session = await createAgentSession({ cwd, agentDir: join(cwd, "agent"), sessionManager: opening });
+  onTestFinished(() => session.dispose());
+  expect(session.sessionManager).toBe(await opening);
 });
 
 test("a parameter that is undefined is left out", async () => {
