@@ -158,9 +158,9 @@ test("a person's no is passed on, with their reason where they gave one", async 
   expect(outcomes()).toEqual(["denied outside person /etc/hosts", "denied outside person /etc/hosts"]);
 });
 
-test("a question that nobody answered is told as such", async () => {
-  const { call } = createTestJudge({ answers: [{ decision: "deny", by: "timeout", message: "it took too long" }] });
-  expect((await call("read", { path: "/etc/hosts" }))?.reason).toBe("The call was not allowed: it took too long");
+test.each(["timeout", "nobody", "abort"])("a question that nobody answered is told as such: %s", async (by) => {
+  const { call } = createTestJudge({ answers: [{ decision: "deny", by, message: "it took too long" }] });
+  expect((await call("read", { path: "/etc/hosts" }))?.reason).toBe("Nobody allowed the call: it took too long");
 });
 
 test("an answer that is neither yes nor no is no", async () => {

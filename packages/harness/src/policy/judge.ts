@@ -9,6 +9,7 @@ import { HarnessError } from "../errors.ts";
 import { bindCommand } from "./bind-command.ts";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
 import { suggestPrefix } from "./command-prefix.ts";
+import { formatRefusal } from "./format-refusal.ts";
 import type { Grant, Grants } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
 import { formatRule, type RememberedRules } from "./remembered-rules.ts";
@@ -238,7 +239,7 @@ async function getOutcome(
     if (asked.kind === "aborted") return aborted;
     const answer = asked.value;
     const by = answer.by ?? "person";
-    if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: refusal(by, answer.message) };
+    if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: formatRefusal(answer, "the call") };
     const { choice = "once" } = answer;
     const offer = offers.find((each) => each.choice === choice && (answer.rule ?? each.text) === each.text);
     if (!offer) return withoutEffect("The answer names a rule that was not offered.");
@@ -346,11 +347,3 @@ const toPrefixGrant = (capability: Grant["capability"], command: string): Grant 
 
 const unattended =
   "No person is there to ask, so it was not done. Only the user can allow it, before another run: go on without it, or say in your answer what you need it for.";
-
-function refusal(by: string, reason: string | undefined): string {
-  const who = by === "person" ? "The user" : by;
-  if (by === "timeout") return `The call was not allowed: ${reason ?? "nobody answered the question"}`;
-  return reason
-    ? `${who} did not allow the call: ${reason}`
-    : `${who} did not allow the call. Do not try it in another way: go on without it, or ask what to do instead.`;
-}

@@ -3,6 +3,7 @@ import { getErrorMessage, untilAborted } from "@tau/ai/internal";
 import type { ApprovalChoice } from "@tau/protocol";
 import type { SandboxRefusal } from "@tau/tools";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
+import { formatRefusal } from "./format-refusal.ts";
 import { bindTarget, changedMeanwhile, describeTarget, isSameTarget, type JudgeParts, judgeTarget } from "./judge.ts";
 import type { Answer, Ask, PolicyRequest, Question } from "./policy.ts";
 
@@ -133,10 +134,7 @@ interface Refused {
 
 function toRefusal(answer: Answer | undefined): Refused {
   if (!answer) return { by: "abort", reason: "Aborted before a person answered." };
-  const { by = "person", message } = answer;
-  const who = by === "person" ? "The user" : by;
-  const why = message ? `: ${message}` : ". Do not try it in another way: go on without it, or ask what to do instead.";
-  return { by, reason: `${who} did not allow to run the command again${why}` };
+  return { by: answer.by ?? "person", reason: formatRefusal(answer, "the command to run again") };
 }
 
 async function deny(

@@ -59,7 +59,7 @@ test("a command runs once if a person says no, and the model is told", async ({ 
   const { told, isError, events } = await run(() => `echo ran >>count; ${fetch()} || wc -l <count >&2; false`, ["no"]);
   expect(isError).toBe(true);
   expect(told).toMatch(/^1$/m);
-  expect(told).toMatch(/refused network access to 127\.0\.0\.2[^]*The user did not allow to run the command again/);
+  expect(told).toMatch(/refused network access to 127\.0\.0\.2[^]*The user did not allow the command to run again/);
   expect(events.filter(({ type }) => type === "tool_denied")).toHaveLength(1);
 });
 
