@@ -47,3 +47,16 @@ test("one that is added or removed while others are called changes only the next
   listeners.emit("2");
   expect([calls.length, listeners.size]).toEqual([1, 0]);
 });
+
+test("a failure is told apart from later ones of the same listener", () => {
+  const isFirst: boolean[] = [];
+  const listeners = new Listeners<string>((_error, first) => isFirst.push(first));
+  const fail = () => {
+    throw new Error("thrown");
+  };
+  listeners.add(fail);
+  listeners.add(fail);
+  listeners.emit("1");
+  listeners.emit("2");
+  expect(isFirst).toEqual([true, true, false, false]);
+});

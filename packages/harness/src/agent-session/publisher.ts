@@ -31,8 +31,11 @@ export class Publisher {
   readonly #lifecycle: Listeners<LifecycleEvent>;
   readonly #all: Listeners<SessionEvent>;
 
+  /** `onFailure` is called once for each listener: one that fails with one event mostly fails with all. */
   constructor(onFailure: (message: string) => void) {
-    const fail = (error: unknown) => onFailure(getErrorMessage(error));
+    const fail = (error: unknown, isFirst: boolean) => {
+      if (isFirst) onFailure(getErrorMessage(error));
+    };
     this.#engine = new Listeners(fail);
     this.#lifecycle = new Listeners(fail);
     this.#all = new Listeners(fail);

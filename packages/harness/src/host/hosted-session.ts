@@ -47,7 +47,8 @@ export class HostedSession {
   readonly logins: Logins;
   readonly #ring = new EventRing();
   readonly #stopListening: () => void;
-  readonly #listeners = new Listeners<HostEvent>((error) => {
+  readonly #listeners = new Listeners<HostEvent>((error, isFirst) => {
+    if (!isFirst) return;
     const { sessionId } = this.session;
     process.emitWarning(`A subscriber of the session ${sessionId} failed: ${getErrorMessage(error)}`, "TauWarning");
   });

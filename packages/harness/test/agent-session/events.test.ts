@@ -1,7 +1,7 @@
 /** What the events of a run say: turns, what was sent, and why calls and runs failed. */
 import { call, createFakeClock, text } from "@tau/ai/testing";
 import type { LifecycleEvent, SessionEvent } from "@tau/protocol";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type DeskOptions, never, openDesk, sayTool, until } from "./desk.ts";
 
@@ -157,4 +157,20 @@ test("a session manager that is given takes the parent too, unless it has anothe
   const used = await SessionManager.inMemory();
   await used.appendSessionInfo("used");
   expect(await open(used)).toBeUndefined();
+});
+
+test("a listener that fails with each event causes one warning, and the run goes on", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on("warning", note);
+  onTestFinished(() => void process.off("warning", note));
+  const { session } = await openDesk([[text("Hello.")]]);
+  session.onEvent(() => {
+    throw new Error("cannot draw");
+  });
+  expect(await session.prompt("Hi")).toMatchObject({ terminationReason: "no_tool_calls" });
+  await expect.poll(() => warnings.length).toBeGreaterThan(0);
+  expect(warnings.map(({ message }) => message)).toEqual([
+    `A listener of the session ${session.sessionId} failed: cannot draw`,
+  ]);
 });
