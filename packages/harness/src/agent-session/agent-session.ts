@@ -36,7 +36,7 @@ import { settleAfterCrash } from "./after-crash.ts";
 import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
 import { type CallJudge, createCallJudge } from "./call-judge.ts";
 import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
-import { checkModel } from "./check-params.ts";
+import { checkArguments } from "./check-params.ts";
 import { Choices, type ModelSource, type SessionOverrides } from "./choices.ts";
 import { checkMessage } from "./content.ts";
 import { createRunHost } from "./create-run-host.ts";
@@ -358,16 +358,19 @@ export class AgentSession {
 
   /** The engine's own events and the facts of the session. Listeners are not waited for. */
   subscribe(listener: (event: AgentSessionEvent) => void): () => void {
+    checkArguments({ listener });
     return this.#publisher.onEngineEvent(listener);
   }
 
   /** The eleven events of a run's life. */
   onEvent(listener: (event: LifecycleEvent) => void): () => void {
+    checkArguments({ listener });
     return this.#publisher.onLifecycleEvent(listener);
   }
 
   /** Everything that a surface draws: see `reduce` of `@tau/protocol`. */
   onSessionEvent(listener: (event: SessionEvent) => void): () => void {
+    checkArguments({ listener });
     return this.#publisher.onSessionEvent(listener);
   }
 
@@ -497,12 +500,14 @@ export class AgentSession {
    */
   async navigate(entryId: string | null, options: NavigateOptions = {}): Promise<boolean> {
     this.#mustBeOpen();
+    checkArguments({ entryId });
     return await this.#activity.exclusive("Navigating", (signal) => this.#tree.navigate(entryId, options, signal));
   }
 
   /** Replaces the older part of the conversation by a summary. Throws `busy` during a run. */
   async compact(instructions?: string): Promise<CompactionOutcome> {
     this.#mustBeUsable();
+    checkArguments({ instructions });
     return await this.#activity.exclusive("Compacting", async (signal) => {
       const outcome = await compactSession(this.#host, { reason: "manual", instructions, signal });
       this.#parts.budget.charge(outcome.usage);
@@ -513,25 +518,28 @@ export class AgentSession {
   /** Takes effect with the next request. Takes a model, or what `ModelRegistry.resolve` understands. */
   async setModel(model: Model | string, source: ModelSource = "set"): Promise<void> {
     this.#mustBeOpen();
-    checkModel(model);
+    checkArguments({ model });
     await this.#choices.setModel(model, source);
   }
 
   /** Takes effect with the next request. A level that the model does not have becomes the nearest one. */
   async setThinkingLevel(level: ThinkingLevel | "none"): Promise<void> {
     this.#mustBeOpen();
+    checkArguments({ level });
     await this.#choices.setThinkingLevel(level);
   }
 
   /** Takes effect with the next request. Names stand for built-in tools. */
   setTools(tools: readonly (GivenTool | string)[]): void {
     this.#mustBeOpen();
+    checkArguments({ tools });
     this.#choices.setTools(tools);
   }
 
   /** Takes effect with the next request: the model is shown these tools alone. Throws for a name that no tool has. */
   setActiveTools(names: readonly string[]): void {
     this.#mustBeOpen();
+    checkArguments({ names });
     this.#choices.setActiveTools(names);
   }
 
@@ -542,6 +550,7 @@ export class AgentSession {
 
   /** Changes what this session does, without changing any file. */
   override(changes: SessionOverrides): void {
+    checkArguments({ changes });
     this.#choices.override(changes);
   }
 
@@ -551,6 +560,7 @@ export class AgentSession {
    */
   async executeBash(command: string, options: BashOptions = {}): Promise<BashResult> {
     this.#mustBeOpen();
+    checkArguments({ command, options });
     return await this.#bash.run(command, options);
   }
 

@@ -1,10 +1,22 @@
 /** Refuses parameters of a session that are wrong, before anything is opened. */
-import type { Model } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { Field, FieldProblem, OptionalField } from "../fields/field.ts";
-import { anyJson, decimal, flag, list, nonEmptyText, object, oneOf, optional, scalar, text } from "../fields/kinds.ts";
+import {
+  anyJson,
+  decimal,
+  flag,
+  list,
+  nonEmptyText,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  scalar,
+  text,
+} from "../fields/kinds.ts";
 import { formatFieldProblem } from "../fields/problem.ts";
+import { getProblem } from "../pipeline/adapt-tool.ts";
 import type { AgentSessionParams } from "./params.ts";
 
 /**
@@ -15,15 +27,10 @@ export function checkParams(params: AgentSessionParams): void {
   refuseProblems(object(fields), params);
 }
 
-/** The same for a model that an open session is given. */
-export function checkModel(model: Model | string): void {
-  refuseProblems(object({ model: fields.model }), { model });
-}
-
-/** The same for what the promise of a log resolves with. */
-export function checkSessionManager(sessionManager: unknown): void {
-  const field = check("a SessionManager, or a promise of one", isSessionManager);
-  refuseProblems(object({ sessionManager: field }), { sessionManager });
+/** The same for what the methods of an open session are given, and for what the promise of a log resolves with. */
+export function checkArguments(values: Partial<Record<keyof typeof argumentFields, unknown>>): void {
+  const entries = Object.entries(argumentFields).filter(([name]) => Object.hasOwn(values, name));
+  refuseProblems(object(Object.fromEntries(entries)), values);
 }
 
 function refuseProblems(field: Field<unknown>, value: unknown): void {
@@ -70,6 +77,10 @@ const isText = (value: unknown): boolean => typeof value === "string";
 /** A limit that cannot be reached is the same as none. */
 const limit = check("a number of 0 or more", (value) => typeof value === "number" && value >= 0);
 
+const model = either("a name, or a Model with all of its fields", isText, isModel);
+
+const budgets = object({ tokens: param(limit), cost: param(limit), turns: param(limit), timeMs: param(limit) });
+
 const extensions = object({
   paths: param(list(text)),
   packages: param(list(anyJson)),
@@ -110,7 +121,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   agentName: param(text),
   authStorage: param(withMethods("an AuthStorage", "list", "set")),
   modelRegistry: param(withMethods("a ModelRegistry that is open, not a promise of one", "resolve", "getAvailable")),
-  model: param(either("a name, or a Model with all of its fields", isText, isModel)),
+  model: param(model),
   provider: param(nonEmptyText),
   models: param(list(text)),
   // It is refused where it is read, as one that a command sets.
@@ -163,7 +174,7 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   decide: param(fn),
   policyProfile: param(text),
   audit: param(fn),
-  budgets: param(object({ tokens: param(limit), cost: param(limit), turns: param(limit), timeMs: param(limit) })),
+  budgets: param(budgets),
   systemPrompt: param(text),
   appendSystemPrompt: param(list(text)),
   projectTrusted: param(flag),
@@ -174,4 +185,26 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
   sessions: param(withMethods("a LiveSessions", "get", "add", "remove")),
   clock: param(withMethods("a Clock", "now", "monotonic", "setTimer")),
   ids: param(fn),
+};
+
+const queueMode = param(oneOf("all", "one-at-a-time"));
+
+const argumentFields = {
+  sessionManager: check("a SessionManager, or a promise of one", isSessionManager),
+  model,
+  tools: list(either("the name of a built-in tool, or a tool", isText, (value) => getProblem(value) === undefined)),
+  names: list(text),
+  changes: object({
+    autoCompaction: param(flag),
+    autoRetry: param(flag),
+    steeringMode: queueMode,
+    followUpMode: queueMode,
+    budgets: param(budgets),
+  }),
+  command: text,
+  options: object({ excludeFromContext: param(flag), onOutput: param(fn) }),
+  listener: fn,
+  level: text,
+  entryId: nullable(text),
+  instructions: param(text),
 };

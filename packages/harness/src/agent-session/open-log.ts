@@ -4,7 +4,7 @@ import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
-import { checkSessionManager } from "./check-params.ts";
+import { checkArguments } from "./check-params.ts";
 import type { SessionBase } from "./services.ts";
 
 type LogBase = SessionBase & { settings: SettingsManager };
@@ -13,7 +13,7 @@ type LogBase = SessionBase & { settings: SettingsManager };
 export async function openLog(params: AgentSessionParams, base: LogBase, closers: Closers): Promise<SessionManager> {
   const { sessionManager } = params;
   const given = sessionManager && (await sessionManager);
-  if (sessionManager) checkSessionManager(given);
+  if (sessionManager) checkArguments({ sessionManager: given });
   const log = await findLog(given, params, base);
   if (log !== given) closers.add(() => log.close());
   return log;

@@ -6,6 +6,7 @@ import { call, createFakeClock, startWireServer, text, type WireReply } from "@t
 import type { LifecycleEvent } from "@tau/protocol";
 import { expect, onTestFinished, test } from "vitest";
 import { AuthStorage } from "../../src/auth/auth-storage.ts";
+import type { AgentSession } from "../../src/agent-session/agent-session.ts";
 import { createAgent } from "../../src/agent-session/create-agent.ts";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
@@ -413,6 +414,54 @@ test("a model that is none is refused by an open session, which keeps its own", 
   const { model } = session;
   await expect(session.setModel({} as never)).rejects.toMatchObject({ code: "invalid_input" });
   expect(session.model).toBe(model);
+});
+
+const noTool = '"tools[0]" has to be the name of a built-in tool, or a tool, not';
+
+const wrongCalls: [name: string, run: (session: AgentSession) => unknown, message: string][] = [
+  ["setTools", (session) => session.setTools("read" as never), '"tools" has to be a list, not "read".'],
+  ["setTools", (session) => session.setTools([1] as never), `${noTool} 1.`],
+  ["setTools", (session) => session.setTools([{ name: "odd" }] as never), `${noTool} an object.`],
+  ["setActiveTools", (session) => session.setActiveTools("read" as never), '"names" has to be a list, not "read".'],
+  ["setActiveTools", (session) => session.setActiveTools([1] as never), '"names[0]" has to be a string, not 1.'],
+  ["executeBash", (session) => session.executeBash(1 as never), '"command" has to be a string, not 1.'],
+  [
+    "executeBash",
+    (session) => session.executeBash("true", { onOutput: 1 } as never),
+    '"options.onOutput" has to be a function, not 1.',
+  ],
+  ["onEvent", (session) => session.onEvent(1 as never), '"listener" has to be a function, not 1.'],
+  [
+    "onSessionEvent",
+    (session) => session.onSessionEvent({} as never),
+    '"listener" has to be a function, not an object.',
+  ],
+  ["subscribe", (session) => session.subscribe(undefined as never), '"listener" has to be a function, and is missing.'],
+  [
+    "override",
+    (session) => session.override({ autoRetry: "no" } as never),
+    '"changes.autoRetry" has to be true or false, not "no".',
+  ],
+  [
+    "override",
+    (session) => session.override({ budgets: { turns: "1" } } as never),
+    '"changes.budgets.turns" has to be a number of 0 or more, not "1".',
+  ],
+  [
+    "override",
+    (session) => session.override({ budget: {} } as never),
+    'There is no parameter "changes.budget". Did you mean "budgets"?',
+  ],
+  ["setThinkingLevel", (session) => session.setThinkingLevel(1 as never), '"level" has to be a string, not 1.'],
+  ["navigate", (session) => session.navigate(1 as never), '"entryId" has to be a string, or null, not 1.'],
+  ["compact", (session) => session.compact({} as never), '"instructions" has to be a string, not an object.'],
+];
+
+test.each(wrongCalls)("%s of an open session refuses what it cannot use: %s", async (_name, run, message) => {
+  const { session } = await openDesk([]);
+  const { tools } = session;
+  await expect((async () => await run(session))()).rejects.toMatchObject({ code: "invalid_input", message });
+  expect(session.tools).toBe(tools);
 });
 
 test("a tool that a parameter leaves out and that does not exist is told", async () => {
