@@ -16,7 +16,8 @@ import {
   text,
 } from "../fields/kinds.ts";
 import { formatFieldProblem } from "../fields/problem.ts";
-import { getProblem } from "../pipeline/adapt-tool.ts";
+import { getName, getProblem } from "../pipeline/adapt-tool.ts";
+import type { GivenTool } from "../pipeline/layer.ts";
 import type { AgentSessionParams } from "./params.ts";
 
 /**
@@ -25,6 +26,17 @@ import type { AgentSessionParams } from "./params.ts";
  */
 export function checkParams(params: AgentSessionParams): void {
   refuseProblems(object(fields), params);
+  refuseSameNames("tools", params.tools);
+  refuseSameNames("customTools", params.customTools);
+  refuseSameNames("binding.tools", params.binding?.tools);
+}
+
+/** The session could show only one of two tools with the same name. */
+function refuseSameNames(param: string, tools: readonly (GivenTool | string)[] = []): void {
+  const names = tools.filter((tool) => getProblem(tool) === undefined).map((tool) => getName(tool));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return;
+  throw new HarnessError("invalid_input", `"${param}" has two tools with the name ${JSON.stringify(twice)}.`);
 }
 
 /** The same for what the methods of an open session are given, and for what the promise of a log resolves with. */

@@ -1,8 +1,10 @@
 /** What is open before the parts of a session are made. */
-import type { Closers } from "@tau/ai/internal";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { type Closers, getErrorMessage } from "@tau/ai/internal";
 import { systemClock, systemIds } from "@tau/ai";
 import { defaultAgentDir } from "../agent-dir.ts";
+import { HarnessError } from "../errors.ts";
 import type { ExtensionPolicy } from "../policy/extension-policy.ts";
 import { Grants } from "../policy/grants.ts";
 import type { PathRules } from "../policy/paths.ts";
@@ -37,6 +39,7 @@ export async function openSetup(
 ): Promise<SessionSetup> {
   const { clock = systemClock, ids = systemIds, sessions = standaloneSessions, parentSessionId } = params;
   const cwd = resolve(params.cwd ?? process.cwd());
+  await mustBeDirectory(cwd);
   const agentDir = resolve(params.agentDir ?? defaultAgentDir());
   const base: SessionBase = { cwd, agentDir, clock, ids };
   const openedServices = await openServices(params, base, closers);
@@ -57,4 +60,14 @@ export async function openSetup(
     getSession,
   };
   return { ...opened, rules: await createPathRules(opened) };
+}
+
+/** A directory that is not there would be noticed only by the first tool that uses it. */
+async function mustBeDirectory(cwd: string): Promise<void> {
+  const stats = await stat(cwd).catch((error: NodeJS.ErrnoException) => error);
+  if (stats instanceof Error) {
+    const why = stats.code === "ENOENT" ? "does not exist" : `cannot be used: ${getErrorMessage(stats)}`;
+    throw new HarnessError("invalid_input", `The working directory ${cwd} ${why}.`, { cause: stats });
+  }
+  if (!stats.isDirectory()) throw new HarnessError("invalid_input", `The working directory ${cwd} is not a directory.`);
 }

@@ -344,6 +344,20 @@ test.each([
     Promise.resolve(),
     '"sessionManager" has to be a SessionManager, or a promise of one, and is missing.',
   ],
+  ["tools", [sayTool("say"), "read", sayTool("say")], '"tools" has two tools with the name "say".'],
+  ["customTools", [sayTool("say"), sayTool("say")], '"customTools" has two tools with the name "say".'],
+  [
+    "binding",
+    { channel: "chat", tools: [sayTool("say"), sayTool("say")] },
+    '"binding.tools" has two tools with the name "say".',
+  ],
+  [
+    "cwd",
+    "/dev/null/gone",
+    "The working directory /dev/null/gone cannot be used: ENOTDIR: not a directory, stat '/dev/null/gone'.",
+  ],
+  ["cwd", "/dev/gone", "The working directory /dev/gone does not exist."],
+  ["cwd", "/dev/null", "The working directory /dev/null is not a directory."],
   ["resources", { skillPaths: "x" }, '"resources.skillPaths" has to be a list, not "x".'],
   [
     "abortSignal",
