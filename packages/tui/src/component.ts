@@ -13,6 +13,8 @@ export interface Component {
   handleMouse?(event: TuiMouseEvent): TuiMouseEventResult | undefined;
   /** Whether `handleInput` also gets releases of keys, from terminals that report them. Default false. */
   wantsKeyRelease?: boolean;
+  /** Whether it uses the keys that scroll a full screen, such as those for pages. Default false. */
+  readonly wantsPageKeys?: boolean;
   /**
    * Whether it shows only what is happening now, such as an editor or a status line: in the main screen, lines of it that have no
    * room are left out, instead of going to the scrollback. Default false.

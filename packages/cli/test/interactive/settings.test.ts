@@ -361,3 +361,19 @@ test("a full screen leaves nothing on the shell's screen when it is suspended, a
   expect(shown).toEqual([""]);
   await app.sees("An answer.");
 });
+
+test("in a full screen the keys for pages move in the list that is open", async () => {
+  const app = await openApp([], { settings: { tuiMode: "fullscreen" } });
+  app.type("/settings ");
+  app.press("enter");
+  await app.sees(/ 1\/\d+ · enter changes it/);
+  app.terminal.sendInput("\x1b[6~");
+  await app.sees(/ \d\d\/\d+ · enter changes it/);
+  app.press("escape");
+  await expect.poll(app.screen).not.toContain("enter changes it");
+  app.type("/theme ");
+  app.press("enter");
+  await app.sees("→ system");
+  app.terminal.sendInput("\x1b[6~");
+  await app.sees("→ light/dark");
+});

@@ -51,6 +51,7 @@ const minDescriptionWidth = 10;
 
 /** One of several items. Labels and descriptions are plain text. */
 export class SelectList implements Component {
+  readonly wantsPageKeys = true;
   onSelect?: (item: SelectItem) => void;
   onCancel?: () => void;
   onSelectionChange?: (item: SelectItem) => void;

@@ -50,6 +50,7 @@ const searchHeight = 2;
 
 /** Settings with their values. Labels, values and descriptions are plain text. */
 export class SettingsList implements Component {
+  readonly wantsPageKeys = true;
   readonly #items: SettingItem[];
   readonly #maxVisible: number;
   readonly #theme: SettingsListTheme;

@@ -1,8 +1,6 @@
 /** Keys that scroll a full screen. */
 import type { Component } from "../component.ts";
 import type { ScrollView } from "../components/scroll-view.ts";
-import { SelectList } from "../components/select-list.ts";
-import { SettingsList } from "../components/settings-list.ts";
 import { getKeybindings, type Keybinding } from "../keys/keybindings.ts";
 import { getScrollViewBox, type LayoutFrame } from "../layout.ts";
 import { findPrompt } from "./prompts.ts";
@@ -42,11 +40,10 @@ export function scrollByKey(data: string, view: ScrollView, frame: LayoutFrame |
   return action !== undefined;
 }
 
-/** Lists need the keys for pages themselves. */
-export const isList = (component: Component | null): boolean =>
-  component instanceof SelectList ||
-  component instanceof SettingsList ||
-  (component !== null &&
-    "isShowingAutocomplete" in component &&
-    typeof component.isShowingAutocomplete === "function" &&
-    component.isShowingAutocomplete() === true);
+/** Whether a component gets the keys that scroll. An editor needs them while it shows suggestions. */
+export const usesScrollKeys = (component: Component | null): boolean =>
+  component !== null &&
+  (component.wantsPageKeys === true ||
+    ("isShowingAutocomplete" in component &&
+      typeof component.isShowingAutocomplete === "function" &&
+      component.isShowingAutocomplete() === true));

@@ -18,7 +18,7 @@ import { toLine } from "./line.ts";
 import { MouseSelection } from "./mouse-selection.ts";
 import type { OverlayHandle } from "./overlays.ts";
 import { Pointer } from "./pointer.ts";
-import { isList, scrollByKey } from "./scroll-keys.ts";
+import { scrollByKey, usesScrollKeys } from "./scroll-keys.ts";
 import { SearchPanel } from "./search-panel.ts";
 import { TuiBase, type TuiStopOptions } from "./tui-base.ts";
 
@@ -281,7 +281,7 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
       if (isKey("tui.altScreen.searchClose")) return this.#closeSearch();
       if (isKey("tui.altScreen.searchPrevious")) return this.#navigateSearch(-1);
       if (isKey("tui.altScreen.searchNext")) return this.#navigateSearch(1);
-    } else if (this.overlays.hasFocus() || isList(this.overlays.getInputTarget())) return false;
+    } else if (this.overlays.hasFocus() || usesScrollKeys(this.overlays.getInputTarget())) return false;
     if (!scrollByKey(data, this.#view, this.#frame)) return false;
     this.requestRender();
     return true;

@@ -37,9 +37,14 @@ export class Excerpt implements Component {
     return [...lines.slice(this.#first, last), theme.fg("warning", note)];
   }
 
+  /** Whether there was no room for all of it, and keys show the rest. */
+  get isCut(): boolean {
+    return this.#page > 0;
+  }
+
   /** Whether the key was used. */
   handleKey(data: string): boolean {
-    if (this.#page === 0) return false;
+    if (!this.isCut) return false;
     const keys = getKeybindings();
     const isDown = keys.matches(data, "tui.select.pageDown");
     if (!isDown && !keys.matches(data, "tui.select.pageUp")) return false;

@@ -37,6 +37,7 @@ export interface PickerOptions {
 }
 
 export class Picker extends Container {
+  readonly wantsPageKeys = true;
   readonly #options: PickerOptions;
   readonly #search = new Input();
   readonly #list = new Container();

@@ -15,6 +15,7 @@ export interface SearchDialogOptions {
 }
 
 export abstract class SearchDialog implements Component, Focusable {
+  readonly wantsPageKeys = true;
   protected readonly search: Input;
   readonly #options: SearchDialogOptions;
 

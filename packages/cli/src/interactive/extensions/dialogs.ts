@@ -150,6 +150,10 @@ class Dialog extends Container implements Focusable {
     if (isFocusable(this.#body)) this.#body.focused = focused;
   }
 
+  get wantsPageKeys(): boolean {
+    return this.#body.wantsPageKeys ?? false;
+  }
+
   handleInput(data: string): void {
     this.#body.handleInput?.(data);
   }

@@ -49,6 +49,10 @@ export class WalledComponent implements Component, Focusable {
     return this.#guard(() => this.#component.wantsKeyRelease) ?? false;
   }
 
+  get wantsPageKeys(): boolean {
+    return this.#guard(() => this.#component.wantsPageKeys) ?? false;
+  }
+
   get focused(): boolean {
     return this.#guard(() => this.#component.focused) ?? false;
   }
