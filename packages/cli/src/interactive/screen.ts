@@ -51,8 +51,9 @@ export function layOut(
   });
   tui.setLayoutRoot(
     new VStack([
-      { component: scroll, basis: 0, grow: 1, minSize: 1 },
-      { component: group(below), basis: "auto", shrink: 1, minSize: 1 },
+      { component: scroll, basis: 0, grow: 1 },
+      // What has no room is cut at its top, as in the main screen: a question is answered at its end.
+      { component: new ScrollView(group(below), { follow: "end" }), basis: "auto", shrink: 1, minSize: 1 },
     ]),
   );
   return scroll;

@@ -114,24 +114,59 @@ describe("/approve", () => {
   });
 });
 
-test("a question that is longer than the screen is shown from its beginning, and keys show the rest", async () => {
-  const path = `/etc/${Array.from({ length: 30 }, (_, index) => `part-${index}`).join("/")}/end-of-path`;
+describe.each(["regular", "fullscreen"] as const)("in a screen that is %s", (tuiMode) => {
+  test.each([10, 9, 8, 7, 6])("all of a question is shown in %i rows, with the answers", async (rows) => {
+    const path = `/etc/${Array.from({ length: 30 }, (_, index) => `part-${index}`).join("/")}/end-of-path`;
+    const app = await openApp([toolReply("read", { path }), textReply("Thank you.")], {
+      message: "read it",
+      settings: { tuiMode },
+      columns: 40,
+      rows,
+    });
+    await app.sees(/Lines 1 to \d+ of \d+: pageDown/);
+    await app.sees("→ No");
+    app.advance(500);
+    const shown: string[] = [];
+    for (;;) {
+      const screen = await app.screen();
+      const [, first, last, count] = /Lines (\d+) to (\d+) of (\d+)/.exec(screen)!;
+      const note = screen.split("\n").findIndex((line) => line.includes("Lines "));
+      const height = Number(last) - Number(first) + 1;
+      shown.splice(Number(first) - 1, height, ...screen.split("\n").slice(note - height, note));
+      if (last === count) break;
+      app.terminal.sendInput("\x1b[6~");
+      await expect.poll(app.screen).not.toBe(screen);
+    }
+    const text = shown.map((line) => line.replace(/[│█┃ ]+$/, "").trim()).join("");
+    expect(text).toContain(path);
+    expect(text).toMatch(/outside the ?workspace/);
+    await app.sees("pageUp");
+    app.press("down");
+    await app.sees("→ No, and tell the model why");
+    app.press("enter");
+    await app.sees("No, because:");
+    app.type("not now");
+    await app.sees("not now");
+    app.press("enter");
+    await expect.poll(() => app.server.requests.length).toBe(2);
+    expect(JSON.stringify(app.server.requests.at(-1)!.body)).toContain("not now");
+  });
+});
+
+test("a question that is open shows its answers also in a screen that has become small", async () => {
+  const path = `/etc/${Array.from({ length: 30 }, (_, index) => `part-${index}`).join("/")}`;
   const app = await openApp([toolReply("read", { path }), textReply("Thank you.")], {
     message: "read it",
     columns: 40,
-    rows: 10,
+    rows: 24,
   });
-  await app.sees("Allow this?");
-  const first = await app.screen();
-  expect(first).toContain("part-0");
-  expect(first).toContain("→ No");
-  expect(first).toMatch(/Lines 1 to \d+ of \d+: pageDown/);
+  await app.sees("Answer later");
   app.advance(500);
-  for (let page = 0; page < 40; page++) app.terminal.sendInput("\x1b[6~");
-  await app.sees(/outside the\s+workspace/);
-  await app.sees("pageUp");
-  app.press("enter");
-  await app.sees("Thank you.");
+  app.press("down", "down");
+  await app.sees("→ Allow once");
+  app.terminal.resize(40, 6);
+  await app.sees("Lines 1 to 1");
+  await app.sees("→ Allow once");
 });
 
 test("/new stops the run of the session that is left, and says so", async () => {

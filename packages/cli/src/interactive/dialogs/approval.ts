@@ -18,10 +18,15 @@ import { Excerpt } from "./excerpt.ts";
 /** Keys and clicks for something else do not count: those before the question was drawn, and this long after it. */
 const ignoreInputMs = 400;
 
-/** The title, and the two lines of the status. The empty line above may leave the screen. */
-const rowsBesides = 3;
-/** With some of the question. */
-const minRowsBesides = rowsBesides + 5;
+/** Below the question. */
+const statusRows = 2;
+/** A line of the question, and the note which says that there are more. */
+const minQuestionRows = 2;
+/** An answer, and the note which says that there are more. */
+const minListRows = 2;
+/** More answers than these are shown only if this much remains for the question. */
+const usualListItems = 3;
+const usualQuestionRows = 5;
 
 export interface ApprovalOptions {
   approval: Approval;
@@ -45,9 +50,12 @@ const choiceLabels = {
 
 export class ApprovalDialog extends Container {
   readonly #options: ApprovalOptions;
-  readonly #list: SelectList;
+  readonly #choices: SelectItem[];
   readonly #question: Excerpt;
   readonly #message = new Input();
+  #list: SelectList;
+  /** For which the list is. */
+  #rows: number;
   #drawnAt: number | undefined;
   #isWriting = false;
 
@@ -55,14 +63,12 @@ export class ApprovalDialog extends Container {
     super();
     this.#options = options;
     const { theme, approval, getRows } = options;
-    const choices = listChoices(approval);
-    const maxVisible = Math.max(3, Math.min(choices.length, getRows() - minRowsBesides));
-    const listRows = maxVisible < choices.length ? maxVisible + 1 : choices.length;
-    this.#list = new SelectList(choices, maxVisible, getSelectListTheme(theme));
+    this.#choices = listChoices(approval);
+    this.#rows = getRows();
+    this.#list = this.#createList();
     const content = new Text(describe(approval, theme), 1, 0);
-    this.#question = new Excerpt({ content, theme, getMaxRows: () => getRows() - listRows - rowsBesides });
-    this.#list.onSelect = ({ value }) => this.#choose(value);
-    this.#list.onCancel = () => options.onAnswer({ decision: "deny" });
+    const getMaxRows = () => shareRows(getRows(), this.#choices.length).questionRows;
+    this.#question = new Excerpt({ content, theme, getMaxRows });
     this.#message.onSubmit = (text) =>
       options.onAnswer({ decision: "deny", ...(text.trim() !== "" && { message: text.trim() }) });
     this.#message.onEscape = () => this.#setWriting(false);
@@ -82,8 +88,14 @@ export class ApprovalDialog extends Container {
     this.#list.setSelectedIndex(0);
   }
 
+  /** If it does not need them, they scroll the conversation that it is about. */
+  get wantsPageKeys(): boolean {
+    return this.#question.isCut;
+  }
+
   override render(width: number): string[] {
     this.#drawnAt ??= this.#options.now();
+    if (this.#options.getRows() !== this.#rows) this.#resize();
     return super.render(width);
   }
 
@@ -101,6 +113,22 @@ export class ApprovalDialog extends Container {
 
   get #takesInput(): boolean {
     return this.#drawnAt !== undefined && this.#options.now() - this.#drawnAt >= ignoreInputMs;
+  }
+
+  #createList(): SelectList {
+    const { maxItems } = shareRows(this.#rows, this.#choices.length);
+    const list = new SelectList(this.#choices, maxItems, getSelectListTheme(this.#options.theme));
+    list.onSelect = ({ value }) => this.#choose(value);
+    list.onCancel = () => this.#options.onAnswer({ decision: "deny" });
+    return list;
+  }
+
+  #resize(): void {
+    const selected = this.#list.getSelectedItem();
+    this.#rows = this.#options.getRows();
+    this.#list = this.#createList();
+    this.#list.setSelectedIndex(this.#choices.findIndex((item) => item === selected));
+    this.#setWriting(this.#isWriting);
   }
 
   #choose(value: string): void {
@@ -125,6 +153,18 @@ export class ApprovalDialog extends Container {
       ...(isWriting ? [new Text(theme.fg("muted", "No, because:"), 1, 0), this.#message] : [this.#list]),
     ];
   }
+}
+
+/** How many items of the list are shown, and how many rows there are for the question. */
+export function shareRows(rows: number, choices: number): { maxItems: number; questionRows: number } {
+  const free = rows - statusRows;
+  // What is higher than the screen is cut at its top: the empty line first, and then the title.
+  const titleRows = free > minQuestionRows + minListRows ? 1 : 0;
+  const wanted = Math.max(usualListItems, free - titleRows - usualQuestionRows);
+  const room = free - titleRows - minQuestionRows - 1;
+  const maxItems = Math.max(1, Math.min(choices, wanted, room));
+  const listRows = maxItems < choices ? maxItems + 1 : choices;
+  return { maxItems, questionRows: free - titleRows - listRows };
 }
 
 const later = { value: "later", label: "Answer later", description: "/approve comes back to it" };
