@@ -23,7 +23,8 @@ const look: Look = {
 };
 
 function open() {
-  const transcript = new Transcript({ look, now: () => 0, describeOlder: () => "older" });
+  let passed = 0;
+  const transcript = new Transcript({ look, now: () => passed, describeOlder: () => "older" });
   let view: View = emptyView;
   let entryCount = 0;
   const take = (event: SessionEvent) => {
@@ -35,6 +36,8 @@ function open() {
   return {
     transcript,
     append,
+    take,
+    advance: (ms: number) => void (passed += ms),
     /** State of an extension. */
     keep: () => appendEntry({ type: "custom", ...createBase(), customType: "state", data: {} }),
     say: (content: string) => append({ role: "user", content, timestamp: 0 }),
@@ -140,4 +143,23 @@ test("a snapshot with entries that are shown already draws nothing anew", () => 
   expect(draw()).toEqual(["Hello", "One", "Go on"]);
   expect(transcript.children.slice(0, before.length)).toEqual(before);
   for (const [index, child] of before.entries()) expect(transcript.children[index]).toBe(child);
+});
+
+test("the time of a call is without the time until the user answered", () => {
+  const { append, take, advance, draw } = open();
+  const call = { toolCallId: "c1", toolName: "bash" };
+  take({ type: "tool_execution_start", ...call, input: { command: "make" }, messageId: "m1" });
+  draw();
+  advance(2_000);
+  const approval = { id: "a1", ...call, summary: "", reason: "", choices: [] };
+  take({ type: "approval_requested", approval });
+  draw();
+  advance(60_000);
+  draw();
+  take({ type: "approval_resolved", approvalId: "a1", decision: "allowed", by: "user" });
+  draw();
+  advance(3_000);
+  take({ type: "tool_execution_end", toolCallId: "c1", success: true, output: "", durationMs: 65_000 });
+  append({ role: "toolResult", ...call, content: [], details: undefined, isError: false, timestamp: 0 });
+  expect(draw()).toEqual(["● bash make (5 s)"]);
 });

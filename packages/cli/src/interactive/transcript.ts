@@ -303,13 +303,16 @@ export class Transcript extends Container {
     }
   }
 
-  #takeLive({ message, tools, denials }: LiveView): void {
+  #takeLive({ message, tools, approvals, denials }: LiveView): void {
     if (message && message.id !== this.#loggedId) {
       if (this.#live?.id !== message.id) this.#live = { id: message.id, block: this.#createAnswer() };
       this.#live.block.setLive(message);
       for (const call of message.calls) this.#calls.get(call.id, call.name).setArguments(call.arguments);
     }
-    for (const tool of tools) this.#calls.get(tool.id, tool.name).setRunning(tool);
+    for (const tool of tools) {
+      const isAsked = approvals.some(({ toolCallId }) => toolCallId === tool.id);
+      this.#calls.get(tool.id, tool.name).setRunning(tool, isAsked);
+    }
     // The log may have refused the decision.
     for (const { toolCallId } of denials) this.#calls.deny(toolCallId, false);
   }

@@ -18,7 +18,7 @@ type State =
       content: ToolResultMessage["content"];
       output: ToolOutput;
       images: readonly ImageBlock[];
-      durationMs: number | undefined;
+      durationMs: number;
     };
 
 /** Names a call. */
@@ -36,7 +36,10 @@ export class ToolCallBlock implements Component {
   readonly #title: string;
   #input: Readonly<Record<string, unknown>> | undefined;
   #state: State = { kind: "waiting" };
-  #startedAt: number | undefined;
+  /** How long it has run before `#resumedAt`. */
+  #ranMs = 0;
+  /** Undefined before it runs, and while it waits for an answer. */
+  #resumedAt: number | undefined;
   /** `call` and `result` are what an extension drew. */
   #drawn: { width: number; lines: string[]; call?: string[]; result?: string[] } | undefined;
   /** Whether its result is awaited. */
@@ -67,10 +70,14 @@ export class ToolCallBlock implements Component {
     this.invalidate();
   }
 
-  setRunning({ input, updates }: LiveTool): void {
+  /** `isAsked`: the user is asked about it, and the time until the answer is not the tool's. */
+  setRunning({ input, updates }: LiveTool, isAsked: boolean): void {
     this.#input = input;
     this.#isLive = true;
-    this.#startedAt ??= this.#now();
+    if (isAsked) {
+      this.#ranMs = this.#getDurationMs();
+      this.#resumedAt = undefined;
+    } else this.#resumedAt ??= this.#now();
     if (this.#state.kind === "running" && this.#state.updates === updates) return;
     this.#set({ kind: "running", updates });
   }
@@ -78,7 +85,7 @@ export class ToolCallBlock implements Component {
   setResult({ content, details, isError }: ToolResultMessage): void {
     const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const images = content.flatMap((block) => (block.type === "image" ? [new ImageBlock(block, this.#look)] : []));
-    const durationMs = this.#startedAt === undefined ? undefined : this.#now() - this.#startedAt;
+    const durationMs = this.#getDurationMs();
     this.#isLive = false;
     this.#partial = undefined;
     this.#set({ kind: "done", content, output: { text: texts.join("\n"), details, isError }, images, durationMs });
@@ -174,6 +181,10 @@ export class ToolCallBlock implements Component {
         : this.#partial && { ...this.#partial, isError: false },
       isPartial: !isDone,
     };
+  }
+
+  #getDurationMs(): number {
+    return this.#ranMs + (this.#resumedAt === undefined ? 0 : this.#now() - this.#resumedAt);
   }
 
   #set(state: State): void {

@@ -77,14 +77,14 @@ function drawExcerpt(lines: readonly string[], { count, first }: Excerpt, theme:
 }
 
 /** What is said after the title of a finished call; undefined if nothing. */
-export function describeOutcome({ details, isError }: ToolOutput, durationMs: number | undefined): string | undefined {
+export function describeOutcome({ details, isError }: ToolOutput, durationMs: number): string | undefined {
   const fields = toFields(details);
   const exitCode = getNumber(fields["exitCode"]);
   const parts = [
     exitCode !== undefined && exitCode !== 0 ? `exit ${exitCode}` : undefined,
     getText(fields["signal"]) || undefined,
     isError && exitCode === undefined ? "failed" : undefined,
-    durationMs !== undefined && durationMs >= 1_000 ? `${Math.round(durationMs / 1_000)} s` : undefined,
+    durationMs >= 1_000 ? `${Math.round(durationMs / 1_000)} s` : undefined,
   ];
   const text = parts.filter((part) => part !== undefined).join(", ");
   return text === "" ? undefined : text;
