@@ -140,9 +140,10 @@ export async function enableAll(
       io,
     );
     for (const { fetched, entry } of entries) {
-      await changePackages(context, async (write) => {
+      const withEntry = (others: readonly PackageEntry[]) => replaceEntry(others, entry);
+      await changePackages(context, withEntry, async (write) => {
         // First: what the settings do not have, nobody would find again if the program was killed now.
-        await write((others) => replaceEntry(others, entry));
+        await write();
         await fetched.enable();
       });
       const { source, extensionDigest: digest } = fetched;

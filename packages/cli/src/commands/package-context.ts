@@ -17,13 +17,11 @@ import {
 } from "@tau/harness/packages";
 import {
   type ExtensionTrustState,
-  keepTrust,
   openSettings,
   readExtensionTrust,
   readTrust,
   type TrustSubject,
   writeExtensionTrust,
-  writeTrust,
 } from "@tau/harness/policy";
 import { expandHome, getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
@@ -97,21 +95,13 @@ export function findEntry({ settings, scope }: PackageContext, typed: string, io
   throw new HarnessError("invalid_input", `There is no package ${JSON.stringify(typed)} ${where}.${advice}`);
 }
 
-/** Makes a change of the user's own. Trust in the project counts after it, whatever of it changed. */
+/** As `changePackageEntries`, in the scope of the command. */
 export async function changePackages(
-  { cwd, agentDir, settings, scope }: PackageContext,
-  change: (
-    write: (work: (entries: readonly PackageEntry[]) => readonly PackageEntry[]) => Promise<void>,
-  ) => Promise<void>,
+  { scope, ...context }: PackageContext,
+  change: (entries: readonly PackageEntry[]) => readonly PackageEntry[],
+  around?: (write: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const ports = { cwd, agentDir, ids: systemIds };
-  const write = (work: (entries: readonly PackageEntry[]) => readonly PackageEntry[]) =>
-    changePackageEntries({ ...ports, settings }, scope, work);
-  if (scope === "user") return await change(write);
-  const { files } = await readTrust({ cwd, agentDir });
-  await keepTrust(ports, () => change(write));
-  if (files.length === 0) await writeTrust(ports, true);
-  await settings.reload();
+  await changePackageEntries({ ...context, ids: systemIds }, scope, change, around);
 }
 
 /**

@@ -1,5 +1,12 @@
 import { systemIds } from "@tau/ai";
-import { getEntryId, getEntrySource, getOwner, removePackage, toDetailed } from "@tau/harness/packages";
+import {
+  getEntryId,
+  getEntrySource,
+  getOwner,
+  type PackageEntry,
+  removePackage,
+  toDetailed,
+} from "@tau/harness/packages";
 import { forgetExtensionTrust } from "@tau/harness/policy";
 import type { Io } from "../command.ts";
 import { changePackages, findEntry, openPackageContext } from "./package-context.ts";
@@ -13,10 +20,12 @@ export async function remove(args: CommandArgs, io: Io): Promise<void> {
   const entries = args.positionals.map((typed) => findEntry(context, typed, io));
   for (const entry of entries) {
     const source = getEntrySource(entry);
-    await changePackages(context, async (write) => {
+    const withoutEntry = (others: readonly PackageEntry[]) =>
+      others.filter((other) => getEntryId(other) !== getEntryId(entry));
+    await changePackages(context, withoutEntry, async (write) => {
       if (source) await removePackage(source, context);
       // Last: what the settings do not have, nobody would find again if the program was killed now.
-      await write((others) => others.filter((other) => getEntryId(other) !== getEntryId(entry)));
+      await write();
     });
     if (source)
       await forgetExtensionTrust({ id: source.id, project: getOwner(scope, cwd) }, { agentDir, ids: systemIds });

@@ -100,22 +100,18 @@ async function turnInPackage(
 ): Promise<void> {
   const id = configured.source.id;
   const user = getPackageEntries(context.settings).user.find((entry) => getEntryId(entry) === id);
-  await changePackages(context, (write) =>
-    write((entries) => {
-      const index = entries.findIndex((entry) => getEntryId(entry) === id);
-      const entry: DetailedEntry =
-        index === -1 ? { source: configured.entry.source, autoload: false } : toDetailed(entries[index]!);
-      const isFilter = entry.autoload === false && context.scope === "project" && user !== undefined;
-      const userList = isFilter ? toDetailed(user)[kind] : undefined;
-      const toggle = { names: names[kind], name, isOn, earlier: userList ? [userList] : [] };
-      const { [kind]: list, ...others } = entry;
-      const changed = toggleResource(list, toggle);
-      const next: DetailedEntry = changed ? { ...others, [kind]: changed } : others;
-      const isEmpty = isFilter && resourceKinds.every((each) => next[each] === undefined);
-      const after = isEmpty ? [] : [toEntry(next)];
-      return index === -1
-        ? [...entries, ...after]
-        : [...entries.slice(0, index), ...after, ...entries.slice(index + 1)];
-    }),
-  );
+  await changePackages(context, (entries) => {
+    const index = entries.findIndex((entry) => getEntryId(entry) === id);
+    const entry: DetailedEntry =
+      index === -1 ? { source: configured.entry.source, autoload: false } : toDetailed(entries[index]!);
+    const isFilter = entry.autoload === false && context.scope === "project" && user !== undefined;
+    const userList = isFilter ? toDetailed(user)[kind] : undefined;
+    const toggle = { names: names[kind], name, isOn, earlier: userList ? [userList] : [] };
+    const { [kind]: list, ...others } = entry;
+    const changed = toggleResource(list, toggle);
+    const next: DetailedEntry = changed ? { ...others, [kind]: changed } : others;
+    const isEmpty = isFilter && resourceKinds.every((each) => next[each] === undefined);
+    const after = isEmpty ? [] : [toEntry(next)];
+    return index === -1 ? [...entries, ...after] : [...entries.slice(0, index), ...after, ...entries.slice(index + 1)];
+  });
 }

@@ -214,6 +214,19 @@ test("a project has packages of its own, and keeps the trust that it had", async
   expect(existsSync(join(directory, ".tau", "npm"))).toBe(false);
 });
 
+test("commands that change a project at the same time keep the trust in it", async () => {
+  const workspace = await create();
+  const { registry, directory } = workspace;
+  const names = ["a", "b", "c", "d"];
+  for (const name of names) registry.publish(name, "1.0.0", { files: { "prompts/p.md": "" } });
+  const runAll = (verb: string) => Promise.all(names.map((name) => run(workspace, `${verb} npm:${name} -l`)));
+  expect(await runAll("install --yes")).toMatchObject(names.map(() => ({ code: 0 })));
+  expect((await run(workspace, "trust")).out).toContain("is trusted");
+  expect(await runAll("remove")).toMatchObject(names.map((name) => ({ code: 0, out: `Removed npm:${name}.\n` })));
+  expect(await readJson(join(directory, ".tau", "settings.json"))).toEqual({});
+  expect(existsSync(join(directory, ".tau", "npm"))).toBe(false);
+});
+
 test("another computer installs what the lock of the project has, and nothing else", async () => {
   const workspace = await create();
   const { registry, agentDir } = workspace;

@@ -31,12 +31,14 @@ export interface PackageSettingsPorts extends PackageDirectories {
 
 /**
  * Replaces the entries of one scope. `change` may be called several times. Entries have absolute paths, which are stored as
- * `toStoredSource` says. Trust in a project that was stored before counts after it too.
+ * `toStoredSource` says. `around` does what belongs to the change before or after the settings are written. Trust in a project
+ * counts after it as `keepTrust` says, also if the project had nothing before.
  */
 export async function changePackageEntries(
   { settings, ids, ...directories }: PackageSettingsPorts,
   scope: PackageScope,
   change: (entries: readonly PackageEntry[]) => readonly PackageEntry[],
+  around: (write: () => Promise<void>) => Promise<void> = (write) => write(),
 ): Promise<void> {
   // Without a list of its own, the list of pi's file would count again.
   const isReplacing = scope === "project" && existsSync(join(directories.cwd, ".pi", "settings.json"));
@@ -47,7 +49,7 @@ export async function changePackageEntries(
     });
     return { packages: packages.length === 0 && !isReplacing ? undefined : packages };
   };
-  const around = (write: () => Promise<void>) =>
-    scope === "project" ? keepTrust({ ...directories, ids }, write) : write();
-  await settings.update(toSettingsScope(scope), toChanges, around);
+  await settings.update(toSettingsScope(scope), toChanges, (write) =>
+    scope === "project" ? keepTrust({ ...directories, ids }, () => around(write), { trustsNew: true }) : around(write),
+  );
 }

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
+import { systemClock, systemIds } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import type { TrustData, TrustDifference } from "@tau/protocol";
 import { type FileSystem, isWithin, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
@@ -17,6 +18,7 @@ import { parseJsonDocument } from "../json/document.ts";
 import { isLocalSource } from "../packages/package-source.ts";
 import { createPathFilter, resolvePathEntry } from "../resources/path-filter.ts";
 import { projectSkillDirectories } from "../resources/skills.ts";
+import { withFileLease } from "../wait-for-lease.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
 export type TrustOptions = RecordFileOptions;
@@ -59,12 +61,17 @@ export function compareFiles(trusted: FileDigests, current: FileDigests): TrustD
   };
 }
 
-/** Whether the user's stored answer counts: without one nothing of the project is read. */
+/**
+ * Whether the user's stored answer counts: without one nothing of the project is read. While a change of the user's own is
+ * made, also by another process, the files are not yet those of the answer: then the end of the change is waited for.
+ */
 export async function isTrustStored(options: Omit<TrustOptions, "ids">): Promise<boolean> {
-  const { cwd, fileSystem: fs = nodeFileSystem } = options;
+  const { fileSystem: fs = nodeFileSystem } = options;
   try {
-    const stored = await store.read(options);
-    return Object.hasOwn(stored, await realDirectory(fs, cwd)) && (await readTrust(options)).trusted;
+    const trust = await readStoredTrust(options);
+    if (trust?.trusted) return true;
+    if (!trust && !(await lookAt(fs, `${await locateChange(options)}.lease`))) return false;
+    return await whileNobodyChanges(options, async () => (await readStoredTrust(options))?.trusted ?? false);
   } catch (error) {
     // An answer that cannot be read is none. Files that cannot be, or too many of them, are not those that were trusted.
     if (!(error instanceof HarnessError) && systemCode(error) === undefined) throw error;
@@ -72,14 +79,43 @@ export async function isTrustStored(options: Omit<TrustOptions, "ids">): Promise
   }
 }
 
+/** Undefined without an answer. */
+async function readStoredTrust(options: Omit<TrustOptions, "ids">): Promise<TrustData | undefined> {
+  const { cwd, fileSystem: fs = nodeFileSystem } = options;
+  const stored = await store.read(options);
+  return Object.hasOwn(stored, await realDirectory(fs, cwd)) ? await readTrust(options) : undefined;
+}
+
+/** The file whose lease a process has that changes the project. It is not in the project, whose files would change by it. */
+async function locateChange({ cwd, agentDir, fileSystem = nodeFileSystem }: Omit<TrustOptions, "ids">) {
+  const path = await realDirectory(fileSystem, cwd);
+  return join(agentDir, `project-change-${createHash("sha256").update(path).digest("hex").slice(0, 16)}`);
+}
+
+async function whileNobodyChanges<T>(options: Omit<TrustOptions, "ids">, work: () => Promise<T>): Promise<T> {
+  const { fileSystem = nodeFileSystem } = options;
+  const ports = { fileSystem, clock: systemClock, ids: systemIds };
+  return await withFileLease(await locateChange(options), ports, work);
+}
+
 /** For `SettingsManager.setProjectTrusted`: trust that lasts until a file changes. */
 export const createTrustCheck = (options: Omit<TrustOptions, "ids">) => () => isTrustStored(options);
 
-/** Makes a change of the user's own in the project: trust that was stored before counts after it too. */
-export async function keepTrust(options: TrustOptions, change: () => Promise<void>): Promise<void> {
-  const isStored = await isTrustStored(options);
-  await change();
-  if (isStored) await writeTrust(options, true);
+/**
+ * Makes a change of the user's own in the project, one at a time: trust that was stored before counts after it too. With
+ * `trustsNew`, a project that had no files of its own, and so nothing to distrust, is trusted too.
+ */
+export async function keepTrust(
+  options: TrustOptions,
+  change: () => Promise<void>,
+  { trustsNew = false }: { trustsNew?: boolean } = {},
+): Promise<void> {
+  await whileNobodyChanges(options, async () => {
+    const isKept =
+      (await readStoredTrust(options))?.trusted || (trustsNew && (await readTrust(options)).files.length === 0);
+    await change();
+    if (isKept) await writeTrust(options, true);
+  });
 }
 
 /**
