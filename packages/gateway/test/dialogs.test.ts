@@ -179,6 +179,28 @@ test("a dialog waits for a client to come back, and is cancelled when none does"
   expect(answers[1]).toEqual([false, expect.any(Boolean)]);
 });
 
+test("what a client says of itself counts in every session that it follows, and for dialogs that are open", async () => {
+  const { client, follow, ask, answer, answers, sessionId, workspace, clock } = await open();
+  const other = await client.must<{ sessionId: string }>("sessions.create", { cwd: workspace });
+  await client.must("sessions.subscribe", { sessionId: other.sessionId });
+  await follow(client);
+  ask("confirm", "Sure?", "Really?");
+  await waitForDialog(client);
+  // Said in another session: nobody answers here any more, as if the client had left.
+  await client.must("session.initialize", { sessionId: other.sessionId, ui: false });
+  await clock.advance(disconnectMs);
+  await expect.poll(() => answers).toEqual([[false, true]]);
+
+  await client.must("session.initialize", { sessionId: other.sessionId, ui: true });
+  ask("confirm", "Sure?", "Really?");
+  const { id } = await waitForDialog(client, 2);
+  await client.must("session.initialize", { sessionId, ui: false });
+  await client.must("session.initialize", { sessionId, ui: true });
+  expect(await waitForDialog(client, 3)).toMatchObject({ id });
+  await answer(client, id, { confirmed: true });
+  await expect.poll(() => answers.at(-1)).toEqual([true, true]);
+});
+
 test("a dialog ends when its time is up, and when its session is closed", async () => {
   const { client, follow, ask, answers, clock, sessionId } = await open();
   await follow(client);

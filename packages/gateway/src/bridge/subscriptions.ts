@@ -42,8 +42,11 @@ export class Subscriptions {
     known.open.onLeft(client, known.feed.size);
   }
 
-  follows(client: Client, sessionId: string): boolean {
-    return this.#feeds.get(sessionId)?.feed.has(client) ?? false;
+  /** Called when a client has said what it can do: that counts in every session that it follows. */
+  onAbilities(client: Client): void {
+    for (const sessionId of this.#outboxes.get(client)?.sessionIds ?? []) {
+      this.#feeds.get(sessionId)?.open.dialogs.follow(client);
+    }
   }
 
   count(sessionId: string): number {

@@ -54,10 +54,12 @@ export class SessionDialogs {
   /** Called whenever a client follows the session, or follows it and says what it can do: it is told everything anew. */
   follow(client: Client): void {
     this.#told.delete(client);
-    if (!client.abilities.ui) return;
-    this.#told.set(client, emptyUi);
-    this.attach();
-    this.#tell(client);
+    if (client.abilities.ui) {
+      this.#told.set(client, emptyUi);
+      this.attach();
+      this.#tell(client);
+    }
+    // It may have said that it answers no longer.
     this.#watchReturn();
   }
 

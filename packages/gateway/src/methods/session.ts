@@ -61,7 +61,7 @@ export async function runCommand(
         scopes: [...client.scopes],
         onInitialize: (abilities) => {
           client.setAbilities(abilities);
-          if (parts.subscriptions.follows(client, sessionId)) open.dialogs.follow(client);
+          parts.subscriptions.onAbilities(client);
         },
         ...(output && { onOutput: output.take }),
       });
