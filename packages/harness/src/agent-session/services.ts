@@ -136,15 +136,16 @@ async function ownRegistry(
   { agentDir, clock }: SessionBase,
   closers: Closers,
 ) {
-  const stored = new Set((await auth.list()).map(({ provider }) => provider));
+  const known = new Set((await auth.list()).map(({ provider }) => provider));
   closers.add(
-    auth.subscribe(({ provider, isStored }) => void (isStored ? stored.add(provider) : stored.delete(provider))),
+    auth.subscribe(
+      ({ provider, hasCredential }) => void (hasCredential ? known.add(provider) : known.delete(provider)),
+    ),
   );
   const registry = await ModelRegistry.create(agentDir, {
     clock,
     watch,
-    hasKey: (provider, written) =>
-      written !== undefined || stored.has(provider) || getEnvApiKey(provider) !== undefined,
+    hasKey: (provider, written) => written !== undefined || known.has(provider) || getEnvApiKey(provider) !== undefined,
     resolveValue: async (written) => {
       const value = await resolveKey(written, {
         subject: "a value in models.json",

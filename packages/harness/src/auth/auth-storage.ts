@@ -33,10 +33,11 @@ import {
 } from "./stored-credential.ts";
 import { TokenKeeper } from "./token-keeper.ts";
 
-/** A credential was stored or removed. */
+/** A credential was stored, set for this process or removed. */
 export interface AuthChange {
   provider: string;
-  isStored: boolean;
+  /** Whether the provider has one of them now. */
+  hasCredential: boolean;
 }
 
 export class AuthStorage {
@@ -108,7 +109,7 @@ export class AuthStorage {
       const change = { provider, credential: checked, secretStore: this.#secretStore };
       return { result: undefined, entries: await withCredential(entries, change) };
     });
-    this.#listeners.emit({ provider, isStored: true });
+    this.#listeners.emit({ provider, hasCredential: true });
   }
 
   /** Resolves to whether there was a credential. */
@@ -117,11 +118,11 @@ export class AuthStorage {
       if (!entries.has(provider)) return { result: false };
       return { result: true, entries: await withoutCredential(entries, provider, this.#secretStore) };
     });
-    if (isRemoved) this.#listeners.emit({ provider, isStored: false });
+    if (isRemoved) this.#listeners.emit({ provider, hasCredential: this.#explicit.has(provider) });
     return isRemoved;
   }
 
-  /** Calls `listener` after a credential was stored or removed here, not by other programs. Returns how to stop. */
+  /** Calls `listener` after a credential was stored, set or removed here, not by other programs. Returns how to stop. */
   subscribe(listener: (change: AuthChange) => void): () => void {
     return this.#listeners.add(listener);
   }
@@ -157,8 +158,10 @@ export class AuthStorage {
   setRuntimeApiKey(provider: string, key: string, host?: string): void {
     this.#explicit.set(provider, { key, ...(host !== undefined && { host }) });
     this.#addUsed(key);
+    this.#listeners.emit({ provider, hasCredential: true });
   }
 
+  /** Listeners are not told: nobody knows at once whether another credential is stored. */
   removeRuntimeApiKey(provider: string): void {
     this.#explicit.delete(provider);
   }

@@ -9,11 +9,14 @@ import { createProviders } from "./providers.ts";
 
 const plain = { baseUrl: "https://x.test", apiKey: "k-1", api: "openai-completions" };
 
-function open(allowNetwork = true) {
+function open(allowNetwork = true, variables: Record<string, string> = {}) {
   const problems: ExtensionProblem[] = [];
   const clock = createFakeClock();
   const registry = ModelRegistry.inMemory();
-  const auth = AuthStorage.inMemory();
+  const auth = AuthStorage.inMemory(
+    {},
+    { env: (name) => variables[name], modelsKey: (provider) => registry.modelsKey(provider) },
+  );
   const report = (problem: ExtensionProblem) => void problems.push(problem);
   const providers = createProviders({ registry, auth, clock, allowNetwork, report });
   const listIds = () => registry.getAll().flatMap(({ provider, id }) => (provider === "mine" ? [id] : []));
@@ -36,7 +39,7 @@ test("models that a provider looks for are there when it has settled, and again 
     oauth: createOAuth(),
     refreshModels: async ({ credential, allowNetwork, baseUrl }) => {
       contexts.push([credential?.type, allowNetwork, baseUrl]);
-      return credential ? [{ id: "small" }, { id: "large" }] : [{ id: "small" }];
+      return credential?.type === "oauth" ? [{ id: "small" }, { id: "large" }] : [{ id: "small" }];
     },
   });
   expect(listIds()).toEqual([]);
@@ -45,7 +48,7 @@ test("models that a provider looks for are there when it has settled, and again 
   expect(await auth.login("mine", { notify: () => {} })).toEqual({ kind: "done" });
   await expect.poll(listIds).toEqual(["small", "large"]);
   expect(contexts).toEqual([
-    [undefined, true, "https://x.test"],
+    ["api_key", true, "https://x.test"],
     ["oauth", true, "https://x.test"],
   ]);
 });
@@ -74,6 +77,44 @@ test("a provider looks for its models with a token that is valid, and with the k
     .poll(() => problems)
     .toMatchObject([{ message: expect.stringMatching(/could not be renewed: refused/) }]);
   expect(seen).toHaveLength(2);
+});
+
+test("a provider looks for its models with the key that a request would have", async () => {
+  const { auth, providers, problems } = open(true, { MINE_KEY: "from-env" });
+  const seen: unknown[] = [];
+  const refreshModels: ProviderConfig["refreshModels"] = async ({ credential }) => {
+    seen.push(credential);
+    return [];
+  };
+  providers.register("mine", { ...plain, apiKey: "$MINE_KEY", refreshModels });
+  await providers.settle();
+  auth.setRuntimeApiKey("mine", "from-command-line");
+  await expect.poll(() => seen).toHaveLength(2);
+  auth.removeRuntimeApiKey("mine");
+  providers.register("mine", { ...plain, apiKey: "$NOT_SET", refreshModels });
+  await providers.settle();
+  expect(seen).toEqual([
+    { type: "api_key", key: "from-env" },
+    { type: "api_key", key: "from-command-line" },
+    undefined,
+  ]);
+  expect(problems).toEqual([]);
+});
+
+test("a provider looks for its models with the key that it finds by itself", async () => {
+  const { providers } = open();
+  const seen: unknown[] = [];
+  providers.register("mine", {
+    baseUrl: plain.baseUrl,
+    api: plain.api,
+    findKey: async () => "found",
+    refreshModels: async ({ credential }) => {
+      seen.push(credential);
+      return [];
+    },
+  });
+  await providers.settle();
+  expect(seen).toEqual([{ type: "api_key", key: "found" }]);
 });
 
 test("a provider that has models is not waited for", async () => {

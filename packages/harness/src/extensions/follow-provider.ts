@@ -48,8 +48,11 @@ export function followProvider(
 async function update(name: string, config: ProviderConfig, parts: FollowParts, signal: AbortSignal): Promise<void> {
   const { registry, auth, allowNetwork, describe } = parts;
   const { refreshModels, findKey, oauth, baseUrl } = config;
-  const credential = refreshModels && allowNetwork ? await getUsable(name, auth, signal) : await auth.get(name);
   const key = await findKey?.();
+  const credential =
+    refreshModels && allowNetwork
+      ? ((await getUsable(name, auth, signal)) ?? (key === undefined ? undefined : { type: "api_key" as const, key }))
+      : await auth.get(name);
   const publish = async ({ update: install }: { update?: () => void }) => {
     if (!signal.aborted) install?.();
     return !signal.aborted;
@@ -64,14 +67,15 @@ async function update(name: string, config: ProviderConfig, parts: FollowParts, 
   describe({ ...change, models: modified.map(toDescription) });
 }
 
-/** The stored key or login as a server takes it: a login is renewed if it has to be, and variables of a key are replaced. */
+/** The key or login that a request would have: a login is renewed if it has to be, and variables of a key are replaced. */
 async function getUsable(name: string, auth: AuthStorage, signal: AbortSignal): Promise<Credential | undefined> {
-  const stored = await auth.get(name);
-  if (!stored) return undefined;
   const outcome = await auth.getApiKey(name, { signal });
-  if (outcome.kind === "failed") throw new Error(outcome.failure.message);
-  if (stored.type === "oauth") return await auth.get(name);
-  return outcome.kind === "found" && outcome.source === "stored" ? { ...stored, key: outcome.key } : stored;
+  // A variable that is not set is no key. What is stored is meant to work.
+  if (outcome.kind === "failed" && outcome.source === "stored") throw new Error(outcome.failure.message);
+  const stored = await auth.get(name);
+  if (outcome.kind !== "found") return stored;
+  if (stored?.type === "oauth") return outcome.source === "stored" ? stored : { type: "api_key", key: outcome.key };
+  return { ...stored, type: "api_key", key: outcome.key };
 }
 
 const toDescription = ({ provider: _provider, ...model }: Model): Record<string, unknown> => ({ ...model });

@@ -72,10 +72,18 @@ export function toProviderConfig(provider: NativeProvider): ProviderConfig {
     refreshModels:
       provider.refreshModels &&
       (async (context: RefreshModelsContext) => {
-        await provider.refreshModels!(context);
+        await provider.refreshModels!(withoutNoKey(context));
         return describeModels(provider);
       }),
   });
+}
+
+/** What stands for a key is of no use to a server. */
+function withoutNoKey(context: RefreshModelsContext): RefreshModelsContext {
+  const { credential } = context;
+  if (credential?.type !== "api_key" || credential.key !== noKey) return context;
+  const { key: _key, ...rest } = credential;
+  return { ...context, credential: rest };
 }
 
 /** Only models for conversations. */

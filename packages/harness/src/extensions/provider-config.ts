@@ -32,7 +32,7 @@ export interface ProviderConfig {
 
 /** What a provider that looks for its models gets. */
 export interface RefreshModelsContext {
-  /** The stored key or login of the provider. It can be sent to a server, unless `allowNetwork` is false. */
+  /** The key or login that a request would have. Only what is stored, as it is, if `allowNetwork` is false. */
   credential?: Credential;
   baseUrl?: string;
   allowNetwork: boolean;
