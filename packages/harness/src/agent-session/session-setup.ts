@@ -1,8 +1,8 @@
 /** What is open before the parts of a session are made. */
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Closers, getErrorMessage } from "@tau/ai/internal";
 import { systemClock, systemIds } from "@tau/ai";
+import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { defaultAgentDir } from "../agent-dir.ts";
 import { HarnessError } from "../errors.ts";
 import type { ExtensionPolicy } from "../policy/extension-policy.ts";
@@ -64,10 +64,11 @@ export async function openSetup(
 
 /** A directory that is not there would be noticed only by the first tool that uses it. */
 async function mustBeDirectory(cwd: string): Promise<void> {
-  const stats = await stat(cwd).catch((error: NodeJS.ErrnoException) => error);
-  if (stats instanceof Error) {
-    const why = stats.code === "ENOENT" ? "does not exist" : `cannot be used: ${getErrorMessage(stats)}`;
-    throw new HarnessError("invalid_input", `The working directory ${cwd} ${why}.`, { cause: stats });
-  }
-  if (!stats.isDirectory()) throw new HarnessError("invalid_input", `The working directory ${cwd} is not a directory.`);
+  const stats = await lookAt(nodeFileSystem, cwd).catch((error: unknown) => {
+    const message = `The working directory ${cwd} cannot be used: ${getErrorMessage(error)}.`;
+    throw new HarnessError("invalid_input", message, { cause: error });
+  });
+  if (stats?.isDirectory()) return;
+  const why = stats ? "is not a directory" : "does not exist";
+  throw new HarnessError("invalid_input", `The working directory ${cwd} ${why}.`);
 }

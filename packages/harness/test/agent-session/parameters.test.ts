@@ -351,11 +351,7 @@ test.each([
     { channel: "chat", tools: [sayTool("say"), sayTool("say")] },
     '"binding.tools" has two tools with the name "say".',
   ],
-  [
-    "cwd",
-    "/dev/null/gone",
-    "The working directory /dev/null/gone cannot be used: ENOTDIR: not a directory, stat '/dev/null/gone'.",
-  ],
+  ["cwd", "/dev/null/gone", "The working directory /dev/null/gone does not exist."],
   ["cwd", "/dev/gone", "The working directory /dev/gone does not exist."],
   ["cwd", "/dev/null", "The working directory /dev/null is not a directory."],
   ["resources", { skillPaths: "x" }, '"resources.skillPaths" has to be a list, not "x".'],
