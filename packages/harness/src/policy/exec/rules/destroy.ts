@@ -1,6 +1,7 @@
 /** Clients of services and databases: what they destroy or change there cannot be taken back from here. */
 import {
   forNames,
+  getOperands,
   isInformation,
   resolveAll,
   type Invocation,
@@ -50,9 +51,12 @@ const client: Judge = ({ name, args }, scope) => {
 /** `etcdctl`, `istioctl`, `kafka-topics.sh`: by their names, clients of a service. */
 const serviceClient = /^[a-z]+ctl$|^(?:kafka|rabbitmq)-?[a-z-]*(?:\.sh)?$/;
 
-/** Tasks of frameworks and of tools for migrations: `db:drop`, `migrate reset`, `doctrine:database:drop`, `ecto.drop`. */
+/**
+ * Tasks of frameworks and of tools for migrations: `db:drop`, `migrate reset`, `doctrine:database:drop`, `ecto.drop`,
+ * `flywayClean`, `manage.py flush`; and the way back to a database with nothing in it.
+ */
 const dropsData =
-  /(?:^|[\s:._-])(?:db|database|schema|migrate|migrations?|ecto)[\s:._-](?:drop|reset|wipe|fresh|purge|truncate|flush|nuke)(?:[\s:_-]|$)/;
+  /(?:^|[\s:._/-])(?:db|database|schema|migrate|migrations?|migratus|ecto|sql|flyway|liquibase|dbmate|goose|manage\.py)[\s:._-]?(?:drop|dropall|reset|wipe|fresh|purge|truncate|flush|nuke|clean)(?:[\s:_-]|$)|\bdowngrade base$|\bdown-to 0$|\bundo:all$/i;
 
 /** For programs without rules of their own. */
 export function judgeUnknownClient(invocation: Invocation, scope: Scope): void {
@@ -64,9 +68,10 @@ export function judgeUnknownClient(invocation: Invocation, scope: Scope): void {
 export function judgeTasks({ name, args }: Invocation, scope: Scope): void {
   const words = args.slice(0, 4).map(({ text }) => text);
   const end = words.findIndex((text) => !/^[\w.:/-]+$/.test(text) || text.startsWith("-"));
-  const task = (end === -1 ? words : words.slice(0, end)).join(" ");
-  if (dropsData.test(task) && !args.some(({ text }) => /^--?(?:help|dry-run)$/.test(text)))
-    report(scope, "medium", "recursive_delete", `${name} ${task} deletes data of a database.`);
+  const task = [name, ...(end === -1 ? words : words.slice(0, end))].join(" ");
+  const drops = dropsData.test(task) || args.some(({ text }) => text === "--force-reset");
+  if (drops && !args.some(({ text }) => /^--?(?:help|dry-run)$/.test(text)))
+    report(scope, "medium", "recursive_delete", `${task} deletes data of a database.`);
 }
 
 /** Programs whose whole purpose is to change other machines, or this one, to what files describe. */
@@ -89,7 +94,7 @@ const pull: Judge = ({ name, args }, scope) => {
 };
 
 const statements =
-  /\b(?:drop\s+(?:database|schema|table|user|role)|truncate\s+(?:table\s+)?\w|dropDatabase\s*\(|deleteMany\s*\(\s*\{\s*\}|flushall|flushdb)\b|\b(?:dropDatabase|drop)\s*\(\s*\)/i;
+  /\b(?:drop\s+(?:database|schema|table|user|role|keyspace|index|view|collection|bucket|owned)|truncate\s+(?:table\s+)?\w+|flushall|flushdb)\b|\b(?:dropDatabase|drop|deleteMany)\s*\(|\bdelete\s+from\s+[\w."`]+\s*(?:;|$)/i;
 
 /** Statements on the command line or in the input of a client of a database. */
 const database: Judge = ({ name, args }, scope) => {
@@ -144,7 +149,13 @@ export const destroyRules: Judges = {
   ),
   ...forNames("ansible-playbook puppet chef-client chef-solo chef-apply salt salt-call salt-ssh cap", configure),
   "ansible-pull": pull,
-  ...forNames("psql mysql mariadb mongosh mongo redis-cli sqlplus clickhouse-client cockroach", database),
+  ...forNames(
+    "psql mysql mariadb mongosh mongo redis-cli valkey-cli sqlplus sqlcmd clickhouse-client cockroach cqlsh usql pgcli mycli",
+    database,
+  ),
   ...forNames("dropdb dropuser", dropDatabase),
+  mysqladmin: (invocation, scope) => {
+    if (getOperands(invocation.args).some(({ text }) => text === "drop")) dropDatabase(invocation, scope);
+  },
   sqlite3: sqlite,
 };

@@ -64,6 +64,9 @@ const tables: readonly Judges[] = [
 /** Their arguments are mostly those of another program, which is judged by itself. */
 const passesArguments = (name: string) => [runners, shells, multipliers].some((table) => Object.hasOwn(table, name));
 
+/** Programs whose first words may be a task of a project or of a framework. */
+const taskRunners: readonly Judges[] = [interpreters, packageRules, toolchainRules, installRules];
+
 /** Rules for what a program installs, prints or destroys do not say what else it runs. */
 const narrowTables: readonly Judges[] = [
   codePrinters,
@@ -101,7 +104,7 @@ export function judgeProgram(invocation: Invocation, scope: Scope): Options<Text
     judgeUnknownClient(invocation, scope);
     return undefined;
   }
-  if (Object.hasOwn(interpreters, name)) judgeTasks(invocation, scope);
+  if (taskRunners.some((table) => Object.hasOwn(table, name))) judgeTasks(invocation, scope);
   if (partlyKnownNames.has(name)) judgeHiddenCommands(invocation, isDangerous, scope);
   else if (!passesArguments(name)) judgeBehindDashes(invocation, isDangerous, scope);
   let output: Options<Text> | undefined;
