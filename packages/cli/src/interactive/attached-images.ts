@@ -1,8 +1,5 @@
 /** Images that go along with the prompt. A marker in the text stands for each; one whose marker was deleted is not sent. */
-import { unescape } from "node:querystring";
 import type { ImageContent } from "@tau/ai";
-
-const imagePath = /\.(?:png|jpe?g|gif|webp)$/i;
 
 /** The oldest are forgotten beyond this: it is more than a message can have. */
 const maxLength = 100_000_000;
@@ -34,27 +31,4 @@ export class AttachedImages {
       .toSorted((a, b) => a.index - b.index)
       .map(({ image }) => image);
   }
-}
-
-const pasteStart = "\x1b[200~";
-const pasteEnd = "\x1b[201~";
-const maxPathLength = 5_000;
-
-export interface DraggedFile {
-  path: string;
-  /** As the terminal pasted it. */
-  pasted: string;
-}
-
-/** An image that was dragged into the terminal: terminals paste its path, quoted or escaped. */
-export function findDraggedImage(data: string): DraggedFile | undefined {
-  if (!data.startsWith(pasteStart) || !data.endsWith(pasteEnd) || data.length > maxPathLength) return undefined;
-  const pasted = data.slice(pasteStart.length, -pasteEnd.length);
-  const trimmed = pasted.trim();
-  const quoted = /^'(.*)'$|^"(.*)"$/.exec(trimmed);
-  const path = quoted ? (quoted[1] ?? quoted[2])! : trimmed.replaceAll(/\\(.)/g, "$1");
-  // Not `decodeURIComponent`, which throws if anything is not well encoded.
-  const local = path.startsWith("file://") ? unescape(path.slice("file://".length)) : path;
-  const isImage = imagePath.test(local) && !/[\r\n]/.test(local) && /^(?:[/~.]|[A-Za-z]:)/.test(local);
-  return isImage ? { path: local, pasted } : undefined;
 }

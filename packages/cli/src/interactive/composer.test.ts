@@ -4,7 +4,7 @@ import { Composer, type ComposerOptions } from "./composer.ts";
 const image = { type: "image", data: "AAAA", mimeType: "image/png" };
 
 /** An editor that only holds text, and a session that takes nothing. */
-function createComposer(readImageFile: () => Promise<unknown> = async () => image) {
+function createComposer(readImageFile: (path: string) => Promise<unknown> = async () => image) {
   let shown = "";
   const editor = {
     getText: () => shown,
@@ -39,7 +39,7 @@ test.for(["submit", "followUp"] as const)("a text that %s could not send comes b
 
 test("its image comes back with it", async () => {
   const { composer, editor, commands } = createComposer();
-  await composer.attachDragged({ path: "/picture.png", pasted: "" });
+  await composer.attachDragged([{ imagePath: "/picture.png", pasted: "" }]);
   for (const word of ["look", "again"]) {
     const text = `${editor.getText()}${word}`;
     editor.setText("");
@@ -71,10 +71,22 @@ test("a path that was dragged is not lost when the image cannot be read, nor sen
   const { composer, editor, commands } = createComposer(async () => {
     throw new Error("Cannot load.");
   });
-  await expect(composer.attachDragged({ path: "/picture.png", pasted: "/picture.png" })).rejects.toThrow(
+  await expect(composer.attachDragged([{ imagePath: "/picture.png", pasted: "/picture.png" }])).rejects.toThrow(
     "Cannot load.",
   );
   expect(editor.getText()).toBe("/picture.png");
   await expect(composer.submit("Go on.")).rejects.toThrow("There is no connection.");
   expect(commands).toEqual([{ type: "steer", message: "Go on." }]);
+});
+
+test("of several files that were dragged each is attached or pasted, in their order", async () => {
+  const { composer, editor } = createComposer(async (path) => {
+    if (path === "/broken.png") throw new Error("Cannot load.");
+    return path === "/fake.png" ? undefined : image;
+  });
+  const names = ["/1.png", "/fake.png", "/2.png", "/broken.png", "/3.png"];
+  const files = names.map((imagePath) => ({ imagePath, pasted: `${imagePath} ` }));
+  const attaching = composer.attachDragged([...files, { imagePath: undefined, pasted: "/notes.txt" }]);
+  await expect(attaching).rejects.toThrow("Cannot load.");
+  await expect.poll(editor.getText).toBe("[image 1] /fake.png [image 2] /broken.png [image 3] /notes.txt");
 });

@@ -1,6 +1,6 @@
 /** What the user writes: images are attached to it, it is sent, and what is still queued is taken back. */
 import type { ImageContent } from "@tau/ai";
-import type { DraggedFile } from "./attached-images.ts";
+import type { DraggedFile } from "./dragged-files.ts";
 import type { Interface } from "./interface.ts";
 import type { EditorSlot } from "./editor-slot.ts";
 import { Outbox } from "./outbox.ts";
@@ -140,9 +140,17 @@ export class Composer {
   }
 
   /** What is no image after all is pasted as text. */
-  async attachDragged({ path, pasted }: DraggedFile): Promise<void> {
+  async attachDragged(files: readonly DraggedFile[]): Promise<void> {
     const { program, getCwd } = this.#options;
-    await this.#attach(program.readImageFile(path, getCwd()), pasted);
+    // All of them go along with a text that is sent meanwhile. They are read one after the other to keep their order.
+    let before: Promise<unknown> = Promise.resolve();
+    const attached = files.map(({ imagePath, pasted }) => {
+      const read = async () => (imagePath === undefined ? undefined : await program.readImageFile(imagePath, getCwd()));
+      const current = this.#attach(before.then(read, read), pasted);
+      before = current;
+      return current;
+    });
+    await Promise.all(attached);
   }
 
   /**

@@ -1,8 +1,8 @@
 /** What the keys of the program do while the editor has the focus. */
 import type { View } from "@tau/protocol";
 import type { KeybindingsManager, Terminal, TUI } from "@tau/tui";
-import { findDraggedImage } from "./attached-images.ts";
 import type { Composer } from "./composer.ts";
+import { findDraggedFiles } from "./dragged-files.ts";
 import type { DialogStack } from "./dialog-stack.ts";
 import type { EditorSlot } from "./editor-slot.ts";
 import type { Interface } from "./interface.ts";
@@ -63,8 +63,8 @@ export class KeyActions {
     const { tui, dialogs, editor, composer, keybindings, runShortcut } = this.#options;
     // An overlay of an extension may have the keys.
     if (!dialogs.isEmpty || tui.getFocusedComponent() !== editor) return false;
-    const dragged = findDraggedImage(data);
-    if (dragged !== undefined) return this.#run(() => composer.attachDragged(dragged));
+    const dragged = findDraggedFiles(data);
+    if (dragged) return this.#run(() => composer.attachDragged(dragged));
     // An editor of an extension gets them first, and passes on those that it does not use.
     if (editor.handlesActions) return false;
     if (runShortcut(data)) return true;

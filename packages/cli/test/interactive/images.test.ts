@@ -99,6 +99,16 @@ describe("an image", () => {
     expect(sent(app.server.requests[0]!.body)).toContain(png);
   });
 
+  test("that is dragged with another one is attached too", async () => {
+    const app = await openApp([textReply("I see.")], { prepare });
+    const paths = ["a picture.png", "picture.png"].map((name) => `'${join(app.directory, name)}'`);
+    app.terminal.sendInput(paste(paths.join(" ")));
+    app.press("enter");
+    await app.sees("I see.");
+    expect(sent(app.server.requests[0]!.body).split(png)).toHaveLength(3);
+    await app.sees("[image 1] [image 2]");
+  });
+
   test.each([
     ["an image", "picture.png", "[image 1]"],
     ["no image after all", "fake.png", "fake.png"],
