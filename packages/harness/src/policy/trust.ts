@@ -67,16 +67,22 @@ export function compareFiles(trusted: FileDigests, current: FileDigests): TrustD
  */
 export async function isTrustStored(options: Omit<TrustOptions, "ids">): Promise<boolean> {
   const { fileSystem: fs = nodeFileSystem } = options;
+  const isTrusted = async () => (await readStoredTrust(options))?.trusted;
+  // Files may be gone before they are read, too, while they are changed.
+  const isTrustedNow = await isTrusted().catch(toFalse);
+  if (isTrustedNow) return true;
   try {
-    const trust = await readStoredTrust(options);
-    if (trust?.trusted) return true;
-    if (!trust && !(await lookAt(fs, `${await locateChange(options)}.lease`))) return false;
-    return await whileNobodyChanges(options, async () => (await readStoredTrust(options))?.trusted ?? false);
+    if (isTrustedNow === undefined && !(await lookAt(fs, `${await locateChange(options)}.lease`))) return false;
+    return (await whileNobodyChanges(options, isTrusted)) ?? false;
   } catch (error) {
-    // An answer that cannot be read is none. Files that cannot be, or too many of them, are not those that were trusted.
-    if (!(error instanceof HarnessError) && systemCode(error) === undefined) throw error;
-    return false;
+    return toFalse(error);
   }
+}
+
+/** An answer that cannot be read is none. Files that cannot be, or too many of them, are not those that were trusted. */
+function toFalse(error: unknown): false {
+  if (!(error instanceof HarnessError) && systemCode(error) === undefined) throw error;
+  return false;
 }
 
 /** Undefined without an answer. */

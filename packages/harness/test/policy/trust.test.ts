@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
 import { readTrust, writeTrust } from "../../src/policy/index.ts";
-import { isTrustStored } from "../../src/policy/trust.ts";
+import { nodeFileSystem } from "@tau/tools/platform";
+import { isTrustStored, keepTrust } from "../../src/policy/trust.ts";
 
 async function createProject() {
   const root = await realpath(await mkdtemp(join(tmpdir(), "tau-trust-")));
@@ -72,4 +73,31 @@ test("answers that cannot be read trust nothing, and nothing fails", async () =>
   // As a file without permission is for an ordinary user.
   await mkdir(file);
   expect(await isTrustStored(options)).toBe(false);
+});
+
+test("whoever looks at the files while the user changes them waits for the end of the change", async () => {
+  const { options, write } = await createProject();
+  await writeTrust(options, true);
+  const looks: Promise<boolean>[] = [];
+  await keepTrust(options, async () => {
+    await write("a.md", "other");
+    looks.push(isTrustStored(options));
+  });
+  expect(await Promise.all(looks)).toEqual([true]);
+  await write("a.md", "by somebody else");
+  expect(await isTrustStored(options)).toBe(false);
+});
+
+test("a file that is gone before it is read does not end the trust by itself", async () => {
+  const { options, cwd, write } = await createProject();
+  await writeTrust(options, true);
+  const path = join(cwd, ".tau", "settings.json.lease");
+  await write("settings.json.lease", "");
+  // It is listed, and then it is gone.
+  const lstat = async (each: string) => {
+    const stats = await nodeFileSystem.lstat(each);
+    if (each === path) await rm(path);
+    return stats;
+  };
+  expect(await isTrustStored({ ...options, fileSystem: { ...nodeFileSystem, lstat } })).toBe(true);
 });
