@@ -180,6 +180,32 @@ describe("pi's framing", () => {
     expect(await listed).toMatchObject({ data: { commands: [{ name: "greet", source: "prompt" }] } });
   });
 
+  test.each(["reload", "new_session"])(
+    "%s cancels dialogs of the extensions, and removes what they show",
+    async (left) => {
+      const workspace = await open(`
+      tau.registerCommand("show", { handler: async (args, ctx) => {
+        ctx.ui.setStatus("s", "on");
+        ctx.ui.setStatus("gone", "on");
+        ctx.ui.setStatus("gone", undefined);
+        ctx.ui.setWidget("w", ["line"], { placement: "belowEditor" });
+        await ctx.ui.input("Name?");
+      } });`);
+      const client = serve(workspace);
+      const prompted = client.ask("prompt", { message: "/show" });
+      await client.seen(isRequest("input"));
+      const before = client.records.length;
+      expect(await client.ask(left)).toMatchObject({ success: true });
+      expect(await prompted).toMatchObject({ data: { disposition: "handled" } });
+      const removed = client.records.slice(before).filter(({ type }) => type === "extension_ui_request");
+      const request = { type: "extension_ui_request", id: expect.any(String) };
+      expect(removed).toEqual([
+        { ...request, method: "setStatus", statusKey: "s" },
+        { ...request, method: "setWidget", widgetKey: "w", widgetPlacement: "belowEditor" },
+      ]);
+    },
+  );
+
   test("a client that is gone answers nothing: the program ends, although an extension waits", async () => {
     const client = serve(await open(ask(`await ctx.ui.input("Name?")`)));
     client.send({ type: "prompt", message: "/ask" });

@@ -95,6 +95,7 @@ export class CurrentSession {
         await this.#attaching;
         await this.#starting;
       },
+      reset: () => this.#ui?.reset(),
       shutdown: () => void session.waitForIdle().then(this.#stop, this.#stop),
     } as const;
     // Not awaited: extensions may ask something when they start, and the answer is a line that has to be read.
@@ -126,6 +127,7 @@ export class CurrentSession {
     try {
       await leaveSession(this.#host, this.id, this.#host.get(sessionId).session);
     } finally {
+      this.#ui?.reset();
       this.settle();
       this.#unsubscribe();
       this.#hosted = this.#host.get(sessionId);

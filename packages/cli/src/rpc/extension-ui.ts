@@ -2,7 +2,7 @@
 import { type Ids, systemClock } from "@tau/ai";
 import type { ExtensionUi } from "@tau/harness/extensions";
 import { createRequestUi, OpenDialogs } from "@tau/harness/host";
-import type { UiAnswer } from "@tau/protocol";
+import type { UiAnswer, UiNote } from "@tau/protocol";
 import { dialogRecord, noteRecord } from "./framing.ts";
 import type { OpenQuestions } from "./open-questions.ts";
 import type { Wire } from "./wire.ts";
@@ -11,6 +11,8 @@ export interface RpcUi {
   readonly ui: ExtensionUi;
   /** Takes an answer of the client. False if no dialog with this id is open. */
   answer(id: string, answer: UiAnswer): boolean;
+  /** Cancels all dialogs, and removes what is shown: the extensions that asked and showed it are gone. */
+  reset(): void;
   /** Cancels all dialogs, also those to come: the client is gone. */
   close(): void;
 }
@@ -26,11 +28,45 @@ export function createRpcUi(wire: Wire, questions: OpenQuestions, createId: Ids)
     },
     onClosed: (id) => questions.close(id),
   });
+  const shown = new ShownNotes();
+  const tell = (note: UiNote): void => {
+    shown.take(note);
+    if (wire.framing) wire.write(noteRecord(wire.framing, createId(), note));
+  };
   return {
-    ui: createRequestUi(dialogs, (note) => {
-      if (wire.framing) wire.write(noteRecord(wire.framing, createId(), note));
-    }),
+    ui: createRequestUi(dialogs, tell),
     answer: (id, answer) => dialogs.answer(id, answer),
+    reset() {
+      dialogs.cancelAll();
+      for (const removal of shown.listRemovals()) tell(removal);
+    },
     close: () => dialogs.close(),
   };
+}
+
+/** The statuses and widgets that a client was told of. */
+class ShownNotes {
+  /** By the key of each. */
+  readonly #statuses = new Set<string>();
+  readonly #widgets = new Map<string, "aboveEditor" | "belowEditor">();
+
+  take(note: UiNote): void {
+    if (note.method === "setStatus") {
+      if (note.statusText === undefined) this.#statuses.delete(note.statusKey);
+      else this.#statuses.add(note.statusKey);
+    } else if (note.method === "setWidget") {
+      if (note.widgetLines === undefined) this.#widgets.delete(note.widgetKey);
+      else this.#widgets.set(note.widgetKey, note.widgetPlacement);
+    }
+  }
+
+  listRemovals(): UiNote[] {
+    const statuses = [...this.#statuses].map((statusKey): UiNote => ({ method: "setStatus", statusKey }));
+    const widgets = [...this.#widgets].map(([widgetKey, widgetPlacement]): UiNote => ({
+      method: "setWidget",
+      widgetKey,
+      widgetPlacement,
+    }));
+    return [...statuses, ...widgets];
+  }
 }
