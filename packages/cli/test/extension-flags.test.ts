@@ -170,6 +170,20 @@ test("a prompt that an extension deals with needs no model, and a run that it st
   expect(JSON.parse(out.trimEnd().split("\n").at(-1)!)).toMatchObject({ type: "result", answer: "", turns: 0 });
 });
 
+test("tau models ends what a provider still looks for", async () => {
+  const workspace = await createModelWorkspace([]);
+  const marker = join(workspace.directory, "ended");
+  const looking = `tau.registerProvider("acme", { baseUrl: "https://acme.example/v1", api: "openai-completions", apiKey: "k",
+      refreshModels: async ({ signal }) => {
+        signal.addEventListener("abort", () => require("node:fs").writeFileSync(${JSON.stringify(marker)}, "ended"));
+        return [{ id: "one" }];
+      } });`;
+  await writeExtension(workspace, "looking", looking);
+  const listed = await run(workspace, ["models", "acme", "--offline"]);
+  expect(listed.out).toContain("acme/one");
+  expect(await readFile(marker, "utf8")).toBe("ended");
+});
+
 test("--list-models and tau models list models of extensions, of those that the other options choose", async () => {
   const workspace = await createModelWorkspace([]);
   const provide = (name: string) =>

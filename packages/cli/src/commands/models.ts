@@ -1,5 +1,6 @@
 import { type Model, systemClock } from "@tau/ai";
 import { closeAfter, didYouMean } from "@tau/ai/internal";
+import type { ModelRegistry } from "@tau/harness";
 import type { ExtensionProblem } from "@tau/harness/extensions";
 import { formatFileProblem } from "@tau/harness/settings";
 import { isOffline } from "../agent-dir.ts";
@@ -18,46 +19,54 @@ export async function listModels(
   chosen: ChosenExtensions = allExtensions,
 ): Promise<ExitCode | void> {
   return await closeAfter(await openAccess(io), async (access) => {
-    const { registry } = access;
     reportNotices(access, io);
     const allowNetwork = !args.has("offline") && !isOffline(io);
-    await addExtensionModels(access, io, { chosen, allowNetwork });
-    for (const problem of registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
-    // Only the servers on this machine know which models they serve.
-    if (allowNetwork) await registry.discover();
-    const usable = new Set(registry.getAvailable());
-    const known = args.has("all") ? registry.getAll() : [...usable];
-    const [search = ""] = args.positionals;
-    const models = known.filter((model) => matches(model, search)).sort(byReference);
-    if (args.has("json")) {
-      return io.out(jsonLine(models.map((model) => ({ ...toJson(model), usable: usable.has(model) }))));
-    }
-    if (known.length === 0) {
-      io.err(firstRunText);
-      return exitCodes.failed;
-    }
-    if (models.length === 0) {
-      const hint = didYouMean(search, known.map(getReference)) || (args.has("all") ? "" : " Try --all.");
-      throw new Error(`No model has ${JSON.stringify(search)} in its name.${hint}`);
-    }
-    const rows = models.map((model) => [...toRow(model), usable.has(model) ? "yes" : "no"]);
-    return io.out(tableText(args.has("all") ? [...columns, { title: "KEY" }] : columns, rows, io));
+    const added = await addExtensionModels(access, io, { chosen, allowNetwork });
+    return await closeAfter(added, () => printModels(args, io, { registry: access.registry, allowNetwork }));
   });
 }
 
-/** What a session would have, too. */
+async function printModels(
+  args: Pick<CommandArgs, "has" | "positionals">,
+  io: Io,
+  { registry, allowNetwork }: { registry: ModelRegistry; allowNetwork: boolean },
+): Promise<ExitCode | void> {
+  for (const problem of registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
+  // Only the servers on this machine know which models they serve.
+  if (allowNetwork) await registry.discover();
+  const usable = new Set(registry.getAvailable());
+  const known = args.has("all") ? registry.getAll() : [...usable];
+  const [search = ""] = args.positionals;
+  const models = known.filter((model) => matches(model, search)).sort(byReference);
+  if (args.has("json")) {
+    return io.out(jsonLine(models.map((model) => ({ ...toJson(model), usable: usable.has(model) }))));
+  }
+  if (known.length === 0) {
+    io.err(firstRunText);
+    return exitCodes.failed;
+  }
+  if (models.length === 0) {
+    const hint = didYouMean(search, known.map(getReference)) || (args.has("all") ? "" : " Try --all.");
+    throw new Error(`No model has ${JSON.stringify(search)} in its name.${hint}`);
+  }
+  const rows = models.map((model) => [...toRow(model), usable.has(model) ? "yes" : "no"]);
+  return io.out(tableText(args.has("all") ? [...columns, { title: "KEY" }] : columns, rows, io));
+}
+
+/** What a session would have, too. Closing ends what providers still look for. */
 async function addExtensionModels(
   { registry, auth }: Access,
   io: Io,
   { chosen, allowNetwork }: { chosen: ChosenExtensions; allowNetwork: boolean },
-): Promise<void> {
+): Promise<{ close(): Promise<void> }> {
   const extensions = await loadRegistrations(io, chosen);
-  if (extensions.every(({ providers }) => providers.size === 0)) return;
+  if (extensions.every(({ providers }) => providers.size === 0)) return { close: async () => {} };
   const { createProviders, registerProviders } = await import("@tau/harness/extensions");
   const report = ({ extension, message }: ExtensionProblem) => io.err(`tau: ${extension}: ${message}\n`);
   const providers = createProviders({ registry, auth, clock: systemClock, allowNetwork, report });
   for (const problem of registerProviders(extensions, providers)) report(problem);
   await providers.settle();
+  return { close: async () => providers.close() };
 }
 
 /** Whether a model has every word of the search in its name. */
