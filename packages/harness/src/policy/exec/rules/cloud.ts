@@ -124,6 +124,6 @@ export const cloudRules: Judges = {
   ...forNames("rclone mc s3cmd b2 s5cmd gdrive dropbox onedrive", copyCloud),
   ...forNames("gh glab hub", gh),
   ...forNames("vercel netlify wrangler firebase surge now", publish(/^(?:deploy|--prod|publish)$/)),
-  ...forNames("twine flit vsce ovsx", publish(/^(?:upload|publish)$/)),
+  ...forNames("twine flit", publish(/^(?:upload|publish)$/)),
   aws,
 };

@@ -25,6 +25,7 @@ import { judgeDisks, judgeOutputOptions, outputOperandRules } from "./output-opt
 import { packageRules } from "./packages.ts";
 import { persistenceRules } from "./persistence.ts";
 import { privilegeRules } from "./privilege.ts";
+import { publishingRules } from "./publishing.ts";
 import { systemPackageRules } from "./system-packages.ts";
 import { systemRules } from "./system.ts";
 import { toolchainRules } from "./toolchains.ts";
@@ -58,6 +59,7 @@ const tables: readonly Judges[] = [
   installRules,
   systemPackageRules,
   destroyRules,
+  publishingRules,
   outputOperandRules,
 ];
 
@@ -65,7 +67,7 @@ const tables: readonly Judges[] = [
 const passesArguments = (name: string) => [runners, shells, multipliers].some((table) => Object.hasOwn(table, name));
 
 /** Programs whose first words may be a task of a project or of a framework. */
-const taskRunners: readonly Judges[] = [interpreters, packageRules, toolchainRules, installRules];
+const taskRunners: readonly Judges[] = [interpreters, packageRules, toolchainRules, installRules, publishingRules];
 
 /** Rules for what a program installs, prints or destroys do not say what else it runs. */
 const narrowTables: readonly Judges[] = [
@@ -73,6 +75,7 @@ const narrowTables: readonly Judges[] = [
   installRules,
   systemPackageRules,
   destroyRules,
+  publishingRules,
   outputOperandRules,
 ];
 const partlyKnownNames = new Set(
