@@ -29,6 +29,7 @@ import { publishingRules } from "./publishing.ts";
 import { systemPackageRules } from "./system-packages.ts";
 import { systemRules } from "./system.ts";
 import { toolchainRules } from "./toolchains.ts";
+import { wholeHomeRules } from "./whole-home.ts";
 
 /** Programs that run other ones. Those of `privilege.ts` also unwrap, so they replace the plain wrappers. */
 const runners: Judges = { ...wrappers, ...privilegeRules };
@@ -37,6 +38,7 @@ const runners: Judges = { ...wrappers, ...privilegeRules };
 const tables: readonly Judges[] = [
   runners,
   outputs,
+  wholeHomeRules,
   codePrinters,
   shells,
   interpreters,
