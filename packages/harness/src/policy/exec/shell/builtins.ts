@@ -5,6 +5,7 @@ import { type Invocation, type Judge, type Judges, forNames } from "../programs/
 import { parseOptions } from "../programs/options.ts";
 import { getZone, resolvePath } from "../paths.ts";
 import { judgeAssignment } from "../rules/variables.ts";
+import { judgeWrite } from "../rules/write.ts";
 import { deepen, report, type Scope } from "./analysis.ts";
 import { runEmbedded } from "./parameters.ts";
 import { formatPrintf } from "./printf.ts";
@@ -28,7 +29,9 @@ const changeDirectory: Judge = ({ name, args }, scope) => {
   const { state, analysis } = scope;
   const target = args.find(({ text }) => text === "-" || !text.startsWith("-"));
   if (name === "popd" || target?.text === "-") {
-    moveTo([state.previousDirectory ?? unknown().text], scope);
+    // A script can say itself where it comes from.
+    const assigned = (state.variables.get("OLDPWD") ?? []).flatMap(([value]) => value?.text ?? []);
+    moveTo(name === "cd" && assigned.length > 0 ? assigned : [state.previousDirectory ?? unknown().text], scope);
     return silent;
   }
   if (!target && name === "pushd") return silent;
@@ -58,11 +61,17 @@ function moveTo(directories: readonly string[], { state, analysis }: Scope): voi
   );
   state.previousDirectory = state.directories[0];
   state.directories = [...new Set(directories)];
+  state.variables.delete("OLDPWD");
 }
 
 /** `export "A=b"` and the like, where the assignment is not visible in the syntax. */
 const declare: Judge = ({ args }, scope) => {
   const isReference = args.some(({ text }) => /^-\w*[ni]/.test(text));
+  // The elements and the index of an array are expanded once more: `declare -a 'x=($(CMD))'`.
+  runEmbedded(
+    args.filter(({ text }) => /^\w+(?:\[|\+?=\()/.test(text)),
+    scope,
+  );
   for (const arg of args) {
     const match = /^(\w+)(\+?)=(.*)$/s.exec(arg.text);
     if (!match) continue;
@@ -197,12 +206,27 @@ const remap: Judge = ({ name, args }, scope) => {
   if (args.some(({ text }) => /^-\w*[fpxC]/.test(text))) {
     report(scope, "high", "opaque_exec", `${name} changes what later commands run.`);
   }
-  for (const [index, { text }] of args.entries())
+  for (const [index, { text }] of args.entries()) {
     if (text === "-C" && args[index + 1]) runHere(args[index + 1]!, scope);
+    if (text === "-W" && name === "compgen") runEmbedded(args.slice(index + 1, index + 2), scope);
+  }
   return silent;
 };
 
 const quiet: Judge = () => silent;
+
+/** `history -w FILE` writes what was typed before. */
+const history: Judge = ({ args: [option, file] }, scope) => {
+  if (file && /^-[aw]$/.test(option!.text))
+    for (const path of scope.state.resolve(file.text, scope.analysis.context.home)) judgeWrite(path, scope);
+  return silent;
+};
+
+/** Builtins that are given the name of a variable expand an index in it. */
+const setNamed: Judge = ({ args }, scope) => {
+  runEmbedded(args, scope);
+  return silent;
+};
 
 const testValue: Judge = ({ args }, scope) => {
   const isEvaluated = args.some(({ text }) => /^-(?:v|eq|ne|lt|le|gt|ge)$/.test(text));
@@ -227,10 +251,8 @@ const table: Judges = {
   ...forNames("return break continue exit logout", leave),
   ...forNames("command builtin exec", runDirectly),
   ...forNames("enable hash bind complete compgen", remap),
-  ...forNames(
-    ": true false wait jobs shopt ulimit umask disown bg fg suspend unalias getopts times history fc dirs caller",
-    quiet,
-  ),
+  ...forNames(": true false jobs shopt ulimit umask disown bg fg suspend unalias times fc dirs caller", quiet),
+  ...forNames("getopts wait", setNamed),
   ...forNames("test [", testValue),
   ...forNames("source .", ({ args }, scope) => {
     const [file, ...rest] = args;
@@ -238,6 +260,7 @@ const table: Judges = {
     if (rest.length > 0) scope.state.positional = [rest];
     return sourceFile(file, scope);
   }),
+  history,
   trap: setTrap,
   alias: setAlias,
   unset,

@@ -27,6 +27,7 @@ export function expandParameter(
 ): Token[][] {
   const { operation } = part;
   const index = part.index ? (expander.expandToText(part.index, scope)[0] ?? emptyText) : undefined;
+  if (index) runIndex(index, scope);
   if (part.prefix === "!" && operation?.type === "Names") return [[{ kind: "split", text: unknown() }]];
   const values = part.prefix === "!" ? getIndirect(part.parameter, scope) : getValues(part.parameter, scope);
   const list = part.parameter === "@" || part.parameter === "*" ? part.parameter : (index?.text ?? "0");
@@ -51,6 +52,7 @@ function getValues(name: string, scope: Scope): Options<Value> {
 function getIndirect(name: string, scope: Scope): Options<Value> {
   return getValues(name, scope).flatMap((value) => {
     const target = value[0]?.text ?? "";
+    runEmbedded(value.slice(0, 1), scope);
     return /^\w+$/.test(target) ? getValues(target, scope) : [[unknown(value[0]?.origin)]];
   });
 }
@@ -157,6 +159,12 @@ const isFromEnvironment = (value: Value, part: ParameterExpansionPart, scope: Sc
   value[0]!.text === unknown().text &&
   value[0]!.origin === 0 &&
   !scope.state.variables.has(part.parameter);
+
+/** An index of an array is computed: also the text of a variable that it names. */
+export function runIndex(index: Text, scope: Scope): void {
+  runEmbedded([index], scope);
+  if (/^[a-zA-Z_]\w*$/.test(index.text)) for (const value of getValues(index.text, scope)) runEmbedded(value, scope);
+}
 
 /** Substitutions in the text of a variable, which some expansions evaluate. */
 export function runEmbedded(value: Value, scope: Scope): void {

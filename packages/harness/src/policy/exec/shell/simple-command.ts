@@ -4,6 +4,7 @@ import { judgeAssignment } from "../rules/variables.ts";
 import { report, type Scope } from "./analysis.ts";
 import { combine } from "./combine.ts";
 import { expandToText, expandWord } from "./expand.ts";
+import { runEmbedded, runIndex } from "./parameters.ts";
 import { applyRedirects, finishRedirects, judgeShellSocket } from "./redirects.ts";
 import type { Value } from "./state.ts";
 import { runSinks } from "./substitute.ts";
@@ -70,11 +71,19 @@ function expandArgument(argument: CommandArgument, scope: Scope): Options<readon
 
 function assign({ name, value, append, index }: Assignment, scope: Scope): void {
   const keys = index ? expandToText(index, scope) : [];
+  for (const key of keys) runIndex(key, scope);
   const values: Options<Value> =
     value.type === "ArrayValue"
       ? combine(value.elements.map((element) => expandWord(element, scope))).map((lists) => lists.flat())
       : expandToText(value, scope).map((text) => [text]);
-  for (const item of values) judgeAssignment(name, item[0] ?? emptyText, scope);
+  for (const item of values) {
+    judgeAssignment(name, item[0] ?? emptyText, scope);
+    // Such a text is only of use where bash computes it: in a variable declared with `-i`, as an offset or as a count.
+    runEmbedded(
+      item.filter(({ text }) => /\w\[\s*(?:\$\(|`)/.test(text)),
+      scope,
+    );
+  }
   if (name === "BASH_CMDS" || name === "BASH_ALIASES") remapCommands(name, keys, values, scope);
   const before = scope.state.variables.get(name) ?? [[]];
   if (index)
