@@ -3,6 +3,7 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { Termination } from "@tau/protocol";
 import { isLogError } from "../session/read-only.ts";
 import type { SessionManager } from "../session/session-manager.ts";
+import type { UnfinishedCall } from "../session/unfinished-calls.ts";
 import type { Inbox, KeepQueued } from "./inbox.ts";
 import type { Notices } from "./notices.ts";
 
@@ -41,11 +42,24 @@ export async function settleAfterCrash(parts: CrashParts): Promise<Termination |
 
 async function settle(parts: CrashParts): Promise<Termination | undefined> {
   const { session, inbox, notices, afterCrash } = parts;
+  const calls = await session.unfinishedCalls();
   await session.settleUnfinishedCalls();
+  for (const message of describeUnfinished(calls)) notices.add("call_not_finished", message);
   const cut: Termination = { terminationReason: "gateway_disconnected" };
   const isClosed = afterCrash?.wasCut(session.id) === true && (await session.closeCutRun(cut));
   await inbox.settleLeftovers(afterCrash?.keepQueued, (text) =>
     notices.add("message_not_said", `This message was queued when the program ended, and was not sent: ${text}`),
   );
   return isClosed ? cut : undefined;
+}
+
+/** The model is told by the results of the calls, and the user by these sentences. */
+function describeUnfinished(calls: readonly UnfinishedCall[]): string[] {
+  const list = (hasStarted: boolean) =>
+    calls.filter((each) => each.hasStarted === hasStarted).map(({ call }) => call.name);
+  const sentences: [text: string, names: string[]][] = [
+    ["These calls were not executed, because the program ended before they were started", list(false)],
+    ["The program ended while these calls were running, so it is unknown what they did", list(true)],
+  ];
+  return sentences.filter(([, names]) => names.length > 0).map(([text, names]) => `${text}: ${names.join(", ")}.`);
 }

@@ -128,7 +128,12 @@ export class Attempt {
       shouldStopAfterTurn: () => this.#shouldStop(),
       prepareNextTurn: (turn) => this.#prepareTurn(turn),
       toolExecution: settings().tools.execution,
-      beforeToolCall: (call, abort) => this.#guard(call, abort),
+      beforeToolCall: async (call, abort) => {
+        const verdict = await this.#guard(call, abort);
+        // Not before: if the program ends while a person is asked, the call has done nothing.
+        if (!verdict?.block) await this.#context.recorder.recordCallStart(call.toolCall.id, call.toolCall.name);
+        return verdict;
+      },
       afterToolCall: (call) => this.#review(call),
     };
   }
@@ -302,9 +307,9 @@ export class Attempt {
 
   /** Asked after each turn that may be followed by another. */
   #shouldStop(): boolean {
-    const { host, budget, getRequest, signal } = this.#context;
+    const { host, budget, getRequest, recorder, signal } = this.#context;
     // The model is not asked any more, so the next turn would be empty.
-    if (signal.aborted) return true;
+    if (signal.aborted || recorder.logFailure !== undefined) return true;
     this.#request ??= getRequest();
     if (this.#request) return true;
     if (isContextFull(host) && host.transcript.tokens >= this.#recovery.compactAgainAt) {

@@ -4,9 +4,9 @@ import type { Session } from "../session/session.ts";
 import { isSilent } from "./silent.ts";
 
 /**
- * Appends what an event says that has to be remembered: a message when it is whole, a call before its tool is executed. With
- * durability `turn`, the end of a turn brings it to the disk. Answers with the id of the entry, if there is one; undefined
- * when there is nothing to wait for. `getQueueId` knows the messages that had waited.
+ * Appends what an event says that has to be remembered: a message when it is whole. With durability `turn`, the end of a turn
+ * brings it to the disk. Answers with the id of the entry, if there is one; undefined when there is nothing to wait for.
+ * `getQueueId` knows the messages that had waited.
  */
 export function appendEvent(
   session: Session,
@@ -14,7 +14,6 @@ export function appendEvent(
   getQueueId: (message: AgentMessage) => string | undefined = () => undefined,
 ): Promise<string | void> | undefined {
   if (event.type === "turn_end") return session.flush();
-  if (event.type === "tool_execution_start") return session.appendCallStarted(event.toolCallId, event.toolName);
   if (event.type !== "message_end") return undefined;
   const { message } = event;
   if (message.role === "custom") {
@@ -36,5 +35,8 @@ export function appendEvent(
  * refuses ends the run with its words: what cannot be remembered is not done.
  */
 export function recordRuns(agent: Agent, session: Session): () => void {
-  return agent.subscribe(async (event) => void (await appendEvent(session, event)));
+  return agent.subscribe(async (event) => {
+    if (event.type === "tool_execution_start") await session.appendCallStarted(event.toolCallId, event.toolName);
+    await appendEvent(session, event);
+  });
 }

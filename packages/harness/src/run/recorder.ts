@@ -137,6 +137,16 @@ export class Recorder {
     return appended ? this.#takeWritten(event, appended, observe) : this.#take(event, observe);
   }
 
+  /** Records that a call was allowed and is about to be executed. Rejects if it cannot be written: it is then not executed. */
+  async recordCallStart(toolCallId: string, toolName: string): Promise<void> {
+    try {
+      await this.#host.session.appendCallStarted(toolCallId, toolName);
+    } catch (error) {
+      this.#logFailure ??= getErrorMessage(error);
+      throw error;
+    }
+  }
+
   /** Tells that a turn begins, with the messages that are sent, unless that is known already. */
   startTurn(messages: readonly Message[]): void {
     this.#publish(startTurn(this.#translation, { ...this.#translationContext, messageCount: () => messages.length }), {

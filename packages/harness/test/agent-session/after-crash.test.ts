@@ -1,4 +1,6 @@
 /** What a killed process left in the log, and what becomes of it when the session is opened again. */
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createAssistantMessage } from "@tau/ai/internal";
 import { call, text } from "@tau/ai/testing";
 import { type FileSystem, nodeFileSystem } from "@tau/tools";
@@ -127,4 +129,26 @@ test("a new session that is persisted has a file that opens", async () => {
   const again = await SessionManager.open(session.sessionFile!, { access: "read" });
   expect(again.id).toBe(session.sessionId);
   await again.close();
+});
+
+test("a call that waited for a person when the program was killed was not executed, and model and user are told", async () => {
+  const directory = await temporaryDirectory();
+  const sessionManager = await SessionManager.create(directory, directory);
+  const killed = await openDesk([[call("write", { path: "/outside", content: "x" }, "call-1")]], {
+    sessionManager,
+    ask: "surface",
+  });
+  void killed.session.prompt("Write.").catch(() => {});
+  await until(() => killed.events.some(({ type }) => type === "approval_requested"));
+  const copy = join(directory, "copy.jsonl");
+  await copyFile(killed.session.sessionFile!, copy);
+  const { session, model } = await openDesk([[text("I see.")]], { sessionManager: await SessionManager.open(copy) });
+  expect(session.notices).toMatchObject([
+    {
+      code: "call_not_finished",
+      message: "These calls were not executed, because the program ended before they were started: write.",
+    },
+  ]);
+  await session.prompt("Go on.");
+  expect(JSON.stringify(model.asked[0]?.context.messages)).toContain("This call was not executed");
 });
