@@ -1,10 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemIds } from "@tau/ai";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { expect, onTestFinished, test } from "vitest";
-import { keepAs, namingFile, writeWhole } from "./durable-file.ts";
+import { keepAs, namingFile, readWhole, writeWhole } from "./durable-file.ts";
 
 const withoutLinks: FileSystem = {
   ...nodeFileSystem,
@@ -38,4 +39,15 @@ test("an error of the system about writing names the file and keeps its code; an
     "/a/b.json could not be written: writing is not",
   );
   await expect(namingFile("/a/b.json", fail("ECONNREFUSED"))).rejects.toThrow("ECONNREFUSED: it failed, write");
+});
+
+test("a pipe is refused at once: reading it would wait for a writer", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "tau-durable-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
+  const path = join(directory, "pipe");
+  execFileSync("mkfifo", [path]);
+  await expect(readWhole(nodeFileSystem, path)).rejects.toMatchObject({
+    code: "EINVAL",
+    message: `${path} is not a regular file.`,
+  });
 });

@@ -1,5 +1,5 @@
 /** Durable files: directories and files whose content is on the disk before a call resolves. */
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { closeAfter } from "@tau/ai/internal";
@@ -37,14 +37,23 @@ export async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Undefined when there is no such file, or when it is larger than `maxBytes`. */
+/** Undefined when there is no such file, or when it is larger than `maxBytes`. Fails with `EINVAL` for a pipe or a device. */
 export async function readWhole(fs: FileSystem, path: string, maxBytes?: number): Promise<Buffer | undefined> {
-  const handle = await unlessMissing(fs.open(path, constants.O_RDONLY));
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
+  const handle = await unlessMissing(fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK));
   if (!handle) return undefined;
   return await closeAfter(handle, async () => {
-    const size = maxBytes === undefined ? 0 : (await handle.stat()).size;
+    const stats = await handle.stat();
+    mustBeRegular(path, stats);
+    const size = maxBytes === undefined ? 0 : stats.size;
     return maxBytes !== undefined && size > maxBytes ? undefined : await readUpTo(handle, Infinity, size);
   });
+}
+
+/** Throws for a pipe or a device, which could be read or written without end. The system refuses a directory by itself. */
+export function mustBeRegular(path: string, stats: Pick<Stats, "isFile" | "isDirectory">): void {
+  if (stats.isFile() || stats.isDirectory()) return;
+  throw Object.assign(new Error(`${path} is not a regular file.`), { code: "EINVAL" });
 }
 
 /** The beginning of a file, at most `maxBytes`. With `size`, what it probably has is read at once. */

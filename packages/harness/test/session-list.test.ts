@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, mkdtemp, rm, unlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -181,4 +182,15 @@ test("pages of the last used sessions are those of the whole list, and open only
     undefined,
   );
   expect(await SessionManager.listLastUsed({ agentDir, sessionDir: directory, limit: 100 })).toBe(undefined);
+});
+
+test("a pipe among the sessions is neither listed nor opened", async () => {
+  const { id } = await make("/a", "Hello.");
+  const pipe = join(sessionDirectory("/a", agentDir), "2099-01-01T00-00-00-000Z_pipe.jsonl");
+  execFileSync("mkfifo", [pipe]);
+  expect(await SessionManager.list("/a", undefined, { agentDir })).toMatchObject([{ id }]);
+  const recent = await SessionManager.continueRecent("/a", undefined, { agentDir });
+  expect(recent.id).toBe(id);
+  await recent.close();
+  await expect(SessionManager.open(pipe)).rejects.toThrow("is not a regular file");
 });

@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
-import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
+import { type FileSystem, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { formatReadFailure, formatWriteFailure, readWhole, writeWhole } from "../durable-file.ts";
 import type { Path } from "../fields/field.ts";
@@ -74,9 +74,6 @@ export class FileAuthStore implements AuthStore {
 
   async #text(): Promise<string | undefined> {
     const { fileSystem, path } = this.#options;
-    const stats = await lookAt(fileSystem, path);
-    // Opening a pipe without a writer would never end.
-    if (stats && !stats.isFile()) throw Object.assign(new Error(`${path} is not a file`), { code: "EINVAL" });
     return (await readWhole(fileSystem, path))?.toString("utf8");
   }
 

@@ -16,6 +16,7 @@ import { HarnessError } from "../errors.ts";
 import {
   formatWriteFailure,
   makeDirectory,
+  mustBeRegular,
   orUndefined,
   readWhole,
   syncDirectory,
@@ -61,6 +62,7 @@ class FileStore implements LogStore {
 
   async stat() {
     const stats = await lookAt(this.#fs, this.name);
+    if (stats) mustBeRegular(this.name, stats);
     return stats && { size: stats.size, identity: formatIdentity(stats) };
   }
 

@@ -6,7 +6,7 @@ import { constants, type Stats } from "node:fs";
 import { join } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
-import { orUndefined, readUpTo, readWhole, writeWhole } from "../durable-file.ts";
+import { mustBeRegular, orUndefined, readUpTo, readWhole, writeWhole } from "../durable-file.ts";
 import { createFileStore } from "./file-store.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { idInFileName, isSessionFile } from "./session-directory.ts";
@@ -190,11 +190,13 @@ async function describe(path: string, stats: Stats, ports: StoragePorts): Promis
     // A file that cannot be opened must not hide the others. One with content that cannot be used is listed by its name.
     const code = systemCode(error);
     if (code === undefined) return describeFile(path, undefined);
-    return code === "EISDIR" || code === "ENOENT" ? null : undefined;
+    return code === "EISDIR" || code === "ENOENT" || code === "EINVAL" ? null : undefined;
   }
 }
 
-async function openStore(path: string, { size }: Stats, ports: StoragePorts): Promise<LogStore> {
+async function openStore(path: string, stats: Stats, ports: StoragePorts): Promise<LogStore> {
+  mustBeRegular(path, stats);
+  const { size } = stats;
   if (size > maxReadAtOnce) return createFileStore({ path, ...ports });
   const handle = await ports.fileSystem.open(path, constants.O_RDONLY);
   const bytes = await closeAfter(handle, () => readUpTo(handle, size));
