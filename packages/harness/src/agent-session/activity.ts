@@ -8,6 +8,7 @@ import { followSignal, getErrorMessage, SerialQueue, withoutUndefined } from "@t
 import type { RunEnd } from "@tau/protocol";
 import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
 import { addUsage } from "../budget/usage.ts";
+import { modelName } from "../request/prefix.ts";
 import { HarnessError } from "../errors.ts";
 import { continuesAfter } from "../run/next-step.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
@@ -73,6 +74,8 @@ export class Activity {
   readonly #lane = new SerialQueue();
   #state: State = { kind: "idle" };
   #isSettling = false;
+  /** The last model that was said to have no prices. */
+  #unpriced: string | undefined;
 
   constructor(parts: ActivityParts) {
     this.#parts = parts;
@@ -300,7 +303,9 @@ export class Activity {
     await choices.remember();
     choices.rebuildForToday();
     await choices.loadTools();
-    const run = new Run(host, this.#createRunBudget());
+    const budget = this.#createRunBudget();
+    this.#tellUnpriced(budget);
+    const run = new Run(host, budget);
     const stops = [
       followSignal(lifetime, (reason) => run.abort(toRunAborted(reason, "person"))),
       followSignal(abortSignal, (reason) => run.abort(toRunAborted(reason, "signal"))),
@@ -320,6 +325,18 @@ export class Activity {
       inbox.takeBack();
       await afterRun();
     }
+  }
+
+  /** A limit that cannot be reached must not look like one that counts. Once for each model. */
+  #tellUnpriced({ left }: Budget): void {
+    const { choices, notice } = this.#parts;
+    const model = choices.mustHaveModel();
+    const name = modelName(model);
+    const { input, output } = model.cost;
+    if (left.cost === undefined || input > 0 || output > 0 || name === this.#unpriced) return;
+    this.#unpriced = name;
+    const advice = "Write its prices into models.json, or limit turns, tokens or time.";
+    notice("budget", `The model ${name} has no prices, so the limit of the cost does not end a run. ${advice}`);
   }
 
   async #tellParent({ messages }: RunOutcome): Promise<void> {

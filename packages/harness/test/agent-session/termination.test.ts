@@ -264,3 +264,17 @@ test("one signal ends many sessions, and has one listener while they run and non
   );
   expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });
+
+test("a limit of the cost that a model without prices cannot reach is told once", async () => {
+  const { session } = await openDesk([[text("One.")], [text("Two.")]]);
+  session.override({ budgets: { cost: 1 } });
+  await session.prompt("First.");
+  await session.prompt("Second.");
+  expect(session.notices.filter(({ code }) => code === "budget")).toEqual([
+    {
+      code: "budget",
+      message:
+        "The model scripted/scripted has no prices, so the limit of the cost does not end a run. Write its prices into models.json, or limit turns, tokens or time.",
+    },
+  ]);
+});
