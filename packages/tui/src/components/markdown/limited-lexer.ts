@@ -7,6 +7,9 @@ const maxDepth = 16;
 /** `marked` reads a nested quote twice at every level, if lines follow that are nested less deep. */
 const getMaxReadLength = (source: string): number => 10_000 + 64 * source.length;
 
+/** `marked` reads the text of an item line by line, and all of the rest with each line. */
+const maxItemLength = 5_000;
+
 /** `marked` reads a word that ends with `@` once for each of its characters. */
 const maxWordLength = 5_000;
 
@@ -25,7 +28,11 @@ export class LimitedLexer extends Lexer {
   override blockTokens(source: string, tokens: Token[] = [], isClipped?: boolean): Token[] {
     this.#restLength -= source.length;
     if (this.#restLength < 0) return addText(tokens, source);
-    return this.#nest(source, tokens, () => super.blockTokens(source, tokens, isClipped));
+    const isLongItem = !this.state.top && source.length > maxItemLength;
+    // A paragraph is read at once, and is the same otherwise.
+    if (isLongItem) this.state.top = true;
+    const result = this.#nest(source, tokens, () => super.blockTokens(source, tokens, isClipped));
+    return isLongItem ? result.map(toText) : result;
   }
 
   override inlineTokens(source: string, tokens: Token[] = []): Token[] {
@@ -46,6 +53,8 @@ const hasLongAddress = (source: string): boolean =>
   source.length > maxWordLength &&
   source.includes("@") &&
   source.split(/[\s@]/).some(({ length }) => length > maxWordLength);
+
+const toText = (token: Token): Token => (token.type === "paragraph" ? { ...token, type: "text" } : token);
 
 function addText(tokens: Token[], source: string): Token[] {
   tokens.push({ type: "text", raw: source, text: source.trimEnd() });
