@@ -161,6 +161,32 @@ describe("named extensions", () => {
     ]);
   });
 
+  test.each([
+    ["prefix=ROOT/prefix"],
+    ["  prefix = '${TEST_DIRECTORY}/prefix'\r\nregistry=https://example.org/\n"],
+    ["prefix=ROOT/other\n; prefix=ROOT/none\nprefix = ROOT/prefix ; the last one counts\n[section]\nprefix=ROOT/none"],
+  ])("a global package is found where the user's npm configuration puts it: %j", async (text) => {
+    write("prefix/lib/node_modules/global/index.js");
+    writeText("npmrc", text.replaceAll("ROOT", root));
+    vi.stubEnv("npm_config_prefix", undefined);
+    vi.stubEnv("NPM_CONFIG_PREFIX", undefined);
+    vi.stubEnv("TEST_DIRECTORY", root);
+    for (const name of ["npm_config_userconfig", "npm_config_globalconfig"]) {
+      vi.stubEnv("npm_config_userconfig", join(root, "none"));
+      vi.stubEnv(name, join(root, "npmrc"));
+      expect(await list({ paths: ["global"] })).toEqual(["global: prefix/lib/node_modules/global/index.js"]);
+    }
+  });
+
+  test("a prefix of npm that is not absolute counts as none", async () => {
+    write("project/prefix/lib/node_modules/wanted/index.js");
+    writeText("npmrc", "prefix=prefix");
+    vi.stubEnv("npm_config_userconfig", join(root, "npmrc"));
+    expect(await list({ userPaths: [join(agentDir, "wanted")] })).toEqual([
+      "PROBLEM agent/wanted: There is no file or directory agent/wanted.",
+    ]);
+  });
+
   test("a project cannot supply a package that the user's settings name", async () => {
     write("project/node_modules/wanted/index.js");
     expect(await list({ userPaths: [join(agentDir, "wanted")] })).toEqual([

@@ -70,7 +70,10 @@ export async function discoverExtensions(
   const { cwd, agentDir, isProjectTrusted } = options;
   const { ofProject, ofUser } = listPackageDirectories(options);
   for (const path of options.paths) {
-    add(findNamed(path, cwd, [...ofProject, ...ofUser]), { origin: "flag", scope: "temporary", source: "cli" });
+    add(
+      findNamed(path, cwd, () => [...ofProject(), ...ofUser()]),
+      { origin: "flag", scope: "temporary", source: "cli" },
+    );
   }
   for (const one of options.namedPackages ?? []) {
     const place = { origin: "flag", scope: "temporary", source: one.source, package: one } as const;
@@ -104,25 +107,27 @@ export async function discoverExtensions(
   return { sources: [...sources.values()], problems };
 }
 
-/** Where npm puts packages that can be named. */
+type ListDirectories = () => readonly string[];
+
+/** Where npm puts packages that can be named. The user's own are in files that most starts need not read. */
 const listPackageDirectories = ({ cwd, agentDir }: Pick<DiscoverOptions, "cwd" | "agentDir">) => ({
-  ofProject: [join(cwd, "node_modules")],
-  ofUser: [join(agentDir, "npm", "node_modules"), ...listGlobalDirectories()],
+  ofProject: () => [join(cwd, "node_modules")],
+  ofUser: () => [join(agentDir, "npm", "node_modules"), ...listGlobalDirectories()],
 });
 
 /** Whether there is a file, a directory or a package that a person means on the command line. */
 export function existsNamed(path: string, place: Pick<DiscoverOptions, "cwd" | "agentDir">): boolean {
   const { ofProject, ofUser } = listPackageDirectories(place);
-  return getKind(locateNamed(path, place.cwd, [...ofProject, ...ofUser])) !== undefined;
+  return getKind(locateNamed(path, place.cwd, () => [...ofProject(), ...ofUser()])) !== undefined;
 }
 
-const findNamed = (path: string, cwd: string, packageDirectories: readonly string[]): Entries =>
-  findAt(locateNamed(path, cwd, packageDirectories));
+const findNamed = (path: string, cwd: string, listDirectories: ListDirectories): Entries =>
+  findAt(locateNamed(path, cwd, listDirectories));
 
 /** A path; where there is none, the name of a package that npm has put into one of the directories. */
-function locateNamed(path: string, cwd: string, packageDirectories: readonly string[]): string {
+function locateNamed(path: string, cwd: string, listDirectories: ListDirectories): string {
   const absolute = resolve(cwd, path);
-  const directory = getKind(absolute) === undefined ? findPackage(path, packageDirectories) : undefined;
+  const directory = getKind(absolute) === undefined ? findPackage(path, listDirectories()) : undefined;
   return directory ?? absolute;
 }
 
