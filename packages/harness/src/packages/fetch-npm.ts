@@ -11,7 +11,10 @@ import { readManifest } from "./manifest.ts";
 import type { NpmSource } from "./package-source.ts";
 import { runProgram } from "./run-program.ts";
 
-/** The modules that tau gives to extensions are peers: npm must not bring second copies of them. */
+/**
+ * The modules that tau gives to extensions are peers: npm must not bring second copies of them. Where files and the lock are
+ * written is not left to the user's `.npmrc`, which may say for example `package-lock=false`.
+ */
 const options = [
   "--ignore-scripts",
   "--no-audit",
@@ -19,6 +22,13 @@ const options = [
   "--no-update-notifier",
   "--no-progress",
   "--no-global",
+  "--location=project",
+  "--install-strategy=hoisted",
+  "--no-dry-run",
+  "--save",
+  "--package-lock",
+  "--no-package-lock-only",
+  "--lockfile-version=3",
   "--no-workspaces",
   "--omit=dev",
   "--legacy-peer-deps",

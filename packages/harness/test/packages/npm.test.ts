@@ -83,6 +83,18 @@ test("one version is left when several are installed at once, and none after a r
   expect(await readdir(join(agentDir, "npm"))).toEqual(["packer@1.0.0"]);
 });
 
+test.each(["package-lock=false", "save=false", "dry-run=true", "package-lock-only=true", "lockfile-version=1"])(
+  "a package is installed and pinned also where the user's .npmrc says %s",
+  async (setting) => {
+    const workspace = await createNpmWorkspace();
+    workspace.registry.publish("pack", "1.0.0", { files: { "prompts/p.md": "" } });
+    await writeFiles(workspace.root, { npmrc: setting });
+    await install(workspace, "npm:pack");
+    const locked = (await readLock(workspace.agentDir)).get("npm:pack");
+    expect(locked).toMatchObject({ resolved: "1.0.0", dependencies: { "node_modules/pack": { version: "1.0.0" } } });
+  },
+);
+
 test("what is fetched and not wanted leaves nothing", async () => {
   const workspace = await createNpmWorkspace();
   workspace.registry.publish("pack", "1.0.0", { files: { "prompts/a.md": "" } });
