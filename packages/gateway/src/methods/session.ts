@@ -2,7 +2,8 @@
 import { createSessionFrameRedactor } from "@tau/harness/policy";
 import { findSession, idInFileName, mustBeInSessionDirectory, type SessionLookup } from "@tau/harness/session";
 import { SessionManager } from "@tau/harness";
-import type { Command, CommandName } from "@tau/protocol";
+import { parseParams } from "@tau/harness/host";
+import type { Command, CommandName, CommandParams } from "@tau/protocol";
 import { maxBufferedBytes } from "../client.ts";
 import { encodeFrame } from "../encoded-frame.ts";
 import { GatewayError } from "../errors.ts";
@@ -15,19 +16,22 @@ import type { MethodContext } from "./method.ts";
 type Fields = Record<string, unknown>;
 
 /** Done before a command, where other sessions of the gateway are concerned. What it answers with takes the command's place. */
-type Before = (context: MethodContext, open: OpenSession, fields: Fields) => Promise<unknown>;
+type Before<Name extends CommandName> = (
+  context: MethodContext,
+  open: OpenSession,
+  params: CommandParams<Name>,
+) => Promise<unknown>;
 
-const before: Partial<Record<CommandName, Before>> = {
+const before: { readonly [Name in CommandName]?: Before<Name> } = {
   // A client that goes to another session leaves nothing: both stay open for others.
-  switch_session: async ({ parts }, open, { sessionPath, ...others }) => {
-    if (typeof sessionPath !== "string" || Object.keys(others).length > 0) return undefined;
+  switch_session: async ({ parts }, open, { sessionPath }) => {
     const sessionId = await findSessionId(open, sessionPath);
     await parts.sessions.open(sessionId);
     return { sessionId, cancelled: false };
   },
   rename_session: async ({ parts }, open, { session, name }) => {
     const other = await findOther(parts, open, session);
-    if (!other || typeof name !== "string" || name.trim() === "") return undefined;
+    if (!other) return undefined;
     await other.hosted.session.sessionManager.appendSessionInfo(name.trim());
     return null;
   },
@@ -41,6 +45,14 @@ const before: Partial<Record<CommandName, Before>> = {
   },
 };
 
+async function runBefore<Name extends CommandName>(
+  context: MethodContext,
+  open: OpenSession,
+  { name, fields }: { name: Name; fields: Fields },
+): Promise<unknown> {
+  return await before[name]?.(context, open, parseParams(name, fields, { isClosed: true }));
+}
+
 const showsSettings: readonly CommandName[] = ["get_settings", "list_settings"];
 
 export async function runCommand(
@@ -52,7 +64,7 @@ export async function runCommand(
   if (typeof sessionId !== "string") throw new GatewayError("invalid_parameters", "sessionId is missing.");
   if (isMessageCommand(name)) return await acceptCommand(context, name, { ...fields, sessionId });
   return await parts.sessions.use(sessionId, async (open) => {
-    const answer = await before[name]?.(context, open, fields);
+    const answer = await runBefore(context, open, { name, fields });
     if (answer !== undefined) return answer;
     const output = name === "bash" ? createOutput(context, open) : undefined;
     const execute = () =>
@@ -110,8 +122,7 @@ async function findSessionId(open: OpenSession, reference: string): Promise<stri
 }
 
 /** The session that a client names, if it is open and not the one that it is named in. */
-async function findOther({ sessions }: MethodContext["parts"], open: OpenSession, reference: unknown) {
-  if (typeof reference !== "string") return undefined;
+async function findOther({ sessions }: MethodContext["parts"], open: OpenSession, reference: string) {
   const sessionId = await findSessionId(open, reference);
   const other = sessions.find(sessionId);
   return other === open ? undefined : other;

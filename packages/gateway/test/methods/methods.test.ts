@@ -176,6 +176,11 @@ describe("commands of a session", () => {
     await client.must("session.rename_session", { sessionId: first, session: second, name: "Renamed" });
     expect(gateway.parts.sessions.find(second)!.describe().name).toBe("Renamed");
     await client.must("sessions.subscribe", { sessionId: second });
+    const wrong = { sessionId: first, session: second, name: "Wrong", force: true };
+    for (const method of ["session.rename_session", "session.delete_session"]) {
+      expect(getCode(await client.call(method, wrong))).toBe("invalid_parameters");
+      expect(gateway.parts.sessions.find(second)?.describe().name).toBe("Renamed");
+    }
     await client.must("session.delete_session", { sessionId: first, session: second });
     expect(client.events().at(-1)).toMatchObject({ event: "session.closed", payload: { reason: "deleted" } });
     expect(getCode(await client.call("sessions.open", { sessionId: second }))).toBe("not_found");

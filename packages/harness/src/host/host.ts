@@ -15,7 +15,6 @@ import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../agent-session/params.ts";
 import { HarnessError } from "../errors.ts";
 import type { SessionEnd } from "../extensions/events.ts";
-import { parseFields } from "../fields/parse.ts";
 import { mustWorkIn } from "../session/working-directory.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CommandContext, CommandOptions } from "./commands/command.ts";
@@ -127,13 +126,11 @@ export class Host {
     const { type: name, ...params } = command as { type: string };
     if (!isCommandName(name)) throw new HarnessError("unknown_command", formatUnknown(name));
     // A surface that only prompts, as print mode does, starts faster without the commands.
-    const { commandTable } = await import("./commands/index.ts");
-    const definition = commandTable[name];
-    const parsed = parseFields(definition.fields, params, { isClosed: options.isClosed === true });
-    if (parsed.kind === "wrong") throw new HarnessError("invalid_parameters", parsed.message);
+    const { commandTable, parseParams } = await import("./commands/index.ts");
+    const values = parseParams(name, params, options);
     const hosted = this.get(sessionId);
     const context: CommandContext = { host: this, hosted, session: hosted.session, options };
-    return (await definition.run(context, parsed.values as never)) as CommandData<Name>;
+    return (await commandTable[name].run(context, values as never)) as CommandData<Name>;
   }
 
   /** See `HostedSession.subscribe`. */

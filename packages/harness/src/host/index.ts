@@ -3,7 +3,7 @@ export type { AfterCrash } from "../agent-session/after-crash.ts";
 export type { AdmitRun } from "../agent-session/params.ts";
 export { LiveSessions } from "../agent-session/live-sessions.ts";
 export type { CommandOptions } from "./commands/command.ts";
-export { isLongCommand } from "./commands/index.ts";
+export { isLongCommand, parseParams } from "./commands/index.ts";
 export { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 export { listFields } from "./commands/sessions.ts";
 export { maxPageBytes } from "./commands/state.ts";

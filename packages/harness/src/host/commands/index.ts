@@ -1,7 +1,9 @@
 /** The one table of commands. */
-import type { CommandName } from "@tau/protocol";
+import type { CommandName, CommandParams } from "@tau/protocol";
+import { HarnessError } from "../../errors.ts";
+import { parseFields } from "../../fields/parse.ts";
 import { bashCommands } from "./bash.ts";
-import type { CommandDefinitions } from "./command.ts";
+import type { CommandDefinitions, CommandOptions } from "./command.ts";
 import { fileCommands } from "./files.ts";
 import { modelCommands } from "./models.ts";
 import { promptCommands } from "./prompts.ts";
@@ -21,3 +23,14 @@ export const commandTable: CommandDefinitions = {
 
 /** Whether a surface takes further commands while this one is executed. */
 export const isLongCommand = (name: CommandName): boolean => commandTable[name].isLong;
+
+/** Throws `invalid_parameters` for parameters that the command does not take. */
+export function parseParams<Name extends CommandName>(
+  name: Name,
+  params: unknown,
+  { isClosed = false }: Pick<CommandOptions, "isClosed">,
+): CommandParams<Name> {
+  const parsed = parseFields(commandTable[name].fields, params, { isClosed });
+  if (parsed.kind === "wrong") throw new HarnessError("invalid_parameters", parsed.message);
+  return parsed.values as CommandParams<Name>;
+}
