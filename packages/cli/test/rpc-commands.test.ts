@@ -433,6 +433,9 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await expect(client.call("export_html", { outputPath: "/dev/null" })).rejects.toThrow("/dev/null is not a file");
       const tooLong = client.call("export_html", { outputPath: `${"a".repeat(300)}.html` });
       await expect(tooLong).rejects.toThrow("could not be written: the name is too long (ENAMETOOLONG)");
+      // Below a file.
+      const nowhere = client.call("export_html", { outputPath: "talk.html/talk.html" });
+      await expect(nowhere).rejects.toMatchObject({ reason: "write_failed" });
       await writeFile(join(directory, "notes.md"), "Notes.");
       await client.call("export_html", { outputPath: "talk.html" });
       await expect(client.call("export_html", { outputPath: "notes.md" })).rejects.toThrow("does not end in .html");

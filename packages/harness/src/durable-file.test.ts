@@ -29,10 +29,10 @@ test.for([
   expect((await readdir(directory)).toSorted()).toEqual(["a", "b"]);
 });
 
-test("an error of the system about writing names the file and keeps its code; any other error stays as it is", async () => {
+test("an error of the system about writing is a failed write of the file; any other error stays as it is", async () => {
   const fail = (code: string) => () => Promise.reject(Object.assign(new Error(`${code}: it failed, write`), { code }));
   await expect(namingFile("/a/b.json", fail("ENOSPC"))).rejects.toMatchObject({
-    code: "ENOSPC",
+    code: "write_failed",
     message: "/a/b.json could not be written: the disk is full (ENOSPC). It was not changed.",
   });
   await expect(namingFile("/a/b.json", fail("EACCES"))).rejects.toThrow(

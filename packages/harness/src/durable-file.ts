@@ -12,6 +12,7 @@ import {
   systemCode,
   unlessMissing,
 } from "@tau/tools/platform";
+import { HarnessError } from "./errors.ts";
 
 /** Makes a directory, and those above it. It is lost with the power, with all that is in it, until its name is synced. */
 export async function makeDirectory(fs: FileSystem, path: string): Promise<void> {
@@ -90,7 +91,7 @@ export const formatReadFailure = (path: string, code: string): string =>
 /** Why the system did not write, for people: `the disk is full (ENOSPC)`. */
 export const formatWriteFailure = (code: string): string => `${writeFailures[code] ?? "the disk refused"} (${code})`;
 
-/** Errors of the system that are about writing get the name of the file, and keep their code. */
+/** Errors of the system that are about writing become `write_failed`, with the name of the file. */
 export async function namingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -98,7 +99,7 @@ export async function namingFile<T>(path: string, work: () => Promise<T>): Promi
     const code = systemCode(cause) ?? "";
     if (!Object.hasOwn(writeFailures, code)) throw cause;
     const message = `${path} could not be written: ${formatWriteFailure(code)}. It was not changed.`;
-    throw Object.assign(new Error(message, { cause }), { code });
+    throw new HarnessError("write_failed", message, { cause });
   }
 }
 

@@ -188,6 +188,17 @@ describe("commands of a session", () => {
     expect(getCode(await client.call("sessions.open", { sessionId: second }))).toBe("ok");
   });
 
+  test("say which file could not be written, and why", async () => {
+    const { client, workspace } = await open();
+    const sessionId = await create(client, workspace);
+    await writeFile(join(workspace, "file"), "");
+    const outputPath = join(workspace, "file", "talk.html");
+    await expect(client.must("session.export_html", { sessionId, outputPath })).rejects.toMatchObject({
+      code: "write_failed",
+      message: expect.stringContaining(`${outputPath} could not be written: a part of the path is not a directory`),
+    });
+  });
+
   test("reach no session file outside of the session directories", async () => {
     const { client, workspace } = await open({ model: scriptedModel([[text("One.")]]) });
     const sessionId = await create(client, workspace);
