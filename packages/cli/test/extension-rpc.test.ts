@@ -24,6 +24,12 @@ const ask = (call: string) =>
 describe("pi's framing", () => {
   test.each([
     [`await ctx.ui.select("Which?", ["a", "b"])`, { title: "Which?", options: ["a", "b"] }, { value: "b" }, `"b"`],
+    [
+      `await ctx.ui.select("Which?", ["a", "b"])`,
+      { title: "Which?", options: ["a", "b"] },
+      { value: "c" },
+      "undefined",
+    ],
     [`await ctx.ui.confirm("Sure?", "Really")`, { title: "Sure?", message: "Really" }, { confirmed: true }, "true"],
     [`await ctx.ui.confirm("Sure?", "Really")`, { title: "Sure?", message: "Really" }, { cancelled: true }, "false"],
     [`await ctx.ui.input("Name?", "you")`, { title: "Name?", placeholder: "you" }, { value: "me" }, `"me"`],
@@ -229,6 +235,15 @@ describe("JSON-RPC", () => {
     expect(await silent.client.call("execute", { prompt: "/ask" })).toMatchObject({ answer: "", detail: "handled" });
     expect(notes.at(-1)).toMatchObject({ message: "undefined" });
     await silent.close();
+  });
+
+  test("a client that says that it answers no dialogs any more cancels those that are open", async () => {
+    const client = serve(await open(ask(`await ctx.ui.confirm("Sure?", "Really")`)));
+    client.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: { ui: true } });
+    client.send({ jsonrpc: "2.0", id: 2, method: "prompt", params: { message: "/ask" } });
+    await client.seen(({ method }) => method === "ui_request");
+    client.send({ jsonrpc: "2.0", id: 3, method: "initialize", params: {} });
+    expect(await client.seen(({ id }) => id === 2)).toMatchObject({ result: { disposition: "handled" } });
   });
 
   test("the request has the id of its answer, and an error cancels", async () => {

@@ -1,7 +1,7 @@
 /** The interface of extensions for a client over RPC: dialogs and notes cross as records. */
 import { type Ids, systemClock } from "@tau/ai";
 import type { ExtensionUi } from "@tau/harness/extensions";
-import { createRequestUi, OpenDialogs } from "@tau/harness/host";
+import { createRequestUi, findMisfit, OpenDialogs } from "@tau/harness/host";
 import type { UiAnswer, UiNote } from "@tau/protocol";
 import { dialogRecord, noteRecord } from "./framing.ts";
 import type { OpenQuestions } from "./open-questions.ts";
@@ -9,8 +9,10 @@ import type { Wire } from "./wire.ts";
 
 export interface RpcUi {
   readonly ui: ExtensionUi;
-  /** Takes an answer of the client. False if no dialog with this id is open. */
+  /** Takes an answer of the client; one that the dialog does not have cancels it. False if no dialog with this id is open. */
   answer(id: string, answer: UiAnswer): boolean;
+  /** Cancels all dialogs that are open. */
+  cancelAll(): void;
   /** Cancels all dialogs, and removes what is shown: the extensions that asked and showed it are gone. */
   reset(): void;
   /** Cancels all dialogs, also those to come: the client is gone. */
@@ -35,7 +37,12 @@ export function createRpcUi(wire: Wire, questions: OpenQuestions, createId: Ids)
   };
   return {
     ui: createRequestUi(dialogs, tell),
-    answer: (id, answer) => dialogs.answer(id, answer),
+    answer(id, answer) {
+      const dialog = dialogs.get(id);
+      const isMisfit = dialog !== undefined && findMisfit(dialog, answer) !== undefined;
+      return dialogs.answer(id, isMisfit ? { cancelled: true } : answer);
+    },
+    cancelAll: () => dialogs.cancelAll(),
     reset() {
       dialogs.cancelAll();
       for (const removal of shown.listRemovals()) tell(removal);

@@ -121,7 +121,7 @@ async function execute(client: Client, sender: Sender, fields: Readonly<Record<s
     if (sender.command === "get_commands") await session.starting;
     // The host checks the name and the parameters.
     const command = { ...fields, type: sender.command } as Command;
-    const data: unknown = await host.execute(session.id, command, createOptions(wire, sender));
+    const data: unknown = await host.execute(session.id, command, createOptions(client, sender));
     if (sender.command === "abort") session.settle();
     // After `branch` the client stays in its session; every other new session becomes the current one.
     if (hasSessionId(data) && !data.cancelled) {
@@ -139,9 +139,12 @@ const hasSessionId = (data: unknown): data is { sessionId: string; cancelled: bo
   typeof data === "object" && data !== null && "sessionId" in data && "cancelled" in data;
 
 /** The output of `bash` is sent while the command runs. */
-function createOptions(wire: Wire, { id }: Sender): CommandOptions {
+function createOptions({ wire, session }: Client, { id }: Sender): CommandOptions {
   return {
-    onInitialize: (abilities) => wire.setAbilities(abilities),
+    onInitialize(abilities) {
+      wire.setAbilities(abilities);
+      if (!wire.answersDialogs) session.ui?.cancelAll();
+    },
     onOutput(delta) {
       const update = { ...(id !== undefined && { id }), delta };
       wire.sendPi({ type: "bash_execution_update", ...update });

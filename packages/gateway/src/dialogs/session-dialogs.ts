@@ -2,7 +2,7 @@
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionSurface } from "@tau/harness/extensions";
-import { createRequestUi, OpenDialogs } from "@tau/harness/host";
+import { createRequestUi, findMisfit, OpenDialogs } from "@tau/harness/host";
 import type { AgentSession } from "@tau/harness";
 import {
   createNoteFrame,
@@ -16,7 +16,7 @@ import {
 } from "@tau/protocol";
 import { type Client, maxBufferedBytes } from "../client.ts";
 import { encodeFrame } from "../encoded-frame.ts";
-import { mustFit } from "./check-answer.ts";
+import { GatewayError } from "../errors.ts";
 
 /** How long a dialog waits when the last client that could answer it has left: a page may just be reloaded. */
 export const returnMs = 30_000;
@@ -71,7 +71,8 @@ export class SessionDialogs {
   answer(id: string, answer: UiAnswer): boolean {
     const dialog = this.#open?.get(id);
     if (!dialog) return false;
-    mustFit(dialog, answer);
+    const misfit = findMisfit(dialog, answer);
+    if (misfit !== undefined) throw new GatewayError("invalid_parameters", misfit);
     return this.#open!.answer(id, answer);
   }
 

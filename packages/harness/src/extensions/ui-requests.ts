@@ -12,6 +12,17 @@ export interface OpenDialogsOptions {
   onClosed: (id: string) => void;
 }
 
+/** Why an answer is none that the dialog has; undefined if it is one. */
+export function findMisfit(dialog: UiDialog, answer: UiAnswer): string | undefined {
+  if ("cancelled" in answer) return undefined;
+  if (dialog.method === "confirm") {
+    return "confirmed" in answer ? undefined : 'A confirm dialog is answered with "confirmed".';
+  }
+  if (!("value" in answer)) return `A dialog of the kind ${dialog.method} is answered with "value".`;
+  const isOffered = dialog.method !== "select" || dialog.options.includes(answer.value);
+  return isOffered ? undefined : "The value is none of the options.";
+}
+
 /** Dialogs that wait for an answer. */
 export class OpenDialogs {
   readonly #options: OpenDialogsOptions;
