@@ -113,6 +113,25 @@ test("questions are answered; where nobody is there, or whoever is fails, nothin
   expect(problems[0]).toContain("no window");
 });
 
+test("a handler that returns nothing answers nevertheless", async () => {
+  const client = await start(
+    `function on(method, params, id, result) {
+       if (method === "execute") {
+         send({ id: "approve:1", method: "approve", params: { id: "1" } });
+         send({ id: "ui:2", method: "ui_request", params: { id: "2", method: "confirm" } });
+         replies = { execute: id };
+       } else if (method === undefined) {
+         replies[id] = result === undefined ? "nothing" : result;
+         if ("approve:1" in replies && "ui:2" in replies)
+           send({ id: replies.execute, result: { answer: JSON.stringify([replies["approve:1"], replies["ui:2"]]) } });
+       } else send({ id, result: null });
+     }
+     let replies;`,
+    { onApproval: () => undefined as never, onDialog: () => undefined as never },
+  );
+  expect((await client.promptAndWait("?")).answer).toBe("[null,null]");
+});
+
 test("a listener that fails and lines that are none disturb nobody", async () => {
   const problems: string[] = [];
   const client = await start(

@@ -203,7 +203,7 @@ export class TauClient {
     } catch (error) {
       onProblem?.(`The question ${question.id} could not be answered, and so was denied: ${String(error)}`);
     }
-    if (!this.#ended) this.#send({ id, result: decision });
+    this.#reply(id, decision);
   }
 
   async #ask(dialog: UiDialog, id: unknown): Promise<void> {
@@ -214,7 +214,12 @@ export class TauClient {
     } catch (error) {
       onProblem?.(`The dialog ${JSON.stringify(dialog.title)} failed, and so was cancelled: ${String(error)}`);
     }
-    if (!this.#ended) this.#send({ id, result: answer });
+    this.#reply(id, answer);
+  }
+
+  /** Without types a handler may return nothing. A reply without a result would answer nothing, so it is null, which is no. */
+  #reply(id: unknown, result: unknown): void {
+    if (!this.#ended) this.#send({ id, result: result ?? null });
   }
 
   #settle({ id, result, error }: Record<string, unknown>): void {
