@@ -433,6 +433,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await expect(client.call("export_html", { outputPath: "/dev/null" })).rejects.toThrow("/dev/null is not a file");
       const tooLong = client.call("export_html", { outputPath: `${"a".repeat(300)}.html` });
       await expect(tooLong).rejects.toThrow("could not be written: the name is too long (ENAMETOOLONG)");
+      const withNul = client.call("export_html", { outputPath: "a\0.html" });
+      await expect(withNul).rejects.toMatchObject({ reason: "invalid_input" });
       // Below a file.
       const nowhere = client.call("export_html", { outputPath: "talk.html/talk.html" });
       await expect(nowhere).rejects.toMatchObject({ reason: "write_failed" });

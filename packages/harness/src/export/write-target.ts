@@ -16,6 +16,7 @@ export type Target =
 
 /** Throws for a path that cannot be written to, and for `log`, the file of the session that is exported. */
 export async function findTarget(path: string, log: string | undefined): Promise<Target> {
+  if (path.includes("\0")) throw refused(`${JSON.stringify(path)} cannot be the name of a file`);
   const stats = await namingFile(path, () => unlessMissing(stat(path)));
   if (!stats) {
     if (await unlessMissing(lstat(path))) throw refused(`${path} is a link to a file that does not exist`);
