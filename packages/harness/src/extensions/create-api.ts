@@ -91,8 +91,8 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     registerProvider(given, config) {
       lifetime.check();
       const [name, provider] = typeof given === "string" ? [given, config ?? {}] : [given.id, toConfig(given)];
-      registrations.providers.set(name, provider);
       getSession()?.registerProvider(name, provider);
+      registrations.providers.set(name, provider);
     },
     unregisterProvider(name) {
       lifetime.check();

@@ -58,7 +58,7 @@ interface LoadingParts extends OpenExtensionsParts {
   ports: InProcessPorts & { events: LoadedExtensions["events"] };
   changed: ChangedInputs;
   audit: Audit;
-  isIsolatedProvider: ProviderPort["isIsolated"];
+  providers: ProviderPort;
 }
 
 async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Promise<LoadedExtensions> {
@@ -79,8 +79,7 @@ async function loadAll(params: ExtensionsParams, parts: OpenExtensionsParts): Pr
     allowNetwork: params.allowNetwork ?? true,
     report: ports.report,
   });
-  const { isIsolated: isIsolatedProvider } = providers;
-  const idle = await loadFound(params, { ...parts, ports, changed, audit, isIsolatedProvider }, loading);
+  const idle = await loadFound(params, { ...parts, ports, changed, audit, providers }, loading);
   problems.push(...registerProviders(extensions, providers));
   await providers.settle();
   return {

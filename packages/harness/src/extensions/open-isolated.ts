@@ -32,7 +32,7 @@ export interface OpenIsolatedParts {
   ports: Pick<InProcessPorts, "getSession" | "flagValues" | "findFlag" | "events" | "log" | "report" | "clock">;
   judging: Judging;
   onInputChanged: IsolatedPorts["onInputChanged"];
-  isIsolatedProvider: IsolatedPorts["isIsolatedProvider"];
+  providers: IsolatedPorts["providers"];
   /** Also for decisions before there is a session. */
   audit: Audit;
 }

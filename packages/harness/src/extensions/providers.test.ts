@@ -42,6 +42,33 @@ describe("a provider of an isolated extension", () => {
     expect(providers.isIsolated("mine")).toBe(false);
   });
 
+  test("can be registered again by its extension alone, and is taken away with it", () => {
+    const { registry, providers } = open();
+    providers.registerIsolated("guest", "mine", plain);
+    providers.registerIsolated("guest", "other", plain);
+    providers.registerIsolated("guest", "mine", { ...plain, models: [{ id: "next" }] });
+    expect(registry.find("mine", "next")).toBeDefined();
+    expect(() => providers.registerIsolated("stranger", "mine", plain)).toThrow(
+      /needs trust.*extensions trust stranger/,
+    );
+    providers.unregisterIsolated("stranger", "mine");
+    providers.unregisterIsolated("stranger");
+    expect(registry.isKnown("mine")).toBe(true);
+    providers.unregisterIsolated("guest", "mine");
+    expect([registry.isKnown("mine"), registry.isKnown("other")]).toEqual([false, true]);
+    providers.unregisterIsolated("guest");
+    expect(registry.isKnown("other")).toBe(false);
+  });
+
+  test("leaves its place to one of an extension in this process", () => {
+    const { registry, providers } = open();
+    providers.registerIsolated("guest", "mine", plain);
+    providers.register("mine", { ...plain, models: [{ id: "ours" }] });
+    providers.unregisterIsolated("guest");
+    expect(registry.find("mine", "ours")).toBeDefined();
+    expect(() => providers.registerIsolated("guest", "mine", plain)).toThrow(/needs trust/);
+  });
+
   test.each<[string, object]>([
     ["a key from a command", { apiKey: "!id" }],
     ["a key from a variable", { apiKey: "$ANTHROPIC_API_KEY" }],

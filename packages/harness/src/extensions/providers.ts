@@ -10,7 +10,8 @@ import {
 import { getErrorMessage, untilTimeout } from "@tau/ai/internal";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
-import type { Extension, ExtensionProblem } from "./extension.ts";
+import { HarnessError } from "../errors.ts";
+import type { ExtensionProblem } from "./extension.ts";
 import { findProviderProblem } from "./isolated/provider-problem.ts";
 import type { ListedRegistrations } from "./list-registrations.ts";
 import type { ProviderConfig } from "./provider-config.ts";
@@ -18,13 +19,17 @@ import { followProvider } from "./follow-provider.ts";
 import { toCustomLogin } from "./provider-login.ts";
 
 export interface ProviderPort {
-  /** `host` is where the code of the extension runs. Default: in this process. */
-  register(name: string, config: ProviderConfig, host?: Extension["host"]): void;
+  register(name: string, config: ProviderConfig): void;
   unregister(name: string): void;
+  /**
+   * Registers one of an isolated extension. Throws if it would take anything of the user, or the place of a provider that
+   * is not of this extension.
+   */
+  registerIsolated(extension: string, name: string, config: ProviderConfig): void;
+  /** Takes one of an isolated extension away, or all of them. */
+  unregisterIsolated(extension: string, name?: string): void;
   /** Whether it is a provider of an extension that is not trusted. */
   isIsolated(name: string): boolean;
-  /** Whether there is a provider of this name, or a key for one. */
-  isKnown(name: string): boolean;
   /** Resolves when the providers without models have looked for them, and those that look for keys for these. */
   settle(): Promise<void>;
   /** Removes all that were registered. */
@@ -47,7 +52,8 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
   const { registry, auth, clock, allowNetwork = true, report } = parts;
   /** By the name of the provider: what removes its API, its login and what looks for its models. */
   const removals = new Map<string, readonly (() => void)[]>();
-  const isolated = new Set<string>();
+  /** The isolated extensions of providers, by the name of the provider. */
+  const isolated = new Map<string, string>();
   let waiting: Promise<void>[] = [];
   const removeParts = (name: string) => {
     for (const remove of removals.get(name) ?? []) remove();
@@ -58,29 +64,43 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
     isolated.delete(name);
     registry.unregisterProvider(name);
   };
+  const add = (name: string, config: ProviderConfig) => {
+    const { streamSimple, oauth, refreshModels, findKey, ...description } = config;
+    const api = streamSimple ? (config.api ?? `extension:${name}`) : config.api;
+    const describe = (change: Pick<ProviderConfig, "models" | "apiKey">) =>
+      registry.registerProvider(name, { ...description, ...(api !== undefined && { api }), ...change });
+    describe(refreshModels && !config.models ? { models: [] } : {});
+    isolated.delete(name);
+    removeParts(name);
+    const added: (() => void)[] = [];
+    removals.set(name, added);
+    if (streamSimple) added.push(addApi(api!, streamSimple));
+    if (oauth) added.push(auth.registerLogin(toCustomLogin(name, oauth)));
+    if (!refreshModels && !findKey && !oauth?.modifyModels) return;
+    const followed = followProvider(name, config, { registry, auth, allowNetwork, describe, report });
+    added.push(() => followed.stop());
+    // A login may change the address of models. A session that chose one before would use the old address.
+    if (findKey || oauth?.modifyModels || !config.models?.length) waiting.push(followed.first);
+  };
+  const unregisterIsolated = (extension: string, name?: string) => {
+    for (const [each, owner] of isolated) {
+      if (owner === extension && (name === undefined || each === name)) unregister(each);
+    }
+  };
   return {
-    register(name, config, host = "process") {
-      const { streamSimple, oauth, refreshModels, findKey, ...description } = config;
-      const api = streamSimple ? (config.api ?? `extension:${name}`) : config.api;
-      const describe = (change: Pick<ProviderConfig, "models" | "apiKey">) =>
-        registry.registerProvider(name, { ...description, ...(api !== undefined && { api }), ...change });
-      describe(refreshModels && !config.models ? { models: [] } : {});
-      if (host === "isolated") isolated.add(name);
-      else isolated.delete(name);
-      removeParts(name);
-      const added: (() => void)[] = [];
-      removals.set(name, added);
-      if (streamSimple) added.push(addApi(api!, streamSimple));
-      if (oauth) added.push(auth.registerLogin(toCustomLogin(name, oauth)));
-      if (!refreshModels && !findKey && !oauth?.modifyModels) return;
-      const followed = followProvider(name, config, { registry, auth, allowNetwork, describe, report });
-      added.push(() => followed.stop());
-      // A login may change the address of models. A session that chose one before would use the old address.
-      if (findKey || oauth?.modifyModels || !config.models?.length) waiting.push(followed.first);
-    },
+    register: add,
     unregister,
+    registerIsolated(extension, name, config) {
+      // What is left of the name is another provider, or a key that the user has given for it meanwhile.
+      unregisterIsolated(extension, name);
+      const problem = findProviderProblem(name, config, (provider) => registry.isKnown(provider));
+      if (problem !== undefined)
+        throw new HarnessError("invalid_input", `${problem} To trust it: tau extensions trust ${extension}`);
+      add(name, config);
+      isolated.set(name, extension);
+    },
+    unregisterIsolated,
     isIsolated: (name) => isolated.has(name),
-    isKnown: (name) => registry.isKnown(name),
     async settle() {
       const all = waiting;
       waiting = [];
@@ -96,20 +116,15 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
  */
 export function registerProviders(
   extensions: readonly Pick<ListedRegistrations, "source" | "host" | "providers">[],
-  { register, isKnown }: Pick<ProviderPort, "register" | "isKnown">,
+  { register, registerIsolated }: Pick<ProviderPort, "register" | "registerIsolated">,
 ): ExtensionProblem[] {
   const problems: ExtensionProblem[] = [];
   const isolatedLast = extensions.toSorted((a, b) => Number(a.host === "isolated") - Number(b.host === "isolated"));
   for (const { source, host, providers } of isolatedLast) {
     for (const [name, config] of providers) {
-      const problem = host === "isolated" ? findProviderProblem(name, config, isKnown) : undefined;
       try {
-        if (problem === undefined) register(name, config, host);
-        else
-          problems.push({
-            extension: source.name,
-            message: `${problem} To trust it: tau extensions trust ${source.name}`,
-          });
+        if (host === "isolated") registerIsolated(source.name, name, config);
+        else register(name, config);
       } catch (error) {
         problems.push({ extension: source.name, message: getErrorMessage(error) });
       }

@@ -1,9 +1,12 @@
 /** The extensions below `examples/` in processes of their own: what of them works without trust, and what they say about the rest. */
 import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { systemClock } from "@tau/ai";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { AuthStorage } from "../../src/auth/auth-storage.ts";
 import type { Extension } from "../../src/extensions/extension.ts";
-import { registerProviders } from "../../src/extensions/providers.ts";
+import { createProviders, registerProviders } from "../../src/extensions/providers.ts";
+import { ModelRegistry } from "../../src/models/model-registry.ts";
 import { createTestSession } from "../../src/testing/index.ts";
 import { createPlace, createSource, type HostOptions, isWalled, load } from "../extensions-isolated/kit.ts";
 
@@ -30,6 +33,14 @@ const sayings: Readonly<Record<string, string>> = {
 
 const noContext = {} as never;
 
+const openProviders = () =>
+  createProviders({
+    registry: ModelRegistry.inMemory(),
+    auth: AuthStorage.inMemory(),
+    clock: systemClock,
+    report: () => {},
+  });
+
 describe.runIf(isWalled)("isolated", () => {
   test.each(names)("%s registers the same as in process", async (name) => {
     const { session, dispose } = await createTestSession([], { extensions: { paths: [join(examples, name)] } });
@@ -37,7 +48,7 @@ describe.runIf(isWalled)("isolated", () => {
     const [inProcess] = session.extensions?.list ?? [];
     const { extension, problems } = await loadExample(name);
     expect(describeRegistrations(extension)).toEqual(describeRegistrations(inProcess!));
-    const inProviders = registerProviders([extension], { register: () => {}, isKnown: () => false });
+    const inProviders = registerProviders([extension], openProviders());
     const said = [...problems, ...inProviders].map(({ message }) => message).join("\n");
     if (sayings[name] === undefined) expect(said).toBe("");
     else expect(said).toContain(sayings[name]);

@@ -96,6 +96,37 @@ describe.runIf(isWalled)("an isolated extension", () => {
     await expect(callTool(local, "go")).rejects.toThrow(/needs trust/);
   });
 
+  test("adds and takes away a provider while it runs, before its next line", async () => {
+    const provider = `{ baseUrl: "https://models.test/v1", apiKey: "k", models: [{ id: "m" }], streamSimple: undefined }`;
+    const code = withApi(`api.registerProvider("late", ${provider}); api.unregisterProvider("early");
+      return String(await api.setModel({ provider: "late", id: "m" }));`).replace(
+      "api = tau;",
+      `api = tau; tau.registerProvider("early", ${provider});`,
+    );
+    const model = { provider: "late", id: "m", baseUrl: "https://models.test/v1" };
+    const host = await load(code, { session: { modelRegistry: { find: () => model } as never } });
+    expect(host.asked).toEqual([]);
+    expect(await callTool(host, "go")).toBe("true");
+    const data = { baseUrl: "https://models.test/v1", apiKey: "k", models: [{ id: "m" }] };
+    const { name } = host.extension.source;
+    expect(host.asked.slice(0, 2)).toEqual([
+      ["registerProvider", name, "late", data],
+      ["unregisterProvider", name, "early"],
+    ]);
+    expect([...host.extension.providers.keys()]).toEqual(["late"]);
+  });
+
+  test("is told why a provider is refused while it runs", async () => {
+    const refuse = () => {
+      throw new Error("It changes the provider openai, which needs trust.");
+    };
+    const code = withApi(`try { api.registerProvider("openai", {}); } catch (error) { return error.message; }`);
+    const ports = { isIsolated: () => false, registerIsolated: refuse, unregisterIsolated: () => {} };
+    const host = await load(code, { ports: { providers: ports } });
+    expect(await callTool(host, "go")).toContain("needs trust");
+    expect(host.extension.providers.size).toBe(0);
+  });
+
   test.each([
     ["of its own that it has taken back", "tau.registerProvider('mine', { baseUrl: 'https://models.test/v1' });"],
     ["of another extension", ""],

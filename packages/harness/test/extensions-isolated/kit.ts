@@ -159,7 +159,11 @@ export async function createPorts(options: HostOptions = {}) {
     log: (level, message) => void asked.push(["log", level, message]),
     report: (problem) => void problems.push(problem),
     onInputChanged: (toolCallId) => void changedCalls.push(toolCallId),
-    isIsolatedProvider: (name) => name === "mine",
+    providers: {
+      isIsolated: (name) => name === "mine",
+      registerIsolated: (...args) => void asked.push(["registerProvider", ...args]),
+      unregisterIsolated: (...args) => void asked.push(["unregisterProvider", ...args]),
+    },
     network: { lookup: async () => [{ address: "127.0.0.1", family: 4 }], isOpen: () => true },
     stream: new StreamBatch(systemClock),
     clock: systemClock,

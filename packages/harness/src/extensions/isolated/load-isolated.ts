@@ -46,8 +46,9 @@ export async function loadIsolated(source: ExtensionSource, ports: IsolatedPorts
     ports.getSession()?.refreshTools();
   };
   const onKilled = () => {
-    const { handlers, tools, commands, shortcuts } = registrations;
-    for (const map of [handlers, tools, commands, shortcuts]) map.clear();
+    const { handlers, tools, commands, shortcuts, providers } = registrations;
+    for (const map of [handlers, tools, commands, shortcuts, providers]) map.clear();
+    ports.providers.unregisterIsolated(source.name);
     ports.getSession()?.refreshTools();
   };
   const waits = createWaits(ports.clock);

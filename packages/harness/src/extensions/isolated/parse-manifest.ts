@@ -31,13 +31,16 @@ export function parseManifest(value: unknown): Manifest | undefined {
       const flag = parseFlag(asRecord(item["flag"]));
       return name && flag && { name, flag };
     }),
-    providers: list(value["providers"], (item) => {
-      const name = parseName(item["name"]);
-      return name && { name, provider: pick(asRecord(item["provider"]), providerDataKeys) as ProviderData };
-    }),
+    providers: list(value["providers"], parseProvider),
     needsTrust: texts(value["needsTrust"]),
     ...(Array.isArray(declared) && { capabilities: declared.filter(isCapability) }),
   };
+}
+
+export function parseProvider(item: Record<string, unknown>): Manifest["providers"][number] | undefined {
+  const name = parseName(item["name"]);
+  if (name === undefined) return undefined;
+  return { name, provider: pick(asRecord(item["provider"]), providerDataKeys) as ProviderData };
 }
 
 const isCapability = (value: unknown): value is Capability => (capabilities as readonly unknown[]).includes(value);

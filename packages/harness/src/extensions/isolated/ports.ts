@@ -6,6 +6,7 @@ import type { Audit } from "../../policy/policy.ts";
 import type { EventBus, FlagDefinition } from "../api.ts";
 import type { ExtensionProblem } from "../extension.ts";
 import type { LogExtension } from "../object-form.ts";
+import type { ProviderPort } from "../providers.ts";
 import type { ExtensionSessionPort } from "../session-port.ts";
 import type { HostNetwork } from "./hostcalls/http.ts";
 import type { StreamBatch } from "./stream-batch.ts";
@@ -51,8 +52,8 @@ export interface IsolatedPorts {
   report: (problem: ExtensionProblem) => void;
   /** The input of a tool call was changed by this extension, so it is judged for the extension too. */
   onInputChanged: (toolCallId: string, extension: string) => void;
-  /** Whether it is a provider of an isolated extension, this one or another. */
-  isIsolatedProvider: (name: string) => boolean;
+  /** Those of all isolated extensions. */
+  providers: Pick<ProviderPort, "isIsolated" | "registerIsolated" | "unregisterIsolated">;
   /** One for all isolated extensions of a session. */
   stream: StreamBatch;
   network: HostNetwork;

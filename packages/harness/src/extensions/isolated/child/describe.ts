@@ -47,7 +47,12 @@ function describeTool(tool: ToolDefinition, needsTrust: NeedsTrust): Manifest["t
   };
 }
 
-function describeProvider(name: string, provider: ProviderConfig, needsTrust: NeedsTrust): Manifest["providers"] {
+/** Nothing, if it cannot be data. */
+export function describeProvider(
+  name: string,
+  provider: ProviderConfig,
+  needsTrust: NeedsTrust,
+): Manifest["providers"] {
   if (provider.streamSimple || provider.oauth || provider.refreshModels) {
     needsTrust.note(`the provider ${name}, which has functions of its own`);
     return [];

@@ -5,6 +5,7 @@ import type { ExecResult } from "../../api.ts";
 import type { ModelAccess } from "../../model-access.ts";
 import type { ExtensionSessionPort } from "../../session-port.ts";
 import type { SessionReader } from "../../session-reader.ts";
+import { describeProvider } from "./describe.ts";
 import { createChildUi } from "./ui.ts";
 import type { HostLink } from "./link.ts";
 import type { NeedsTrust } from "./needs-trust.ts";
@@ -73,9 +74,11 @@ export function createChildSession({ link, needsTrust, signals }: SessionPortPar
       link.call("executeTool", [callerId, name, args], { signal, onProgress: onUpdate }) as Promise<never>,
     getCommands: () => read("getCommands"),
 
-    // Both are part of what is registered.
-    registerProvider: () => {},
-    unregisterProvider: () => {},
+    // At once, so that its models can be chosen in the next line.
+    registerProvider(name, config) {
+      for (const { provider } of describeProvider(name, config, needsTrust)) act("registerProvider", name, provider);
+    },
+    unregisterProvider: (name) => act("unregisterProvider", name),
 
     waitForIdle: () => call("waitForIdle"),
     reload: () => call("reload"),

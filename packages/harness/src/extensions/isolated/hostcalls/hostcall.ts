@@ -48,7 +48,7 @@ export type Args = readonly unknown[];
 export interface HostcallFacts {
   /** Undefined before it has begun. */
   session: ExtensionSessionPort | undefined;
-  isIsolatedProvider: IsolatedPorts["isIsolatedProvider"];
+  isIsolatedProvider: IsolatedPorts["providers"]["isIsolated"];
 }
 
 export interface Hostcall {

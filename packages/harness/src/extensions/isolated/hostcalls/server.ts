@@ -20,11 +20,20 @@ import {
   wholeCapability,
 } from "./hostcall.ts";
 import { httpCall } from "./http.ts";
+import { providerCalls } from "./providers.ts";
 import { readCalls } from "./reads.ts";
 import { sessionCalls } from "./session.ts";
 import { uiCalls } from "./ui.ts";
 
-const table: Hostcalls = { ...readCalls, ...sessionCalls, ...uiCalls, ...fileCalls, ...actCalls, http: httpCall };
+const table: Hostcalls = {
+  ...readCalls,
+  ...sessionCalls,
+  ...providerCalls,
+  ...uiCalls,
+  ...fileCalls,
+  ...actCalls,
+  http: httpCall,
+};
 
 export interface ServerParts {
   ports: IsolatedPorts;
@@ -105,7 +114,7 @@ export class HostcallServer {
     const { ports, quota } = this.#parts;
     const { id, method, args, context } = asked;
     const session = ports.getSession();
-    const facts = { session, isIsolatedProvider: ports.isIsolatedProvider };
+    const facts = { session, isIsolatedProvider: ports.providers.isIsolated };
     const isHidden = call.shows && session && !hasInterface(session);
     const access = isHidden ? [] : call.access(args, this.#parts.extension, facts);
     if (!call.isRead) await this.#spend(quota.countCall(), method, access);

@@ -79,7 +79,7 @@ async function mustBeOwnSession(reference: string, { cwd, reader }: ExtensionSes
 
 const actions: Readonly<Record<string, Act>> = {
   async setModel(args, { session, ports }) {
-    const host = findIsolatedHost(args, { session, isIsolatedProvider: ports.isIsolatedProvider });
+    const host = findIsolatedHost(args, { session, isIsolatedProvider: ports.providers.isIsolated });
     if (host !== undefined) await findAddress(host, ports.network);
     return await session.setModel(takeModel(args, session));
   },
