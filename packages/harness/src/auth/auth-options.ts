@@ -20,6 +20,8 @@ export interface ModelsKey {
   host?: string;
   /** Whether it is from the user's own file, so that a command may run. Default false. */
   isOwn?: boolean;
+  /** Where it is written, for messages. Default: models.json. */
+  place?: string;
 }
 
 export interface AuthStorageOptions {

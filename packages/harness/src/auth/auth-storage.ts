@@ -15,7 +15,7 @@ import type { CredentialOutcome, CustomLogin } from "./custom-login.ts";
 import { type AuthNotice, failed } from "./failure.ts";
 import { FileAuthStore } from "./file-auth-store.ts";
 import { chooseKey, type KeyCandidate, type KeySource } from "./key-choice.ts";
-import { formatKeyHint } from "./key-hint.ts";
+import { formatKeyHint, formatLoginCommand } from "./key-hint.ts";
 import { type KeyCommands, keyCommands } from "./key-command.ts";
 import { parseHosts, providerHosts } from "./key-host.ts";
 import { checkKey, type KeyValue, resolveKey } from "./key-value.ts";
@@ -172,7 +172,10 @@ export class AuthStorage {
    * by surprise. Call it before each request: it renews an access token that expires.
    */
   async getApiKey(provider: string, options: GetApiKeyOptions = {}): Promise<ApiKeyOutcome> {
-    const choice = chooseKey(provider, await this.#candidates(provider), options.host);
+    const choice = chooseKey(provider, await this.#candidates(provider), {
+      host: options.host,
+      hasCustomLogin: this.#hasCustomLogin(provider),
+    });
     if (choice.kind === "none") return choice;
     const { source, origin } = choice.candidate;
     const value = await this.#getValue(provider, choice.candidate, options.signal);
@@ -183,7 +186,7 @@ export class AuthStorage {
 
   /** For the message if the provider rejects the key, or if there is none: where it is from, or how to give one. */
   getKeyHint(provider: string, key?: { source: KeySource; origin: string }): string {
-    const hasCustomLogin = this.#customLogins.some(({ id }) => id === provider);
+    const hasCustomLogin = this.#hasCustomLogin(provider);
     return formatKeyHint(provider, { ...(key && { key }), canLogIn: this.#commands !== undefined, hasCustomLogin });
   }
 
@@ -240,6 +243,10 @@ export class AuthStorage {
     }
   }
 
+  #hasCustomLogin(provider: string): boolean {
+    return this.#customLogins.some(({ id }) => id === provider);
+  }
+
   #findLogin(id: string): OAuthProvider | CustomLogin | undefined {
     return this.#customLogins.findLast((login) => login.id === id) ?? this.#providers.get(id);
   }
@@ -270,7 +277,8 @@ export class AuthStorage {
     const { path } = stored.problem;
     const line = withoutUndefined({ line: await this.#store.getLine(path) });
     const file = this.#store.name;
-    const advice = `${formatCredentialProblem(stored.problem)} Correct it, or log in again: tau auth login ${provider}`;
+    const command = formatLoginCommand(provider, this.#hasCustomLogin(provider));
+    const advice = `${formatCredentialProblem(stored.problem)} Correct it, or log in again: ${command}`;
     const message = formatFileProblem({ file, message: advice, ...line });
     this.#options.notify({ kind: "bad_entry", message, path: file, key: formatPath(path), ...line });
     return failed("damaged", message);
@@ -299,7 +307,7 @@ export class AuthStorage {
       if (credential.type === "oauth" || credential.key) candidates.push({ ...fromStore, hosts, credential });
     }
     const models = await modelsKey?.(provider);
-    const fromModels = { source: "models", origin: "from models.json" } as const;
+    const fromModels = { source: "models", origin: `from ${models?.place ?? "models.json"}` } as const;
     if (models) candidates.push({ ...fromModels, hosts: boundTo(models.host), written: models });
     const entryEnv = stored.kind === "credential" ? getEnv(stored.credential, env) : env;
     const variable = findEnvKeys(provider, entryEnv)?.[0];
@@ -315,8 +323,8 @@ export class AuthStorage {
     if ("failure" in candidate) return { kind: "failed", failure: candidate.failure };
     if ("literal" in candidate) return checkKey(candidate.literal, subject);
     if ("written" in candidate) {
-      const { key, isOwn = false } = candidate.written;
-      return await resolveKey(key, { subject: `${subject} in the models file`, env, ...(isOwn && run) });
+      const { key, isOwn = false, place = "the models file" } = candidate.written;
+      return await resolveKey(key, { subject: `${subject} in ${place}`, env, ...(isOwn && run) });
     }
     const { credential } = candidate;
     if (credential.type === "oauth") return await this.#tokens.fresh(provider, credential, signal);

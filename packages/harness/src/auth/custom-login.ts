@@ -3,6 +3,7 @@ import type { Clock } from "@tau/ai";
 import { getErrorMessage, isRecord, untilAborted, untilTimeout } from "@tau/ai/internal";
 import { formatCredentialProblem, type OAuthCredential, parseCredential } from "./credential.ts";
 import { cancelled, type Failed, failed } from "./failure.ts";
+import { formatLoginCommand } from "./key-hint.ts";
 import { checkKey, type KeyValue } from "./key-value.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 
@@ -62,7 +63,7 @@ export async function renewCustom(
     const reason = getErrorMessage(error).replace(/\.?$/, ".");
     return failed(
       "server",
-      `The login to ${custom.name} could not be renewed: ${reason} If that does not help, log in again.`,
+      `The login to ${custom.name} could not be renewed: ${reason} If that does not help, log in again: ${formatLoginCommand(custom.id, true)}`,
     );
   }
 }
@@ -86,7 +87,10 @@ function toRenewed(custom: CustomLogin, value: unknown, before: OAuthCredential)
   if (outcome.kind === "failed") return outcome;
   const { access, expires } = outcome.credential;
   if (access !== before.access || expires > before.expires) return outcome;
-  return failed("server", `The login to ${custom.name} could not be renewed: there is no new token. Log in again.`);
+  return failed(
+    "server",
+    `The login to ${custom.name} could not be renewed: there is no new token. Log in again: ${formatLoginCommand(custom.id, true)}`,
+  );
 }
 
 function toCredential({ id, name }: CustomLogin, value: unknown, before?: OAuthCredential): CredentialOutcome {

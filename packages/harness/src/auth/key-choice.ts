@@ -1,6 +1,8 @@
 /** Chooses among the keys of a provider. Pure. */
+import type { ModelsKey } from "./auth-options.ts";
 import type { Credential } from "./credential.ts";
 import type { AuthFailure } from "./failure.ts";
+import { formatLoginCommand } from "./key-hint.ts";
 import { refuseHost } from "./key-host.ts";
 
 /** In order of precedence. */
@@ -13,7 +15,7 @@ export type KeySource = "explicit" | "stored" | "models" | "environment";
 export type KeyCandidate = { source: KeySource; origin: string; hosts: readonly string[] | undefined } & (
   | { literal: string }
   | { credential: Credential }
-  | { written: { key: string; isOwn?: boolean } }
+  | { written: ModelsKey }
   | { failure: AuthFailure }
 );
 
@@ -27,7 +29,11 @@ export interface NoKey {
 }
 
 /** The first key that may be sent to `host`. If there is none, the reason is about the first that may not. */
-export function chooseKey(provider: string, candidates: readonly KeyCandidate[], host: string | undefined): KeyChoice {
+export function chooseKey(
+  provider: string,
+  candidates: readonly KeyCandidate[],
+  { host, hasCustomLogin }: { host: string | undefined; hasCustomLogin: boolean },
+): KeyChoice {
   let reason: string | undefined;
   for (const candidate of candidates) {
     const { hosts } = candidate;
@@ -36,6 +42,6 @@ export function chooseKey(provider: string, candidates: readonly KeyCandidate[],
     reason ??= refusal;
   }
   if (reason !== undefined) return { kind: "none", reason, isRefused: true };
-  const advice = `There is no key for ${provider}. Log in or store one: tau auth login ${provider}`;
+  const advice = `There is no key for ${provider}. Log in or store one: ${formatLoginCommand(provider, hasCustomLogin)}`;
   return { kind: "none", reason: advice, isRefused: false };
 }

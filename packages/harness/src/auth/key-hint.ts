@@ -8,19 +8,25 @@ export interface KeyHintOptions {
   /** Whether `tau auth login` stores keys where they are read. */
   canLogIn: boolean;
   /** Whether the provider's login is that of an extension, which `tau auth login` does not know. */
-  hasCustomLogin?: boolean;
+  hasCustomLogin: boolean;
 }
+
+/** What a person does to log in. */
+export const formatLoginCommand = (provider: string, hasCustomLogin: boolean): string =>
+  hasCustomLogin ? `/login ${provider}` : `tau auth login ${provider}`;
 
 /** Where the key of a request is from, or how to give one. Whole sentences. */
 export function formatKeyHint(provider: string, { key, canLogIn, hasCustomLogin }: KeyHintOptions): string {
-  if (!key && hasCustomLogin) return `Log in: /login ${provider}`;
+  const logIn = formatLoginCommand(provider, hasCustomLogin);
+  if (!key && hasCustomLogin) return `Log in: ${logIn}`;
   if (!key) {
     const names = findEnvKeys(provider, () => "any")?.join(" or ");
     // A stored key of such a provider is sent nowhere, because its hosts are not known.
     if (names === undefined) return `Add "apiKey" to ${provider} in models.json.`;
-    return `Set ${names}, or ${canLogIn ? `store a key with tau auth login ${provider}` : "give a key to authStorage"}.`;
+    return `Set ${names}, or ${canLogIn ? `store a key with ${logIn}` : "give a key to authStorage"}.`;
   }
   const origin = `The key is ${key.origin}.`;
   if (key.source === "models") return `${origin} Correct it there.`;
-  return key.source === "explicit" || !canLogIn ? origin : `${origin} To use another one: tau auth login ${provider}`;
+  const canReplace = key.source !== "explicit" && (canLogIn || hasCustomLogin);
+  return canReplace ? `${origin} To use another one: ${logIn}` : origin;
 }

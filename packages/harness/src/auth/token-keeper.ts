@@ -6,6 +6,7 @@ import type { Env } from "./auth-options.ts";
 import type { AuthStore, Change } from "./auth-store.ts";
 import type { OAuthCredential } from "./credential.ts";
 import { type AuthFailure, type AuthNotice, failed } from "./failure.ts";
+import { formatLoginCommand } from "./key-hint.ts";
 import type { KeyValue } from "./key-value.ts";
 import type { CredentialOutcome, CustomLogin } from "./custom-login.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
@@ -85,10 +86,9 @@ export class TokenKeeper {
     const { secretStore, clock } = this.#options;
     const stored = await readCredential(entries, id, secretStore);
     if (stored.kind !== "credential" || stored.credential.type !== "oauth") {
-      const value = failed(
-        "login_required",
-        `The login to ${id} was removed meanwhile. Log in again: tau auth login ${id}`,
-      );
+      const login = this.#options.getLogin(id);
+      const command = formatLoginCommand(id, login !== undefined && "renew" in login);
+      const value = failed("login_required", `The login to ${id} was removed meanwhile. Log in again: ${command}`);
       return { result: { value, isStored: true } };
     }
     const replaces = stored.credential.access;
@@ -111,7 +111,13 @@ export class TokenKeeper {
     const { clock, env, getLogin } = this.#options;
     const provider = getLogin(id);
     const { refresh: refresh_token } = credential;
-    if (!provider) return failed("unsupported", `There is no OAuth provider ${id}. Register it to renew its token.`);
+    if (!provider) {
+      const advice = `Load the extension that it is from, or remove it: tau auth logout ${id}`;
+      return failed(
+        "unsupported",
+        `The login to ${id} cannot be renewed: nothing here has a login for ${id}. ${advice}`,
+      );
+    }
     if ("renew" in provider) {
       const { renewCustom } = await import("./custom-login.ts");
       return await renewCustom(provider, credential, clock);

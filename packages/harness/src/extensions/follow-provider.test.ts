@@ -88,6 +88,7 @@ test("a provider looks for its models with the key that a request would have", a
   };
   providers.register("mine", { ...plain, apiKey: "$MINE_KEY", refreshModels });
   await providers.settle();
+  expect(await auth.getApiKey("mine")).toMatchObject({ origin: "from the extension that registers mine" });
   auth.setRuntimeApiKey("mine", "from-command-line");
   await expect.poll(() => seen).toHaveLength(2);
   auth.removeRuntimeApiKey("mine");

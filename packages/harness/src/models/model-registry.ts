@@ -205,7 +205,14 @@ export class ModelRegistry {
   modelsKey(provider: string): ModelsKey | undefined {
     const key = this.writtenKey(provider);
     const host = this.baseUrl(provider);
-    return key === undefined ? undefined : { key, isOwn: true, ...(host !== undefined && { host }) };
+    if (key === undefined) return undefined;
+    const isRegistered = this.#registered.get(provider)?.apiKey !== undefined;
+    return {
+      key,
+      isOwn: true,
+      ...(host !== undefined && { host }),
+      ...(isRegistered && { place: `the extension that registers ${provider}` }),
+    };
   }
 
   /** The base URL of a provider in `models.json`. Undefined if the file has none. */

@@ -45,6 +45,31 @@ test("a token that expires is renewed once for all who ask, and fields that are 
   expect(read()["corp"]).toMatchObject({ access: "a2", refresh: "r1", region: "eu" });
 });
 
+test("messages name the login of an extension, which tau auth login does not know", async () => {
+  const { storage, clock, write } = start({ renew: () => Promise.reject(new Error("no")) });
+  expect(await storage.getApiKey("corp")).toMatchObject({
+    reason: "There is no key for corp. Log in or store one: /login corp",
+  });
+  await storage.login("corp", { notify: () => {} });
+  expect(storage.getKeyHint("corp", { source: "stored", origin: "from x" })).toBe(
+    "The key is from x. To use another one: /login corp",
+  );
+  clock.advance(2 * hour);
+  expect(await getKey(storage)).toMatch(/log in again: \/login corp$/);
+  write({ corp: { type: "oauth" } });
+  expect(await getKey(storage)).toMatch(/log in again: \/login corp$/);
+});
+
+test("a login whose extension is not loaded says so when it has to be renewed", async () => {
+  const { storage, clock, remove } = start();
+  await storage.login("corp", { notify: () => {} });
+  remove();
+  clock.advance(2 * hour);
+  expect(await getKey(storage)).toBe(
+    "The login to corp cannot be renewed: nothing here has a login for corp. Load the extension that it is from, or remove it: tau auth logout corp",
+  );
+});
+
 test.each<[string, Partial<CustomLogin>, RegExp]>([
   [
     "throws",
