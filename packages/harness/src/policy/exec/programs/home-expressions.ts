@@ -12,6 +12,8 @@ const expressions = [
   `(?:require\\(\\s{0,20}["'](?:node:)?os["']\\s{0,20}\\)|os)\\.homedir\\(\\)|\\bhomedir\\(\\)`,
   `process\\.env(?:\\.HOME\\b|\\[\\s{0,20}["']HOME["']\\s{0,20}\\])`,
   `Deno\\.env\\.get${quoted("HOME")}|Bun\\.env\\.HOME\\b`,
+  // Elixir.
+  `System\\.user_home!?(?:\\(\\))?`,
   // Ruby, Perl, PHP, PowerShell.
   `ENV(?:\\.fetch${quoted("HOME")}|\\[\\s{0,20}["']HOME["']\\s{0,20}\\])`,
   `Dir\\.home(?:\\(\\))?`,

@@ -17,7 +17,7 @@ import { replaceHome } from "./home-expressions.ts";
 const runners =
   /(?<![\w$])(system|popen[234]?|exec(?:l|le|lp|lpe|v|ve|vp|vpe|Sync|File|FileSync)?|spawn(?:l|le|lp|lpe|v|ve|vp|vpe|Sync)?|posix_spawnp?|check_output|check_call|call|run|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|pcntl_exec|execute|capture[23]e?|pipeline|create_subprocess_(?:shell|exec)|do shell script|Start-Process|Invoke-Expression|iex|shell-command|os:cmd)(?=\s*(?:\(|["'`[]|\*?%w|q[qw]?\s?[({[/|!]))/g;
 const removers =
-  /(rmtree|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|remove_entry_secure|remove_entry|removedirs|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?|unlinkSync|unlink|deltree|remove|Remove-Item|deleteDirectory)\s*(?=[("'\s])/g;
+  /(rmtree|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|remove_entry_secure|remove_entry|removedirs|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?|unlinkSync|unlink|deltree|remove|Remove-Item|deleteDirectory)!?\s*(?=[("'\s])/g;
 const writers =
   /(open|write_text|write_bytes|writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|fopen|write|copyFileSync|copyfile|copy2?|copytree|cpSync|symlinkSync|symlink|rename|renameSync|move|cp|mv|ln_s)(?:\s*(?=\()|(?<=open)\s+(?=(?:my\s+)?[$\w]+\s*,))/g;
 const listers = /(walk|listdir|scandir|glob|iglob|rglob|readdirSync|readdir|entries|children|find)\s*(?=\()/g;

@@ -24,7 +24,10 @@ export function runOption(program: Text, scope: Scope): void {
 }
 
 /** Programs with options whose value is a program or code. */
-const simple: Record<string, { short?: string; long?: string; code: readonly string[]; writes?: readonly string[] }> = {
+const simple: Record<
+  string,
+  { short?: string; long?: string; hasSingleDash?: boolean; code: readonly string[]; writes?: readonly string[] }
+> = {
   sort: {
     short: "k:t:T:o:S:nrufbdghiMRVsczm",
     long: "compress-program= output= key= field-separator= temporary-directory= buffer-size= files0-from= parallel= reverse numeric-sort unique",
@@ -48,6 +51,20 @@ const simple: Record<string, { short?: string; long?: string; code: readonly str
     code: ["filter", "F"],
     writes: ["o", "output"],
   },
+  cpio: {
+    short: "C:D:E:F:H:I:M:O:R:diomptuv",
+    long: "rsh-command= file= directory=",
+    code: ["rsh-command"],
+    writes: ["O"],
+  },
+  csplit: { short: "f:b:n:ksqz", long: "prefix= suffix-format= digits=", code: [], writes: ["f", "prefix"] },
+  aria2c: {
+    short: "d:o:i:x:s:j:",
+    long: "on-download-complete= on-download-start= on-download-pause= on-download-stop= on-download-error= on-bt-download-complete= dir= out=",
+    code: "complete start pause stop error".split(" ").map((event) => `on-download-${event}`),
+  },
+  bazel: { long: "run_under= config= output_base=", code: ["run_under"] },
+  latexmk: { short: "e:r:", hasSingleDash: true, long: "pdf pdfxe pdflua c C f g cd", code: ["e"] },
   ctags: { short: "f:o:RL:", long: "options=", code: [], writes: ["f", "o"] },
   "start-stop-daemon": {
     short: "x:a:p:n:u:c:d:SKbmo",
@@ -97,7 +114,7 @@ const man: Judge = ({ args }, scope) => {
 
 /** Options of editors whose value is code, or names it. */
 const takesValue =
-  /^(?:-c|--cmd|-S|-s|-u|-i|-T|-w|-W|--eval|-eval|-l|-x|--load|-f|--funcall|--servername|--remote-expr)$/;
+  /^(?:-[a-zA-Z]*c|--cmd|-S|-s|-u|-i|-T|-w|-W|-[tnqu]*e|--eval|-eval|-l|-x|--load|-f|--funcall|--servername|--remote-expr)$/;
 
 /** Editors: `-c '!CMD'`, `+!CMD`, `--cmd`, `--eval`. */
 const editor: Judge = ({ name, args }, scope) => {

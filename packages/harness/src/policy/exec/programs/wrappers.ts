@@ -1,9 +1,10 @@
 /** Programs that run another program which is named in their arguments. */
 import { judgeAssignment } from "../rules/variables.ts";
+import { judgeWrite } from "../rules/write.ts";
 import { deepen, inSubshell, report, type Scope } from "../shell/analysis.ts";
 import { emptyText, known, limitOptions, origins, unknown, type Options, type Text } from "../shell/text.ts";
 import { runCode } from "./code.ts";
-import { isInformation, type Invocation, type Judge, type Judges } from "./invocation.ts";
+import { isInformation, resolveAll, type Invocation, type Judge, type Judges } from "./invocation.ts";
 import { parseOptions, type OptionSpec } from "./options.ts";
 import { joinWords } from "./shells.ts";
 
@@ -14,6 +15,8 @@ interface Wrapper extends OptionSpec {
   maySkip?: boolean;
   /** Options whose value is a line of shell code. */
   code?: readonly string[];
+  /** Options whose value is a file that is written, or a program behind a `|`. */
+  writes?: readonly string[];
   /** Whether the words of the command are joined and given to a shell. */
   joins?: boolean;
 }
@@ -26,7 +29,11 @@ const strict: Record<string, Wrapper> = {
   stdbuf: { short: "i:o:e:", long: "input= output= error= help version" },
   ionice: { short: "c:n:p:P:u:t", long: "class= classdata= pid= pgid= uid= ignore help version" },
   timeout: { short: "k:s:vfp", long: "kill-after= signal= foreground preserve-status verbose help version", skip: 1 },
-  time: { short: "pf:o:avqV", long: "portability format= output= append verbose quiet help version" },
+  time: {
+    short: "pf:o:avqV",
+    long: "portability format= output= append verbose quiet help version",
+    writes: ["o", "output"],
+  },
   chrt: { short: "abfioT:P:D:mpRrdv", long: "all-tasks batch fifo idle other rr deadline max pid verbose", skip: 1 },
   taskset: { short: "acp", long: "all-tasks cpu-list pid help version", skip: 1 },
   flock: {
@@ -55,10 +62,10 @@ const strict: Record<string, Wrapper> = {
 
 /** Programs with many options of their own: their command is the rest after what looks like options. */
 const lenient: Record<string, Wrapper> = {
-  strace: { short: "o:e:p:s:u:E:a:I:O:S:P:b:X:", long: "output= trace= attach= user=" },
-  ltrace: { short: "o:e:p:s:u:l:n:a:A:D:F:x:" },
-  valgrind: { long: "tool= log-file= suppressions=" },
-  perf: { short: "e:F:o:p:t:C:u:G:D:r:m:x:" },
+  strace: { short: "o:e:p:s:u:E:a:I:O:S:P:b:X:", long: "output= trace= attach= user=", writes: ["o", "output"] },
+  ltrace: { short: "o:e:p:s:u:l:n:a:A:D:F:x:", long: "output=", writes: ["o", "output"] },
+  valgrind: { long: "tool= log-file= xml-file= suppressions=", writes: ["log-file", "xml-file"] },
+  perf: { short: "e:F:o:p:t:C:u:G:D:r:m:x:", long: "output=", writes: ["o", "output"] },
   "xvfb-run": { short: "e:f:n:p:s:w:al", long: "server-args= server-num= error-file= auth-file=" },
   "dbus-run-session": { long: "config-file= dbus-daemon=" },
   "systemd-run": {
@@ -69,7 +76,7 @@ const lenient: Record<string, Wrapper> = {
   firejail: { long: "profile=" },
   bwrap: { long: "bind= ro-bind= dev-bind= tmpfs= proc= dev= dir= chdir= setenv= unsetenv= unshare-all" },
   rlwrap: {},
-  entr: { short: "acdnprsxz" },
+  entr: { short: "acdnprs:xz", code: ["s"] },
   watchexec: { short: "e:w:i:s:d:", long: "exts= watch= ignore=" },
   dotenv: { short: "e:f:v:" },
   dotenvx: { skip: 1 },
@@ -132,6 +139,7 @@ function runWrapped({ name, args }: Invocation, scope: Scope): Options<Text> | u
     );
   }
   for (const code of options.get(...(wrapper.code ?? []))) runCode(code, [], scope);
+  for (const file of options.get(...(wrapper.writes ?? []))) writeTo(file, scope);
   if ([...options.names].some((option) => /^on-|^timer-/.test(option))) {
     report(scope, "high", "persistence", `${name} runs a command later.`);
   } else if (name === "systemd-run") {
@@ -143,6 +151,12 @@ function runWrapped({ name, args }: Invocation, scope: Scope): Options<Text> | u
   const starts = wrapper.maySkip ? [skipped, skipped + 1] : [skipped];
   const outputs = commands.flatMap((command) => starts.map((start) => runRest(command.slice(start), wrapper, scope)));
   return outputs.length === 0 ? [emptyText] : limitOptions(outputs.flat());
+}
+
+/** `strace -o '|CMD'` gives what it writes to a program. */
+function writeTo(file: Text, scope: Scope): void {
+  if (/^[|!]/.test(file.text)) runCode({ ...file, text: file.text.slice(1) }, [], scope);
+  else for (const path of resolveAll(file, scope)) judgeWrite(path, scope);
 }
 
 /**

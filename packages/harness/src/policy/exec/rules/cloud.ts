@@ -27,7 +27,7 @@ const aws: Judge = ({ args }, scope) => {
     return readCredential("It reads secrets of the cloud account.");
   else if (service === "sts" && /^(?:get-session-token|assume-role)/.test(verb ?? ""))
     return readCredential("It creates credentials of the cloud account.");
-  else if (/^(?:terminate|delete)-/.test(verb ?? ""))
+  else if (/^(?:terminate|delete|schedule-key-deletion)/.test(verb ?? ""))
     report(scope, "high", "recursive_delete", `It destroys something in the cloud: ${service} ${verb}.`);
   else if (
     /^(?:terminate|delete|stop|reboot|run|create|put|update|invoke|send|deploy|execute|start|modify|import|register)/.test(
@@ -45,7 +45,7 @@ const aws: Judge = ({ args }, scope) => {
 const gcloud: Judge = ({ name, args }, scope) => {
   const words = getOperands(args);
   const text = words.map((word) => word.text).join(" ");
-  if (/^auth (?:print-\w+|application-default print)/.test(text) || text.startsWith("account get-access-token")) {
+  if (/^(?:auth (?:print-\w+|application-default print)|account get-access-token|secrets versions access)/.test(text)) {
     report(scope, "high", "exfiltration", "It prints a credential.");
     return [unknown(origins.credential)];
   }

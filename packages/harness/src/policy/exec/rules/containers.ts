@@ -26,7 +26,7 @@ const docker: Judge = ({ name, args }, scope) => {
     if (/^(?:tcp|ssh|https?):/.test(text) && !isLocalHost(getHost(text) ?? ""))
       report(scope, "medium", "exfiltration", `${name} works on ${text}.`);
   const [first, ...more] = general.operands;
-  const isNested = /^(?:container|compose|image|volume|system)$/.test(first?.text ?? "");
+  const isNested = /^(?:container|compose|image|volume|system|buildx|builder)$/.test(first?.text ?? "");
   const composed = isNested
     ? parseOptions(more, {
         short: "f:p:",
@@ -40,6 +40,9 @@ const docker: Judge = ({ name, args }, scope) => {
   if (/^(?:logs|attach)$/.test(command ?? "")) return [unknown(origins.network)];
   if (command === "unshare" && rest.length > 0) return scope.interpreter.runCommand(rest, deepen(scope));
   if (command === "push") report(scope, "high", "exfiltration", `${name} push uploads an image.`);
+  if (isDeletingData(first?.text, command, args))
+    report(scope, "medium", "recursive_delete", `${name} deletes data of containers.`);
+  if (command === "build" || command === "bud") judgeBuild(name, rest, scope);
   if (command === "login" || command === "logout")
     report(scope, "high", "credential_change", `${name} ${command} changes stored logins.`);
   if (
@@ -50,6 +53,29 @@ const docker: Judge = ({ name, args }, scope) => {
   if (command === "cp") for (const arg of rest) if (!/^[\w.-]+:/.test(arg.text)) judgeMount(arg, scope, "medium");
   return undefined;
 };
+
+/** All volumes at once. They hold data that no image has. */
+function isDeletingData(area: string | undefined, command: string | undefined, args: readonly Text[]): boolean {
+  if (area === "volume") return command === "prune";
+  return (
+    area === "system" && (command === "reset" || (command === "prune" && args.some(({ text }) => text === "--volumes")))
+  );
+}
+
+/** What a build is given of the host, and where its result goes. */
+function judgeBuild(name: string, args: readonly Text[], scope: Scope): void {
+  const options = parseOptions(args, {
+    short: "f:t:o:v:m:c:q",
+    long: "secret= build-context= volume= ssh= file= tag= build-arg= target= platform= output= cache-from= cache-to= label= network= progress= push load pull no-cache quiet",
+  });
+  if (options.has("push")) report(scope, "high", "exfiltration", `${name} build uploads an image.`);
+  const named = [...options.get("secret"), ...options.get("build-context")].flatMap((option) => {
+    const source = /(?:^|,)[\w.-]+=((?:[~/.]|\$)[^,]*)$/.exec(option.text)?.[1];
+    return source === undefined ? [] : [{ ...option, text: source }];
+  });
+  for (const volume of options.get("v", "volume")) named.push({ ...volume, text: volume.text.split(":")[0]! });
+  for (const source of named) judgeMount(source, scope, "critical");
+}
 
 function runContainer(name: string, command: string, args: readonly Text[], scope: Scope) {
   const options = parseOptions(args, runSpec);
@@ -152,7 +178,7 @@ const remoteShell: Judge = ({ name, args }, scope) => {
 };
 
 export const containerRules: Judges = {
-  ...forNames("docker podman nerdctl docker-compose", docker),
+  ...forNames("docker podman nerdctl docker-compose buildah ctr", docker),
   ...forNames("kubectl oc k3s", kubectl),
   ...forNames("vagrant adb heroku fly flyctl multipass lxc", remoteShell),
 };

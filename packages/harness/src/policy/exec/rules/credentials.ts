@@ -56,7 +56,8 @@ const gpg: Judge = ({ args }, scope) => {
 };
 
 const readSecret: Judge = ({ name, args }, scope) => {
-  const [verb] = getOperands(args).map(({ text }) => text);
+  const [verb, second] = getOperands(args).map(({ text }) => text);
+  const call = `${verb} ${second}`;
   if (
     /^(?:show|get|read|item|lookup|find-generic-password|find-internet-password|dump-keychain|print|export|search|otp|grep|kv)$/.test(
       verb ?? "",
@@ -66,8 +67,9 @@ const readSecret: Judge = ({ name, args }, scope) => {
     report(scope, "high", "exfiltration", `${name} reads stored credentials.`);
     return [unknown(origins.credential)];
   }
+  if (/^(?:secrets|auth|policy) list$/.test(call)) return undefined;
   if (
-    /^(?:add|set|store|insert|generate|rm|edit|delete|write|login|import|add-generic-password|add-trusted-cert|delete-generic-password|unlock-keychain|token|clear|put|mv|cp|init)\b/.test(
+    /^(?:add|set|store|insert|generate|rm|edit|delete|write|login|import|add-generic-password|add-trusted-cert|delete-generic-password|unlock-keychain|token|clear|put|mv|cp|init|secrets|auth|policy|operator)\b/.test(
       verb ?? "",
     )
   )
@@ -96,6 +98,13 @@ export const credentialRules: Judges = {
   ...forNames("htpasswd", ({ args }, scope) => {
     for (const arg of getOperands(args))
       if (arg.text.includes("/")) for (const path of resolveAll(arg, scope)) judgeWrite(path, scope);
+  }),
+  ...forNames("heroku fly flyctl", ({ name, args }, scope) => {
+    const [verb, second] = getOperands(args).map(({ text }) => text);
+    if (!/^(?:config(?::get)?|auth:token|auth token)$/.test(verb === "auth" ? `auth ${second}` : (verb ?? "")))
+      return undefined;
+    report(scope, "high", "exfiltration", `${name} prints credentials.`);
+    return [unknown(origins.credential)];
   }),
   "ssh-keygen": sshKeygen,
 };

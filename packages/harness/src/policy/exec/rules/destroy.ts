@@ -23,7 +23,7 @@ const changes =
   /^(?:[\w-]+:)?(?:apply|up|deploy|redeploy|upgrade|install|import|taint|untaint|rollback|scale|sync|bootstrap|reconcile|run-all|promote)$/;
 /** Their first words name a kind of thing, and the verb follows. */
 const nestedClients =
-  /^(?:gcloud|az|doctl|ibmcloud|oci|scw|hcloud|linode-cli|argocd|flux|terragrunt|nomad|supabase|eb)$/;
+  /^(?:gcloud|gsutil|az|doctl|ibmcloud|oci|scw|hcloud|linode-cli|argocd|flux|terragrunt|nomad|supabase|eb)$/;
 
 /** Options before the subcommand have values, so the first words that are no options are looked at. */
 const maxWords = 8;
@@ -144,7 +144,7 @@ function judgeDotCommands(text: Text, scope: Scope): void {
 
 export const destroyRules: Judges = {
   ...forNames(
-    "terraform tofu terragrunt pulumi cdk cdktf sam eksctl kops serverless sls sst copilot helm helmfile argocd flux skaffold vagrant fly flyctl heroku railway render vercel netlify firebase supabase wrangler doctl linode-cli hcloud scw ibmcloud oci nomad gcloud az kubectl oc eb kamal dokku",
+    "terraform tofu terragrunt pulumi cdk cdktf sam eksctl kops serverless sls sst copilot helm helmfile argocd flux skaffold vagrant fly flyctl heroku railway render vercel netlify firebase supabase wrangler doctl linode-cli hcloud scw ibmcloud oci nomad gcloud gsutil az kubectl oc eb kamal dokku kind minikube k3d lxc incus multipass virsh velero knife consul influx",
     client,
   ),
   ...forNames("ansible-playbook puppet chef-client chef-solo chef-apply salt salt-call salt-ssh cap", configure),

@@ -94,7 +94,7 @@ const go: Judge = (invocation, scope) => {
   const [verb, target] = getOperands(args);
   const isRemote = target !== undefined && /@/.test(target.text) && /\./.test(target.text);
   if (verb?.text === "run" && isRemote) report(scope, "medium", "pipe_to_shell", `go runs code from ${target.text}.`);
-  const exec = args.find(({ text }) => /^-(?:exec|toolexec)(?:=|$)/.test(text));
+  const exec = args.find(({ text }) => /^-(?:exec|toolexec|vettool)(?:=|$)/.test(text));
   if (exec)
     runCode(
       {
