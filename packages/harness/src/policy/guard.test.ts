@@ -1,6 +1,7 @@
 /** Judge, guard and real tools together, on real files. */
 import { execFileSync } from "node:child_process";
 import {
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -369,4 +370,16 @@ test("what was removed while a person thought about it is simply not there", asy
     return { decision: "allow" };
   });
   expect(await call("read", { path: b })).toMatch(/^refused: There is no file/);
+});
+
+test("a credential is not read through a hard link in the workspace, and other files with two names are", async () => {
+  const directories = createDirectories({ "home/.tau/auth.json": "SECRET", "home/.ssh/id_rsa": "SECRET" });
+  const { work, home, out } = directories;
+  linkSync(join(home, ".tau/auth.json"), join(work, "a.json"));
+  linkSync(join(home, ".ssh/id_rsa"), join(work, "key.txt"));
+  linkSync(join(out, "b.txt"), join(work, "b.txt"));
+  const call = createCaller(directories);
+  expect(await call("read", { path: "a.json" })).toContain("is where credentials are kept");
+  expect(await call("read", { path: "key.txt" })).toContain("is where credentials are kept");
+  expect(await call("read", { path: "b.txt" })).toContain("OUTSIDE");
 });

@@ -18,13 +18,21 @@ export function createGuard({ isAllowed, explain = notAllowed }: GuardParts): Gu
 /** The guard of a session or of one call: never credentials, and what a person would be asked for only with a grant. */
 export function createPathGuard(pathRules: PathRules, grants: FileGrants): Guard {
   const rules = resolvePathRules(pathRules);
-  return createGuard({
+  const guard = createGuard({
     isAllowed(realPath, access) {
       const standing = pathStanding(realPath, access, rules);
       return standing === "allowed" || (standing === "asks" && grants.allows(access, realPath));
     },
     explain: (realPath, access) => explainStanding(realPath, access, ruledStanding(realPath, access, rules).rule),
   });
+  return async (realPath, access, file) => {
+    await guard(realPath, access, file);
+    // Writing does not change what is under the other names.
+    if (access === "write" || file.hardLinks === 1) return;
+    const { findLinkedCredential } = await import("./linked-credentials.ts");
+    const credential = findLinkedCredential(realPath, rules);
+    if (credential !== undefined) await refuse(credentialReasonForModel(credential));
+  };
 }
 
 const notAllowed = (realPath: string, access: "read" | "write") => `${verbs[access]} ${realPath} is not allowed.`;

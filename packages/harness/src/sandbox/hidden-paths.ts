@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { foldName, isWithin } from "@tau/tools/platform";
-import { isCredentialFile } from "../policy/credential-files.ts";
+import { type CredentialHomes, isCredentialFile } from "../policy/credential-files.ts";
 import { type CredentialPath, type CredentialPaths, getHomePaths, getSystemPaths } from "../policy/credential-paths.ts";
 import { listNames, lookAtPath, unlessUnseen } from "./look.ts";
 import type { FoundPath } from "./mounts.ts";
@@ -34,7 +34,19 @@ export function findHiddenPaths(options: HiddenOptions): HiddenPaths {
     looked.add(directory);
     return listNames(directory);
   };
-  const { home, agentDir, replaced, workspace } = options;
+  const { replaced, workspace } = options;
+  const paths = listCredentialPaths(options, list);
+  const isReplaced = (path: string) =>
+    replaced.some((directory) => isWithin(directory, path) && !isWithin(workspace, path));
+  const found = [...new Set(paths)].filter((path) => !isReplaced(path)).flatMap(describe);
+  const sockets = findSockets().filter((path) => !isReplaced(path) && !isWithin(workspace, path));
+  const open = sockets.filter((path) => lookAtPath(path)?.isSocket()).flatMap(describe);
+  return { paths: [...found, ...open], looked: [...looked] };
+}
+
+/** The existing files and directories with credentials: of the system, of all homes, and the agent's whole directory. */
+export function listCredentialPaths(options: CredentialHomes, list: ListNames = listNames): string[] {
+  const { home, agentDir } = options;
   const homes = new Set([
     home,
     "/root",
@@ -42,7 +54,7 @@ export function findHiddenPaths(options: HiddenOptions): HiddenPaths {
       .slice(0, maxHomes)
       .map((name) => join("/home", name)),
   ]);
-  const paths = [
+  return [
     ...[...homes].flatMap((directory) => [
       ...expand(list, directory, getHomePaths()),
       ...findSshSecrets(list, directory, options),
@@ -50,12 +62,6 @@ export function findHiddenPaths(options: HiddenOptions): HiddenPaths {
     ...expand(list, "/", withoutCovered(getSystemPaths())),
     agentDir,
   ];
-  const isReplaced = (path: string) =>
-    replaced.some((directory) => isWithin(directory, path) && !isWithin(workspace, path));
-  const found = [...new Set(paths)].filter((path) => !isReplaced(path)).flatMap(describe);
-  const sockets = findSockets().filter((path) => !isReplaced(path) && !isWithin(workspace, path));
-  const open = sockets.filter((path) => lookAtPath(path)?.isSocket()).flatMap(describe);
-  return { paths: [...found, ...open], looked: [...looked] };
 }
 
 /** A link is not hidden itself: what it leads to is, where that is a credential. */
@@ -85,7 +91,7 @@ function expandRest(list: ListNames, directory: string, [first, ...rest]: Creden
 }
 
 /** Most names in `.ssh` are keys, and a few are not. */
-function findSshSecrets(list: ListNames, home: string, homes: { home: string; agentDir: string }): string[] {
+function findSshSecrets(list: ListNames, home: string, homes: CredentialHomes): string[] {
   const paths = list(join(home, ".ssh")).map((name) => join(home, ".ssh", name));
   return paths.filter((path) => isCredentialFile(path, homes));
 }
