@@ -17,7 +17,7 @@ export async function openDemoHost(io: Io): Promise<DemoHost> {
   const { root, project, agentDir } = await createDemoProject();
   const model = createDemoModel({ isOnTerminal: io.terminal.out });
   const host = createHost({
-    params: { cwd: project, agentDir, model, streamFn: streamSimple, ask: "surface", abortSignal: io.signal },
+    params: { cwd: project, model, streamFn: streamSimple, ask: "surface", abortSignal: io.signal },
     agentDir,
   });
   const close = async () => {

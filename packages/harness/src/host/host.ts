@@ -22,7 +22,7 @@ import { createExtensionHost } from "./extension-host.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
 
 export interface HostOptions {
-  /** What every session is created with. */
+  /** What every session is created with, besides `agentDir`. */
   params: Omit<AgentSessionParams, "sessionId" | "sessions">;
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;
@@ -50,7 +50,8 @@ export class Host {
   #isDisposed = false;
 
   constructor(options: HostOptions) {
-    this.#options = options;
+    const { agentDir, params } = options;
+    this.#options = { ...options, params: { ...params, agentDir } };
   }
 
   get agentDir(): string {

@@ -18,7 +18,7 @@ async function openHost() {
   const prepared: AgentSession[] = [];
   const host = createHost({
     agentDir,
-    params: { cwd: directory, agentDir, model, settingsManager: SettingsManager.inMemory({}) },
+    params: { cwd: directory, model, settingsManager: SettingsManager.inMemory({}) },
     prepare: (session) => void prepared.push(session),
   });
   onTestFinished(() => host.dispose());
@@ -30,6 +30,12 @@ async function openHost() {
   };
   return { host, directory, prepared, writeSession };
 }
+
+test("the sessions of a host are in its agent directory, without being told so once more", async () => {
+  const { host } = await openHost();
+  const { sessionFile } = host.get(await host.create()).session;
+  expect(sessionFile).toMatch(new RegExp(`^${host.agentDir}/`));
+});
 
 test("a session that is opened twice at the same time is opened once, and the other log is closed", async () => {
   const { host, prepared, writeSession } = await openHost();
