@@ -6,7 +6,7 @@ import {
   type Context,
   type Message,
 } from "@tau/ai";
-import { classifyThrown } from "@tau/ai/internal";
+import { classifyThrown, isRecord } from "@tau/ai/internal";
 import { defaultConvertToLlm } from "./convert.ts";
 import {
   addMessage,
@@ -143,9 +143,20 @@ async function getFinalMessage(
 ): Promise<AssistantMessage> {
   if (!run.failure) {
     const outcome = await run.abort.settle(() => stream.result());
-    if (outcome.kind === "done") return outcome.value;
+    const problem = outcome.kind === "done" ? getAnswerProblem(outcome.value) : undefined;
+    if (outcome.kind === "done" && problem === undefined) return outcome.value;
+    if (problem !== undefined) failRun(run, "The model's stream", new Error(problem));
     if (outcome.kind === "failed") failRun(run, "The model's stream", outcome.error, classifyThrown);
   }
   // An abandoned stream may continue to change its own message.
   return failedMessage(run, partial && { ...partial, content: structuredClone(partial.content) });
+}
+
+/** Code without types may answer anything, and an answer that is not whole would make every later request invalid. */
+function getAnswerProblem(answer: unknown): string | undefined {
+  if (!isRecord(answer)) return "its answer is not a message.";
+  if (!Array.isArray(answer["content"]) || !answer["content"].every(isRecord)) {
+    return "the `content` of its answer is not a list of blocks.";
+  }
+  return isRecord(answer["usage"]) ? undefined : "its answer has no `usage`.";
 }

@@ -129,6 +129,21 @@ describe("failures", () => {
     expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage: "it returned no stream." });
   });
 
+  test.each([
+    ["the answer", null, "its answer is not a message."],
+    ["content", { content: "hello" }, "the `content` of its answer is not a list of blocks."],
+    ["content", { content: [null] }, "the `content` of its answer is not a list of blocks."],
+    ["usage", { usage: undefined }, "its answer has no `usage`."],
+  ])("an answer of a stream function that lacks %s ends the run with an error: %j", async (_name, changes, message) => {
+    const { messages } = await runLoopWith((model) => {
+      const stream = new AssistantMessageEventStream();
+      const answer = changes && { ...emptyAnswer(model), ...changes };
+      stream.push({ type: "done", reason: "stop", message: answer as never });
+      return stream;
+    });
+    expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage: message });
+  });
+
   test("a stream that can only be iterated is read like an EventStream", async () => {
     const { messages, events } = await runLoopWith((model) => {
       const answer = { ...emptyAnswer(model), content: [text("hello")] };

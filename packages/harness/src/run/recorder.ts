@@ -3,6 +3,7 @@ import type { AgentEvent, AgentMessage } from "@tau/agent";
 import { isRetryable, type Message } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type RunEnd, toTermination } from "@tau/protocol";
+import { parseUsage } from "../budget/usage.ts";
 import { modelName } from "../request/prefix.ts";
 import type { ExtensionHooks } from "../extensions/runner.ts";
 import { copyMessage } from "./copy-messages.ts";
@@ -212,7 +213,7 @@ export class Recorder {
     if (event.type === "message_end") {
       transcript.add(event.message);
       this.#messages.push(event.message);
-      if (event.message.role === "assistant") this.#totalTokens += event.message.usage.totalTokens;
+      if (event.message.role === "assistant") this.#totalTokens += parseUsage(event.message.usage).total;
     }
     observe(event);
     publisher.engine(event);

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StreamFn } from "@tau/agent";
-import { AssistantMessageEventStream, createAI, emptyUsage, type SimpleStreamOptions } from "@tau/ai";
+import { AssistantMessageEventStream, createAI, emptyUsage, type SimpleStreamOptions, type Usage } from "@tau/ai";
 import { call, type ScriptedAnswer, startWireServer, text, type WireReply } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { createAgent } from "../../src/agent-session/create-agent.ts";
@@ -133,4 +133,18 @@ test("a failure that a stream function reports only as text is retried if it may
   const second = await openDesk([], { streamFn: lasting.streamFn, settings });
   expect(await second.session.prompt("Hello?")).toMatchObject({ terminationReason: "error", detail: "auth" });
   expect(lasting.requests).toHaveLength(1);
+});
+
+test("the tokens of a run are counted also if a stream function reports no total", async () => {
+  const { session, events } = await openDesk([], {
+    streamFn: ({ api, provider, id: model }) => {
+      const stream = new AssistantMessageEventStream();
+      const usage = { input: 3, output: 4 } as Usage;
+      const content = [text("Here.")];
+      stream.end({ role: "assistant", content, api, provider, model, usage, stopReason: "stop", timestamp: 0 });
+      return stream;
+    },
+  });
+  await session.prompt("Hello?");
+  expect(events.find(({ type }) => type === "agent_end")).toMatchObject({ totalTokens: 7 });
 });
