@@ -40,7 +40,12 @@ test.each([
     ["app.session.new", "app.session.fork"],
   ],
   ["an action of the user and a default", { "app.session.new": "ctrl+l" }, ["app.session.new", "app.model.select"]],
-])("a key of %s is a conflict if both count in one place", (_name, content, ids) => {
+  [
+    "two actions of the user and a default",
+    { "app.session.new": "ctrl+l", "app.session.fork": "ctrl+l" },
+    ["app.session.new", "app.session.fork", "app.model.select"],
+  ],
+])("a key of %s is one conflict if they count in one place", (_name, content, ids) => {
   const { problems } = parse(content);
   expect(problems).toHaveLength(1);
   for (const id of ids) expect(problems[0]).toContain(id);

@@ -47,20 +47,20 @@ const isTextList = (value: unknown): value is string[] =>
 /** Keys that the user gave to an action while another one that is active in the same place has them. */
 function findConflicts(config: KeybindingsConfig, source: string, definitions: KeybindingDefinitions): string[] {
   const keys = new KeybindingsManager(definitions, config).getResolvedBindings();
-  const ids = Object.keys(definitions);
   const toList = (value: KeyId | KeyId[] | undefined) => (typeof value === "string" ? [value] : (value ?? []));
   const isChosen = (id: string, key: KeyId) =>
     config[id] !== undefined && !toList(definitions[id]?.defaultKeys).includes(key);
-  return ids.flatMap((id, index) =>
-    toList(keys[id]).flatMap((key) => {
-      const others = ids
-        .slice(index + 1)
-        .filter((other) => getPlace(other) === getPlace(id) && toList(keys[other]).includes(key));
-      const clashing = others.filter((other) => isChosen(id, key) || isChosen(other, key));
-      if (clashing.length === 0) return [];
-      return [`${source}: ${key} is bound to ${[id, ...clashing].join(" and to ")}. The first that fits is used.`];
-    }),
-  );
+  const users = new Map<string, { key: KeyId; ids: string[] }>();
+  for (const id of Object.keys(definitions)) {
+    for (const key of toList(keys[id])) {
+      const place = `${getPlace(id)} ${key}`;
+      const ids = users.get(place)?.ids ?? [];
+      users.set(place, { key, ids: [...ids, id] });
+    }
+  }
+  return [...users.values()]
+    .filter(({ key, ids }) => ids.length > 1 && ids.some((id) => isChosen(id, key)))
+    .map(({ key, ids }) => `${source}: ${key} is bound to ${ids.join(" and to ")}. The first that fits is used.`);
 }
 
 /** Where an action counts. Actions of different places share keys on purpose. */
