@@ -109,7 +109,11 @@ describe("a theme is refused", () => {
   });
 
   test("if it is not JSON or not an object", () => {
-    expect(parseTheme("{", "x.json").problems?.[0]).toMatchObject({ key: "", allowed: "a JSON object" });
+    expect(parseTheme("{", "x.json").problems?.[0]).toMatchObject({
+      key: "",
+      message: expect.stringMatching(/^x\.json is not JSON: .*\.$/),
+      allowed: "a JSON object",
+    });
     expect(parseTheme("[]", "x.json").problems?.[0]?.message).toBe("x.json is not a theme.");
   });
 });

@@ -33,7 +33,7 @@ export function parseTheme(text: string, source: string): ParsedTheme {
     json = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? makeSafe(error.message) : "unknown error";
-    return { problems: [{ key: "", message: `${source} is not JSON: ${reason}`, allowed: "a JSON object" }] };
+    return { problems: [{ key: "", message: `${source} is not JSON: ${reason}.`, allowed: "a JSON object" }] };
   }
   if (!isObject(json)) {
     return { problems: [{ key: "", message: `${source} is not a theme.`, allowed: "a JSON object" }] };
