@@ -1,4 +1,5 @@
 import type { SessionSummaryData } from "@tau/protocol";
+import { stripTerminalSequences } from "@tau/tui";
 import { expect, test } from "vitest";
 import type { SessionClient } from "../session-client.ts";
 import { SessionPages } from "../session-pages.ts";
@@ -18,7 +19,13 @@ async function openSessions() {
   const execute = async ({ query = "" }: { query?: string }) => {
     await new Promise<void>((resolve) => waiting.push(resolve));
     const found = names.filter((name) => name.includes(query));
-    return { sessions: found.map((name) => ({ path: `/${name}`, name, firstMessage: "" }) as SessionSummaryData) };
+    const sessions = found.map((name, index) => ({
+      path: `/${name}`,
+      name,
+      firstMessage: "",
+      messageCount: index + 1,
+    }));
+    return { sessions: sessions as SessionSummaryData[] };
   };
   const pages = new SessionPages({ execute } as unknown as SessionClient, () => {});
   const calls: string[] = [];
@@ -48,7 +55,7 @@ async function openSessions() {
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { type, settle, calls };
+  return { type, settle, calls, draw: () => stripTerminalSequences(dialog.render(80).join("\n")) };
 }
 
 test("Enter directly after a search opens what is found, not what was listed before", async () => {
@@ -68,4 +75,10 @@ test("a key after Enter takes it back, and nothing is deleted that is not listed
   await settle();
   type(enter);
   expect(calls).toEqual(["open /lawn"]);
+});
+
+test("the messages of a session are counted", async () => {
+  const { draw } = await openSessions();
+  expect(draw()).toMatch(/fence +1 message ·/);
+  expect(draw()).toMatch(/lawn +2 messages ·/);
 });

@@ -121,7 +121,7 @@ export class SessionDialog extends SearchDialog {
     const title = toPlainLine((name ?? firstMessage).slice(0, 500)) || "(no message)";
     const details = [
       this.#showsPaths ? session.path : pages.query.all ? shortenPath(cwd, home) : "",
-      `${messageCount} messages`,
+      messageCount === 1 ? "1 message" : `${messageCount} messages`,
       formatAge(now() - Date.parse(modifiedAt)),
     ];
     const right = toPlainLine(details.filter(Boolean).join(" · "));
