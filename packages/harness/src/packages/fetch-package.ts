@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
+import { acquireLease, isAbandoned, nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
 import { writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import { digestDirectory, digestFile } from "./digest.ts";
@@ -100,7 +100,7 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
   await mustFollowNoLink(source, options);
   const previous = (await readLock(scopeDirectory)).get(source.id);
   const base = join(scopeDirectory, source.kind);
-  await prepareBase(base, scope, ids);
+  await removeLeftovers(base);
   const staging = join(base, `${stagingPrefix}${process.pid}-${ids()}`);
   const discard = async () => {
     await rm(staging, { recursive: true, force: true });
@@ -108,6 +108,10 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
   };
   try {
     const directory = join(staging, "package");
+    // First: as long as it is there, no other command removes the directory of packages as an empty one.
+    await mkdir(staging, { recursive: true, mode: 0o700 });
+    await acquireLease(join(staging, leaseName), { ids });
+    if (scope === "project") await ignoreInGit(base, ids);
     const wanted = { directory, locked: asLocked ? previous : undefined };
     const { anyAgeUntil, before } = getAgeLimit(options.before, previous);
     const ports = { ...options, before };
@@ -161,24 +165,27 @@ function getAgeLimit(
 }
 
 const stagingPrefix = ".staging-";
+/** In a staging directory. Its holder fetches the package. */
+const leaseName = "lease";
 /** Longer than any install takes. */
 const maxInstallMs = 60 * 60 * 1_000;
 
-/** The directory of packages. What an install left behind that was killed is removed. */
-async function prepareBase(base: string, scope: PackageScope, ids: Ids): Promise<void> {
-  await mkdir(base, { recursive: true, mode: 0o700 });
-  if (scope === "project") {
-    // Replaced and not written to: the repository may have a link there.
-    const file = { path: join(base, ".gitignore"), bytes: Buffer.from("*\n"), ids, mode: 0o644 };
-    await writeWhole(nodeFileSystem, file);
-  }
-  for (const name of await readdir(base)) {
+/** The file is replaced and not written to: the repository may have a link there. */
+async function ignoreInGit(base: string, ids: Ids): Promise<void> {
+  const file = { path: join(base, ".gitignore"), bytes: Buffer.from("*\n"), ids, mode: 0o644 };
+  await writeWhole(nodeFileSystem, file);
+}
+
+/** Removes what installs have left that were killed. */
+async function removeLeftovers(base: string): Promise<void> {
+  for (const name of (await unlessMissing(readdir(base))) ?? []) {
     const pid = Number(new RegExp(`^\\${stagingPrefix}(\\d+)-`).exec(name)?.[1]);
-    if (!Number.isInteger(pid) || isRunning(pid)) continue;
-    // In another container with the same home directory the process may well run.
+    if (!Number.isInteger(pid)) continue;
     const path = join(base, name);
+    // In another container with the same home directory the process may well run.
     const ageMs = Date.now() - ((await unlessMissing(stat(path)))?.mtimeMs ?? 0);
-    if (ageMs > maxInstallMs) await rm(path, { recursive: true, force: true });
+    const isLeft = (await isAbandoned(join(path, leaseName))) || (!isRunning(pid) && ageMs > maxInstallMs);
+    if (isLeft) await rm(path, { recursive: true, force: true });
   }
 }
 
@@ -205,14 +212,17 @@ async function replace(target: string, from: string): Promise<void> {
 }
 
 /**
- * Removes all versions that the lock does not have, and directories that are empty then. There may be several: commands are
- * killed, and two install the same package at once.
+ * Removes all versions that the lock does not have, what killed installs have left, and directories that are empty then. There
+ * may be several versions: commands are killed, and two install the same package at once.
  */
 export async function removeUnlocked(
   source: NpmSource | GitSource,
   { scope, ids = systemIds, ...directories }: PackageDirectories & { scope: PackageScope; ids?: Ids },
 ): Promise<void> {
   const scopeDirectory = getScopeDirectory(scope, directories);
+  const base = join(scopeDirectory, source.kind);
+  await removeLeftovers(base);
+  await removeEmpty(base, scopeDirectory);
   const versions = await listVersions(scopeDirectory, source);
   const listUnlocked = (lock: PackageLock) => {
     const locked = lock.get(source.id);

@@ -249,6 +249,20 @@ test("what an install left behind that was killed is removed by the next", async
   expect(existsSync(young!)).toBe(true);
 });
 
+test("what a killed install left behind is removed at once where its process is known to be gone", async () => {
+  const workspace = await createNpmWorkspace();
+  const { agentDir, registry } = workspace;
+  const gone = { pid: 999_999_999, startTime: "1", bootId: "another boot", pidNamespace: "", id: "x", generation: 1 };
+  const leave = () => writeFiles(agentDir, { "npm/.staging-999999999-x/lease": JSON.stringify(gone) });
+  await leave();
+  registry.publish("pack", "1.0.0", { files: { "prompts/a.md": "" } });
+  await install(workspace, "npm:pack");
+  expect(await readdir(join(agentDir, "npm"))).toEqual(["pack@1.0.0"]);
+  await leave();
+  await removePackage(parseSource("npm:pack", "/") as PackageSource, { ...workspace, scope: "user" });
+  expect(await readdir(agentDir)).toEqual([]);
+});
+
 test("packages that are missing or were never installed are named, and the others count", async () => {
   const workspace = await createNpmWorkspace();
   await writeFile(join(workspace.root, "one.ts"), "");
