@@ -24,6 +24,7 @@ const options = [
   "--no-global",
   "--location=project",
   "--install-strategy=hoisted",
+  "--no-install-links",
   "--no-dry-run",
   "--save",
   "--package-lock",
@@ -92,10 +93,19 @@ export async function fetchNpm(
   return { root, manifest, locked: { resolved: version, integrity, dependencies: packages } };
 }
 
+const maxReasonCharacters = 2_000;
+const maxMisfits = 5;
+
 /** The last lines of npm are about its own log. */
 function formatFailure(text: string, before: Date | undefined): string {
   const lines = text.split("\n").map((line) => line.replace(/^npm (error|ERR!) ?/, "").trim());
-  const reason = lines.filter((line) => line !== "" && !/^(code |A complete log|.*_logs)/.test(line)).join(" ");
+  // Its usage follows, and the advice to run npm.
+  const misfits = lines.filter((line) => /^(Missing|Invalid): .* lock file/.test(line)).slice(0, maxMisfits);
+  if (misfits.length > 0) {
+    return `The dependencies in packages-lock.json do not fit it (${misfits.join("; ")}). Install it again by its name.`;
+  }
+  const told = lines.filter((line) => line !== "" && !/^(code |A complete log|.*_logs)/.test(line));
+  const reason = told.join(" ").slice(-maxReasonCharacters);
   const isYoung = before !== undefined && /ETARGET|ENOVERSIONS|with a date before/.test(text);
   const advice = isYoung
     ? " Releases that are younger than the setting packageMinAgeDays says do not count. To install one all the same: --any-age"

@@ -12,14 +12,15 @@ export interface ProgramRequest {
 
 export type ProgramOutcome =
   | { readonly kind: "done"; readonly output: string }
-  /** `reason` are the last lines of what the program wrote. */
+  /** `reason` is what the program wrote, or the end of it where that is long. */
   | { readonly kind: "failed"; readonly reason: string };
 
 /** What stays behind, such as a connection that ssh keeps for later, may hold the output open. */
 const maxPipeMs = 1_000;
 /** Asked to end, npm first waits for what it downloads. The program that waits for it has three seconds to end itself. */
 const killAfterMs = 1_000;
-const maxReasonCharacters = 2_000;
+/** More than the usage that npm adds to some errors. */
+const maxReasonCharacters = 10_000;
 
 /**
  * Waits for the program. Its standard input is empty, so it cannot ask. Throws `HarnessError`: `aborted` when the signal

@@ -95,6 +95,21 @@ test.each(["package-lock=false", "save=false", "dry-run=true", "package-lock-onl
   },
 );
 
+test("a lock whose dependencies were edited is refused with what is wrong in it", async () => {
+  const workspace = await createNpmWorkspace();
+  const { registry, agentDir } = workspace;
+  registry.publish("dep", "1.0.0");
+  registry.publish("pack", "1.0.0", { files: { "prompts/p.md": "" }, manifest: { dependencies: { dep: "^1.0.0" } } });
+  await install(workspace, "npm:pack");
+  const path = join(agentDir, "packages-lock.json");
+  const lock = JSON.parse(await readFile(path, "utf8")) as { packages: Record<string, { dependencies: object }> };
+  delete (lock.packages["npm:pack"]!.dependencies as Record<string, unknown>)["node_modules/dep"];
+  await writeFile(path, JSON.stringify(lock));
+  await expect(fetch(workspace, "npm:pack", { asLocked: true })).rejects.toThrow(
+    "npm:pack: The dependencies in packages-lock.json do not fit it (Missing: dep@1.0.0 from lock file). Install it again by its name.",
+  );
+});
+
 test("what is fetched and not wanted leaves nothing", async () => {
   const workspace = await createNpmWorkspace();
   workspace.registry.publish("pack", "1.0.0", { files: { "prompts/a.md": "" } });
