@@ -124,6 +124,35 @@ describe("pi's framing", () => {
     ]);
   });
 
+  test("what is not text becomes it, and a list that is none fails in the extension", async () => {
+    const workspace = await open(`
+      tau.registerCommand("wrong", { handler: async (args, { ui }) => {
+        const getError = async (work) => { try { await work(); } catch (error) { return error.message; } };
+        ui.setStatus("s", 5);
+        ui.setWidget("w", [1, undefined], { placement: "elsewhere" });
+        ui.setTitle();
+        ui.notify(7n, "loud");
+        const errors = [await getError(() => ui.setWidget("w", "line")), await getError(() => ui.select("Which?"))];
+        ui.notify(JSON.stringify([...errors, await ui.select("Which?", [1, 2], { timeout: "soon" })]));
+      } });`);
+    const client = serve(workspace);
+    const prompted = client.ask("prompt", { message: "/wrong" });
+    const { id } = await client.seen(isRequest("select"));
+    client.send({ type: "extension_ui_response", id, value: "2" });
+    expect(await prompted).toMatchObject({ success: true });
+    const shown = client.records.flatMap(({ type, id: _id, ...record }) =>
+      type === "extension_ui_request" ? [record] : [],
+    );
+    expect(shown).toEqual([
+      { method: "setStatus", statusKey: "s", statusText: "5" },
+      { method: "setWidget", widgetKey: "w", widgetLines: ["1", ""], widgetPlacement: "aboveEditor" },
+      { method: "setTitle", title: "" },
+      { method: "notify", message: "7", notifyType: "info" },
+      { method: "select", title: "Which?", options: ["1", "2"] },
+      { method: "notify", message: expect.stringMatching(/list of texts.*list of texts.*,2\]$/), notifyType: "info" },
+    ]);
+  });
+
   test("a dialog at the start and one before a session is left are answered while their commands wait", async () => {
     const workspace = await open(`
       tau.on("session_start", async ({ reason }, ctx) => ctx.ui.notify("started " + reason + " " + (await ctx.ui.input("Name?"))));
