@@ -36,6 +36,17 @@ test("a call that was denied says so, also when only the log knows", () => {
   ]);
 });
 
+test("a run that the end of the gateway cut is told, and any other end is not", () => {
+  const entries = [message({ role: "user", content: "Hi" })];
+  const build = (reason: "gateway_disconnected" | "abort_signal") =>
+    new ItemBuilder().build(entries, { ...emptyView.live, ended: { reason, detail: undefined } });
+  expect(build("gateway_disconnected").at(-1)).toMatchObject({
+    kind: "note",
+    text: expect.stringContaining("was cut"),
+  });
+  expect(build("abort_signal").at(-1)).toMatchObject({ kind: "user" });
+});
+
 test("items that did not change stay the same objects", () => {
   const builder = new ItemBuilder();
   const entries = [message({ role: "user", content: "Hi" }), answer(call), result];

@@ -94,7 +94,7 @@ const toLiveKey = (messageId: string): string => `live:${messageId}`;
 /** Not by the call's id, which an answer may have twice. */
 const toCallKey = (key: string, index: number): string => `${key}:${index}`;
 
-function buildLive({ message, error, retry, compaction }: LiveView, loggedId: string | undefined): Item[] {
+function buildLive({ message, error, retry, compaction, ended }: LiveView, loggedId: string | undefined): Item[] {
   const items: Item[] = [];
   if (message && message.id !== loggedId) {
     const key = toLiveKey(message.id);
@@ -111,6 +111,10 @@ function buildLive({ message, error, retry, compaction }: LiveView, loggedId: st
     items.push({ key: "live:retry", kind: "note", text });
   }
   if (error) items.push({ key: "live:error", kind: "error", text: error.message });
+  if (ended?.reason === "gateway_disconnected") {
+    const text = "The last run was cut, because the gateway ended. Say how to go on.";
+    items.push({ key: "live:ended", kind: "note", text });
+  }
   return items;
 }
 
