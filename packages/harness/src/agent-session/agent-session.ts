@@ -201,6 +201,7 @@ export class AgentSession {
     this.#host.sent.restore(await session.getPrefix());
     if (this.extensions) await this.#binding.bind(this.extensions);
     this.#cleanUps.push(services.settings.subscribe(this.#changes.onSettings));
+    this.#cleanUps.push(services.registry.subscribe(() => this.#followModel()));
     for (const { code, message } of describeLeftOut(this.#choices.shown)) this.#notices.add(code, message);
     await this.#choices.loadTools();
   }
@@ -582,6 +583,12 @@ export class AgentSession {
     this.#choices.rebuild();
     await this.#choices.loadTools();
     return changedNames(before, resources.resources);
+  }
+
+  /** Not to another address of an isolated extension: the person chose the one that was shown. */
+  #followModel(): void {
+    const { model, extensions } = this;
+    if (model && !extensions?.providers.isIsolated(model.provider)) this.#choices.followRegistry();
   }
 
   /** Tokens, cost, cache hits and how full the context is. */

@@ -1,4 +1,5 @@
 /** What counts for the next request: the model, its thinking level, its tools, its prompt, and the settings. */
+import { isDeepStrictEqual } from "node:util";
 import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
@@ -92,6 +93,8 @@ export interface ChoicesParts {
 export class Choices {
   readonly #parts: ChoicesParts;
   #model: Model | undefined;
+  /** Whether the model is one of the registry, not one that a program described itself. */
+  #isListed: boolean;
   /** What was asked for last. A model that does not support it uses the nearest level, and the next one may support it. */
   #wantedLevel: ThinkingLevel;
   /** Undefined: the defaults, which depend on the settings and the model. */
@@ -114,6 +117,7 @@ export class Choices {
   constructor(parts: ChoicesParts) {
     this.#parts = parts;
     this.#model = parts.model.model;
+    this.#isListed = this.#isInRegistry();
     this.#wantedLevel = parts.model.thinkingLevel;
     this.#tools = parts.tools.base;
     this.#date = formatDate(parts.clock.now());
@@ -185,6 +189,7 @@ export class Choices {
     const { thinkingLevel: previousLevel } = this;
     const { model: chosen, thinkingLevel } = typeof model === "string" ? this.#resolve(model) : { model };
     this.#model = chosen;
+    this.#isListed = this.#isInRegistry();
     this.#wantedLevel = thinkingLevel ?? this.#wantedLevel;
     this.rebuild();
     const unlisted = formatUnlisted(chosen);
@@ -192,6 +197,24 @@ export class Choices {
     await this.remember();
     await this.#tellThinkingLevel(previousLevel);
     await getExtensions()?.emit({ type: "model_select", model: chosen, previousModel, source });
+  }
+
+  /** Takes what the registry says of the model now: a login or another version of an extension may change its address. */
+  followRegistry(): void {
+    if (!this.#isListed || this.#isInRegistry()) return;
+    const { provider, id } = this.#model!;
+    const current = this.#parts.services.registry.find(provider, id);
+    // An extension that is loaded again takes its models away for a moment.
+    if (!current) return;
+    this.#model = current;
+    this.rebuild();
+  }
+
+  #isInRegistry(): boolean {
+    const model = this.#model;
+    return (
+      model !== undefined && isDeepStrictEqual(this.#parts.services.registry.find(model.provider, model.id), model)
+    );
   }
 
   async setThinkingLevel(level: string): Promise<void> {

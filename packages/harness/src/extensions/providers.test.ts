@@ -60,6 +60,17 @@ describe("a provider of an isolated extension", () => {
     expect(registry.isKnown("other")).toBe(false);
   });
 
+  test("is known as one by those who are told that there is another provider", () => {
+    const { registry, providers } = open();
+    const seen: boolean[] = [];
+    registry.subscribe(() => void (registry.isKnown("mine") && seen.push(providers.isIsolated("mine"))));
+    providers.registerIsolated("guest", "mine", plain);
+    providers.registerIsolated("guest", "mine", { ...plain, baseUrl: "https://elsewhere.test" });
+    expect(seen).toEqual([true, true]);
+    expect(() => providers.registerIsolated("guest", "bad", { models: [{ id: 1 }] })).toThrow(/id/);
+    expect(providers.isIsolated("bad")).toBe(false);
+  });
+
   test("leaves its place to one of an extension in this process", () => {
     const { registry, providers } = open();
     providers.registerIsolated("guest", "mine", plain);

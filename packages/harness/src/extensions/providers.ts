@@ -64,13 +64,13 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
     isolated.delete(name);
     registry.unregisterProvider(name);
   };
-  const add = (name: string, config: ProviderConfig) => {
+  const add = (name: string, config: ProviderConfig, isolatedExtension?: string) => {
     const { streamSimple, oauth, refreshModels, findKey, ...description } = config;
     const api = streamSimple ? (config.api ?? `extension:${name}`) : config.api;
     const describe = (change: Pick<ProviderConfig, "models" | "apiKey">) =>
       registry.registerProvider(name, { ...description, ...(api !== undefined && { api }), ...change });
     describe(refreshModels && !config.models ? { models: [] } : {});
-    isolated.delete(name);
+    if (isolatedExtension === undefined) isolated.delete(name);
     removeParts(name);
     const added: (() => void)[] = [];
     removals.set(name, added);
@@ -88,7 +88,7 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
     }
   };
   return {
-    register: add,
+    register: (name, config) => add(name, config),
     unregister,
     registerIsolated(extension, name, config) {
       // What is left of the name is another provider, or a key that the user has given for it meanwhile.
@@ -96,8 +96,14 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
       const problem = findProviderProblem(name, config, (provider) => registry.isKnown(provider));
       if (problem !== undefined)
         throw new HarnessError("invalid_input", `${problem} To trust it: tau extensions trust ${extension}`);
-      add(name, config);
+      // Before it is registered: listeners ask whose it is.
       isolated.set(name, extension);
+      try {
+        add(name, config, extension);
+      } catch (error) {
+        isolated.delete(name);
+        throw error;
+      }
     },
     unregisterIsolated,
     isIsolated: (name) => isolated.has(name),

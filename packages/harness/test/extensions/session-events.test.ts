@@ -524,6 +524,33 @@ test("a provider of an extension can be chosen, and its own stream function is u
   expect(session.modelRegistry.find("mine", "small")).toMatchObject({ provider: "mine", contextWindow: 8_000 });
 });
 
+test("the model in use takes the address that a login gives it", async () => {
+  const { session } = await open([], (tau) => {
+    tau.registerProvider("mine", {
+      baseUrl: "http://127.0.0.1:1",
+      api: "openai-completions",
+      models: [{ id: "small" }],
+      oauth: {
+        name: "Mine",
+        login: async () => ({ access: "a", refresh: "r", expires: 9e15 }),
+        refreshToken: async (credentials) => credentials,
+        getApiKey: () => "key",
+        modifyModels: (models) => models.map((model) => ({ ...model, baseUrl: "http://127.0.0.1:2" })),
+      },
+    });
+  });
+  await session.setModel(session.modelRegistry.find("mine", "small")!);
+  await session.authStorage.login("mine", { notify: () => {} });
+  await expect.poll(() => session.model?.baseUrl).toBe("http://127.0.0.1:2");
+  await session.authStorage.remove("mine");
+  await expect.poll(() => session.model?.baseUrl).toBe("http://127.0.0.1:1");
+  const own = { ...session.model!, baseUrl: "http://127.0.0.1:3" };
+  await session.setModel(own);
+  await session.authStorage.login("mine", { notify: () => {} });
+  await expect.poll(() => session.modelRegistry.find("mine", "small")?.baseUrl).toBe("http://127.0.0.1:2");
+  expect(session.model).toEqual(own);
+});
+
 test("a command of the user is run elsewhere", async () => {
   const { session } = await open([], (tau) => {
     tau.on("user_bash", ({ command }) =>
