@@ -201,6 +201,33 @@ test("models that a stored login changes are changed when the provider has settl
   expect(registry.find("mine", "m")?.baseUrl).toBe("https://eu.x.test");
 });
 
+test.each<[string, (signal: AbortSignal) => Promise<never>]>([
+  ["waits", () => new Promise(() => {})],
+  ["fails with its signal", (signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", reject))],
+])("a login that %s ends when its provider is taken away, not when it is registered again", async (_what, wait) => {
+  const { auth, providers } = open();
+  let signal: AbortSignal | undefined;
+  const login = ({ signal: given }: { signal: AbortSignal }) => {
+    signal = given;
+    return wait(given);
+  };
+  const config = { ...plain, models: [{ id: "m" }], oauth: createOAuth({ login }) };
+  providers.register("mine", config);
+  const outcome = auth.login("mine", { notify: () => {} });
+  await expect.poll(() => signal).toBeDefined();
+  providers.register("mine", config);
+  expect(signal?.aborted).toBe(false);
+  providers.close();
+  expect(signal?.aborted).toBe(true);
+  expect(await outcome).toMatchObject({
+    kind: "failed",
+    failure: {
+      message: "The login to Mine (SSO) failed: its extension was loaded again or removed. Log in again: /login mine",
+    },
+  });
+  expect(await auth.get("mine")).toBeUndefined();
+});
+
 test("its login is there as long as the provider is", () => {
   const { auth, providers } = open();
   const getName = () => auth.getLogins().find(({ id }) => id === "mine")?.name;

@@ -6,7 +6,11 @@ import { toCustomLogin } from "./provider-login.ts";
 const tokens = { access: "a1", refresh: "r1", expires: 9e15 };
 
 const createLogin = (login: (callbacks: OAuthLoginCallbacks) => Promise<Record<string, unknown>>) =>
-  toCustomLogin("mine", { name: "Mine", login, refreshToken: async () => tokens, getApiKey: () => "key" });
+  toCustomLogin(
+    "mine",
+    { name: "Mine", login, refreshToken: async () => tokens, getApiKey: () => "key" },
+    new AbortController().signal,
+  );
 
 /** A user who never answers. */
 function createSilentUser() {

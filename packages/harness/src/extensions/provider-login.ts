@@ -1,15 +1,32 @@
 /** The login of a provider of an extension, with pi's callbacks, as a login of ours. */
+import { untilAborted } from "@tau/ai/internal";
 import type { CustomLogin } from "../auth/custom-login.ts";
+import { formatLoginCommand } from "../auth/key-hint.ts";
 import type { LoginEvent, LoginInteraction, LoginQuestion } from "../auth/login-interaction.ts";
 import type { OAuthLoginCallbacks, ProviderConfig } from "./provider-config.ts";
 
-export const toCustomLogin = (id: string, oauth: NonNullable<ProviderConfig["oauth"]>): CustomLogin => ({
+/** `removed` aborts when the provider is taken away: nobody could use what the login gives then. */
+export const toCustomLogin = (
+  id: string,
+  oauth: NonNullable<ProviderConfig["oauth"]>,
+  removed: AbortSignal,
+): CustomLogin => ({
   id,
   name: oauth.name,
   async login(interaction, signal) {
     const end = new AbortController();
     try {
-      return await oauth.login(createCallbacks(interaction, signal, AbortSignal.any([signal, end.signal])));
+      const given = AbortSignal.any([signal, removed]);
+      const ended = AbortSignal.any([given, end.signal]);
+      const login = async () => await oauth.login(createCallbacks(interaction, given, ended));
+      const outcome = await untilAborted(login(), removed);
+      if (outcome.kind === "done") return outcome.value;
+      throw new Error("Its provider was taken away.");
+    } catch (error) {
+      if (!removed.aborted) throw error;
+      throw new Error(`its extension was loaded again or removed. Log in again: ${formatLoginCommand(id, true)}`, {
+        cause: error,
+      });
     } finally {
       // Closes questions that are no longer needed, such as the one for a code if the browser came back by itself.
       end.abort();

@@ -54,6 +54,8 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
   const removals = new Map<string, readonly (() => void)[]>();
   /** The isolated extensions of providers, by the name of the provider. */
   const isolated = new Map<string, string>();
+  /** By the name of the provider: what aborts when it is taken away, but not when it is registered again. */
+  const ends = new Map<string, AbortController>();
   let waiting: Promise<void>[] = [];
   const removeParts = (name: string) => {
     for (const remove of removals.get(name) ?? []) remove();
@@ -61,6 +63,8 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
   };
   const unregister = (name: string) => {
     removeParts(name);
+    ends.get(name)?.abort();
+    ends.delete(name);
     isolated.delete(name);
     registry.unregisterProvider(name);
   };
@@ -75,7 +79,9 @@ export function createProviders(parts: ProvidersParts): ProviderPort {
     const added: (() => void)[] = [];
     removals.set(name, added);
     if (streamSimple) added.push(addApi(api!, streamSimple));
-    if (oauth) added.push(auth.registerLogin(toCustomLogin(name, oauth)));
+    const end = ends.get(name) ?? new AbortController();
+    ends.set(name, end);
+    if (oauth) added.push(auth.registerLogin(toCustomLogin(name, oauth, end.signal)));
     if (!refreshModels && !findKey && !oauth?.modifyModels) return;
     const followed = followProvider(name, config, { registry, auth, allowNetwork, describe, report });
     added.push(() => followed.stop());
