@@ -7,7 +7,7 @@ import type { Lifetime } from "./create-context.ts";
 import { type ExtensionEventName, extensionEventNames } from "./events.ts";
 import type { AnyHandler, Registrations } from "./extension.ts";
 import { copyData } from "./must-be-data.ts";
-import { checkDefinition, checkHandler } from "./check-registration.ts";
+import { checkDefinition, checkHandler, checkProviderFunctions } from "./check-registration.ts";
 import { isNativeProvider, toProviderConfig } from "./native-provider.ts";
 import type { NativeProvider } from "./provider-config.ts";
 import type { ExtensionSessionPort } from "./session-port.ts";
@@ -90,7 +90,9 @@ export function createApi(parts: ApiParts): ExtensionAPI {
     registerToolRenderer: (resolver) => void registrations.toolRenderers.push(resolver),
     registerProvider(given, config) {
       lifetime.check();
-      const [name, provider] = typeof given === "string" ? [given, config ?? {}] : [given.id, toConfig(given)];
+      const [name, provider] = typeof given === "object" && given ? [given.id, toConfig(given)] : [given, config ?? {}];
+      checkDefinition("provider", name, provider);
+      checkProviderFunctions(name, provider);
       getSession()?.registerProvider(name, provider);
       registrations.providers.set(name, provider);
     },

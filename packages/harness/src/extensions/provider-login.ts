@@ -12,7 +12,8 @@ export const toCustomLogin = (
   removed: AbortSignal,
 ): CustomLogin => ({
   id,
-  name: oauth.name,
+  // Extensions in JavaScript leave it out.
+  name: oauth.name ?? id,
   async login(interaction, signal) {
     const end = new AbortController();
     try {

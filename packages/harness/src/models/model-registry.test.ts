@@ -63,6 +63,16 @@ test("a registered provider that has no models yet is no mistake of the file", a
   expect(registry.problems).toEqual([]);
 });
 
+test("what is wrong with a registered provider is not said to be in the file", async () => {
+  const { registry } = await open({ providers: {} });
+  registry.registerProvider("lab", { api: "openai-completions", models: [{ id: "m" }] });
+  registry.registerProvider("nowhere", {});
+  expect(registry.problems.map(({ file }) => file)).toEqual([
+    "the provider lab of an extension",
+    "the provider nowhere of an extension",
+  ]);
+});
+
 test("a registered provider without models changes the one of the file, as long as it is registered", async () => {
   const { registry } = await open(local("m"));
   registry.registerProvider("mine", { baseUrl: "http://127.0.0.1:10/proxy", headers: { "x-team": "lab" } });

@@ -18,6 +18,7 @@ import { didYouMean, getErrorMessage, getUnlistedModel, Listeners } from "@tau/a
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/auth-options.ts";
 import { HarnessError } from "../errors.ts";
+import type { Path } from "../fields/field.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { isSecretName } from "../observe/secret-patterns.ts";
 import { type BaseModels, ConfiguredModels } from "./configured.ts";
@@ -33,7 +34,7 @@ import { isLocalProvider, LocalModels, type LocalServerAddress, localProviders }
 import { isLiteral, getUnresolvedHeaders } from "./overlay.ts";
 import { type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
 import { type ModelScope, scopeModels } from "./scope.ts";
-import { parseProvider } from "./models-file.ts";
+import { type ModelsFile, parseProvider } from "./models-file.ts";
 import type { ProviderConfig } from "./schema.ts";
 
 /** Whether a provider can be used. `written` is its key in `models.json`, as written. It is called often: keep it fast. */
@@ -138,7 +139,7 @@ export class ModelRegistry {
     const background = this.#backgroundProblem;
     return [
       ...(file?.problems ?? []),
-      ...(file ? this.#configured.problems(file.describe) : []),
+      ...(file ? this.#configured.problems((path, message) => this.#describe(file, path, message)) : []),
       ...(background === undefined ? [] : [{ file: this.#source?.path ?? "models.json", message: background }]),
     ];
   }
@@ -311,6 +312,14 @@ export class ModelRegistry {
       unlisted: (provider, id) => this.find(provider, id),
       getDefault: (provider) => defaultModels.get(provider),
     };
+  }
+
+  /** What an extension registers is not in the file of the user. */
+  #describe(file: ModelsFile, path: Path, message: string): FileProblem {
+    const provider = String(path[1]);
+    const config = this.#configs.get(provider);
+    const isRegistered = config !== undefined && config === this.#registered.get(provider);
+    return isRegistered ? { file: `the provider ${provider} of an extension`, message } : file.describe(path, message);
   }
 
   #resolveWithin(name: string, text: string): ModelResolution {
