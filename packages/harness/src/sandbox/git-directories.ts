@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { parseConfig } from "./git-config.ts";
 import { findRealPath, listNames, lookAtPath, readText } from "./look.ts";
-import { RepositorySearch } from "./repository-search.ts";
+import { findAbove, RepositorySearch } from "./repository-search.ts";
 
 export interface GitDirectories {
   /** All that commands may change, with the most important first: real paths. */
@@ -73,15 +73,6 @@ function limit(repositories: readonly string[], workspace: string): string[] {
     for (let count = 1; count <= names.length; count++) leading.add(names.slice(0, count).join("/"));
     return true;
   });
-}
-
-/** The `.git` that git finds from here. */
-function findAbove(workspace: string): string | undefined {
-  for (let directory = workspace; ; directory = dirname(directory)) {
-    const path = join(directory, ".git");
-    if (lookAtPath(path)) return path;
-    if (directory === dirname(directory)) return undefined;
-  }
 }
 
 /**

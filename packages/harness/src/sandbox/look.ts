@@ -42,14 +42,15 @@ const maxTextBytes = 1024 * 1024;
 const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** The text of a regular file that is not a link; undefined for anything else, and for files too large to be read often. */
-export function readText(path: string): string | undefined {
+export const readText = (path: string): string | undefined => readBytes(path, maxTextBytes)?.toString();
+
+/** The same for any content. */
+export function readBytes(path: string, maxBytes: number): Buffer | undefined {
   const descriptor = unlessUnseen(() => openSync(path, readOnly));
   if (descriptor === undefined) return undefined;
   try {
     const stats = fstatSync(descriptor);
-    return stats.isFile() && stats.size <= maxTextBytes
-      ? unlessUnseen(() => readFileSync(descriptor, "utf8"))
-      : undefined;
+    return stats.isFile() && stats.size <= maxBytes ? unlessUnseen(() => readFileSync(descriptor)) : undefined;
   } finally {
     closeSync(descriptor);
   }

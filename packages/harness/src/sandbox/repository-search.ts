@@ -3,11 +3,15 @@
  * asked: the state of a project includes that of the repositories in it, and git runs what their configuration names.
  */
 import type { Dirent } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { isWithin } from "@tau/tools/platform";
 import { DirectoryStamps } from "./directory-stamps.ts";
-import { listEntries, lookAtPath } from "./look.ts";
+import { findLinkedPaths } from "./git-index.ts";
+import { findRealPath, listEntries, listNames, lookAtPath, readBytes, readText } from "./look.ts";
 
 const skipped = new Set(["node_modules", "vendor", "target", "dist", "build", ".git", ".venv", "venv"]);
+/** An index of a million files has less. */
+const maxIndexBytes = 256 * 1024 * 1024;
 
 export class RepositorySearch {
   readonly #stamps = new DirectoryStamps();
@@ -45,9 +49,45 @@ export class RepositorySearch {
         if (entry.isDirectory() && !skipped.has(entry.name)) this.#directories.add(join(directory, entry.name));
       }
     }
-    const added = found.filter((path) => !this.#found.has(path));
+    const added = new Set(found.filter((path) => !this.#found.has(path)));
+    const above = findAbove(this.#workspace);
+    if (above !== undefined) this.#addLinked(above, added);
+    for (const path of this.#found) this.#addLinked(path, added);
+    // Repositories that are added are looked at in the same loop.
+    for (const path of added) this.#addLinked(path, added);
     for (const path of added) this.#found.add(path);
-    return added;
+    return [...added];
+  }
+
+  /** Git looks into the repositories that an index names wherever they are, also in directories that are not searched. */
+  #addLinked(dotGit: string, added: Set<string>): void {
+    const file = readText(dotGit)?.match(/^gitdir: (.+)$/m)?.[1];
+    const directory = file === undefined ? dotGit : resolve(dirname(dotGit), file);
+    const index = join(directory, "index");
+    if (this.#stamps.isUnchanged(index)) return;
+    this.#stamps.remember(index);
+    const shared = listNames(directory).filter((name) => name.startsWith("sharedindex."));
+    const [bytes, ...others] = ["index", ...shared].map((name) => readBytes(join(directory, name), maxIndexBytes));
+    if (!bytes) return;
+    for (const path of findLinkedPaths(
+      bytes,
+      others.flatMap((other) => other ?? []),
+    )) {
+      const root = resolve(dirname(dotGit), path);
+      // What a link leads to is not looked at, and neither does git.
+      if (root === this.#workspace || !isWithin(this.#workspace, root) || findRealPath(root) !== root) continue;
+      const linked = join(root, ".git");
+      if (!this.#found.has(linked) && lookAtPath(linked)) added.add(linked);
+    }
+  }
+}
+
+/** The `.git` that git finds from here. */
+export function findAbove(workspace: string): string | undefined {
+  for (let directory = workspace; ; directory = dirname(directory)) {
+    const path = join(directory, ".git");
+    if (lookAtPath(path)) return path;
+    if (directory === dirname(directory)) return undefined;
   }
 }
 

@@ -250,9 +250,20 @@ const plantBare = (directory: string) =>
 const big = "head -c 1100000 /dev/zero | tr '\\0' '#'; echo;";
 const monitor = "printf '[core]\\nrepositoryformatversion=0\\nfsmonitor=touch %s/outside/ran; false\\n' $P;";
 const statusRan = "cd $P/ws; git status >/dev/null 2>&1; test -e $P/outside/ran";
+/** Makes a repository that runs something when git asks for its state, and an entry for it in the index of the one around. */
+const linkRepository = (path: string) =>
+  `mkdir -p ${path}; (cd ${path}; git init -q; git -c user.name=x -c user.email=x@y commit -q --allow-empty -m x; ` +
+  `git config core.fsmonitor 'touch $P/outside/ran; false'); git add ${path}`;
 
 /** A person pushes, or looks at the state of the project. */
 const gitLater: EscapeCase[] = [
+  ["a repository that the index names, where none is looked for", "", linkRepository("vendor/lib/x"), statusRan],
+  [
+    "a repository in one that the index names, where the index is split",
+    "",
+    `git update-index --split-index; ${linkRepository("vendor/x")}; cd vendor/x; ${linkRepository("vendor/y")}`,
+    statusRan,
+  ],
   ["a remote in the workspace", "", `${plantBare("e")}; git remote add origin $PWD/e`, pushRan],
   ["a remote that has an address", "", `${plantBare("e")}; git remote add origin file://$PWD/e`, pushRan],
   [
