@@ -98,6 +98,14 @@ async function deliverPartial(run: Run, stream: AssistantMessageEventStream): Pr
     if (more.kind !== "done" || !more.value) return partial;
     for (let event = reader.read(); event; event = reader.read()) {
       if (event.type === "done" || event.type === "error") return partial;
+      if (!isRecord(event.partial)) {
+        failRun(
+          run,
+          "The model's stream",
+          new Error(`it sent ${JSON.stringify(event.type)} without a partial message.`),
+        );
+        return partial;
+      }
       if (!partial) {
         messages.push(event.partial);
         await run.events.emit({ type: "message_start", message: event.partial });

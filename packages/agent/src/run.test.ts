@@ -144,6 +144,17 @@ describe("failures", () => {
     expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage: message });
   });
 
+  test("an event of a stream function without a partial message ends the run with an error that names it", async () => {
+    const { messages } = await runLoopWith((model) => {
+      const stream = new AssistantMessageEventStream();
+      stream.push({ type: "text_start", contentIndex: 0 } as never);
+      stream.push({ type: "done", reason: "stop", message: emptyAnswer(model) });
+      return stream;
+    });
+    const errorMessage = 'it sent "text_start" without a partial message.';
+    expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage });
+  });
+
   test("a stream that can only be iterated is read like an EventStream", async () => {
     const { messages, events } = await runLoopWith((model) => {
       const answer = { ...emptyAnswer(model), content: [text("hello")] };
