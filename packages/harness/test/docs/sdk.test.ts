@@ -30,6 +30,7 @@ import { formatEnd } from "./end.example.ts";
 import { askTwice, createClient } from "./host.example.ts";
 import { openWithParts } from "./parts.example.ts";
 import { askWith, decide } from "./policy.example.ts";
+import { createStreamFn, houseModel } from "./provider.example.ts";
 import { continueById, continueLast } from "./resume.example.ts";
 import { answer } from "./session.example.ts";
 import "./testing.example.ts";
@@ -447,4 +448,21 @@ test("a debug log: what happened, one line each, without secrets", async () => {
   const events = written.trimEnd().split("\n");
   expect(events.some((line) => line.includes("agent_end" satisfies SessionEvent["type"]))).toBe(true);
   expect(written).not.toContain("fake-token-0123456789");
+});
+
+test("a provider of your own: its pieces are told as they arrive, and its failure is retried by its text", async () => {
+  let requests = 0;
+  const streamFn = createStreamFn(async function* () {
+    if (++requests === 1) throw new Error("529 Overloaded");
+    yield "Hel";
+    yield "lo.";
+  });
+  const agent = await createTestSession([], { streamFn });
+  onTestFinished(() => agent.dispose());
+  await agent.session.setModel(houseModel);
+  const deltas: string[] = [];
+  agent.session.onEvent((event) => void (event.type === "text_delta" && deltas.push(event.delta)));
+  const outcome = await agent.session.prompt("Hi");
+  expect(outcome).toMatchObject({ end: { kind: "done" } });
+  expect([requests, deltas]).toEqual([2, ["Hel", "lo."]]);
 });
