@@ -36,7 +36,7 @@ import { settleAfterCrash } from "./after-crash.ts";
 import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
 import { type CallJudge, createCallJudge } from "./call-judge.ts";
 import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
-import { checkArguments } from "./check-params.ts";
+import { checkArguments, refuseSameNames } from "./check-params.ts";
 import { Choices, type ModelSource, type SessionOverrides } from "./choices.ts";
 import { checkMessage } from "./content.ts";
 import { createRunHost } from "./create-run-host.ts";
@@ -489,6 +489,7 @@ export class AgentSession {
   async openOther(sessionManager: SessionManager, reason: StartReason = "resume"): Promise<AgentSession> {
     this.#mustBeOpen();
     const { sessionFile } = this;
+    checkArguments({ sessionManager });
     const previous = sessionFile === undefined ? {} : { previousSessionFile: sessionFile };
     const other = await this.#parts.reopen(sessionManager, { reason, ...previous });
     other.override(this.#choices.overrides);
@@ -534,6 +535,7 @@ export class AgentSession {
   setTools(tools: readonly (GivenTool | string)[]): void {
     this.#mustBeOpen();
     checkArguments({ tools });
+    refuseSameNames("tools", tools);
     this.#choices.setTools(tools);
   }
 

@@ -32,7 +32,7 @@ export function checkParams(params: AgentSessionParams): void {
 }
 
 /** The session could show only one of two tools with the same name. */
-function refuseSameNames(param: string, tools: readonly (GivenTool | string)[] = []): void {
+export function refuseSameNames(param: string, tools: readonly (GivenTool | string)[] = []): void {
   const names = tools.filter((tool) => getProblem(tool) === undefined).map((tool) => getName(tool));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return;
@@ -202,6 +202,9 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
 const queueMode = param(oneOf("all", "one-at-a-time"));
 
 const argumentFields = {
+  ai: withMethods("an AI, such as one of createAI", "streamSimple"),
+  agentDir: nonEmptyText,
+  params: check("an object", isRecord),
   sessionManager: check("a SessionManager, or a promise of one", isSessionManager),
   model,
   tools: list(either("the name of a built-in tool, or a tool", isText, (value) => getProblem(value) === undefined)),

@@ -2,6 +2,7 @@
 import type { AI } from "@tau/ai";
 import { modelsAreEqual, streamSimple } from "@tau/ai";
 import type { AgentSession } from "./agent-session.ts";
+import { checkArguments } from "./check-params.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
@@ -24,6 +25,7 @@ export interface SimpleAgent {
 }
 
 export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent {
+  checkArguments({ ai });
   let opened: Promise<AgentSession> | undefined;
   const open = async () => {
     const sessionManager = params.sessionManager ?? (await SessionManager.inMemory(params.cwd));

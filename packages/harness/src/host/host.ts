@@ -10,6 +10,7 @@ import { type Ids, systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import { unlessMissing } from "@tau/tools/platform";
 import type { AgentSession, StartReason } from "../agent-session/agent-session.ts";
+import { checkArguments } from "../agent-session/check-params.ts";
 import { createAgentSession } from "../agent-session/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../agent-session/params.ts";
@@ -51,6 +52,7 @@ export class Host {
 
   constructor(options: HostOptions) {
     const { agentDir, params } = options;
+    checkArguments({ agentDir, params });
     this.#options = { ...options, params: { ...params, agentDir } };
   }
 
@@ -169,6 +171,7 @@ export class Host {
   }
 
   async #add(sessionManager: SessionManager, cwd: string, open: () => Promise<AgentSession>): Promise<string> {
+    checkArguments({ sessionManager });
     const { id } = sessionManager;
     const opening = this.#opening.get(id);
     if (opening || this.#hosted.has(id)) {

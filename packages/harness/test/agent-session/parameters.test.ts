@@ -10,6 +10,7 @@ import type { AgentSession } from "../../src/agent-session/agent-session.ts";
 import { createAgent } from "../../src/agent-session/create-agent.ts";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
+import { createHost } from "../../src/host/host.ts";
 import { createDebugLog } from "../../src/observe/debug-log.ts";
 import { openDesk, sayTool, temporaryDirectory } from "./desk.ts";
 
@@ -432,6 +433,23 @@ const wrongCalls: [name: string, run: (session: AgentSession) => unknown, messag
   ["setTools", (session) => session.setTools("read" as never), '"tools" has to be a list, not "read".'],
   ["setTools", (session) => session.setTools([1] as never), `${noTool} 1.`],
   ["setTools", (session) => session.setTools([{ name: "odd" }] as never), `${noTool} an object.`],
+  [
+    "setTools",
+    (session) => session.setTools([sayTool("say"), sayTool("say")]),
+    '"tools" has two tools with the name "say".',
+  ],
+  [
+    "openOther",
+    (session) => session.openOther(undefined as never),
+    '"sessionManager" has to be a SessionManager, or a promise of one, and is missing.',
+  ],
+  ["createAgent", () => createAgent({} as never), '"ai" has to be an AI, such as one of createAI, and is missing.'],
+  [
+    "createHost",
+    () => createHost({ params: {} } as never),
+    '"agentDir" has to be a string that is not empty, and is missing.',
+  ],
+  ["createHost", () => createHost({ agentDir: "/a" } as never), '"params" has to be an object, and is missing.'],
   ["setActiveTools", (session) => session.setActiveTools("read" as never), '"names" has to be a list, not "read".'],
   ["setActiveTools", (session) => session.setActiveTools([1] as never), '"names[0]" has to be a string, not 1.'],
   ["executeBash", (session) => session.executeBash(1 as never), '"command" has to be a string, not 1.'],
@@ -467,7 +485,7 @@ const wrongCalls: [name: string, run: (session: AgentSession) => unknown, messag
   ["compact", (session) => session.compact({} as never), '"instructions" has to be a string, not an object.'],
 ];
 
-test.each(wrongCalls)("%s of an open session refuses what it cannot use: %s", async (_name, run, message) => {
+test.each(wrongCalls)("%s refuses what it cannot use: %s", async (_name, run, message) => {
   const { session } = await openDesk([]);
   const { tools } = session;
   await expect((async () => await run(session))()).rejects.toMatchObject({ code: "invalid_input", message });
