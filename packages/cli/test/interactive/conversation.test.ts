@@ -399,3 +399,23 @@ test("a message of 1 MB is folded with its size, and Ctrl-O shows it", async () 
   app.press("ctrlO");
   await app.sees(/line 14999 x+/);
 });
+
+test.each([6, 8])("on a screen of %i rows what is typed and what is selected are visible", async (rows) => {
+  const app = await openApp([], { columns: 40, rows });
+  app.type("/mo");
+  await app.sees(/\n\/mo\n─+\n→ model/);
+  app.press("enter");
+  await app.sees(/Model\n> *\n→ acme\/small/);
+  app.type("large");
+  await app.sees(/> large\n→ acme\/large/);
+  app.press("escape");
+  await app.sees(/─\n\n─/);
+  for (const line of ["first", "\n", "second", "\n", "third", "\n", "fourth", "\n", "fifth"]) app.type(line);
+  await app.sees("fifth");
+  app.press("up", "up", "up", "up");
+  await app.sees("first");
+  app.press("ctrlC");
+  app.type("/resume ");
+  app.press("enter");
+  await app.sees(/Sessions of this directory\n> .*\n {2}No sessions/);
+});

@@ -9,6 +9,8 @@ export interface CompletionPort {
   /** A suggestion was taken. */
   apply(document: TextDocument): void;
   requestRender(): void;
+  /** How many rows of the screen the list may have. */
+  getMaxRows(): number;
 }
 
 interface Shown {
@@ -184,7 +186,8 @@ export class Completion {
 
   #createList({ items, prefix }: AutocompleteSuggestions): SelectList {
     const columns = prefix.startsWith("/") ? commandColumns : undefined;
-    const list = new SelectList(items, this.#maxVisible, this.#theme, columns);
+    const maxVisible = Math.min(this.#maxVisible, this.#port.getMaxRows() - 1);
+    const list = new SelectList(items, maxVisible, this.#theme, columns);
     const exact = items.findIndex(({ value }) => value === prefix);
     const index = exact === -1 ? items.findIndex(({ value }) => prefix !== "" && value.startsWith(prefix)) : exact;
     if (index !== -1) list.setSelectedIndex(index);

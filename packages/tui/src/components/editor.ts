@@ -60,8 +60,13 @@ const suggestionKeys: readonly Keybinding[] = [
 
 type Direction = "forward" | "backward";
 
+/** Fewer on a small screen, where the cursor has to be visible too. */
 const minVisibleRows = 5;
+/** The lines around the text, and two below the editor for whoever uses it. */
+const rowsAround = 4;
 const visibleShare = 0.3;
+/** A suggestion, and how many there are. */
+const minListRows = 2;
 
 export class Editor implements EditorComponent, Focusable {
   focused = false;
@@ -91,6 +96,8 @@ export class Editor implements EditorComponent, Focusable {
         getDocument: () => this.#editing.document,
         apply: (document) => this.#change(() => this.#editing.change(document)),
         requestRender: () => this.tui.requestRender(),
+        // The text has one row at least, and the line above it may leave the screen.
+        getMaxRows: () => Math.max(minListRows, this.tui.terminal.rows - rowsAround),
       },
       theme.selectList,
     );
@@ -372,7 +379,8 @@ export class Editor implements EditorComponent, Focusable {
   }
 
   get #maxVisibleRows(): number {
-    return Math.max(minVisibleRows, Math.floor(this.tui.terminal.rows * visibleShare));
+    const { rows } = this.tui.terminal;
+    return Math.max(1, Math.min(minVisibleRows, rows - rowsAround), Math.floor(rows * visibleShare));
   }
 
   /** The line above the text. `hiddenLineCount` rows are not shown above. */

@@ -164,7 +164,7 @@ export function shareRows(rows: number, choices: number): { maxItems: number; qu
   const room = free - titleRows - minQuestionRows - 1;
   const maxItems = Math.max(1, Math.min(choices, wanted, room));
   const listRows = maxItems < choices ? maxItems + 1 : choices;
-  return { maxItems, questionRows: free - titleRows - listRows };
+  return { maxItems, questionRows: Math.max(minQuestionRows, free - titleRows - listRows) };
 }
 
 const later = { value: "later", label: "Answer later", description: "/approve comes back to it" };

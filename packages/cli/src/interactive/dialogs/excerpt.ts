@@ -3,7 +3,7 @@ import { type Component, getKeybindings, type Theme } from "@tau/tui";
 export interface ExcerptOptions {
   content: Component;
   theme: Theme;
-  /** How many rows there are for it. */
+  /** How many rows there are for it. With none, nothing is shown; otherwise two at least are used. */
   getMaxRows: () => number;
 }
 
@@ -23,8 +23,9 @@ export class Excerpt implements Component {
 
   render(width: number): string[] {
     const { content, theme, getMaxRows } = this.#options;
-    const lines = content.render(width);
-    const maxRows = Math.max(2, getMaxRows());
+    const room = getMaxRows();
+    const lines = room > 0 ? content.render(width) : [];
+    const maxRows = Math.max(2, room);
     if (lines.length <= maxRows) {
       this.#page = 0;
       return lines;

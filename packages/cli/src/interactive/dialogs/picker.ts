@@ -138,5 +138,6 @@ function getMaxItems(options: PickerOptions): number {
   const countRows = (line: string) => Math.ceil(line.length / Math.max(1, size.columns - 2));
   const hintRows = hint.split("\n").reduce((count, line) => count + countRows(line), 0);
   const room = size.rows - rowsBesides - Math.min(hintRows, getMaxHintRows(options));
-  return Math.max(minItems, Math.min(maxItems, room));
+  // Of a small screen the empty line may leave.
+  return Math.max(1, Math.min(minItems, size.rows - rowsBesides + 1), Math.min(maxItems, room));
 }

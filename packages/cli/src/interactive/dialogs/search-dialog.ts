@@ -7,6 +7,10 @@ export const reservedRows = 9;
 /** With fewer rows for the list, the footer has one. */
 const minRowsForFooter = 8;
 
+/** As long as they have room, with the empty line and the further lines of the footer left out. */
+const minRows = 3;
+const spareRows = 4;
+
 export interface SearchDialogOptions {
   theme: Theme;
   /** How many rows of the list have room. */
@@ -41,7 +45,8 @@ export abstract class SearchDialog implements Component, Focusable {
 
   /** How many rows of the list are visible at most. */
   protected get pageRows(): number {
-    return Math.max(3, this.#options.getMaxRows());
+    const maxRows = this.#options.getMaxRows();
+    return Math.max(1, Math.min(minRows, maxRows + spareRows), maxRows);
   }
 
   /** The positions that are visible: the selected one is in the middle, except at the ends. */

@@ -116,5 +116,5 @@ export class SettingsDialog extends SearchDialog {
   }
 }
 
-/** With the empty line above. */
-const getExplanationRows = (rows: number): number => (rows >= 20 ? 6 : rows >= 14 ? 4 : 2);
+/** With the empty line above. A small screen has no room for it. */
+const getExplanationRows = (rows: number): number => (rows >= 20 ? 6 : rows >= 14 ? 4 : rows >= 10 ? 2 : 0);
