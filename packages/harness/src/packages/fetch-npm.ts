@@ -60,7 +60,9 @@ export async function installDependencies(
   // Also for dependencies that are repositories.
   const gitEnv = { GIT_TERMINAL_PROMPT: "0", GIT_ALLOW_PROTOCOL: "https:ssh" };
   const outcome = await runProgram({ argv, cwd: directory, env: { ...env, ...gitEnv }, signal });
-  if (outcome.kind === "failed") throw new HarnessError("install_failed", formatFailure(outcome.reason, before));
+  if (outcome.kind === "failed") {
+    throw new HarnessError("install_failed", formatFailure(outcome.reason, age.length > 0));
+  }
   const lock = tryParseJson(((await readWhole(nodeFileSystem, lockFile)) ?? "{}").toString());
   const packages = isRecord(lock) ? lock["packages"] : undefined;
   if (!isRecord(packages)) throw new HarnessError("install_failed", "npm wrote no lock, so nothing was installed.");
@@ -97,7 +99,7 @@ const maxReasonCharacters = 2_000;
 const maxMisfits = 5;
 
 /** The last lines of npm are about its own log. */
-function formatFailure(text: string, before: Date | undefined): string {
+function formatFailure(text: string, hasAgeLimit: boolean): string {
   const lines = text.split("\n").map((line) => line.replace(/^npm (error|ERR!) ?/, "").trim());
   // Its usage follows, and the advice to run npm.
   const misfits = lines.filter((line) => /^(Missing|Invalid): .* lock file/.test(line)).slice(0, maxMisfits);
@@ -106,7 +108,7 @@ function formatFailure(text: string, before: Date | undefined): string {
   }
   const told = lines.filter((line) => line !== "" && !/^(code |A complete log|.*_logs)/.test(line));
   const reason = told.join(" ").slice(-maxReasonCharacters);
-  const isYoung = before !== undefined && /ETARGET|ENOVERSIONS|with a date before/.test(text);
+  const isYoung = hasAgeLimit && /ETARGET|ENOVERSIONS|with a date before/.test(text);
   const advice = isYoung
     ? " Releases that are younger than the setting packageMinAgeDays says do not count. To install one all the same: --any-age"
     : "";

@@ -123,7 +123,8 @@ async function fetchRemote(source: NpmSource | GitSource, options: FetchOptions)
       digest: await digestTree(fetched.root),
       ...(anyAgeUntil && { anyAgeUntil }),
     };
-    if (asLocked && previous && previous.digest !== locked.digest) {
+    const isAsLocked = previous?.digest === locked.digest && previous.integrity === fetched.locked.integrity;
+    if (asLocked && previous && !isAsLocked) {
       const reason = `The content of ${source.id} ${locked.resolved} is not the one in packages-lock.json`;
       throw new HarnessError("install_failed", `${reason}, so it is refused.`);
     }

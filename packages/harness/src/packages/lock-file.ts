@@ -36,7 +36,7 @@ export async function readLock(scopeDirectory: string): Promise<PackageLock> {
   const path = getLockPath(scopeDirectory);
   const bytes = await readWhole(nodeFileSystem, path);
   if (!bytes) return new Map();
-  const value = tryParseJson(bytes.toString("utf8"));
+  const value = tryParseJson(bytes.toString("utf8").replace(/^\uFEFF/, ""));
   const packages = isRecord(value) && value["version"] === 1 ? value["packages"] : undefined;
   if (!isRecord(packages) || !Object.values(packages).every(isLocked)) {
     const advice = "Restore it, or remove it and install the packages again: tau install";

@@ -166,6 +166,22 @@ test("a lock with another content hash refuses what the registry has", async () 
   );
 });
 
+test("a lock with another integrity hash or version is refused, and the age of releases is not blamed", async () => {
+  const workspace = await createNpmWorkspace();
+  workspace.registry.publish("pack", "1.0.0", { files: { "prompts/p.md": "" } });
+  await install(workspace, "npm:pack");
+  const path = join(workspace.agentDir, "packages-lock.json");
+  const text = await readFile(path, "utf8");
+  const fetchAsLocked = () => fetch(workspace, "npm:pack", { asLocked: true, before: new Date() });
+  await writeFile(path, text.replace(/"integrity": "sha512-/, '"integrity": "sha512-A'));
+  await expect(fetchAsLocked()).rejects.toThrow("is not the one in packages-lock.json, so it is refused.");
+  await writeFile(path, text.replace('"resolved": "1.0.0"', '"resolved": "9.9.9"'));
+  await expect(fetchAsLocked()).rejects.toThrow(/^(?!.*packageMinAgeDays).*pack@9\.9\.9/);
+  // As some editors write it.
+  await writeFile(path, `\uFEFF${text}`);
+  await (await fetchAsLocked()).discard();
+});
+
 test.each([
   ["a name with dots", [{ name: "package/../../../evil.txt", content: "x" }]],
   ["an absolute name", [{ name: "/tmp/tau-evil-absolute.txt", content: "x" }]],
