@@ -266,6 +266,26 @@ describe("JSON-RPC", () => {
     await silent.close();
   });
 
+  test("a client is told that a dialog is over, and need not answer it any more", async () => {
+    const workspace = await open(ask(`await ctx.ui.input("In time?", undefined, { timeout: 1 })`));
+    const problems: string[] = [];
+    const over: string[] = [];
+    const { client, close } = connect(workspace, [], {
+      onDialog: ({ title }, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            over.push(title);
+            reject(new Error("It is over."));
+          });
+        }),
+      onProblem: (problem) => void problems.push(problem),
+    });
+    expect(await client.prompt("/ask")).toEqual({ disposition: "handled" });
+    expect(over).toEqual(["In time?"]);
+    await close();
+    expect(problems).toEqual([]);
+  });
+
   test("a client that says that it answers no dialogs any more cancels those that are open", async () => {
     const client = serve(await open(ask(`await ctx.ui.confirm("Sure?", "Really")`)));
     client.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: { ui: true } });

@@ -28,7 +28,11 @@ export function createRpcUi(wire: Wire, questions: OpenQuestions, createId: Ids)
       wire.write(dialogRecord(wire.framing ?? "pi", id, dialog));
       questions.open(id);
     },
-    onClosed: (id) => questions.close(id),
+    onClosed(id) {
+      questions.close(id);
+      // pi's framing has no record for it: its clients measure the time themselves.
+      wire.notify("ui_resolved", { id });
+    },
   });
   const shown = new ShownNotes();
   const tell = (note: UiNote): void => {

@@ -129,7 +129,7 @@ test("a handler that returns nothing answers nevertheless", async () => {
      let replies;`,
     { onApproval: () => undefined as never, onDialog: () => undefined as never },
   );
-  expect((await client.promptAndWait("?")).answer).toBe("[null,null]");
+  expect((await client.promptAndWait("?")).answer).toBe(JSON.stringify([{ decision: "deny" }, { cancelled: true }]));
 });
 
 test("a listener that fails and lines that are none disturb nobody", async () => {

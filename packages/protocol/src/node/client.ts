@@ -17,10 +17,13 @@ export interface ClientStreams {
 }
 
 export interface ClientOptions {
-  /** Answers questions. Default: nobody is there, and everything that is asked for is denied. */
-  onApproval?: (question: Approval) => ApprovalAnswer | Promise<ApprovalAnswer>;
-  /** Answers dialogs of extensions. Default: nobody is there, and all are cancelled. */
-  onDialog?: (dialog: UiDialog) => UiAnswer | Promise<UiAnswer>;
+  /**
+   * Answers questions. Default: nobody is there, and everything that is asked for is denied. The signal is aborted when the
+   * question is over without this answer.
+   */
+  onApproval?: (question: Approval, signal: AbortSignal) => ApprovalAnswer | Promise<ApprovalAnswer>;
+  /** Answers dialogs of extensions. Default: nobody is there, and all are cancelled. The signal is as for questions. */
+  onDialog?: (dialog: UiDialog, signal: AbortSignal) => UiAnswer | Promise<UiAnswer>;
   /** Told what extensions show. */
   onNote?: (note: UiNote) => void;
   /** A run is over, and the session takes prompts again. */
@@ -35,6 +38,13 @@ interface Waiting {
   command: string;
   resolve: (data: never) => void;
   reject: (error: TauClientError) => void;
+}
+
+interface Reply {
+  answer: (signal: AbortSignal) => unknown;
+  /** What is answered if `answer` fails. */
+  no: ApprovalAnswer | UiAnswer;
+  problem: string;
 }
 
 type Listener = (event: SessionEvent) => void;
@@ -69,6 +79,8 @@ export class TauClient {
   readonly #options: ClientOptions;
   readonly #waiting = new Map<number, Waiting>();
   readonly #onEnd = new Set<() => void>();
+  /** What the program has asked and was not answered, by the id of the request. */
+  readonly #asked = new Map<unknown, AbortController>();
   #listeners: readonly Listener[] = [];
   #lastId = 0;
   #ended: TauClientError | undefined;
@@ -152,6 +164,7 @@ export class TauClient {
     this.#ended = reason;
     for (const { reject } of this.#waiting.values()) reject(reason);
     this.#waiting.clear();
+    for (const id of this.#asked.keys()) this.#takeBack(id);
     for (const wake of this.#onEnd) wake();
   }
 
@@ -178,7 +191,12 @@ export class TauClient {
   }
 
   #hear(method: string, params: unknown, id: unknown): void {
-    if (method === "event") for (const listener of this.#listeners) this.#tell(listener, params as SessionEvent);
+    if (method === "event") {
+      const event = params as SessionEvent;
+      if (event.type === "approval_resolved") this.#takeBack(`approve:${event.approvalId}`);
+      for (const listener of this.#listeners) this.#tell(listener, event);
+    }
+    if (method === "ui_resolved") this.#takeBack(`ui:${(params as { id: string }).id}`);
     if (method === "settled") this.#options.onSettled?.(params as { aborted: boolean });
     if (method === "bash_execution_update") this.#options.onBashOutput?.((params as { delta: string }).delta);
     if (method === "approve") void this.#decide(params as Approval, id);
@@ -196,30 +214,39 @@ export class TauClient {
   }
 
   async #decide(question: Approval, id: unknown): Promise<void> {
-    const { onApproval, onProblem } = this.#options;
-    let decision: ApprovalAnswer = { decision: "deny" };
-    try {
-      if (onApproval) decision = await onApproval(question);
-    } catch (error) {
-      onProblem?.(`The question ${question.id} could not be answered, and so was denied: ${String(error)}`);
-    }
-    this.#reply(id, decision);
+    const no: ApprovalAnswer = { decision: "deny" };
+    const { onApproval = () => no } = this.#options;
+    const problem = `The question ${question.id} could not be answered, and so was denied`;
+    await this.#reply(id, { answer: (signal) => onApproval(question, signal), no, problem });
   }
 
   async #ask(dialog: UiDialog, id: unknown): Promise<void> {
-    const { onDialog, onProblem } = this.#options;
-    let answer: UiAnswer = { cancelled: true };
-    try {
-      if (onDialog) answer = await onDialog(dialog);
-    } catch (error) {
-      onProblem?.(`The dialog ${JSON.stringify(dialog.title)} failed, and so was cancelled: ${String(error)}`);
-    }
-    this.#reply(id, answer);
+    const no: UiAnswer = { cancelled: true };
+    const { onDialog = () => no } = this.#options;
+    const problem = `The dialog ${JSON.stringify(dialog.title)} failed, and so was cancelled`;
+    await this.#reply(id, { answer: (signal) => onDialog(dialog, signal), no, problem });
   }
 
-  /** Without types a handler may return nothing. A reply without a result would answer nothing, so it is null, which is no. */
-  #reply(id: unknown, result: unknown): void {
-    if (!this.#ended) this.#send({ id, result: result ?? null });
+  async #reply(id: unknown, { answer, no, problem }: Reply): Promise<void> {
+    const asked = new AbortController();
+    this.#asked.set(id, asked);
+    let result: unknown;
+    try {
+      result = await answer(asked.signal);
+    } catch (error) {
+      if (!asked.signal.aborted) this.#options.onProblem?.(`${problem}: ${String(error)}`);
+    }
+    if (asked.signal.aborted) return;
+    this.#asked.delete(id);
+    // Without types a handler may return nothing, and a reply without a result would answer nothing.
+    this.#send({ id, result: result ?? no });
+  }
+
+  /** The question is over, whoever has answered it. */
+  #takeBack(id: unknown): void {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    asked?.abort();
   }
 
   #settle({ id, result, error }: Record<string, unknown>): void {
