@@ -201,6 +201,20 @@ test("what a client says of itself counts in every session that it follows, and 
   await expect.poll(() => answers.at(-1)).toEqual([true, true]);
 });
 
+test("an option with a key of the session is shown without it, and can be chosen", async () => {
+  const { client, follow, ask, answer, answers, gateway, sessionId } = await open();
+  const key = "sk-secret-0123456789abcdef";
+  const { session } = gateway.parts.sessions.find(sessionId)!.hosted;
+  session.authStorage.setRuntimeApiKey("scripted", key);
+  await follow(client);
+  ask("select", "Which?", ["none", `use ${key}`]);
+  const { id, dialog } = await waitForDialog(client);
+  const { options } = dialog as { options: string[] };
+  expect(options[1]).not.toContain(key);
+  await answer(client, id, { value: options[1] });
+  await expect.poll(() => answers).toEqual([[`use ${key}`, true]]);
+});
+
 test("a dialog ends when its time is up, and when its session is closed", async () => {
   const { client, follow, ask, answers, clock, sessionId } = await open();
   await follow(client);

@@ -69,11 +69,12 @@ export class SessionDialogs {
 
   /** Throws `invalid_parameters` for an answer that the dialog does not have. False if the dialog is over. */
   answer(id: string, answer: UiAnswer): boolean {
-    const dialog = this.#open?.get(id);
-    if (!dialog) return false;
-    const misfit = findMisfit(dialog, answer);
+    const asked = this.#open?.get(id);
+    const shown = this.#shown.dialogs.find((dialog) => dialog.id === id)?.dialog;
+    if (!asked || !shown) return false;
+    const misfit = findMisfit(shown, answer);
     if (misfit !== undefined) throw new GatewayError("invalid_parameters", misfit);
-    return this.#open!.answer(id, answer);
+    return this.#open!.answer(id, toAsked(answer, shown, asked));
   }
 
   /** Lends the clients' interface to the extensions, once there are both. This starts extensions that were not started. */
@@ -173,6 +174,12 @@ export class SessionDialogs {
     if (this.#canAsk || !this.hasOpen) return;
     this.#cancelReturn = this.#parts.clock.setTimer(returnMs, () => this.#open?.cancelAll());
   }
+}
+
+/** Clients choose between options without the keys of the session; the extension gets the one that it has passed. */
+function toAsked(answer: UiAnswer, shown: UiDialog, asked: UiDialog): UiAnswer {
+  if (!("value" in answer) || shown.method !== "select" || asked.method !== "select") return answer;
+  return { value: asked.options[shown.options.indexOf(answer.value)]! };
 }
 
 /** An extension may ask whether a call is allowed, so answers need the scope for that. */
