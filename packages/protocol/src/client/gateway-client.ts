@@ -67,7 +67,7 @@ const disconnectedError = (): GatewayClientError =>
 
 export class GatewayClient {
   readonly #options: Required<Omit<GatewayClientOptions, "key" | "scopes" | "abilities">>;
-  readonly #greeting: Pick<ConnectParams, "client" | "scopes" | "abilities">;
+  #greeting: Pick<ConnectParams, "client" | "scopes" | "abilities">;
   readonly #key: CryptoKey | string;
   readonly #calls = new Calls();
   readonly #sessions = new Map<string, RemoteSession>();
@@ -182,7 +182,14 @@ export class GatewayClient {
     const keyed = hasEffect(method) ? { idempotencyKey: this.#options.ids(), ...params } : params;
     const { frame, answer } = this.#calls.add(method, keyed, options);
     if (state.kind === "open") this.#send(frame);
-    return answer;
+    return method === "session.initialize" ? this.#keepAbilities(answer) : answer;
+  }
+
+  /** The gateway forgets what a client can do when the connection is lost, so the next one begins with it. */
+  async #keepAbilities(answer: Promise<unknown>): Promise<unknown> {
+    const abilities = (await answer) as MethodData<"session.initialize">;
+    this.#greeting = { ...this.#greeting, abilities };
+    return abilities;
   }
 
   #send(frame: RequestFrame): void {

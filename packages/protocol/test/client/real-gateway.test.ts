@@ -24,6 +24,22 @@ test("a client follows a session over a real socket, and goes on after the socke
   expect(JSON.stringify(session.view.log.entries)).toContain("First.");
 });
 
+test("what a client has said that it can do holds after the socket was cut", async () => {
+  const { gateway, token, workspace, close } = await openTestGateway();
+  onTestFinished(close);
+  const client = new GatewayClient({ url: gateway.url, deviceId: "local", key: token, random: () => 0 });
+  onTestFinished(() => client.close());
+  await client.connect();
+  const { sessionId } = await client.call("sessions.create", { cwd: workspace });
+  await client.session(sessionId).call("initialize", { approvals: true });
+  const [before] = gateway.parts.connections.list();
+  before!.close(1012, "cut");
+  // Waits for the next connection.
+  await client.call("sessions.list");
+  const [after] = gateway.parts.connections.list().filter((connected) => connected !== before);
+  expect(after?.abilities).toEqual({ approvals: true, ui: false });
+});
+
 test("in Node a client finds the gateway of its account, or says how to start one", async () => {
   const { gateway, token, close } = await openTestGateway();
   onTestFinished(close);
