@@ -89,6 +89,19 @@ test("the first answer counts; a second one, or one to a question that was never
   expect(getResolved(events)).toMatchObject([{ decision: "denied", by: "gateway" }]);
 });
 
+test.each<[Answer, "allowed" | "denied"]>([
+  [{ decision: "allow", choice: "always" }, "allowed"],
+  [{ decision: "allow", choice: "always", rule: "exec rm" }, "allowed"],
+  [{ decision: "allow", choice: "always", rule: "exec *" }, "denied"],
+  [{ decision: "allow", choice: "session" }, "denied"],
+])("%j is told as %s: a yes to what was not offered is none", async (answer, decision) => {
+  const { approvals, events, ask } = open();
+  const asked = ask();
+  approvals.answer("q1", answer);
+  expect(await asked).toEqual(answer);
+  expect(getResolved(events)).toMatchObject([{ decision }]);
+});
+
 test("two questions are open at once, and each has its own answer", async () => {
   const { approvals, ask } = open();
   const first = ask();

@@ -60,7 +60,7 @@ export class Approvals {
       publisher.fact({ type: "approval_requested", approval: { ...approval, expiresAt, timeoutMs: limitMs } });
       if (typeof choice === "function") this.#askToo(choice, question, signal);
       const answer = await answered;
-      const decision = answer.decision === "allow" ? "allowed" : "denied";
+      const decision = answer.decision === "allow" && isOffered(question, answer) ? "allowed" : "denied";
       publisher.fact({ type: "approval_resolved", approvalId: approval.id, decision, by: answer.by ?? "person" });
       return answer;
     };
@@ -96,3 +96,7 @@ export class Approvals {
     });
   }
 }
+
+/** What was not offered is denied by whoever has asked. */
+const isOffered = ({ choices }: Question, { choice = "once", rule }: Answer): boolean =>
+  choices.some((each) => each.choice === choice && (rule ?? each.rule) === each.rule);
