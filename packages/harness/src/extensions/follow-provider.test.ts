@@ -192,6 +192,15 @@ test("a login may change the models of its provider, and no others", async () =>
   expect(others()).toEqual([]);
 });
 
+test("a login that makes something else of the models leaves them as they are", async () => {
+  const { auth, providers, problems, listIds } = open();
+  const oauth = createOAuth({ modifyModels: () => undefined as never });
+  providers.register("mine", { ...plain, models: [{ id: "m" }], oauth });
+  await auth.login("mine", { notify: () => {} });
+  await expect.poll(() => problems.at(-1)?.message).toMatch(/modifyModels gave no list of models/);
+  expect(listIds()).toEqual(["m"]);
+});
+
 test("models that a stored login changes are changed when the provider has settled", async () => {
   const { registry, auth, providers } = open();
   const modifyModels = (models: Model[]) => models.map((model) => ({ ...model, baseUrl: "https://eu.x.test" }));

@@ -1,6 +1,5 @@
 /** Looks for the models and the key of a provider, once at the beginning and again when its key or login changes. */
-import type { Model } from "@tau/ai";
-import { getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
+import { getErrorMessage, isRecord, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Credential } from "../auth/credential.ts";
 import { literalKey } from "../auth/key-value.ts";
@@ -63,8 +62,9 @@ async function update(name: string, config: ProviderConfig, parts: FollowParts, 
   const change = withoutUndefined({ models, apiKey: key === undefined ? config.apiKey : literalKey(key) });
   describe(change);
   if (credential?.type !== "oauth" || !oauth?.modifyModels) return;
-  const modified = oauth.modifyModels(registry.getAll(), credential).filter(({ provider }) => provider === name);
-  describe({ ...change, models: modified.map(toDescription) });
+  const modified: unknown = oauth.modifyModels(registry.getAll(), credential);
+  if (!Array.isArray(modified) || !modified.every(isRecord)) throw new Error("modifyModels gave no list of models.");
+  describe({ ...change, models: modified.filter(({ provider }) => provider === name).map(toDescription) });
 }
 
 /** The key or login that a request would have: a login is renewed if it has to be, and variables of a key are replaced. */
@@ -78,4 +78,4 @@ async function getUsable(name: string, auth: AuthStorage, signal: AbortSignal): 
   return { ...stored, type: "api_key", key: outcome.key };
 }
 
-const toDescription = ({ provider: _provider, ...model }: Model): Record<string, unknown> => ({ ...model });
+const toDescription = ({ provider: _provider, ...model }: Record<string, unknown>): Record<string, unknown> => model;

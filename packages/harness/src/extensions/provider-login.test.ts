@@ -39,6 +39,34 @@ test("a question that a login no longer waits for is closed at its end, and does
   expect(controller.signal.aborted).toBe(false);
 });
 
+test.each<[string, (callbacks: OAuthLoginCallbacks) => unknown]>([
+  ["url of onAuth has to be a text.", ({ onAuth }) => onAuth({} as never)],
+  ["userCode of onDeviceCode has to be a text.", ({ onDeviceCode }) => onDeviceCode({ userCode: 7 } as never)],
+  ["id of onSelect has to be a text.", ({ onSelect }) => onSelect({ message: "Which?", options: [{}] } as never)],
+])("a login that gives something else to a callback fails: %s", async (message, call) => {
+  const { asked, events, interaction } = createSilentUser();
+  const login = createLogin(async (callbacks) => {
+    await call(callbacks);
+    return tokens;
+  });
+  await expect(login.login(interaction, new AbortController().signal)).rejects.toThrow(message);
+  expect([asked, events]).toEqual([[], []]);
+});
+
+test("what a login says is a text", async () => {
+  const { events, interaction } = createSilentUser();
+  const login = createLogin(async ({ onProgress, onAuth }) => {
+    onProgress(7 as never);
+    onAuth({ url: "https://mine.test", instructions: 8 as never });
+    return tokens;
+  });
+  await login.login(interaction, new AbortController().signal);
+  expect(events).toEqual([
+    { type: "message", text: "7" },
+    { type: "auth_url", url: "https://mine.test", instructions: "8" },
+  ]);
+});
+
 test("a login that goes on after it was cancelled neither tells nor asks the user anything", async () => {
   const { asked, events, interaction } = createSilentUser();
   const controller = new AbortController();

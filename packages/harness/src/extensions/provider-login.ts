@@ -55,19 +55,34 @@ function createCallbacks(interaction: LoginInteraction, signal: AbortSignal, end
     return answer;
   };
   return {
-    onAuth: (info) => notify({ type: "auth_url", ...info }),
+    onAuth: ({ url, instructions }) =>
+      notify({
+        type: "auth_url",
+        url: takeText(url, "url of onAuth"),
+        ...(instructions !== undefined && { instructions: String(instructions) }),
+      }),
     onDeviceCode: ({ userCode, verificationUri, intervalSeconds = 5, expiresInSeconds = 900 }) =>
       notify({
         type: "device_code",
-        userCode,
-        verificationUrl: verificationUri,
+        userCode: takeText(userCode, "userCode of onDeviceCode"),
+        verificationUrl: takeText(verificationUri, "verificationUri of onDeviceCode"),
         intervalMs: intervalSeconds * 1000,
         lifetimeMs: expiresInSeconds * 1000,
       }),
-    onPrompt: ({ allowEmpty = false, ...question }) => prompt(question, allowEmpty),
-    onProgress: (text) => notify({ type: "message", text }),
+    onPrompt: ({ allowEmpty = false, message, ...question }) =>
+      prompt({ ...question, message: String(message) }, allowEmpty),
+    onProgress: (text) => notify({ type: "message", text: String(text) }),
     onManualCodeInput: () => prompt({ message: "Paste the final address, or the code in it" }),
-    onSelect: (question) => prompt(question),
+    onSelect({ message, options }) {
+      const choices = options.map(({ id, label }) => ({ id: takeText(id, "id of onSelect"), label: String(label) }));
+      return prompt({ message: String(message), options: choices });
+    },
     signal,
   };
+}
+
+/** Extensions in JavaScript can say anything, and surfaces show it. */
+function takeText(value: unknown, what: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new Error(`${what} has to be a text.`);
 }
