@@ -18,6 +18,8 @@ export class RepositorySearch {
   /** Those that are looked at. */
   readonly #directories = new Set<string>();
   readonly #found = new Set<string>();
+  /** The repositories that an index names, by its path. */
+  readonly #linked = new Map<string, readonly string[]>();
   readonly #workspace: string;
   readonly #maxDirectories: number;
 
@@ -61,24 +63,33 @@ export class RepositorySearch {
 
   /** Git looks into the repositories that an index names wherever they are, also in directories that are not searched. */
   #addLinked(dotGit: string, added: Set<string>): void {
+    for (const path of this.#getLinked(dotGit)) {
+      const root = resolve(dirname(dotGit), path);
+      const linked = join(root, ".git");
+      if (root === this.#workspace || !isWithin(this.#workspace, root) || this.#found.has(linked)) continue;
+      // What a link leads to is not looked at, and neither does git.
+      if (lookAtPath(linked) && findRealPath(root) === root) added.add(linked);
+    }
+  }
+
+  /** Read again only if the index has changed. A repository may be made later than the entry for it. */
+  #getLinked(dotGit: string): readonly string[] {
     const file = readText(dotGit)?.match(/^gitdir: (.+)$/m)?.[1];
     const directory = file === undefined ? dotGit : resolve(dirname(dotGit), file);
     const index = join(directory, "index");
-    if (this.#stamps.isUnchanged(index)) return;
+    const known = this.#linked.get(index);
+    if (known && this.#stamps.isUnchanged(index)) return known;
     this.#stamps.remember(index);
     const shared = listNames(directory).filter((name) => name.startsWith("sharedindex."));
     const [bytes, ...others] = ["index", ...shared].map((name) => readBytes(join(directory, name), maxIndexBytes));
-    if (!bytes) return;
-    for (const path of findLinkedPaths(
-      bytes,
-      others.flatMap((other) => other ?? []),
-    )) {
-      const root = resolve(dirname(dotGit), path);
-      // What a link leads to is not looked at, and neither does git.
-      if (root === this.#workspace || !isWithin(this.#workspace, root) || findRealPath(root) !== root) continue;
-      const linked = join(root, ".git");
-      if (!this.#found.has(linked) && lookAtPath(linked)) added.add(linked);
-    }
+    const paths = bytes
+      ? findLinkedPaths(
+          bytes,
+          others.flatMap((other) => other ?? []),
+        )
+      : [];
+    this.#linked.set(index, paths);
+    return paths;
   }
 }
 
