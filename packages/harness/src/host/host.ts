@@ -23,7 +23,7 @@ import { createExtensionHost } from "./extension-host.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
 
 export interface HostOptions {
-  /** What every session is created with, besides `agentDir`. */
+  /** What every session is created with, besides `agentDir`, which it can replace. */
   params: Omit<AgentSessionParams, "sessionId" | "sessions">;
   /** The directory with the user's settings, credentials, models and sessions. */
   agentDir: string;
@@ -53,7 +53,7 @@ export class Host {
   constructor(options: HostOptions) {
     const { agentDir, params } = options;
     checkArguments({ agentDir, params });
-    this.#options = { ...options, params: { ...params, agentDir } };
+    this.#options = { ...options, params: { agentDir, ...params } };
   }
 
   get agentDir(): string {
