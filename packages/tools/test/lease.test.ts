@@ -29,6 +29,17 @@ const fileSystems = [
   ["no hard links", withoutLinks(nodeFileSystem), withoutLinks(directFileSystem)],
 ] as const;
 
+test("a full disk leaves nothing of a lease that could not be acquired", async () => {
+  const directory = scratch();
+  const isFull = () => Promise.reject(Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" }));
+  const fileSystem: FileSystem = {
+    ...nodeFileSystem,
+    open: async (...args) => Object.assign(await nodeFileSystem.open(...args), { write: isFull }),
+  };
+  await expect(acquireLease(join(directory, "lease"), { fileSystem })).rejects.toThrow("ENOSPC");
+  expect(readdirSync(directory)).toEqual([]);
+});
+
 test("without hard links one process holds it, and nothing but the lease is left", async () => {
   const directory = scratch();
   const path = join(directory, "lease");

@@ -119,8 +119,8 @@ async function claimGeneration(
 ): Promise<Claim> {
   const draft = `${path}.draft-${mine.id}`;
   const dead: string[] = [];
-  await writeNew(fs, draft, mine);
   try {
+    await writeNew(fs, draft, mine);
     for (;;) {
       const claim = `${path}.claim-${mine.generation}-${dead.length}`;
       const file = await createClaim(fs, { draft, claim, mine });
