@@ -29,10 +29,15 @@ const decoders =
 const active =
   /\b(?:subprocess|child_process|ctypes|pty|__import__|importlib|Open3|dlopen|ffi)\b|os\.(?:system|exec|spawn|popen|kill|fork|remove|unlink|rename|chmod|chown|setuid)|\b(?:system|popen|spawn|fork|unlink|eval)\s*[("'{]/;
 
+const maxCodeLength = 20_000;
+const charactersOfStep = 100;
+
 /** Judges code of another language. `language` is one of the interpreters' names. */
 export function judgeInlineCode(code: Text, language: string, scope: Scope): void {
-  scope.analysis.step(2);
-  const source = foldLiterals(inlineNames(replaceHome(code.text.slice(0, 20_000), scope.analysis.context.home)));
+  const text = code.text.slice(0, maxCodeLength);
+  // Code in code is read again at each level.
+  scope.analysis.step(2 + text.length / charactersOfStep);
+  const source = foldLiterals(inlineNames(replaceHome(text, scope.analysis.context.home)));
   const before = scope.analysis.findings.length;
   judgeLoops(source, scope);
   judgeSystemCalls(source, scope);

@@ -129,10 +129,13 @@ const editor: Judge = ({ name, args }, scope) => {
   for (const text of [...texts, ...inputs]) {
     for (const [, code] of text.text.matchAll(/(?:^|[\n|:%]|silent!?\s+|exe(?:cute)?\s+["'])\s*!\s*([^\n]+)/g))
       runCode({ ...text, text: code! }, [], scope);
-    for (const [, code] of text.text.matchAll(
-      /\bsystem(?:list)?\(([^)]*)(?:\)|$)|(?:shell-command|call-process|start-process)[^"]{0,80}("(?:\\.|[^"\\])*"(?:\s+"(?:\\.|[^"\\])*")*)/g,
-    ))
-      for (const literal of findLiterals(code ?? text.text).slice(0, 1)) runCode(known(literal), [], scope);
+    for (const [, call, strings] of text.text.matchAll(
+      /\bsystem(?:list)?\(([^)]*)(?:\)|$)|(?:shell-command|call-process|start-process)[^"]{0,80}("(?:\\.|[^"\\])*"(?:[^"()]{1,40}"(?:\\.|[^"\\])*")*)/g,
+    )) {
+      // The program of `call-process` and its arguments are strings of their own.
+      const code = call === undefined ? findLiterals(strings!).join(" ") : findLiterals(call)[0];
+      if (code !== undefined) runCode(known(code), [], scope);
+    }
     for (const [, path] of text.text.matchAll(/\(delete-(?:directory|file)\s+"([^"\n]{1,400})"/g))
       judgeDelete(known(path!), scope, { isRecursive: true });
     for (const [, path] of text.text.matchAll(/(?:^|[\n|:])\s*(?:w(?:rite)?!?|sav(?:eas)?!?)\s+([^\n|!]+)/g))

@@ -43,7 +43,7 @@ function joinTokens(options: readonly (readonly Token[])[]): Options<Text> {
 }
 
 function expandTokens(parts: readonly WordPart[], scope: Scope, isQuoted = false): Token[][] {
-  scope.analysis.step(parts.length / 8);
+  scope.analysis.step(parts.length / 2);
   const options = parts.map((part, index) => expandPart(part, scope, isQuoted, index === 0));
   const rows = isQuoted ? combineText(options) : combine(options);
   return rows.map((lists) => lists.flat());
