@@ -85,7 +85,7 @@ export interface ChoicesParts {
   sandbox: PipelineInput["sandbox"];
   /** Tells the user something. */
   notice: (code: string, message: string) => void;
-  getExtensions: () => ExtensionHooks | undefined;
+  getExtensions: () => (ExtensionHooks & { readonly isStarted: boolean }) | undefined;
   /** Aborts when the session ends. */
   signal: AbortSignal;
 }
@@ -184,7 +184,7 @@ export class Choices {
   }
 
   async setModel(model: Model | string, source: ModelSource): Promise<void> {
-    const { notice, getExtensions } = this.#parts;
+    const { notice } = this.#parts;
     const previousModel = this.#model;
     const { thinkingLevel: previousLevel } = this;
     const { model: chosen, thinkingLevel } = typeof model === "string" ? this.#resolve(model) : { model };
@@ -196,7 +196,7 @@ export class Choices {
     if (unlisted !== undefined) notice("model", unlisted);
     await this.remember();
     await this.#tellThinkingLevel(previousLevel);
-    await getExtensions()?.emit({ type: "model_select", model: chosen, previousModel, source });
+    await this.#tell({ type: "model_select", model: chosen, previousModel, source });
   }
 
   /** Takes what the registry says of the model now: a login or another version of an extension may change its address. */
@@ -229,7 +229,13 @@ export class Choices {
   async #tellThinkingLevel(previousLevel: ThinkingLevel): Promise<void> {
     const { thinkingLevel: level } = this;
     if (level === previousLevel) return;
-    await this.#parts.getExtensions()?.emit({ type: "thinking_level_select", level, previousLevel });
+    await this.#tell({ type: "thinking_level_select", level, previousLevel });
+  }
+
+  /** `session_start` is the first event of a session: what is chosen before is the model that the session starts with. */
+  async #tell(event: ExtensionEvent<"model_select"> | ExtensionEvent<"thinking_level_select">): Promise<void> {
+    const extensions = this.#parts.getExtensions();
+    if (extensions?.isStarted) await extensions.emit(event);
   }
 
   setTools(tools: readonly (GivenTool | string)[]): void {

@@ -52,6 +52,23 @@ test("a new session has extensions of its own, which are told why it begins and 
   expect(seen).toEqual(["1 start startup", "1 end new", "2 start new", "2 end quit"]);
 });
 
+test("the model and the thinking level that a new session keeps are told by its start alone", async () => {
+  const seen: string[] = [];
+  const factory: ExtensionFactory = (tau) => {
+    tau.on("session_start", ({ reason }, ctx) => void seen.push(`start ${reason} ${ctx.model?.id}`));
+    tau.on("model_select", ({ model }) => void seen.push(`model ${model.id}`));
+    tau.on("thinking_level_select", ({ level }) => void seen.push(`level ${level}`));
+  };
+  const { host, sessionId } = await openHost({ factories: [factory] });
+  await host.get(sessionId).run("hi", {});
+  const { id, ...model } = host.get(sessionId).session.model!;
+  await host.get(sessionId).session.setModel({ ...model, id: `${id}-2` });
+  seen.length = 0;
+  const { sessionId: next } = await host.execute(sessionId, { type: "new_session" });
+  await host.get(next).run("hi", {});
+  expect(seen).toEqual([`start new ${id}-2`]);
+});
+
 test("an extension cancels that its session is left", async () => {
   const { host, sessionId } = await openHost({
     factories: [

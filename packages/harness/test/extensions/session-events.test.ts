@@ -667,10 +667,11 @@ test("the system prompt is the first message for handlers of context_with_system
 
 test("extensions are told of the thinking level that comes with another model", async () => {
   const told: unknown[] = [];
-  const { session } = await open([], (tau) => {
+  const { session, prompt } = await open([[text("Done.")]], (tau) => {
     tau.on("thinking_level_select", ({ level, previousLevel }) => void told.push([previousLevel, level]));
     tau.on("model_select", ({ model }) => void told.push(model.id));
   });
+  await prompt("go");
   await session.setModel({ ...session.model!, id: "thinker", reasoning: true });
   await session.setThinkingLevel("high");
   await session.setModel({ ...session.model!, id: "plain", reasoning: false });
