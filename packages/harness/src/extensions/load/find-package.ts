@@ -15,12 +15,13 @@ export function findPackage(path: string, directories: readonly string[]): strin
 /** Where `npm install --global` and `npm link` put packages, as far as it can be known without asking npm. */
 export function listGlobalDirectories(env: NodeJS.ProcessEnv = process.env): string[] {
   const besideNode = dirname(process.execPath);
-  const getSetting = (name: string) => env[`npm_config_${name}`] || env[`NPM_CONFIG_${name.toUpperCase()}`];
+  const userFile = env["npm_config_userconfig"] || env["NPM_CONFIG_USERCONFIG"];
+  const globalFile = env["npm_config_globalconfig"] || env["NPM_CONFIG_GLOBALCONFIG"];
   const builtInPrefix = env["PREFIX"] || dirname(besideNode);
   const prefixes = [
-    getSetting("prefix"),
-    readPrefix(getSetting("userconfig") ?? join(homedir(), ".npmrc"), env),
-    readPrefix(getSetting("globalconfig") ?? join(builtInPrefix, "etc", "npmrc"), env),
+    env["npm_config_prefix"] || env["NPM_CONFIG_PREFIX"],
+    readPrefix(userFile || join(homedir(), ".npmrc"), env),
+    readPrefix(globalFile || join(builtInPrefix, "etc", "npmrc"), env),
     builtInPrefix,
     dirname(besideNode),
   ];

@@ -30,7 +30,7 @@ const active =
   /\b(?:subprocess|child_process|ctypes|pty|__import__|importlib|Open3|dlopen|ffi)\b|os\.(?:system|exec|spawn|popen|kill|fork|remove|unlink|rename|chmod|chown|setuid)|\b(?:system|popen|spawn|fork|unlink|eval)\s*[("'{]/;
 
 const maxCodeLength = 20_000;
-const charactersOfStep = 100;
+const charactersOfStep = 60;
 
 /** Judges code of another language. `language` is one of the interpreters' names. */
 export function judgeInlineCode(code: Text, language: string, scope: Scope): void {

@@ -132,6 +132,7 @@ const editor: Judge = ({ name, args }, scope) => {
     for (const [, call, strings] of text.text.matchAll(
       /\bsystem(?:list)?\(([^)]*)(?:\)|$)|(?:shell-command|call-process|start-process)[^"]{0,80}("(?:\\.|[^"\\])*"(?:[^"()]{1,40}"(?:\\.|[^"\\])*")*)/g,
     )) {
+      scope.analysis.step(4);
       // The program of `call-process` and its arguments are strings of their own.
       const code = call === undefined ? findLiterals(strings!).join(" ") : findLiterals(call)[0];
       if (code !== undefined) runCode(known(code), [], scope);
