@@ -1,5 +1,4 @@
 /** What counts for the next request: the model, its thinking level, its tools, its prompt, and the settings. */
-import { isDeepStrictEqual } from "node:util";
 import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
@@ -212,9 +211,7 @@ export class Choices {
 
   #isInRegistry(): boolean {
     const model = this.#model;
-    return (
-      model !== undefined && isDeepStrictEqual(this.#parts.services.registry.find(model.provider, model.id), model)
-    );
+    return model !== undefined && this.#parts.services.registry.find(model.provider, model.id) === model;
   }
 
   async setThinkingLevel(level: string): Promise<void> {

@@ -92,10 +92,13 @@ async function readStoredTrust(options: Omit<TrustOptions, "ids">): Promise<Trus
   return Object.hasOwn(stored, await realDirectory(fs, cwd)) ? await readTrust(options) : undefined;
 }
 
-/** The file whose lease a process has that changes the project. It is not in the project, whose files would change by it. */
+/**
+ * The file whose lease a process has that changes the project. It is not in the project, whose files would change by it. Two
+ * projects with the same name wait for each other; a hash would not be the same, but every start would have to load node:crypto.
+ */
 async function locateChange({ cwd, agentDir, fileSystem = nodeFileSystem }: Omit<TrustOptions, "ids">) {
   const path = await realDirectory(fileSystem, cwd);
-  return join(agentDir, `project-change-${createHash("sha256").update(path).digest("hex").slice(0, 16)}`);
+  return join(agentDir, `project-change${path.replaceAll(/[^\w.]+/g, "-").slice(-150)}`);
 }
 
 async function whileNobodyChanges<T>(options: Omit<TrustOptions, "ids">, work: () => Promise<T>): Promise<T> {
