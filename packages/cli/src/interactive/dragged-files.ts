@@ -11,7 +11,7 @@ export interface DraggedFile {
 const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";
 const maxPasteLength = 20_000;
-/** Who pastes more means the list. */
+/** More paths than these are pasted as text. */
 const maxFiles = 20;
 
 /** In quotes, with escaped characters, or both, as in a shell. */

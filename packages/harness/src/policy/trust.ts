@@ -93,8 +93,8 @@ async function readStoredTrust(options: Omit<TrustOptions, "ids">): Promise<Trus
 }
 
 /**
- * The file whose lease a process has that changes the project. It is not in the project, whose files would change by it. Two
- * projects with the same name wait for each other; a hash would not be the same, but every start would have to load node:crypto.
+ * The file whose lease a process has that changes the project. It is not in the project, whose files would change by it. Not a
+ * hash of the path: every start would load node:crypto for it. Projects whose paths give the same name wait for each other.
  */
 async function locateChange({ cwd, agentDir, fileSystem = nodeFileSystem }: Omit<TrustOptions, "ids">) {
   const path = await realDirectory(fileSystem, cwd);

@@ -17,7 +17,8 @@ export interface MovedSession {
 }
 
 /**
- * Moves a session to the trash; of a symbolic link, the session that it points to. If a deleted session with the same file name is there, that one is removed for good.
+ * Moves a session to the trash; of a symbolic link, the session that it points to. If a deleted session with the same file
+ * name is there, that one is removed for good.
  * Throws `read_only` while another process writes the session.
  */
 export async function trashSession(path: string, fs: FileSystem = nodeFileSystem): Promise<MovedSession> {
