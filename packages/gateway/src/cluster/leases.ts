@@ -1,6 +1,7 @@
 /**
  * Which node runs a session: a key for each session in a bucket names it. It is written once; the node's own key, which
- * is renewed, keeps all its leases. The revision that the write of a lease returned is the epoch of its holder.
+ * is renewed, keeps all its leases. The revision that the write of a lease returned is the epoch of its holder, unless the
+ * session's log already has a later one.
  */
 import { hostname } from "node:os";
 import type { Ids } from "@tau/ai";
@@ -24,6 +25,8 @@ interface LeaseRecord {
 export interface HeldLease {
   /** Grows each time the lease of a session is acquired, by whichever node. */
   readonly epoch: number;
+  /** Makes it the first epoch after this one, unless it is later anyway: servers that lost leases count from the beginning. */
+  moveAfter(epoch: number): void;
   isLost(): boolean;
   /** Gives it back. Does nothing when it is lost. Answers whether it was given back. */
   release(state?: Pick<LeaseRecord, "isTrashed">): Promise<boolean>;
@@ -138,13 +141,20 @@ export class SessionLeases {
     );
   }
 
-  #hold(sessionId: string, holderId: string, epoch: number): HeldLease {
+  #hold(sessionId: string, holderId: string, revision: number): HeldLease {
     const { membership } = this.#options;
     const { nodeId } = membership;
+    let epoch = revision;
     this.#held.set(holderId, { sessionId, nodeId });
     this.#epochs.set(sessionId, epoch);
     return {
-      epoch,
+      get epoch() {
+        return epoch;
+      },
+      moveAfter: (lastEpoch) => {
+        epoch = Math.max(epoch, lastEpoch + 1);
+        this.#epochs.set(sessionId, epoch);
+      },
       isLost: () => !this.#held.has(holderId) || !membership.isSelf(nodeId),
       release: async (state = {}) => {
         this.#abandoned.delete(sessionId);
@@ -153,7 +163,7 @@ export class SessionLeases {
         // What is not given back is taken by whoever finds that it is not held.
         if (!isOurs || this.#kept.has(sessionId)) return false;
         const id = `${holderId}-released`;
-        return (await this.#write(sessionId, { after: epoch, id }, { holderId, ...state })).kind === "stored";
+        return (await this.#write(sessionId, { after: revision, id }, { holderId, ...state })).kind === "stored";
       },
     };
   }

@@ -36,6 +36,8 @@ export class NatsLogStore implements LogStore {
   readonly #options: LogStoreOptions;
   readonly #place: LogPlace;
   #segments: Segments | undefined;
+  /** Of the last message that was read; 0 if there was none. */
+  #lastEpoch = 0;
   #identity = "";
   /** Of this store alone. */
   readonly #writerId: string;
@@ -183,6 +185,7 @@ export class NatsLogStore implements LogStore {
     for (let tries = 0; tries < maxTakeovers; tries++) {
       // The first message of a log is fenced by being the first.
       if (segments.lastSeq === 0) return;
+      this.#lease?.moveAfter(this.#lastEpoch);
       const outcome = await this.#publish(new Uint8Array(), { position: segments.end, hasMore: false });
       if (outcome.kind === "stored") return;
       if (outcome.kind !== "overtaken") break;
@@ -200,6 +203,7 @@ export class NatsLogStore implements LogStore {
     const { stream, subject } = this.#place;
     const last = await bus.retry(() => bus.readLast(stream, subject));
     if (!last) return (this.#segments ??= new Segments());
+    this.#lastEpoch = getLogId(last).epoch;
     const segments = this.#segments ?? (await this.#loadCached(await cache.read(sessionId), last)) ?? new Segments();
     for await (const message of bus.readRange(stream, subject, { from: segments.lastSeq + 1, to: last.seq })) {
       segments.add(toLogMessage(message));
@@ -266,7 +270,9 @@ export class NatsLogStore implements LogStore {
 
 const closed: AppendOutcome = { kind: "failed", reason: "the session is closed", canRetry: false };
 
-function toLogMessage({ seq, headers, length }: StoredMessage & { length: number }): LogMessage {
-  const { position, hasMore } = parseLogId(headers?.get(headerNames.id) ?? "");
-  return { seq, position, length, hasMore };
+const getLogId = ({ headers }: StoredMessage) => parseLogId(headers?.get(headerNames.id) ?? "");
+
+function toLogMessage(message: StoredMessage & { length: number }): LogMessage {
+  const { position, hasMore } = getLogId(message);
+  return { seq: message.seq, position, length: message.length, hasMore };
 }

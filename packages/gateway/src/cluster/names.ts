@@ -57,7 +57,7 @@ export interface LogId {
   unique: string;
   /** Where in the log its bytes begin. */
   position: number;
-  /** The revision of the writer's lease, and 0 without one. */
+  /** That of the writer's lease, and 0 without one. */
   epoch: number;
   /** Its bytes count when the last part has come. */
   hasMore: boolean;

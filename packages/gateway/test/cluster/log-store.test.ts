@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
+import type { MsgHdrs } from "@nats-io/transport-node";
 import { systemClock, systemIds } from "@tau/ai";
 import { SessionManager } from "@tau/harness";
 import { storeContract } from "@tau/harness/testing";
@@ -10,7 +11,7 @@ import { Bus, type FencedMessage, type FencedOutcome } from "../../src/cluster/b
 import { createIndexCache, noCache } from "../../src/cluster/index-cache.ts";
 import { SessionLeases } from "../../src/cluster/leases.ts";
 import { NatsLogStore } from "../../src/cluster/log-store.ts";
-import { headerNames, placeLog } from "../../src/cluster/names.ts";
+import { bucketStream, headerNames, leaseBucket, parseLogId, placeLog } from "../../src/cluster/names.ts";
 import { type ClusterNode, openNode } from "../../src/cluster/open-node.ts";
 import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
 import { openProxy } from "./tcp-proxy.ts";
@@ -29,6 +30,15 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
     });
   const openOther = (name: string) =>
     openNode({ url: `${nats.servers[0]!.url}?name=${name}`, agentDir, log: () => undefined });
+
+  /** Of each message of a log. */
+  async function readHeaders(sessionId: string): Promise<MsgHdrs[]> {
+    const { stream, subject } = placeLog(sessionId);
+    const { seq: to } = (await node.bus.readLast(stream, subject))!;
+    const all: MsgHdrs[] = [];
+    for await (const { headers } of node.bus.readRange(stream, subject, { from: 1, to })) all.push(headers!);
+    return all;
+  }
 
   beforeAll(async () => {
     nats = await startNats();
@@ -93,12 +103,7 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
     expect(await newer.append(Buffer.from("third\n"), { position: 13, sync: true })).toMatchObject({
       kind: "appended",
     });
-    const { stream, subject } = placeLog("signed");
-    const signed: boolean[] = [];
-    const { seq: to } = (await node.bus.readLast(stream, subject))!;
-    for await (const { headers } of node.bus.readRange(stream, subject, { from: 1, to })) {
-      signed.push(headers!.has(headerNames.node));
-    }
+    const signed = (await readHeaders("signed")).map((headers) => headers.has(headerNames.node));
     expect(signed).toEqual([true, false, true, false]);
     await Promise.all([older.close(), newer.close()]);
   });
@@ -165,5 +170,26 @@ describe.skipIf(!hasNats)("the log of a session in a cluster", () => {
       code: "session_not_found",
     });
     await other.close();
+  });
+
+  test("epochs of a log grow also when the servers have lost all leases", async () => {
+    const write = async (position: number) => {
+      const store = openStore("epochs");
+      await store.acquire();
+      expect(await store.append(Buffer.from("line\n"), { position, sync: true })).toMatchObject({ kind: "appended" });
+      const epoch = node.leases.getEpoch("epochs")!;
+      await store.close();
+      return epoch;
+    };
+    const before = [await write(0), await write(5)];
+    const manager = await jetstreamManager(node.bus.nats);
+    await manager.streams.delete(bucketStream(leaseBucket));
+    // A node that starts creates the streams that are missing.
+    await (await openOther("starting")).close();
+    const epochs = [...before, await write(10), await write(15)];
+    expect(epochs).toEqual([...new Set(epochs)].toSorted((a, b) => a - b));
+    const stored = (await readHeaders("epochs")).map((headers) => parseLogId(headers.get(headerNames.id)).epoch);
+    // Each writer but the first begins with an empty message.
+    expect(stored).toEqual(epochs.flatMap((epoch, index) => (index === 0 ? [epoch] : [epoch, epoch])));
   });
 });
