@@ -1,6 +1,7 @@
 /** Commands in a sandbox each, where the program that starts the commands of a session is not installed. */
 import type { ConfinedLimits, ConfinedProcess, SpawnRequest } from "@tau/tools";
 import { descriptors, startBwrap } from "./bwrap-process.ts";
+import { notStarted } from "./helper.ts";
 import { isMountMissing, isNamespaceRefused, maxRenewals, withoutVanished } from "./missing-mounts.ts";
 import { toBwrapArguments } from "./mounts.ts";
 import { NetworkHolder } from "./network/network-holder.ts";
@@ -43,8 +44,11 @@ export class BwrapCommands implements SandboxedCommands {
         request,
         limits,
       });
-      const canHelp = complaint !== undefined && (isMountMissing(complaint) || isNamespaceRefused(complaint));
-      if (!canHelp || renewals === maxRenewals) return process;
+      // Without a word it was ended before the command began.
+      if (!complaint?.trim()) return process;
+      const canHelp = isMountMissing(complaint) || isNamespaceRefused(complaint);
+      if (!canHelp || renewals === maxRenewals)
+        return notStarted(`The sandbox could not be made (${complaint.trim()}).`);
       plan.renew();
     }
   }

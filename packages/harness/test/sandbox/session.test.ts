@@ -169,7 +169,7 @@ for (const user of users) {
         }
         expect(texts[2]).toBe("one");
         expect(texts[4]).toMatch(/Can't find source path \/x[^]*code 1/);
-        expect(texts[6]).toMatch(/bwrap: Can't find source path \S+missing[^]*code 1/);
+        expect(texts[6]).toMatch(/could not be started[^]*sandbox[^]*bwrap: Can't find source path \S+missing/);
         expect(texts[8]).toBe("four");
       });
 
