@@ -79,6 +79,18 @@ describe("prompting", () => {
     expect(transcript(agent)).toHaveLength(4);
   });
 
+  test("is refused if it is no message, and so are those that wait, so that the transcript has only messages", async () => {
+    const { agent } = start([{ content: [text("Hello.")] }]);
+    await expect(agent.prompt(undefined as never)).rejects.toMatchObject({ code: "invalid_message" });
+    await expect(agent.prompt([{ content: "Hi" }] as never)).rejects.toMatchObject({ code: "invalid_message" });
+    for (const queue of [() => agent.steer("Hi" as never), () => agent.followUp(null as never)]) {
+      expect(queue).toThrow(expect.objectContaining({ code: "invalid_message" }));
+    }
+    expect(agent.state.messages).toEqual([]);
+    await agent.prompt("Hi");
+    expect(agent.state.messages).toHaveLength(2);
+  });
+
   test("a failed answer without an error message still sets errorMessage", async () => {
     const { agent } = start([]);
     agent.streamFn = () => {

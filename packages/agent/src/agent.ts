@@ -1,5 +1,5 @@
 import { type ImageContent, type Model } from "@tau/ai";
-import { createAssistantMessage, getErrorMessage, isSameList, withFailure } from "@tau/ai/internal";
+import { createAssistantMessage, getErrorMessage, isRecord, isSameList, withFailure } from "@tau/ai/internal";
 import { isThenable } from "./event-order.ts";
 import { runAgentLoop } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, toLoopConfig } from "./agent-settings.ts";
@@ -107,7 +107,7 @@ export class Agent extends AgentSettings {
 
   /** Adds a message before the next request. With `interrupt`, the turn in progress is aborted first. */
   steer(message: AgentMessage, { interrupt = false }: { interrupt?: boolean } = {}): void {
-    this.#steering.add(message);
+    this.#steering.add(checkMessage(message));
     if (!interrupt || !this.#active) return;
     this.#active.isInterrupted = true;
     this.#active.abort.abort(new Error("Interrupted by a steering message."));
@@ -115,7 +115,7 @@ export class Agent extends AgentSettings {
 
   /** Queues a message until the agent would stop. */
   followUp(message: AgentMessage): void {
-    this.#followUps.add(message);
+    this.#followUps.add(checkMessage(message));
   }
 
   clearSteeringQueue(): void {
@@ -216,8 +216,7 @@ export class Agent extends AgentSettings {
   }
 
   #toMessages(input: string | AgentMessage | AgentMessage[], images: readonly ImageContent[]): AgentMessage[] {
-    if (Array.isArray(input)) return input;
-    if (typeof input !== "string") return [input];
+    if (typeof input !== "string") return (Array.isArray(input) ? input : [input]).map(checkMessage);
     return [{ role: "user", content: [{ type: "text", text: input }, ...images], timestamp: this.clock.now() }];
   }
 
@@ -311,6 +310,13 @@ export class Agent extends AgentSettings {
       this.#live.apply({ type: "turn_end", message: { ...message, errorMessage: both }, toolResults: [] });
     }
   }
+}
+
+/** In the transcript, what is no message would fail every later run. */
+function checkMessage(message: AgentMessage): AgentMessage {
+  if (isRecord(message) && typeof message.role === "string") return message;
+  const example = '{ role: "user", content: "Hello", timestamp: Date.now() }';
+  throw new AgentError("invalid_message", `A message is an object such as ${example}, not ${typeof message}.`);
 }
 
 /**

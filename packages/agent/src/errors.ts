@@ -1,5 +1,5 @@
 /** The kinds of misuse. */
-export type AgentErrorCode = "busy" | "nothing_to_continue" | "invalid_handler";
+export type AgentErrorCode = "busy" | "nothing_to_continue" | "invalid_handler" | "invalid_message";
 
 /** Thrown for misuse only; a failure in a run becomes a message of the run. */
 export class AgentError extends Error {

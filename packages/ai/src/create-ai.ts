@@ -43,6 +43,7 @@ export interface AI {
  * catalogue does not have is used with assumed properties; `notice` says which.
  */
 export function createAI(options: CreateAIOptions): AI {
+  if (!options) throw new AiError("unknown_provider", "createAI needs options with a `provider`.");
   const { model, defaults } = bindModel(findModel(options), options);
   const notice = describeUnlisted(model);
   return {

@@ -44,11 +44,15 @@ export function completeSimple<TApi extends Api>(
   return streamSimple(model, context, options).result();
 }
 
-/** Calls the provider of the model's API. If it throws or returns no stream, returns a stream with the error. */
+/**
+ * Calls the provider of the model's API. If it throws or returns no stream, returns a stream with the error. Throws without
+ * a model: `getModel` has none for a name that the catalogue does not have.
+ */
 function callProvider(
   model: Model,
   call: (provider: ApiProvider) => AssistantMessageEventStream,
 ): AssistantMessageEventStream {
+  if (!model) throw new AiError("unknown_model", "There is no model to send the request to: getModel() found none.");
   const provider = getApiProvider(model.api);
   try {
     const stream = provider && call(provider);

@@ -410,3 +410,9 @@ test("without a key nothing is sent, and the person learns which variable to set
   expect(message.failure?.kind).toBe("auth");
   expect(message.errorMessage).toMatch(/ANTHROPIC_API_KEY/);
 });
+
+test("a request without a model is refused in words: getModel returns undefined for a name that it does not know", () => {
+  expect(() => streamSimple(undefined as never, { messages: [] })).toThrow(
+    expect.objectContaining({ code: "unknown_model" }),
+  );
+});

@@ -117,6 +117,7 @@ describe("createAI", () => {
       'There is no provider "qqqqqqqqqqqq". getProviders() lists the known ones.',
     ],
     [{ provider: "constructor", model: "x" }, "unknown_provider", /^There is no provider "constructor"\./],
+    [undefined as unknown as CreateAIOptions, "unknown_provider", "createAI needs options with a `provider`."],
     [{ model: "x" } as unknown as CreateAIOptions, "unknown_provider", /^There is no provider undefined\./],
     [{ provider: "anthropic" }, "unknown_model", "anthropic has no default model. Pass `model`."],
   ] as const) {
