@@ -36,7 +36,7 @@ import { settleAfterCrash } from "./after-crash.ts";
 import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
 import { type CallJudge, createCallJudge } from "./call-judge.ts";
 import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
-import { checkArguments, refuseSameNames } from "./check-params.ts";
+import { checkArguments, checkNavigation, refuseSameNames } from "./check-params.ts";
 import { Choices, type ModelSource, type SessionOverrides } from "./choices.ts";
 import { checkMessage } from "./content.ts";
 import { createRunHost } from "./create-run-host.ts";
@@ -380,7 +380,7 @@ export class AgentSession {
    * throws `busy`, unless `streamingBehavior` says where to queue it.
    */
   async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
-    checkMessage({ ...options, text });
+    checkMessage(text, options);
     const { streamingBehavior: queue, ...content } = options;
     return await this.#prompts.send(text, { ...content, ...(queue && { queue }) });
   }
@@ -406,6 +406,7 @@ export class AgentSession {
    * that all of their senders have. Default: those of the last run.
    */
   runQueued(scopes?: readonly string[]): void {
+    checkArguments({ scopes });
     this.#prompts.runQueued(scopes);
   }
 
@@ -502,7 +503,7 @@ export class AgentSession {
    */
   async navigate(entryId: string | null, options: NavigateOptions = {}): Promise<boolean> {
     this.#mustBeOpen();
-    checkArguments({ entryId });
+    checkNavigation({ entryId, options });
     return await this.#activity.exclusive("Navigating", (signal) => this.#tree.navigate(entryId, options, signal));
   }
 

@@ -1,21 +1,29 @@
 /** Refuses parameters of a session that are wrong, before anything is opened. */
 import { isRecord } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
-import type { Field, FieldProblem, OptionalField } from "../fields/field.ts";
+import {
+  check,
+  createCheck,
+  fn,
+  hasMethods,
+  isFunction,
+  param,
+  refuseProblems,
+  withMethods,
+} from "../fields/arguments.ts";
+import type { Field, OptionalField } from "../fields/field.ts";
 import {
   anyJson,
   decimal,
   flag,
+  jsonObject,
   list,
   nonEmptyText,
   nullable,
   object,
   oneOf,
-  optional,
-  scalar,
   text,
 } from "../fields/kinds.ts";
-import { formatFieldProblem } from "../fields/problem.ts";
 import { getName, getProblem } from "../pipeline/adapt-tool.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
 import type { AgentSessionParams } from "./params.ts";
@@ -25,7 +33,7 @@ import type { AgentSessionParams } from "./params.ts";
  * is misspelt would not count, and nobody would notice.
  */
 export function checkParams(params: AgentSessionParams): void {
-  refuseProblems(object(fields), params);
+  refuseProblems(object(fields), params, { whole: "What createAgentSession is given" });
   refuseSameNames("tools", params.tools);
   refuseSameNames("customTools", params.customTools);
   refuseSameNames("binding.tools", params.binding?.tools);
@@ -38,37 +46,6 @@ export function refuseSameNames(param: string, tools: readonly (GivenTool | stri
   if (twice === undefined) return;
   throw new HarnessError("invalid_input", `"${param}" has two tools with the name ${JSON.stringify(twice)}.`);
 }
-
-/** The same for what the methods of an open session are given, and for what the promise of a log resolves with. */
-export function checkArguments(values: Partial<Record<keyof typeof argumentFields, unknown>>): void {
-  const entries = Object.entries(argumentFields).filter(([name]) => Object.hasOwn(values, name));
-  refuseProblems(object(Object.fromEntries(entries)), values);
-}
-
-function refuseProblems(field: Field<unknown>, value: unknown): void {
-  const problems: FieldProblem[] = [];
-  field.read(value, { path: [], report: (problem) => problems.push(problem) });
-  const [first] = problems;
-  const words = { whole: "What createAgentSession is given", field: "parameter" };
-  if (first) throw new HarnessError("invalid_input", formatFieldProblem(first, words));
-}
-
-/** A parameter that is left out is undefined or missing. Null is refused, because not every part can be null. */
-const param = <T>(field: Field<T>): OptionalField<T> => ({ ...optional(field), nullable: true });
-
-const check = (expected: string, accepts: (value: unknown) => boolean): Field<unknown> =>
-  scalar({ expected, type: expected, schema: {}, accepts: (value): value is unknown => accepts(value) });
-
-const isFunction = (value: unknown): boolean => typeof value === "function";
-
-const fn = check("a function", isFunction);
-
-/** Of any class: a program may pass a part of its own. */
-const hasMethods = (value: unknown, ...names: string[]): boolean =>
-  isRecord(value) && names.every((name) => isFunction(value[name]));
-
-const withMethods = (expected: string, ...names: string[]): Field<unknown> =>
-  check(expected, (value) => hasMethods(value, ...names));
 
 const isModel = (value: unknown): boolean =>
   isRecord(value) &&
@@ -201,11 +178,11 @@ const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {
 
 const queueMode = param(oneOf("all", "one-at-a-time"));
 
-const argumentFields = {
-  ai: withMethods("an AI, such as one of createAI", "streamSimple"),
-  agentDir: nonEmptyText,
-  params: check("an object", isRecord),
-  sessionManager: check("a SessionManager, or a promise of one", isSessionManager),
+export const sessionManagerField = check("a SessionManager, or a promise of one", isSessionManager);
+
+/** The same for what the methods of an open session are given, and for what the promise of a log resolves with. */
+export const checkArguments = createCheck({
+  sessionManager: sessionManagerField,
   model,
   tools: list(either("the name of a built-in tool, or a tool", isText, (value) => getProblem(value) === undefined)),
   names: list(text),
@@ -218,8 +195,19 @@ const argumentFields = {
   }),
   command: text,
   options: object({ excludeFromContext: param(flag), onOutput: param(fn) }),
+  scopes: param(list(text)),
   listener: fn,
   level: text,
-  entryId: nullable(text),
   instructions: param(text),
-};
+});
+
+export const checkNavigation = createCheck({
+  entryId: nullable(text),
+  options: object({
+    summarise: param(flag),
+    instructions: param(text),
+    replaceInstructions: param(flag),
+    summary: param(jsonObject),
+    label: param(text),
+  }),
+});

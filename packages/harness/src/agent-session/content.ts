@@ -1,8 +1,8 @@
 /** What a person said, with all that goes along, as the content of a message. */
 import type { ImageContent, TextContent } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
-import { flag, image, list, oneOf, optional, text as textField } from "../fields/kinds.ts";
-import { parseFields } from "../fields/parse.ts";
+import { createCheck, param, refuseProblems } from "../fields/arguments.ts";
+import { flag, image, jsonObject, list, nonEmptyText, object, oneOf, text as textField } from "../fields/kinds.ts";
 import { attachFiles, type ExpandPort, expandPrompt, inputBlock } from "../prompt/expand.ts";
 
 export interface PromptContent {
@@ -15,25 +15,30 @@ export interface PromptContent {
   expandPromptTemplates?: boolean;
 }
 
-const queue = optional(oneOf("steer", "followUp"));
+const queue = param(oneOf("steer", "followUp"));
 
-const messageFields = {
-  text: textField,
-  images: optional(list(image)),
-  files: optional(list(textField)),
-  input: optional(textField),
-  expandPromptTemplates: optional(flag),
+const checkArguments = createCheck({ text: textField, options: jsonObject });
+
+const messageOptions = object({
+  images: param(list(image)),
+  files: param(list(textField)),
+  input: param(textField),
+  expandPromptTemplates: param(flag),
   queue,
   streamingBehavior: queue,
-};
+  interrupt: param(flag),
+  source: param(textField),
+  messageId: param(nonEmptyText),
+  scopes: param(list(textField)),
+});
 
 /**
  * Throws `invalid_input` with a sentence that names the option that is wrong. What is in the log is sent with each later
  * request, so a value that no provider accepts must not get there.
  */
-export function checkMessage(message: Partial<Record<keyof typeof messageFields, unknown>>): void {
-  const parsed = parseFields(messageFields, message);
-  if (parsed.kind === "wrong") throw new HarnessError("invalid_input", parsed.message);
+export function checkMessage(text: string, options: object = {}): void {
+  checkArguments({ text, options });
+  refuseProblems(messageOptions, options);
 }
 
 /** `notices` are what the person should know of it. Throws `invalid_input` for what cannot be said. */

@@ -2,10 +2,11 @@
 import type { AI } from "@tau/ai";
 import { modelsAreEqual, streamSimple } from "@tau/ai";
 import type { AgentSession } from "./agent-session.ts";
-import { checkArguments } from "./check-params.ts";
 import { createAgentSession } from "./create-agent-session.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
+import { createCheck, withMethods } from "../fields/arguments.ts";
+import { jsonObject } from "../fields/kinds.ts";
 import { SessionManager } from "../session/session-manager.ts";
 
 export interface CreateAgentOptions extends Omit<AgentSessionParams, "model" | "streamFn"> {
@@ -24,8 +25,15 @@ export interface SimpleAgent {
   dispose(): Promise<void>;
 }
 
-export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent {
-  checkArguments({ ai });
+const checkOptions = createCheck({
+  options: jsonObject,
+  ai: withMethods("an AI, such as one of createAI", "streamSimple"),
+});
+
+export function createAgent(options: CreateAgentOptions): SimpleAgent {
+  checkOptions({ options });
+  const { ai, ...params } = options;
+  checkOptions({ ai });
   let opened: Promise<AgentSession> | undefined;
   const open = async () => {
     const sessionManager = params.sessionManager ?? (await SessionManager.inMemory(params.cwd));

@@ -69,7 +69,7 @@ export class Prompts {
 
   /** Resolves as soon as the message is in the log. */
   async submit(text: string, options: SubmitOptions): Promise<Submission> {
-    checkMessage({ ...options, text });
+    checkMessage(text, options);
     const { activity, inbox, mustBeUsable } = this.#parts;
     const { queue: wanted, interrupt = false, source = "rpc", messageId, scopes, ...original } = options;
     const extensions = this.#parts.getExtensions();
@@ -123,7 +123,7 @@ export class Prompts {
 
   /** Changes the text of a queued message; answers with its new id. */
   async editQueued(id: string, text: string): Promise<string> {
-    checkMessage({ text });
+    checkMessage(text);
     return await this.#parts.inbox.edit(id, await this.#expand(text, {}));
   }
 

@@ -5,6 +5,8 @@ import { getErrorMessage, isRecord, Listeners, withoutUndefined } from "@tau/ai/
 import { nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
+import { createCheck, fn } from "../fields/arguments.ts";
+import { jsonObject, text } from "../fields/kinds.ts";
 import { formatPath } from "../fields/problem.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, Env, GetApiKeyOptions } from "./auth-options.ts";
@@ -39,6 +41,8 @@ export interface AuthChange {
   /** Whether the provider has one of them now. */
   hasCredential: boolean;
 }
+
+const checkArguments = createCheck({ path: text, credentials: jsonObject, options: jsonObject, listener: fn });
 
 export class AuthStorage {
   readonly #store: AuthStore;
@@ -79,6 +83,7 @@ export class AuthStorage {
    * call. A directory is made private too; the directory of a file is not.
    */
   static create(path: string = defaultAgentDir(), options: AuthStorageOptions = {}): AuthStorage {
+    checkArguments({ path, options });
     const ownsDirectory = !path.endsWith(".json");
     const file = resolve(ownsDirectory ? join(path, "auth.json") : path);
     const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds, commands = keyCommands } = options;
@@ -89,6 +94,7 @@ export class AuthStorage {
 
   /** Credentials of this process alone. Commands are not run: they are allowed only in the user's own file. */
   static inMemory(credentials: Record<string, Credential> = {}, options: AuthStorageOptions = {}): AuthStorage {
+    checkArguments({ credentials, options });
     const entries = new Map<string, Credential>();
     for (const [provider, value] of Object.entries(credentials))
       entries.set(provider, checkCredential(provider, value));
@@ -124,6 +130,7 @@ export class AuthStorage {
 
   /** Calls `listener` after a credential was stored, set or removed here, not by other programs. Returns how to stop. */
   subscribe(listener: (change: AuthChange) => void): () => void {
+    checkArguments({ listener });
     return this.#listeners.add(listener);
   }
 
@@ -356,7 +363,8 @@ function notifyOnce(notify: ((notice: AuthNotice) => void) | undefined): (notice
 }
 
 function checkCredential(provider: string, value: Credential): Credential {
-  if (provider.trim() === "") throw new HarnessError("invalid_input", "A credential needs the name of a provider.");
+  if (typeof provider !== "string" || provider.trim() === "")
+    throw new HarnessError("invalid_input", "A credential needs the name of a provider.");
   const parsed = parseCredential(provider, value);
   if (parsed.kind === "credential") return parsed.credential;
   throw new HarnessError(

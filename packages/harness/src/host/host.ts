@@ -7,15 +7,17 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, type CommandData, type CommandName, commandNames, isCommandName } from "@tau/protocol";
 import { type Ids, systemIds } from "@tau/ai";
-import { didYouMean } from "@tau/ai/internal";
+import { didYouMean, isRecord } from "@tau/ai/internal";
 import { unlessMissing } from "@tau/tools/platform";
 import type { AgentSession, StartReason } from "../agent-session/agent-session.ts";
-import { checkArguments } from "../agent-session/check-params.ts";
+import { sessionManagerField } from "../agent-session/check-params.ts";
 import { createAgentSession } from "../agent-session/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../agent-session/params.ts";
 import { HarnessError } from "../errors.ts";
 import type { SessionEnd } from "../extensions/events.ts";
+import { check, createCheck, fn, withMethods } from "../fields/arguments.ts";
+import { jsonObject, nonEmptyText } from "../fields/kinds.ts";
 import { mustWorkIn } from "../session/working-directory.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CommandContext, CommandOptions } from "./commands/command.ts";
@@ -41,6 +43,19 @@ export interface HostWatcher {
   onClosed(sessionId: string): void;
 }
 
+const checkArguments = createCheck({
+  options: jsonObject,
+  agentDir: nonEmptyText,
+  params: jsonObject,
+  sessionManager: sessionManagerField,
+  command: check(
+    'a command such as { type: "get_state" }',
+    (value) => isRecord(value) && typeof value["type"] === "string",
+  ),
+  listener: fn,
+  watcher: withMethods("an object with the functions `onOpened` and `onClosed`", "onOpened", "onClosed"),
+});
+
 export class Host {
   readonly #options: HostOptions;
   readonly #live = new LiveSessions();
@@ -51,6 +66,7 @@ export class Host {
   #isDisposed = false;
 
   constructor(options: HostOptions) {
+    checkArguments({ options });
     const { agentDir, params } = options;
     checkArguments({ agentDir, params });
     this.#options = { ...options, params: { agentDir, ...params } };
@@ -126,6 +142,7 @@ export class Host {
     command: Command<Name>,
     options: CommandOptions = {},
   ): Promise<CommandData<Name>> {
+    checkArguments({ command, options });
     const { type: name, ...params } = command as { type: string };
     if (!isCommandName(name)) throw new HarnessError("unknown_command", formatUnknown(name));
     // A surface that only prompts, as print mode does, starts faster without the commands.
@@ -138,11 +155,13 @@ export class Host {
 
   /** See `HostedSession.subscribe`. */
   subscribe(sessionId: string, listener: HostListener, from?: Cursor): () => void {
+    checkArguments({ listener });
     return this.get(sessionId).subscribe(listener, from);
   }
 
   /** Tells of the sessions that are open, and then of each that is opened or closed. Returns how to stop. */
   watch(watcher: HostWatcher): () => void {
+    checkArguments({ watcher });
     for (const hosted of this.#hosted.values()) watcher.onOpened(hosted);
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);

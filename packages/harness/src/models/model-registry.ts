@@ -17,8 +17,9 @@ import {
 import { didYouMean, getErrorMessage, getUnlistedModel, Listeners } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/auth-options.ts";
-import { HarnessError } from "../errors.ts";
+import { check, createCheck, fn, param } from "../fields/arguments.ts";
 import type { Path } from "../fields/field.ts";
+import { jsonObject, text } from "../fields/kinds.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { isSecretName } from "../observe/secret-patterns.ts";
 import { type BaseModels, ConfiguredModels } from "./configured.ts";
@@ -78,6 +79,17 @@ export type RequestHeaders =
 /** How long the answer of a local server counts. */
 const localMaxAgeMs = 60_000;
 
+const checkArguments = createCheck({
+  agentDir: check(
+    "a directory (ModelRegistry.inMemory() needs none)",
+    (value) => typeof value === "string" && value !== "",
+  ),
+  options: jsonObject,
+  spec: text,
+  provider: param(text),
+  listener: fn,
+});
+
 export class ModelRegistry {
   readonly #options: Required<Omit<ModelRegistryOptions, "localServers">>;
   readonly #source: FileSource | undefined;
@@ -104,11 +116,7 @@ export class ModelRegistry {
 
   /** With the catalogue and `<agentDir>/models.json`, if it exists. Does not fail for a file with mistakes: see `problems`. */
   static async create(agentDir: string, options: CreateModelRegistryOptions = {}): Promise<ModelRegistry> {
-    if (agentDir === "")
-      throw new HarnessError(
-        "invalid_input",
-        "A model registry needs a directory. Use ModelRegistry.inMemory() for one without files.",
-      );
+    checkArguments({ agentDir, options });
     const { clock = systemClock, fileSystem = nodeFileSystem, watch = true } = options;
     const source = new FileSource({ path: join(agentDir, "models.json"), clock, fileSystem });
     const registry = new ModelRegistry(options, source, []);
@@ -166,6 +174,7 @@ export class ModelRegistry {
    * then the provider's default model.
    */
   resolve(spec: string, provider?: string): ModelResolution {
+    checkArguments({ spec, provider });
     if (provider !== undefined) return this.#resolveWithin(provider.trim(), spec.trim());
     const text = spec.trim();
     const exact = this.#findReference(text) ?? this.#findReference(splitThinking(text)?.head ?? "");
@@ -253,6 +262,7 @@ export class ModelRegistry {
 
   /** Calls `listener` after models changed. Returns a function that ends that. One that throws is reported in `problems`. */
   subscribe(listener: () => void): () => void {
+    checkArguments({ listener });
     return this.#listeners.add(listener);
   }
 

@@ -7,6 +7,8 @@ import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/too
 import { defaultAgentDir } from "../agent-dir.ts";
 import { namingFile, orUndefined, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
+import { createCheck, param, withMethods } from "../fields/arguments.ts";
+import { jsonObject, text } from "../fields/kinds.ts";
 import type { Durability } from "./append-queue.ts";
 import { readUnfinishedCalls } from "./branch.ts";
 import { buildContext } from "./context.ts";
@@ -88,6 +90,15 @@ interface ResolvedOptions
   storage: SessionStorage;
 }
 
+const checkArguments = createCheck({
+  path: text,
+  cwd: text,
+  id: text,
+  sessionDir: param(text),
+  storage: withMethods("a SessionStorage", "findStore", "createStore"),
+  options: jsonObject,
+});
+
 export class SessionManager extends Session {
   readonly #options: ResolvedOptions;
   readonly #log: SessionLog;
@@ -106,6 +117,7 @@ export class SessionManager extends Session {
 
   /** Opens the session in a file. If another process writes it, it is opened read-only; see `readOnly`. */
   static async open(path: string, options: SessionManagerOptions = {}): Promise<SessionManager> {
+    checkArguments({ path, options });
     // The lock is beside the real path, so that a file with two names has one lock.
     const realPath = await unlessMissing((options.fileSystem ?? nodeFileSystem).realpath(resolve(path)));
     if (realPath === undefined) throw new HarnessError("session_not_found", `There is no session at ${path}.`);
@@ -118,6 +130,7 @@ export class SessionManager extends Session {
     id: string,
     options: SessionManagerOptions & { storage: SessionStorage },
   ): Promise<SessionManager> {
+    checkArguments({ id, options, storage: options?.storage });
     const store = await options.storage.findStore(id);
     if (store) return await SessionManager.#open(resolveOptions(options, undefined), store);
     throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(id)}.`);
@@ -158,6 +171,7 @@ export class SessionManager extends Session {
     sessionDir?: string,
     options: SessionManagerOptions = {},
   ): Promise<SessionManager> {
+    checkArguments({ id });
     const directory = resolveDirectory(cwd, sessionDir, options);
     const resolved = resolveOptions(options, directory);
     const path =
@@ -178,6 +192,7 @@ export class SessionManager extends Session {
 
   /** Creates a session without a file. */
   static async inMemory(cwd: string = process.cwd(), options: CreateOptions = {}): Promise<SessionManager> {
+    checkArguments({ cwd });
     return await SessionManager.#create(resolveOptions(options, undefined), { ...options, cwd });
   }
 
@@ -211,6 +226,7 @@ export class SessionManager extends Session {
     sessionDir?: string,
     options: SessionManagerOptions = {},
   ): Promise<string | undefined> {
+    checkArguments({ id });
     return await findFile(resolveDirectory(cwd, sessionDir, options), id, resolvePorts(options));
   }
 
@@ -228,6 +244,7 @@ export class SessionManager extends Session {
 
   /** The sessions of all working directories, the last used first. */
   static async listAll(options: SessionManagerOptions & ListOptions = {}): Promise<SessionInfo[]> {
+    checkArguments({ options });
     return await listAllSessions(sessionsRoot(options.agentDir ?? defaultAgentDir()), resolvePorts(options), options);
   }
 
@@ -252,11 +269,13 @@ export class SessionManager extends Session {
 
   /** One session, as lists show it. Undefined if the file is not a session. */
   static async describe(path: string, options: SessionManagerOptions = {}): Promise<SessionInfo | undefined> {
+    checkArguments({ path });
     return await describeSessionFile(path, resolvePorts(options));
   }
 
   /** Describes a session of a storage. Undefined if there is none with this id. */
   static async describeStored(id: string, storage: SessionStorage): Promise<SessionInfo | undefined> {
+    checkArguments({ id, storage });
     const store = await storage.findStore(id);
     const info = store && (await describeSession(store));
     const modified = new Date(info?.modified ?? 0);
@@ -330,6 +349,7 @@ export class SessionManager extends Session {
    * file exists, and `overtaken` if an acknowledged entry can no longer be read.
    */
   async saveAs(path: string): Promise<void> {
+    checkArguments({ path });
     const { fileSystem, ids } = this.#options;
     if (await lookAt(fileSystem, path)) {
       throw new HarnessError("invalid_input", `${path} exists already. Choose another name.`);
@@ -462,19 +482,22 @@ async function findInAnyDirectory(
   return undefined;
 }
 
-const resolveDirectory = (cwd: string, sessionDir: string | undefined, { agentDir }: SessionManagerOptions) =>
-  sessionDir ?? sessionDirectory(cwd, agentDir);
+function resolveDirectory(cwd: string, sessionDir: string | undefined, options: SessionManagerOptions): string {
+  checkArguments({ cwd, sessionDir, options });
+  return sessionDir ?? sessionDirectory(cwd, options.agentDir);
+}
 
 /** Without a directory, sessions are kept in memory. */
 function resolveOptions(options: SessionManagerOptions, directory: string | undefined): ResolvedOptions {
-  const { durability = "strict", access = "write", verifiesAll = false } = options;
   const ports = resolvePorts(options);
+  const { durability = "strict", access = "write", verifiesAll = false } = options;
   const storage =
     options.storage ?? (directory === undefined ? createMemoryStorage() : createDirectoryStorage(directory, ports));
   return { durability, access, verifiesAll, storage, ...ports };
 }
 
 function resolvePorts(options: SessionManagerOptions): StoragePorts {
+  checkArguments({ options });
   const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
   return { fileSystem, clock, ids };
 }

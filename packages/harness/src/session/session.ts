@@ -4,10 +4,12 @@
  */
 import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
-import { Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
+import { isRecord, Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { Termination } from "@tau/protocol";
 import type { ExportSource } from "../export/source.ts";
+import { check, createCheck, fn } from "../fields/arguments.ts";
+import { text } from "../fields/kinds.ts";
 import {
   type BranchContext,
   type BranchPage,
@@ -79,6 +81,12 @@ export interface SummaryExtras {
   details?: unknown;
   usage?: Usage | undefined;
 }
+
+const checkArguments = createCheck({
+  listener: fn,
+  message: check("a message with a role", (value) => isRecord(value) && typeof value["role"] === "string"),
+  name: text,
+});
 
 export class Session implements SessionNode {
   readonly #parts: SessionParts;
@@ -167,6 +175,7 @@ export class Session implements SessionNode {
 
   /** Calls `listener`, which must not throw, with each acknowledged entry in order. Returns a function that removes it. */
   onAppend(listener: (entry: SessionEntry) => void): () => void {
+    checkArguments({ listener });
     return this.#listeners.add(listener);
   }
 
@@ -341,8 +350,9 @@ export class Session implements SessionNode {
   }
 
   /** For summaries, use `appendCompaction` and `branchWithSummary`. */
-  appendMessage(message: AgentMessage): Promise<string> {
-    return this.append({ type: "message", message });
+  async appendMessage(message: AgentMessage): Promise<string> {
+    checkArguments({ message });
+    return await this.append({ type: "message", message });
   }
 
   appendModelChange(provider: string, modelId: string): Promise<string> {
@@ -379,8 +389,9 @@ export class Session implements SessionNode {
     return this.append({ type: "custom_message", ...fields, ...(details !== undefined && { details }) });
   }
 
-  appendSessionInfo(name: string): Promise<string> {
-    return this.append({ type: "session_info", name: name.trim() });
+  async appendSessionInfo(name: string): Promise<string> {
+    checkArguments({ name });
+    return await this.append({ type: "session_info", name: name.trim() });
   }
 
   appendUsage(kind: string, provider: string, model: string, usage: Usage): Promise<string> {

@@ -5,6 +5,8 @@ import { getErrorMessage, isRecord, Listeners, SerialQueue } from "@tau/ai/inter
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
+import { createCheck, fn } from "../fields/arguments.ts";
+import { jsonObject, text } from "../fields/kinds.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import { editText } from "../json/edit.ts";
@@ -78,6 +80,8 @@ interface Parts extends LocatedSettings {
   readonly clock: Clock;
 }
 
+const checkArguments = createCheck({ cwd: text, agentDir: text, options: jsonObject, listener: fn });
+
 export class SettingsManager {
   readonly #parts: Parts;
   readonly #listeners = new Listeners<SettingsChange>((error) =>
@@ -114,6 +118,7 @@ export class SettingsManager {
     agentDir: string = defaultAgentDir(),
     options: SettingsManagerOptions = {},
   ): Promise<SettingsManager> {
+    checkArguments({ cwd, agentDir, options });
     const { projectTrusted = false, watch = true } = options;
     const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
     const { sources, files } = locateSettings(cwd, agentDir, { fileSystem, clock, ids });
@@ -263,6 +268,7 @@ export class SettingsManager {
 
   /** Calls `listener` after every change, also by other programs. Returns a function that ends that. */
   subscribe(listener: SettingsListener): () => void {
+    checkArguments({ listener });
     const remove = this.#listeners.add(listener);
     if (!this.#watch && this.#parts.files.length > 0) this.#watch = this.#startWatch();
     return () => {

@@ -9,7 +9,9 @@ import { AuthStorage } from "../../src/auth/auth-storage.ts";
 import type { AgentSession } from "../../src/agent-session/agent-session.ts";
 import { createAgent } from "../../src/agent-session/create-agent.ts";
 import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
+import { ModelRegistry } from "../../src/models/model-registry.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
+import { SettingsManager } from "../../src/settings/settings-manager.ts";
 import { createHost } from "../../src/host/host.ts";
 import { createDebugLog } from "../../src/observe/debug-log.ts";
 import { openDesk, sayTool, temporaryDirectory } from "./desk.ts";
@@ -450,6 +452,55 @@ const wrongCalls: [name: string, run: (session: AgentSession) => unknown, messag
     '"agentDir" has to be a string that is not empty, and is missing.',
   ],
   ["createHost", () => createHost({ agentDir: "/a" } as never), '"params" has to be an object, and is missing.'],
+  ["createHost", () => createHost(undefined as never), '"options" has to be an object, and is missing.'],
+  ["createAgent", () => createAgent(undefined as never), '"options" has to be an object, and is missing.'],
+  [
+    "Host.execute",
+    () => createHost({ agentDir: "/a", params: {} }).execute("1", undefined as never),
+    '"command" has to be a command such as { type: "get_state" }, and is missing.',
+  ],
+  [
+    "Host.watch",
+    () => createHost({ agentDir: "/a", params: {} }).watch({} as never),
+    '"watcher" has to be an object with the functions `onOpened` and `onClosed`, not an object.',
+  ],
+  ["SessionManager.open", () => SessionManager.open(undefined as never), '"path" has to be a string, and is missing.'],
+  ["SessionManager.open", () => SessionManager.open("/a", null as never), '"options" has to be an object, not null.'],
+  ["SessionManager.create", () => SessionManager.create(null as never), '"cwd" has to be a string, not null.'],
+  ["SessionManager.create", () => SessionManager.create("/", 1 as never), '"sessionDir" has to be a string, not 1.'],
+  ["SessionManager.inMemory", () => SessionManager.inMemory(1 as never), '"cwd" has to be a string, not 1.'],
+  ["SessionManager.list", () => SessionManager.list(undefined as never), '"cwd" has to be a string, and is missing.'],
+  [
+    "SessionManager.openStored",
+    () => SessionManager.openStored("1", {} as never),
+    '"storage" has to be a SessionStorage, and is missing.',
+  ],
+  [
+    "appendMessage",
+    async () => await (await SessionManager.inMemory()).appendMessage({} as never),
+    '"message" has to be a message with a role, not an object.',
+  ],
+  [
+    "SettingsManager.create",
+    () => SettingsManager.create(undefined as never),
+    '"cwd" has to be a string, and is missing.',
+  ],
+  [
+    "ModelRegistry.create",
+    () => ModelRegistry.create(undefined as never),
+    '"agentDir" has to be a directory (ModelRegistry.inMemory() needs none), and is missing.',
+  ],
+  [
+    "ModelRegistry.resolve",
+    () => ModelRegistry.inMemory().resolve(undefined as never),
+    '"spec" has to be a string, and is missing.',
+  ],
+  ["AuthStorage.create", () => AuthStorage.create(1 as never), '"path" has to be a string, not 1.'],
+  [
+    "AuthStorage.subscribe",
+    () => AuthStorage.inMemory().subscribe({} as never),
+    '"listener" has to be a function, not an object.',
+  ],
   ["setActiveTools", (session) => session.setActiveTools("read" as never), '"names" has to be a list, not "read".'],
   ["setActiveTools", (session) => session.setActiveTools([1] as never), '"names[0]" has to be a string, not 1.'],
   ["executeBash", (session) => session.executeBash(1 as never), '"command" has to be a string, not 1.'],
@@ -482,6 +533,17 @@ const wrongCalls: [name: string, run: (session: AgentSession) => unknown, messag
   ],
   ["setThinkingLevel", (session) => session.setThinkingLevel(1 as never), '"level" has to be a string, not 1.'],
   ["navigate", (session) => session.navigate(1 as never), '"entryId" has to be a string, or null, not 1.'],
+  ["navigate", (session) => session.navigate(null, null as never), '"options" has to be an object, not null.'],
+  ["prompt", (session) => session.prompt("Hi", null as never), '"options" has to be an object, not null.'],
+  [
+    "prompt",
+    (session) => session.prompt("Hi", { streamingBehaviour: "steer" } as never),
+    'There is no parameter "streamingBehaviour". Did you mean "streamingBehavior"?',
+  ],
+  ["submit", (session) => session.submit("Hi", null as never), '"options" has to be an object, not null.'],
+  ["submit", (session) => session.submit("Hi", { scopes: "a" } as never), '"scopes" has to be a list, not "a".'],
+  ["followUp", (session) => session.followUp("Hi", null as never), '"images" has to be a list, not null.'],
+  ["runQueued", (session) => session.runQueued("a" as never), '"scopes" has to be a list, not "a".'],
   ["compact", (session) => session.compact({} as never), '"instructions" has to be a string, not an object.'],
 ];
 
