@@ -221,7 +221,7 @@ describe("which key is used", () => {
       source: "explicit",
       origin: "the one set for this process (--api-key)",
     });
-    storage.removeRuntimeApiKey("anthropic");
+    await storage.removeRuntimeApiKey("anthropic");
     expect(await found()).toEqual({ kind: "found", key: "of-file", source: "stored", origin: `from ${file}` });
     await storage.remove("anthropic");
     expect(await found()).toEqual({ kind: "found", key: "of-models", source: "models", origin: "from models.json" });
@@ -365,4 +365,18 @@ test("inspecting a storage shows no secret", async () => {
     );
     expect(JSON.stringify(await each.list())).not.toContain(canary);
   }
+});
+
+test("listeners are told when the key of the process is removed, and whether another credential is stored", async () => {
+  const { storage } = start();
+  const changes: unknown[] = [];
+  storage.subscribe((change) => changes.push(change));
+  await storage.set("a", apiKey("stored"));
+  for (const provider of ["a", "b"]) storage.setRuntimeApiKey(provider, "runtime");
+  changes.length = 0;
+  for (const provider of ["a", "b", "c"]) await storage.removeRuntimeApiKey(provider);
+  expect(changes).toEqual([
+    { provider: "a", hasCredential: true },
+    { provider: "b", hasCredential: false },
+  ]);
 });

@@ -168,9 +168,11 @@ export class AuthStorage {
     this.#listeners.emit({ provider, hasCredential: true });
   }
 
-  /** Listeners are not told: nobody knows at once whether another credential is stored. */
-  removeRuntimeApiKey(provider: string): void {
-    this.#explicit.delete(provider);
+  /** The key no longer counts at once. Resolves when listeners were told whether there is a stored credential instead. */
+  async removeRuntimeApiKey(provider: string): Promise<void> {
+    if (!this.#explicit.delete(provider)) return;
+    const isStored = (await this.#store.read()).has(provider);
+    this.#listeners.emit({ provider, hasCredential: isStored || this.#explicit.has(provider) });
   }
 
   /**

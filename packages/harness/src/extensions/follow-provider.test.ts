@@ -91,12 +91,14 @@ test("a provider looks for its models with the key that a request would have", a
   expect(await auth.getApiKey("mine")).toMatchObject({ origin: "from the extension that registers mine" });
   auth.setRuntimeApiKey("mine", "from-command-line");
   await expect.poll(() => seen).toHaveLength(2);
-  auth.removeRuntimeApiKey("mine");
+  await auth.removeRuntimeApiKey("mine");
+  await expect.poll(() => seen).toHaveLength(3);
   providers.register("mine", { ...plain, apiKey: "$NOT_SET", refreshModels });
   await providers.settle();
   expect(seen).toEqual([
     { type: "api_key", key: "from-env" },
     { type: "api_key", key: "from-command-line" },
+    { type: "api_key", key: "from-env" },
     undefined,
   ]);
   expect(problems).toEqual([]);
