@@ -786,3 +786,17 @@ test("a session whose model is not there says what is wrong with its extensions,
   await expect(opening).rejects.toThrow(/There is no model "mine\/one".*\n {2}<inline:factory>: There is no event/);
   expect(() => api!.getFlag("any")).toThrow("the extension was closed");
 });
+
+test("a session ends only for extensions that it has begun for, also one that was branched off", async () => {
+  const seen: string[] = [];
+  const { session, prompt } = await open([[text("One.")]], (tau) => {
+    const write = (event: { type: string; reason: string }) => void seen.push(`${event.type} ${event.reason}`);
+    tau.on("session_start", write);
+    tau.on("session_shutdown", write);
+  });
+  await prompt("go");
+  const branch = await session.branch(session.sessionManager.getLeafId()!);
+  await branch.dispose();
+  await session.dispose();
+  expect(seen).toEqual(["session_start startup", "session_shutdown quit"]);
+});

@@ -319,7 +319,8 @@ export class SessionExtensions implements RunExtensions {
     // An extension that reloads while it is told of the end must not wait for itself.
     if (this.#isClosing) return;
     this.#isClosing = true;
-    if (this.has("session_shutdown")) await this.emit({ type: "session_shutdown", ...event });
+    // A session that nobody has shown or prompted has not begun for them, such as a branch that is only kept.
+    if (this.isStarted && this.has("session_shutdown")) await this.emit({ type: "session_shutdown", ...event });
     this.#parts.loaded.events.clear();
     await this.#bound?.runner.close(why);
     this.#bound?.onClose();
