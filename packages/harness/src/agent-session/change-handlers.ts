@@ -28,12 +28,17 @@ export interface ChangeHandlers {
 export function createChangeHandlers(parts: ChangeHandlersParts): ChangeHandlers {
   const { host, choices, activity, notices, getExtensions } = parts;
   const { settings, resources } = parts.services;
+  let lastTold = "";
   return {
     onAppend(entry) {
       host.publisher.fact({ type: "entry_appended", entry });
       if (entry.type === "session_info") void getExtensions()?.emit({ type: "session_info_changed", name: entry.name });
       const { model, thinkingLevel } = choices;
       if (!model || (entry.type !== "model_change" && entry.type !== "thinking_level_change")) return;
+      // A model and its level are two entries, and one change.
+      const told = JSON.stringify([model.provider, model.id, thinkingLevel]);
+      if (told === lastTold) return;
+      lastTold = told;
       host.publisher.fact({ type: "model_changed", provider: model.provider, modelId: model.id, thinkingLevel });
     },
     onSettings({ changed, trustChanged, problems }) {

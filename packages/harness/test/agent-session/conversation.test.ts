@@ -164,6 +164,19 @@ test("model and thinking level are in the log, and count from the next request o
   await expect(one.session.setModel("no-such-model-anywhere")).rejects.toMatchObject({ code: "unknown_model" });
 });
 
+test("a change of the model is told once, although model and level are two entries", async () => {
+  const { session, events, model } = await openDesk([[text("one")], [text("two")]]);
+  const other = { ...model, id: "other", reasoning: true };
+  const told = () => events.flatMap((event) => (event.type === "model_changed" ? event.modelId : []));
+  await session.setModel(other);
+  await session.setThinkingLevel("off");
+  await session.prompt("First.");
+  expect(told()).toEqual(["other"]);
+  await session.setModel(model);
+  await session.setModel(other);
+  expect(told()).toEqual(["other", model.id, "other"]);
+});
+
 test("a thinking level survives a model that cannot think, also after a restart", async () => {
   const plain = await openDesk([[text("plain")]]);
   const thinking = await openDesk([[text("one")], [text("two")]], {

@@ -13,7 +13,6 @@ test("a prompt becomes a run: its events, its outcome, and its entries in the lo
     "entry_appended",
     "model_changed",
     "entry_appended",
-    "model_changed",
     "agent_start",
     "entry_appended",
     "turn_start",
